@@ -1,0 +1,87 @@
+// Package fault is the service's one vocabulary for errors: a code, a message
+// that is safe to show, and an optional cause that is not. An error without a
+// code is internal and its text never leaves the process.
+//
+// The codes are those of completions.md section 1.3. Which HTTP status a code
+// becomes is decided in one place, infra/http.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code names one kind of refusal, as clients see it.
+type Code string
+
+// The codes of completions.md section 1.3.
+const (
+	MultipleChoices      Code = "MULTIPLE_CHOICES"
+	Validation           Code = "VALIDATION_ERROR"
+	Unauthorized         Code = "UNAUTHORIZED"
+	PaymentRequired      Code = "PAYMENT_REQUIRED"
+	Forbidden            Code = "FORBIDDEN"
+	NotFound             Code = "NOT_FOUND"
+	MethodNotAllowed     Code = "METHOD_NOT_ALLOWED"
+	Conflict             Code = "CONFLICT"
+	Gone                 Code = "GONE"
+	PreconditionFailed   Code = "PRECONDITION_FAILED"
+	PayloadTooLarge      Code = "PAYLOAD_TOO_LARGE"
+	UnsupportedMediaType Code = "UNSUPPORTED_MEDIA_TYPE"
+	Unprocessable        Code = "UNPROCESSABLE_ENTITY"
+	PreconditionRequired Code = "PRECONDITION_REQUIRED"
+	RateLimited          Code = "RATE_LIMITED"
+	Internal             Code = "INTERNAL_ERROR"
+	NotImplemented       Code = "NOT_IMPLEMENTED"
+	BadGateway           Code = "BAD_GATEWAY"
+	Unavailable          Code = "SERVICE_UNAVAILABLE"
+	GatewayTimeout       Code = "GATEWAY_TIMEOUT"
+
+	MappingFileDeletedReference Code = "MAPPING_FILE_DELETED_REFERENCE"
+)
+
+// Fault is a refusal with a code. Message is lower case, names the field,
+// shows the offending value and never internals.
+type Fault struct {
+	Code       Code
+	Message    string
+	RetryAfter time.Duration // when positive, sent as Retry-After
+	Cause      error         // logged, never shown
+}
+
+func (f *Fault) Error() string {
+	if f.Cause == nil {
+		return f.Message
+	}
+	return f.Message + ": " + f.Cause.Error()
+}
+
+func (f *Fault) Unwrap() error { return f.Cause }
+
+// New makes a fault whose message is formatted as by fmt.Sprintf.
+func New(code Code, format string, args ...any) *Fault {
+	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Unknown is the fault of an outcome that is not known yet: the same request
+// with the same idempotency key, sent again, learns it.
+func Unknown(cause error) *Fault {
+	return &Fault{
+		Code:       Unavailable,
+		Message:    "the outcome is not known yet; repeat the request with the same idempotency key",
+		RetryAfter: time.Second,
+		Cause:      cause,
+	}
+}
+
+// CodeOf returns err's code, or Internal when it carries none.
+func CodeOf(err error) Code {
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f.Code
+	}
+	return Internal
+}
+
+// Is reports whether err carries the code.
+func Is(err error, code Code) bool { return err != nil && CodeOf(err) == code }
