@@ -1,0 +1,30 @@
+// Package events is what netsim remembers: the event types, the frame that
+// every record carries, the hash chain and the rule that decides which records
+// are facts.
+//
+// # The rule
+//
+// A record is a fact if and only if, at its offset, its sequence is its
+// stream's head plus one and its previous hash is the head's hash. Every other
+// record is not a fact, for every reader, for ever. Optimistic concurrency,
+// idempotent retries, exactly-once reactions and tamper evidence all follow
+// from it (docs/log.md).
+//
+// # The frame
+//
+// An event is a Kafka record in the CloudEvents 1.0 binary form: attributes are
+// "ce_" headers, the value is the event's data as JSON, the key is the stream.
+// Arbitration reads the frame only, never the value, so a body that nobody can
+// read is still a fact. Frame version 1 never changes.
+//
+// The hash of an event is SHA-256 over
+//
+//	"netsim.frame.v1" LF
+//	for each frame header in the order of the table frameHeaders:
+//	    length of its value, 4 bytes, big endian
+//	    its value (nothing when the header is absent)
+//	SHA-256 of the record's value, 32 bytes
+//
+// testdata/golden holds vectors that any other implementation can be tested
+// with; verdicts.py is one.
+package events

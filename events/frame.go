@@ -1,0 +1,256 @@
+package events
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"time"
+)
+
+// Hash is the SHA-256 of an event; the zero Hash stands before a stream's
+// first event.
+type Hash [sha256.Size]byte
+
+// String returns the hash in lower-case hex, and "" for the zero Hash.
+func (h Hash) String() string {
+	if h == (Hash{}) {
+		return ""
+	}
+	return hex.EncodeToString(h[:])
+}
+
+// Header is one header of a record.
+type Header struct {
+	Key   string
+	Value []byte
+}
+
+// Message is a record as it lies in the log.
+type Message struct {
+	Key     []byte
+	Value   []byte
+	Headers []Header
+}
+
+// Record is a message at its place in the log.
+type Record struct {
+	Message
+	Topic     string
+	Partition int32
+	Offset    int64
+	Time      time.Time // when the log took it (LogAppendTime)
+}
+
+// Frame is the part of a record that arbitration reads.
+type Frame struct {
+	ID            string    // ce_id: the event, a UUID
+	Type          string    // ce_type: such as netsim.simulation.started.v1
+	Stream        string    // ce_subject and the record's key: the aggregate's id
+	PartitionKey  string    // ce_partitionkey: what the partition is computed from
+	Sequence      int64     // ce_sequence: 1, 2, 3 … within the stream
+	PreviousHash  Hash      // ce_previoushash: of the event before; absent at sequence 1
+	CommandID     string    // ce_commandid: repeating a command repeats it; may be ""
+	CommandDigest string    // ce_commanddigest: of the command's body; may be ""
+	Time          time.Time // ce_time: when it happened, UTC, milliseconds
+	Actor         string    // ce_actor: a user's id, or "system"
+	CorrelationID string    // ce_correlationid: the request that started it all; may be ""
+	CauseID       string    // ce_causeid: the event that this one reacts to; may be ""
+	DataVersion   int       // ce_dataversion: of the data's schema
+}
+
+// TimeLayout is the one form of a time in frames and in replies.
+const TimeLayout = "2006-01-02T15:04:05.000Z"
+
+// frameHeaders is the frame, in the order in which it is hashed.
+var frameHeaders = [...]string{
+	"ce_frameversion", "ce_id", "ce_type", "ce_subject", "ce_partitionkey",
+	"ce_sequence", "ce_previoushash", "ce_commandid", "ce_commanddigest",
+	"ce_time", "ce_actor", "ce_correlationid", "ce_causeid", "ce_dataversion",
+}
+
+const (
+	frameVersion   = "1"
+	hashDomain     = "netsim.frame.v1\n"
+	maxFrameValue  = 512
+	maxSequence    = 1<<53 - 1
+	requiredFields = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<4 | 1<<5 | 1<<9 | 1<<13
+)
+
+// PartitionOf returns the partition, of count, that a partition key belongs
+// to: FNV-1a, 32 bit, modulo the count.
+func PartitionOf(key string, count int32) int32 {
+	h := fnv.New32a()
+	h.Write([]byte(key))
+	return int32(h.Sum32() % uint32(count))
+}
+
+// Message returns the record of an event whose data is value, and its hash.
+func (f Frame) Message(value []byte) (Message, Hash) {
+	values := f.values()
+	m := Message{Key: []byte(f.Stream), Value: value, Headers: make([]Header, 0, len(values)+3)}
+	m.Headers = append(m.Headers,
+		Header{"ce_specversion", []byte("1.0")},
+		Header{"ce_source", []byte("/netsim")},
+		Header{"content-type", []byte("application/json")})
+	for i, v := range values {
+		if v != nil {
+			m.Headers = append(m.Headers, Header{frameHeaders[i], v})
+		}
+	}
+	return m, hashFrame(&values, value)
+}
+
+func (f Frame) values() (v [len(frameHeaders)][]byte) {
+	v[0] = []byte(frameVersion)
+	v[1] = []byte(f.ID)
+	v[2] = []byte(f.Type)
+	v[3] = []byte(f.Stream)
+	v[4] = []byte(f.PartitionKey)
+	v[5] = strconv.AppendInt(nil, f.Sequence, 10)
+	if f.PreviousHash != (Hash{}) {
+		v[6] = []byte(f.PreviousHash.String())
+	}
+	v[7] = optional(f.CommandID)
+	v[8] = optional(f.CommandDigest)
+	v[9] = f.Time.UTC().AppendFormat(nil, TimeLayout)
+	v[10] = optional(f.Actor)
+	v[11] = optional(f.CorrelationID)
+	v[12] = optional(f.CauseID)
+	v[13] = strconv.AppendInt(nil, int64(f.DataVersion), 10)
+	return v
+}
+
+func optional(s string) []byte {
+	if s == "" {
+		return nil
+	}
+	return []byte(s)
+}
+
+func hashFrame(values *[len(frameHeaders)][]byte, value []byte) (out Hash) {
+	buf := make([]byte, 0, 768)
+	buf = append(buf, hashDomain...)
+	for _, v := range values {
+		buf = binary.BigEndian.AppendUint32(buf, uint32(len(v)))
+		buf = append(buf, v...)
+	}
+	body := sha256.Sum256(value)
+	return sha256.Sum256(append(buf, body[:]...))
+}
+
+// ErrFrame is wrapped by every error of ReadFrame.
+var ErrFrame = errors.New("unreadable frame")
+
+// ReadFrame reads a record's frame and computes its hash. Its errors are a
+// matter of the record alone, so that every reader refuses the same ones:
+// a frame header that is missing, doubled, empty, longer than 512 bytes or not
+// printable ASCII; a number, hash or time not in its one form; a key that is
+// not the stream; no value.
+func ReadFrame(m *Message) (Frame, Hash, error) {
+	var values [len(frameHeaders)][]byte
+	seen := 0
+	for i := range m.Headers {
+		at := frameIndex(m.Headers[i].Key)
+		if at < 0 {
+			continue
+		}
+		if seen&(1<<at) != 0 {
+			return Frame{}, Hash{}, fmt.Errorf("%w: %s twice", ErrFrame, frameHeaders[at])
+		}
+		if !printable(m.Headers[i].Value) {
+			return Frame{}, Hash{}, fmt.Errorf("%w: %s is empty, too long or not printable", ErrFrame, frameHeaders[at])
+		}
+		seen |= 1 << at
+		values[at] = m.Headers[i].Value
+	}
+	if seen&requiredFields != requiredFields {
+		return Frame{}, Hash{}, fmt.Errorf("%w: a required header is missing", ErrFrame)
+	}
+	f, err := frameOf(&values)
+	if err != nil {
+		return Frame{}, Hash{}, err
+	}
+	if string(m.Key) != f.Stream {
+		return Frame{}, Hash{}, fmt.Errorf("%w: the key is not the stream", ErrFrame)
+	}
+	if len(m.Value) == 0 {
+		return Frame{}, Hash{}, fmt.Errorf("%w: no value", ErrFrame)
+	}
+	return f, hashFrame(&values, m.Value), nil
+}
+
+func frameIndex(key string) int {
+	for i, h := range frameHeaders {
+		if h == key {
+			return i
+		}
+	}
+	return -1
+}
+
+func printable(v []byte) bool {
+	if len(v) == 0 || len(v) > maxFrameValue {
+		return false
+	}
+	for _, c := range v {
+		if c < 0x21 || c > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+func frameOf(v *[len(frameHeaders)][]byte) (f Frame, err error) {
+	if string(v[0]) != frameVersion {
+		return f, fmt.Errorf("%w: version %q", ErrFrame, v[0])
+	}
+	f = Frame{
+		ID: string(v[1]), Type: string(v[2]), Stream: string(v[3]), PartitionKey: string(v[4]),
+		CommandID: string(v[7]), CommandDigest: string(v[8]), Actor: string(v[10]),
+		CorrelationID: string(v[11]), CauseID: string(v[12]),
+	}
+	if f.Sequence, err = plainInt(v[5], maxSequence); err != nil {
+		return f, fmt.Errorf("%w: sequence %q", ErrFrame, v[5])
+	}
+	if (f.Sequence == 1) != (v[6] == nil) {
+		return f, fmt.Errorf("%w: a previous hash goes with every sequence but the first", ErrFrame)
+	}
+	if v[6] != nil && !lowerHex(v[6], f.PreviousHash[:]) {
+		return f, fmt.Errorf("%w: previous hash %q", ErrFrame, v[6])
+	}
+	if f.Time, err = time.Parse(TimeLayout, string(v[9])); err != nil || len(v[9]) != len(TimeLayout) {
+		return f, fmt.Errorf("%w: time %q", ErrFrame, v[9])
+	}
+	version, err := plainInt(v[13], 1<<31-1)
+	if err != nil {
+		return f, fmt.Errorf("%w: data version %q", ErrFrame, v[13])
+	}
+	f.DataVersion = int(version)
+	return f, nil
+}
+
+// plainInt reads a decimal number from 1 to limit without sign or leading zero.
+func plainInt(v []byte, limit int64) (int64, error) {
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if err != nil || v[0] < '1' || v[0] > '9' || n > limit {
+		return 0, ErrFrame
+	}
+	return n, nil
+}
+
+func lowerHex(v []byte, into []byte) bool {
+	if len(v) != 2*len(into) {
+		return false
+	}
+	for _, c := range v {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	_, err := hex.Decode(into, v)
+	return err == nil
+}
