@@ -1,0 +1,159 @@
+package events
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// Data is what an event tells: a struct of this package.
+type Data interface {
+	// EventType is the name on the wire, such as netsim.simulation.started.v1.
+	EventType() string
+}
+
+// Family is an aggregate family: the facts of one family lie in one topic,
+// whose name is the family's with a prefix.
+type Family string
+
+// The aggregate families.
+const (
+	Workspaces     Family = "workspaces"
+	Configurations Family = "configurations"
+	Simulations    Family = "simulations"
+	Tracesets      Family = "tracesets"
+	MappingFiles   Family = "mappingfiles"
+	Billing        Family = "billing"
+	Checkpoints    Family = "checkpoints"
+)
+
+// Families lists every family, in the order in which topics are made and read.
+func Families() []Family {
+	return []Family{Workspaces, Configurations, Simulations, Tracesets, MappingFiles, Billing, Checkpoints}
+}
+
+// FamilyOf returns the family of a stream, which its id's prefix tells.
+func FamilyOf(stream string) (Family, error) {
+	prefix, _, _ := strings.Cut(stream, "_")
+	switch prefix {
+	case WorkspacePrefix:
+		return Workspaces, nil
+	case ConfigurationPrefix:
+		return Configurations, nil
+	case SimulationPrefix:
+		return Simulations, nil
+	case TracesetPrefix:
+		return Tracesets, nil
+	case "mapfile", "upload":
+		return MappingFiles, nil
+	case AccountPrefix, "platform":
+		return Billing, nil
+	case "checkpoint":
+		return Checkpoints, nil
+	}
+	return "", fmt.Errorf("stream %q belongs to no family", stream)
+}
+
+// Event is a fact as the service works with it.
+type Event struct {
+	Frame
+	Hash Hash
+	Data Data
+}
+
+// ErrUnknownType is wrapped by Decode's error for a type that this release
+// does not know.
+var ErrUnknownType = errors.New("unknown event type")
+
+// entry is one type and version that may stand in the log.
+type entry struct {
+	zero   Data
+	decode func(value []byte) (Data, error)
+}
+
+func of[T Data]() entry {
+	var zero T
+	return entry{zero, decode[T]}
+}
+
+// registry holds every type and version ever written. Lines are never removed.
+func registry() []entry {
+	return []entry{
+		of[WorkspaceCreated](),
+		of[WorkspaceUpdated](),
+		of[WorkspaceLegacyProjectSet](),
+		of[WorkspaceDeletionRequested](),
+		of[WorkspaceDeleted](),
+		of[ConfigurationCreated](),
+		of[ConfigurationValidated](),
+		of[ConfigurationDeleted](),
+		of[SimulationRequested](),
+		of[SimulationValidated](),
+		of[SimulationInvalidated](),
+		of[SimulationStarted](),
+		of[SimulationProgressed](),
+		of[SimulationResultsPublished](),
+		of[SimulationCompleted](),
+		of[SimulationFailed](),
+		of[SimulationTerminated](),
+		of[SimulationDeleted](),
+		of[TracesetCreated](),
+		of[TracesetDeleted](),
+		of[UsageRecorded](),
+		of[CreditGranted](),
+		of[CreditHeld](),
+		of[CreditReleased](),
+		of[DailyCostRated](),
+		of[RateSet](),
+		of[AccessLogged](),
+	}
+}
+
+// Types returns one empty value of every registered type, in catalogue order.
+func Types() []Data {
+	var types []Data
+	for _, e := range registry() {
+		types = append(types, e.zero)
+	}
+	return types
+}
+
+var decoders = sync.OnceValue(func() map[string]func([]byte) (Data, error) {
+	byType := map[string]func([]byte) (Data, error){}
+	for _, e := range registry() {
+		byType[e.zero.EventType()] = e.decode
+	}
+	return byType
+})
+
+func decode[T Data](value []byte) (Data, error) {
+	var d T
+	if err := json.Unmarshal(value, &d); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", d.EventType(), err)
+	}
+	return d, nil
+}
+
+// Decode reads an event's data. A type that is not registered is
+// ErrUnknownType: its stream waits for a release that knows it.
+func Decode(eventType string, value []byte) (Data, error) {
+	read, ok := decoders()[eventType]
+	if !ok {
+		return nil, fmt.Errorf("%w %q", ErrUnknownType, eventType)
+	}
+	return read(value)
+}
+
+// Encode writes an event's data as it stands in the record's value.
+func Encode(d Data) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(d); err != nil {
+		return nil, fmt.Errorf("encode %s: %w", d.EventType(), err)
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,105 @@
+package events
+
+// SimulationRequested records that a simulation was asked for: by a start
+// (state validating) or by a simple submission (state provisioning).
+// Source: completions 5.1, 5.2, 4.3, 8 row 19.
+type SimulationRequested struct {
+	Origin               string        `json:"origin"` // start or simple
+	AccountID            string        `json:"accountId"`
+	WorkspaceID          string        `json:"workspaceId"`
+	ConfigurationID      string        `json:"configurationId"`
+	ConfigurationVersion int64         `json:"configurationVersion"`
+	Name                 string        `json:"name"`
+	DurationNs           int64         `json:"durationNs"` // bound on simulated time
+	Duration             string        `json:"duration"`   // as it was sent
+	Checkpointing        Checkpointing `json:"checkpointing"`
+	MappingFileID        string        `json:"mappingFileId,omitempty"`
+	TracesetID           string        `json:"tracesetId,omitempty"`
+	Simple               string        `json:"simple,omitempty"` // canonical JSON text of the normalised submission
+	SandboxID            string        `json:"sandboxId,omitempty"`
+}
+
+// Checkpointing is what a start asks for.
+type Checkpointing struct {
+	Enabled    bool  `json:"enabled"`
+	IntervalNs int64 `json:"intervalNs"` // wall-clock time between checkpoints
+}
+
+// SimulationValidated records that the recheck passed: validating → provisioning.
+type SimulationValidated struct {
+	DocumentHash string `json:"documentHash"` // sha256: of the configuration version's canonical text
+}
+
+// SimulationInvalidated records that the recheck failed: validating → invalid.
+type SimulationInvalidated struct {
+	Reason string `json:"reason"`
+}
+
+// SimulationStarted records that an engine took the run: provisioning → running.
+type SimulationStarted struct {
+	Engine  string `json:"engine"` // builtin or remote
+	RunID   string `json:"runId"`
+	BaseURL string `json:"baseUrl,omitempty"` // of a remote engine
+	Ranks   int64  `json:"ranks"`
+}
+
+// Progress is how far a run has come.
+type Progress struct {
+	SimulatedTimeNs int64 `json:"simulatedTimeNs"`
+	EventsProcessed int64 `json:"eventsProcessed"`
+	DeliveredBytes  int64 `json:"deliveredBytes"`
+	FinishedRanks   int64 `json:"finishedRanks"`
+}
+
+// SimulationProgressed records progress, at most once in five seconds.
+type SimulationProgressed struct {
+	Progress
+}
+
+// SimulationResultsPublished records that the result files, whole or partial,
+// are in the object store.
+type SimulationResultsPublished struct {
+	Prefix       string `json:"prefix"`   // of the object keys
+	Manifest     string `json:"manifest"` // object key of the list of files
+	Files        int64  `json:"files"`
+	Bytes        int64  `json:"bytes"`
+	TotalPackets int64  `json:"totalPackets"`
+	AvgLatencyPs int64  `json:"avgLatencyPs"` // mean transfer completion time
+	Partial      bool   `json:"partial"`
+}
+
+// SimulationCompleted records running → completed.
+type SimulationCompleted struct {
+	Progress
+	UnfinishedRanks int64 `json:"unfinishedRanks"`
+}
+
+// SimulationFailed records provisioning or running → failed.
+type SimulationFailed struct {
+	Progress
+	Reason string `json:"reason"`
+}
+
+// SimulationTerminated records running → terminated.
+type SimulationTerminated struct {
+	Progress
+	By string `json:"by"` // user id
+}
+
+// SimulationDeleted records that an ended simulation is gone.
+type SimulationDeleted struct {
+	Reason string `json:"reason"` // request or workspace
+}
+
+func (SimulationRequested) EventType() string   { return "netsim.simulation.requested.v1" }
+func (SimulationValidated) EventType() string   { return "netsim.simulation.validated.v1" }
+func (SimulationInvalidated) EventType() string { return "netsim.simulation.invalidated.v1" }
+func (SimulationStarted) EventType() string     { return "netsim.simulation.started.v1" }
+func (SimulationProgressed) EventType() string  { return "netsim.simulation.progressed.v1" }
+func (SimulationResultsPublished) EventType() string {
+	return "netsim.simulation.results_published.v1"
+}
+func (SimulationCompleted) EventType() string  { return "netsim.simulation.completed.v1" }
+func (SimulationFailed) EventType() string     { return "netsim.simulation.failed.v1" }
+func (SimulationTerminated) EventType() string { return "netsim.simulation.terminated.v1" }
+func (SimulationDeleted) EventType() string    { return "netsim.simulation.deleted.v1" }
