@@ -1,0 +1,71 @@
+// Package commands decides. Each file holds one command: what it means, its
+// data, and Decide, which looks at a stream's state and answers with the one
+// event to append, with nothing to do, or with a refusal. The aggregates'
+// files hold the state that decisions need and Evolve, which only assigns.
+//
+// Handle is the one way a command reaches the log: it loads, folds, decides,
+// appends, and waits for the log's verdict.
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+)
+
+// Command is a decision on a stream whose state is S. Decide is pure: equal
+// states and times give equal answers. A nil event and a nil error mean that
+// what the command wants is so already.
+type Command[S any] interface {
+	Decide(state *S, now time.Time) (events.Data, error)
+}
+
+// State is what a stream's events fold into.
+type State interface {
+	Evolve(e events.Event)
+}
+
+// Created tells whether a stream has events, for states that embed it.
+type created struct {
+	Exists bool `json:"exists,omitempty"`
+}
+
+// NewState returns the empty state of a stream, by its id's prefix.
+func NewState(stream string) (State, error) {
+	prefix, _, _ := strings.Cut(stream, "_")
+	switch prefix {
+	case events.WorkspacePrefix:
+		return new(Workspace), nil
+	case events.ConfigurationPrefix:
+		return new(Configuration), nil
+	case events.SimulationPrefix:
+		return new(Simulation), nil
+	case events.TracesetPrefix:
+		return new(Traceset), nil
+	case events.AccountPrefix:
+		return new(Account), nil
+	case platformPrefix:
+		return new(Platform), nil
+	}
+	return nil, fmt.Errorf("stream %q has no state", stream)
+}
+
+// ReadState reads a stream's stored state; nil is the empty state.
+func ReadState(stream string, stored []byte) (State, error) {
+	s, err := NewState(stream)
+	if err != nil || stored == nil {
+		return s, err
+	}
+	if err := json.Unmarshal(stored, s); err != nil {
+		return nil, fmt.Errorf("read the state of %s: %w", stream, err)
+	}
+	return s, nil
+}
+
+func notFound(what, id string) error {
+	return fault.New(fault.NotFound, "%s %s does not exist", what, id)
+}

@@ -1,0 +1,25 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+)
+
+// DeleteConfiguration removes a configuration. Simulations keep their copy.
+type DeleteConfiguration struct {
+	ID     string
+	Reason string // request or workspace
+	Match  Match
+}
+
+// Decide implements Command.
+func (c DeleteConfiguration) Decide(s *Configuration, _ time.Time) (events.Data, error) {
+	if !s.Exists || s.Deleted {
+		return nil, notFound("configuration", c.ID)
+	}
+	if err := c.Match.check(s.Version); err != nil {
+		return nil, err
+	}
+	return events.ConfigurationDeleted{Reason: c.Reason}, nil
+}

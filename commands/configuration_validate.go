@@ -1,0 +1,36 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+)
+
+// RecordValidation writes down what validation found of one version. The
+// verdict that is recorded already is not recorded again, and a version that
+// has been superseded meanwhile is a conflict.
+type RecordValidation struct {
+	ID       string
+	Version  int64
+	Status   string // Validated or Invalid
+	Findings string // canonical JSON text
+	Match    Match
+}
+
+// Decide implements Command.
+func (c RecordValidation) Decide(s *Configuration, _ time.Time) (events.Data, error) {
+	switch {
+	case !s.Exists || s.Deleted:
+		return nil, notFound("configuration", c.ID)
+	case s.Version != c.Version:
+		return nil, fault.New(fault.Conflict, "configuration %s changed while it was validated", c.ID)
+	}
+	if err := c.Match.check(s.Version); err != nil {
+		return nil, err
+	}
+	if s.Status == c.Status && s.Findings == c.Findings {
+		return nil, nil
+	}
+	return events.ConfigurationValidated{Version: c.Version, Status: c.Status, Findings: c.Findings}, nil
+}

@@ -1,0 +1,126 @@
+package commands
+
+import (
+	"context"
+	"sync"
+
+	"netsim/events"
+	"netsim/fault"
+)
+
+// lane is a stream in use by this process. Its tip is where the stream will
+// stand when all that has been appended proves to be facts.
+type lane struct {
+	users int // guarded by Handler.mu
+
+	mu     sync.Mutex
+	tip    *tip
+	claims map[string]chan struct{} // commands under way, by id
+}
+
+type tip struct {
+	head  events.Head
+	state State
+	last  *appended // the append that head stands on; nil when it was loaded
+}
+
+// appended is a record whose verdict others may wait for.
+type appended struct {
+	under  Appended
+	judged chan struct{}
+	fact   bool // valid once judged is closed
+}
+
+func (h *Handler) enter(stream string) *lane {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l := h.lanes[stream]
+	if l == nil {
+		l = &lane{}
+		if h.lanes == nil {
+			h.lanes = map[string]*lane{}
+		}
+		h.lanes[stream] = l
+	}
+	l.users++
+	return l
+}
+
+func (h *Handler) leave(stream string, l *lane) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l.users--; l.users == 0 {
+		delete(h.lanes, stream)
+	}
+}
+
+// claim waits until no other run of the same command is under way here.
+func (l *lane) claim(ctx context.Context, commandID string) error {
+	for {
+		l.mu.Lock()
+		other, taken := l.claims[commandID]
+		if !taken {
+			if l.claims == nil {
+				l.claims = map[string]chan struct{}{}
+			}
+			l.claims[commandID] = make(chan struct{})
+			l.mu.Unlock()
+			return nil
+		}
+		l.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (l *lane) release(commandID string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.claims[commandID])
+	delete(l.claims, commandID)
+}
+
+// drop forgets a tip that stands on a record that is not a fact.
+func (l *lane) drop(t *tip) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tip == t {
+		l.tip = nil
+	}
+}
+
+// tip returns the lane's tip, loading it when there is none, and the fact that
+// an earlier run of the command left. The look-up of the command is never
+// older than the tip: what another process appended before the tip was loaded
+// is seen by the look-up, what it appends afterwards makes our append lose.
+func (h *Handler) tip(ctx context.Context, l *lane, to Target, commandID string) (*tip, *Prior, error) {
+	l.mu.Lock()
+	if t := l.tip; t != nil {
+		l.mu.Unlock()
+		if commandID == "" {
+			return t, nil, nil
+		}
+		s, err := h.Log.Load(ctx, to.Stream, commandID)
+		return t, s.Prior, err
+	}
+	defer l.mu.Unlock()
+	var s Snapshot
+	if !to.Fresh {
+		var err error
+		if s, err = h.Log.Load(ctx, to.Stream, commandID); err != nil {
+			return nil, nil, err
+		}
+	}
+	if s.Parked {
+		return nil, nil, fault.New(fault.Unavailable, "%s waits for a repair of its history", to.Stream)
+	}
+	state, err := ReadState(to.Stream, s.State)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.tip = &tip{head: s.Head, state: state}
+	return l.tip, s.Prior, nil
+}

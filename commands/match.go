@@ -1,0 +1,25 @@
+package commands
+
+import (
+	"slices"
+	"strconv"
+
+	"netsim/fault"
+)
+
+// Match is an If-Match condition: strong entity tags without their quotes, or
+// Any for "*". The zero Match is no condition. Weak tags never match and are
+// left out by whoever reads the header (completions 1.5).
+type Match struct {
+	Given bool
+	Any   bool
+	Tags  []string
+}
+
+// check refuses with PreconditionFailed unless the version is one of the tags.
+func (m Match) check(version int64) error {
+	if !m.Given || m.Any || slices.Contains(m.Tags, strconv.FormatInt(version, 10)) {
+		return nil
+	}
+	return fault.New(fault.PreconditionFailed, "the resource is at version %d", version)
+}

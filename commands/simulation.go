@@ -1,0 +1,63 @@
+package commands
+
+import "netsim/events"
+
+// The states of a simulation (completions 5.1).
+const (
+	Validating   = "validating"
+	Provisioning = "provisioning"
+	Running      = "running"
+	Completed    = "completed"
+	Failed       = "failed"
+	Terminated   = "terminated"
+	// Invalid is shared with configurations.
+)
+
+// Final reports whether a simulation's state never changes again.
+func Final(status string) bool {
+	switch status {
+	case Completed, Failed, Terminated, Invalid:
+		return true
+	}
+	return false
+}
+
+// Simulation is what decisions about a simulation need.
+type Simulation struct {
+	created
+	Status    string          `json:"status,omitempty"`
+	Engine    string          `json:"engine,omitempty"` // of the platform link; "" before the start
+	RunID     string          `json:"runId,omitempty"`
+	Progress  events.Progress `json:"progress,omitzero"`
+	Published string          `json:"published,omitempty"` // manifest of the results
+	Deleted   bool            `json:"deleted,omitempty"`
+}
+
+// Evolve applies an event.
+func (s *Simulation) Evolve(e events.Event) {
+	switch d := e.Data.(type) {
+	case events.SimulationRequested:
+		s.Exists, s.Status = true, Validating
+		if d.Origin == OriginSimple {
+			s.Status = Provisioning
+		}
+	case events.SimulationValidated:
+		s.Status = Provisioning
+	case events.SimulationInvalidated:
+		s.Status = Invalid
+	case events.SimulationStarted:
+		s.Status, s.Engine, s.RunID = Running, d.Engine, d.RunID
+	case events.SimulationProgressed:
+		s.Progress = d.Progress
+	case events.SimulationResultsPublished:
+		s.Published = d.Manifest
+	case events.SimulationCompleted:
+		s.Status, s.Progress = Completed, d.Progress
+	case events.SimulationFailed:
+		s.Status, s.Progress = Failed, d.Progress
+	case events.SimulationTerminated:
+		s.Status, s.Progress = Terminated, d.Progress
+	case events.SimulationDeleted:
+		s.Deleted = true
+	}
+}

@@ -1,0 +1,28 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+)
+
+// Where a simulation comes from.
+const (
+	OriginStart  = "start"  // POST /simulations
+	OriginSimple = "simple" // a simple submission
+)
+
+// RequestSimulation asks for a run. The id is new or derives from the
+// idempotency key, so the same request makes one simulation.
+type RequestSimulation struct {
+	Requested events.SimulationRequested
+}
+
+// Decide implements Command.
+func (c RequestSimulation) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+	if s.Exists {
+		return nil, fault.New(fault.Conflict, "the simulation exists")
+	}
+	return c.Requested, nil
+}

@@ -1,0 +1,58 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+)
+
+// StartRun records that an engine took the run. A worker that takes over a
+// running simulation changes nothing; an ended one is a conflict.
+type StartRun struct {
+	Started events.SimulationStarted
+}
+
+// Decide implements Command.
+func (c StartRun) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+	switch s.Status {
+	case Provisioning:
+		return c.Started, nil
+	case Running:
+		return nil, nil
+	}
+	return nil, notRunning(s)
+}
+
+// ReportProgress records how far a run has come. Progress of a run that has
+// ended, or that is not ahead of what is recorded, is dropped: a worker that
+// resumes repeats what its predecessor reported.
+type ReportProgress struct {
+	Progress events.Progress
+}
+
+// Decide implements Command.
+func (c ReportProgress) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+	if s.Status != Running || c.Progress.SimulatedTimeNs <= s.Progress.SimulatedTimeNs {
+		return nil, nil
+	}
+	return events.SimulationProgressed{Progress: c.Progress}, nil
+}
+
+// PublishResults records the stored file set. The same set again changes
+// nothing.
+type PublishResults struct {
+	Published events.SimulationResultsPublished
+}
+
+// Decide implements Command.
+func (c PublishResults) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+	if !s.Exists || s.Deleted || s.Published == c.Published.Manifest {
+		return nil, nil
+	}
+	return c.Published, nil
+}
+
+func notRunning(s *Simulation) error {
+	return fault.New(fault.Conflict, "the simulation is %s, not running", s.Status)
+}

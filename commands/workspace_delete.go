@@ -1,0 +1,36 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+)
+
+// DeleteWorkspace hides a workspace at once and has what it owns follow.
+// Asking again while that goes on changes nothing; afterwards it is not found.
+type DeleteWorkspace struct{ ID string }
+
+// Decide implements Command.
+func (c DeleteWorkspace) Decide(w *Workspace, _ time.Time) (events.Data, error) {
+	switch {
+	case !w.Exists || w.Deleted:
+		return nil, notFound("workspace", c.ID)
+	case w.Deleting:
+		return nil, nil
+	}
+	return events.WorkspaceDeletionRequested{}, nil
+}
+
+// FinishWorkspaceDeletion records that the cascade is through.
+type FinishWorkspaceDeletion struct {
+	ID      string
+	Removed events.WorkspaceDeleted
+}
+
+// Decide implements Command.
+func (c FinishWorkspaceDeletion) Decide(w *Workspace, _ time.Time) (events.Data, error) {
+	if !w.Deleting || w.Deleted {
+		return nil, nil
+	}
+	return c.Removed, nil
+}
