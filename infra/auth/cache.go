@@ -1,0 +1,69 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+)
+
+type tokenHash = [sha256.Size]byte
+
+// verified is a token that was verified, and the time it ends.
+type verified struct {
+	caller Caller
+	ends   time.Time
+}
+
+// cache remembers verified tokens. It keeps two generations of at most size
+// each: a full young generation becomes the old one, and what the old one
+// still holds is moved back when it is used. So tokens in use stay, and no
+// scan is ever needed.
+type cache struct {
+	size int
+
+	mu    sync.RWMutex
+	young map[tokenHash]*verified
+	old   map[tokenHash]*verified
+}
+
+func newCache(size int) *cache {
+	return &cache{size: size, young: make(map[tokenHash]*verified)}
+}
+
+// get returns the entry while now is before its end.
+func (c *cache) get(h tokenHash, now time.Time) (*verified, bool) {
+	c.mu.RLock()
+	v, young := c.young[h]
+	if !young {
+		v = c.old[h]
+	}
+	c.mu.RUnlock()
+	if v == nil || !now.Before(v.ends) {
+		return nil, false
+	}
+	if !young {
+		c.put(h, v)
+	}
+	return v, true
+}
+
+// put stores the entry and reports whether it was not there.
+func (c *cache) put(h tokenHash, v *verified) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, found := c.young[h]; found {
+		return false
+	}
+	if len(c.young) >= c.size {
+		c.old, c.young = c.young, make(map[tokenHash]*verified)
+	}
+	_, found := c.old[h]
+	c.young[h] = v
+	return !found
+}
+
+func (c *cache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.young, c.old = make(map[tokenHash]*verified), nil
+}

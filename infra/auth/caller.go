@@ -1,0 +1,62 @@
+package auth
+
+import (
+	"context"
+	"slices"
+
+	"netsim/events"
+)
+
+// AllAccounts is the account of a platform-wide service token: it may act for
+// every account. A user token never carries it.
+const AllAccounts = "*"
+
+// Caller is who sent a request, as the claims of a verified token say
+// (completions.md section 1.6). A Caller is shared by every request with the
+// same token: read it, do not change it.
+type Caller struct {
+	UserID   string
+	UserName string // UserID when the token has no name
+	Service  bool   // a machine-to-machine token
+
+	AccountID   string // AllAccounts for a platform-wide service
+	AccountName string
+	Platform    string
+
+	AllWorkspaces bool     // every workspace of the account
+	Workspaces    []string // sorted; empty when AllWorkspaces
+
+	SandboxID   string
+	SandboxName string
+}
+
+// MemberOf reports whether the caller may work in the workspace. It does not
+// say that the workspace is of the caller's account. The built-in workspaces
+// are open to everyone.
+func (c Caller) MemberOf(workspaceID string) bool {
+	if c.AllWorkspaces || events.BuiltIn(workspaceID) {
+		return true
+	}
+	_, found := slices.BinarySearch(c.Workspaces, workspaceID)
+	return found
+}
+
+// Platformwide reports whether the caller acts for every account.
+func (c Caller) Platformwide() bool { return c.Service && c.AccountID == AllAccounts }
+
+type callerKey struct{}
+
+// WithCaller returns a context that carries the caller.
+func WithCaller(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, &c)
+}
+
+// CallerFrom returns the caller of the request, and false where the request
+// was not authenticated.
+func CallerFrom(ctx context.Context) (Caller, bool) {
+	c, ok := ctx.Value(callerKey{}).(*Caller)
+	if !ok {
+		return Caller{}, false
+	}
+	return *c, true
+}

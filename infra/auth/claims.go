@@ -1,0 +1,134 @@
+package auth
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"netsim/events"
+)
+
+// maxText bounds every name and id taken from a token, in bytes.
+const maxText = 255
+
+// claims are those of completions.md section 1.6, before they are checked.
+type claims struct {
+	Subject     string        `json:"sub"`
+	Name        string        `json:"name"`
+	AccountID   string        `json:"account_id"`
+	AccountName string        `json:"account_name"`
+	Platform    string        `json:"platform"`
+	Workspaces  workspaceList `json:"workspaces"`
+	SandboxID   string        `json:"sandbox_id"`
+	SandboxName string        `json:"sandbox_name"`
+	NotBefore   *numericDate  `json:"nbf"`
+}
+
+// caller checks the claims and turns them into a Caller.
+func (c claims) caller(service bool) (Caller, error) {
+	if c.Subject == "" {
+		return Caller{}, errors.New("claim sub is missing")
+	}
+	for _, text := range []struct{ claim, value string }{
+		{"sub", c.Subject}, {"name", c.Name}, {"account_name", c.AccountName},
+		{"platform", c.Platform}, {"sandbox_id", c.SandboxID}, {"sandbox_name", c.SandboxName},
+	} {
+		if !plainText(text.value) {
+			return Caller{}, fmt.Errorf("claim %s must be at most %d bytes of printable text", text.claim, maxText)
+		}
+	}
+	switch {
+	case c.AccountID == AllAccounts && !service:
+		return Caller{}, errors.New("claim account_id may be * in a service token only")
+	case c.AccountID != AllAccounts && !events.ValidID(events.AccountPrefix, c.AccountID):
+		return Caller{}, errors.New("claim account_id is not an account id")
+	}
+	if c.Name == "" {
+		c.Name = c.Subject
+	}
+	return Caller{
+		UserID:        c.Subject,
+		UserName:      c.Name,
+		Service:       service,
+		AccountID:     c.AccountID,
+		AccountName:   c.AccountName,
+		Platform:      c.Platform,
+		AllWorkspaces: c.Workspaces.all,
+		Workspaces:    c.Workspaces.ids,
+		SandboxID:     c.SandboxID,
+		SandboxName:   c.SandboxName,
+	}, nil
+}
+
+// workspaceList is a list of workspace ids, or "*" for all of them. Absent is
+// none.
+type workspaceList struct {
+	all bool
+	ids []string
+}
+
+func (l *workspaceList) UnmarshalJSON(b []byte) error {
+	if string(b) == `"*"` {
+		l.all = true
+		return nil
+	}
+	if err := json.Unmarshal(b, &l.ids); err != nil {
+		return errors.New(`claim workspaces is neither a list nor "*"`)
+	}
+	for _, id := range l.ids {
+		if !events.ValidID(events.WorkspacePrefix, id) {
+			return errors.New("claim workspaces holds something that is not a workspace id")
+		}
+	}
+	slices.Sort(l.ids)
+	l.ids = slices.Compact(l.ids)
+	return nil
+}
+
+// maxSeconds is where a time stops being one: some 35,000 years from now.
+const maxSeconds = 1 << 40
+
+// numericDate is a JWT time: seconds since 1970, fractions dropped.
+type numericDate time.Time
+
+func (d *numericDate) UnmarshalJSON(b []byte) error {
+	var seconds float64
+	if err := json.Unmarshal(b, &seconds); err != nil || seconds < 0 || seconds > maxSeconds {
+		return errors.New("claim nbf is not a time")
+	}
+	*d = numericDate(time.Unix(int64(seconds), 0))
+	return nil
+}
+
+// hasValue reports whether the raw claim is the value, or a list with it. An
+// absent claim has no value; one of another type is malformed.
+func hasValue(raw json.RawMessage, value string) (bool, error) {
+	if raw == nil {
+		return false, nil
+	}
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		return one == value, nil
+	}
+	var many []string
+	if err := json.Unmarshal(raw, &many); err != nil {
+		return false, errors.New("the claim that tells service tokens is neither a string nor a list of strings")
+	}
+	return slices.Contains(many, value), nil
+}
+
+func plainText(s string) bool {
+	if len(s) > maxText || !utf8.ValidString(s) {
+		return false
+	}
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			return false
+		}
+	}
+	return true
+}

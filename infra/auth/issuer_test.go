@@ -1,0 +1,204 @@
+package auth_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"netsim/infra/auth"
+)
+
+const (
+	issuerName = "https://issuer.test"
+	audience   = "netsim"
+	account    = "acct_00000000000000000000000001"
+	workspaceA = "workspace_0000000000000000000000000a"
+	workspaceB = "workspace_0000000000000000000000000b"
+)
+
+// issuer signs tokens and serves its public keys over real HTTP.
+type issuer struct {
+	url string
+
+	mu      sync.Mutex
+	keys    []jose.JSONWebKey // private
+	fetches int
+	down    bool
+	extra   []json.RawMessage // served beside the keys
+}
+
+func newIssuer(t testing.TB, kids ...string) *issuer {
+	t.Helper()
+	iss := &issuer{}
+	for _, kid := range kids {
+		iss.add(t, kid)
+	}
+	server := httptest.NewServer(http.HandlerFunc(iss.serveKeys))
+	t.Cleanup(server.Close)
+	iss.url = server.URL
+	return iss
+}
+
+func (s *issuer) serveKeys(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fetches++
+	if s.down {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	served := s.extra
+	for _, k := range s.keys {
+		public, _ := json.Marshal(k.Public())
+		served = append(served, public)
+	}
+	json.NewEncoder(w).Encode(map[string]any{"keys": served})
+}
+
+func (s *issuer) add(t testing.TB, kid string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.addKey(jose.JSONWebKey{Key: key, KeyID: kid, Algorithm: "ES256", Use: "sig"})
+}
+
+func (s *issuer) addKey(k jose.JSONWebKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keys = append(s.keys, k)
+}
+
+func (s *issuer) withdraw(kid string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, k := range s.keys {
+		if k.KeyID == kid {
+			s.keys = append(s.keys[:i:i], s.keys[i+1:]...)
+			return
+		}
+	}
+}
+
+func (s *issuer) setDown(down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = down
+}
+
+func (s *issuer) fetched() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fetches
+}
+
+func (s *issuer) key(t testing.TB, kid string) jose.JSONWebKey {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.keys {
+		if k.KeyID == kid {
+			return k
+		}
+	}
+	t.Fatalf("no key %q", kid)
+	return jose.JSONWebKey{}
+}
+
+// token signs the claims with the named key.
+func (s *issuer) token(t testing.TB, kid string, claims map[string]any) string {
+	t.Helper()
+	k := s.key(t, kid)
+	return sign(t, jose.SignatureAlgorithm(k.Algorithm), k, claims)
+}
+
+func sign(t testing.TB, alg jose.SignatureAlgorithm, key any, claims map[string]any) string {
+	t.Helper()
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jws, err := signer.Sign(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compact, err := jws.CompactSerialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compact
+}
+
+// clock is a time that a test moves.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// userClaims are those of a good user token, changed by the pairs.
+func userClaims(c *clock, pairs ...any) map[string]any {
+	claims := map[string]any{
+		"iss": issuerName, "aud": audience, "sub": "user-1", "name": "Ada",
+		"exp": c.Now().Add(time.Hour).Unix(), "iat": c.Now().Unix(), "nbf": c.Now().Unix(),
+		"token_use": "user", "account_id": account, "account_name": "Acme", "platform": "netsim",
+		"workspaces": []string{workspaceB, workspaceA, workspaceA},
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] == nil {
+			delete(claims, pairs[i].(string))
+			continue
+		}
+		claims[pairs[i].(string)] = pairs[i+1]
+	}
+	return claims
+}
+
+func newVerifier(t testing.TB, iss *issuer, c *clock, change ...func(*auth.Config)) *auth.Verifier {
+	t.Helper()
+	config := auth.Config{Issuer: issuerName, JWKSURL: iss.url, Audience: audience, Now: c.Now}
+	for _, f := range change {
+		f(&config)
+	}
+	v, err := auth.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func mustVerify(ctx context.Context, t testing.TB, v *auth.Verifier, token string) auth.Caller {
+	t.Helper()
+	caller, err := v.Verify(ctx, token)
+	if err != nil {
+		t.Fatalf("verify: %v", err)
+	}
+	return caller
+}

@@ -1,0 +1,197 @@
+// Package auth says who sends a request: it verifies OIDC bearer tokens and
+// turns their claims into a Caller (completions.md section 1.6).
+//
+// A token is verified once, by signature, issuer, audience, algorithm and
+// time, and then remembered by its SHA-256 until it ends. A refusal is never
+// remembered, and no token, however it is made, can make the service ask the
+// issuer for keys more often than once in ten seconds.
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+
+	"netsim/fault"
+)
+
+const (
+	maxToken = 16 << 10 // bytes
+	maxSkew  = 2 * time.Minute
+)
+
+// Config says which tokens are trusted. Issuer, JWKSURL and Audience are
+// required; the zero value of the rest works.
+type Config struct {
+	Issuer   string // exactly as in the claim iss
+	JWKSURL  string // where the issuer's keys are; no discovery is done
+	Audience string // one of the claim aud
+
+	Algorithms   []string      // default ES256 and RS256; none and HMAC are refused
+	ServiceClaim string        // tells service tokens; default token_use
+	ServiceValue string        // its value in a service token; default service
+	Skew         time.Duration // tolerated difference of clocks; default 30 s, at most 2 min
+	CacheSize    int           // verified tokens remembered, within a factor of two; default 10,000
+
+	Client *http.Client     // fetches the keys
+	Now    func() time.Time // default time.Now
+
+	// Directory is called with every newly verified token's caller before the
+	// token is first used, so that names can be stored.
+	Directory func(context.Context, Caller)
+}
+
+// Verifier verifies bearer tokens. It is safe for concurrent use.
+type Verifier struct {
+	config Config
+	keys   *keySet
+	seen   *cache
+}
+
+// New makes a verifier. It does not contact the issuer.
+func New(c Config) (*Verifier, error) {
+	if c.Issuer == "" || c.JWKSURL == "" || c.Audience == "" {
+		return nil, errors.New("auth: issuer, key set url and audience are required")
+	}
+	if len(c.Algorithms) == 0 {
+		c.Algorithms = []string{oidc.ES256, oidc.RS256}
+	}
+	for _, a := range c.Algorithms {
+		if a == "none" || strings.HasPrefix(a, "HS") {
+			return nil, fmt.Errorf("auth: algorithm %s cannot be verified with a public key", a)
+		}
+	}
+	if c.ServiceClaim == "" {
+		c.ServiceClaim = "token_use"
+	}
+	if c.ServiceValue == "" {
+		c.ServiceValue = "service"
+	}
+	if c.Skew == 0 {
+		c.Skew = 30 * time.Second
+	}
+	if c.Skew < 0 || c.Skew > maxSkew {
+		return nil, fmt.Errorf("auth: skew must be between 0 and %s, got %s", maxSkew, c.Skew)
+	}
+	if c.CacheSize <= 0 {
+		c.CacheSize = 10_000
+	}
+	if c.Client == nil {
+		c.Client = &http.Client{}
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Directory == nil {
+		c.Directory = func(context.Context, Caller) {}
+	}
+	seen := newCache(c.CacheSize)
+	return &Verifier{
+		config: c,
+		keys:   &keySet{url: c.JWKSURL, client: c.Client, now: c.Now, withdrawn: seen.clear},
+		seen:   seen,
+	}, nil
+}
+
+// Verify returns the token's caller. Errors: Unauthorized for a token that is
+// not valid, Unavailable when that cannot be said because the issuer's keys
+// cannot be had.
+func (v *Verifier) Verify(ctx context.Context, token string) (Caller, error) {
+	if len(token) > maxToken {
+		return Caller{}, fault.New(fault.Unauthorized, "the bearer token is longer than %d bytes", maxToken)
+	}
+	var onStack [1024]byte // an ordinary token is copied without an allocation
+	hash := sha256.Sum256(append(onStack[:0], token...))
+	if known, ok := v.seen.get(hash, v.config.Now()); ok {
+		return known.caller, nil
+	}
+	fresh, err := v.verify(ctx, token)
+	if err != nil {
+		return Caller{}, err
+	}
+	if v.seen.put(hash, fresh) {
+		v.config.Directory(ctx, fresh.caller)
+	}
+	return fresh.caller, nil
+}
+
+func (v *Verifier) verify(ctx context.Context, token string) (*verified, error) {
+	if strings.Count(token, ".") != 2 {
+		return nil, refused("is not a signed jwt", nil)
+	}
+	attempt := &attempt{keys: v.keys, algorithms: v.config.Algorithms}
+	parsed, err := oidc.NewVerifier(v.config.Issuer, attempt, &oidc.Config{
+		ClientID:             v.config.Audience,
+		SupportedSigningAlgs: v.config.Algorithms,
+		SkipExpiryCheck:      true, // done below, with one tolerance for both ends
+	}).Verify(ctx, token)
+	if attempt.outage != nil {
+		return nil, &fault.Fault{
+			Code:       fault.Unavailable,
+			Message:    "the token issuer's keys cannot be fetched",
+			RetryAfter: keysMinInterval,
+			Cause:      attempt.outage,
+		}
+	}
+	if err != nil {
+		return nil, refused("is not valid", err)
+	}
+	var c claims
+	if err := parsed.Claims(&c); err != nil {
+		return nil, refused("has malformed claims", err)
+	}
+	var all map[string]json.RawMessage
+	if err := parsed.Claims(&all); err != nil {
+		return nil, refused("has malformed claims", err)
+	}
+	now, ends := v.config.Now(), parsed.Expiry.Add(v.config.Skew)
+	switch {
+	case !now.Before(ends):
+		return nil, refused("is expired", nil)
+	case c.NotBefore != nil && now.Add(v.config.Skew).Before(time.Time(*c.NotBefore)):
+		return nil, refused("is not valid yet", nil)
+	}
+	service, err := hasValue(all[v.config.ServiceClaim], v.config.ServiceValue)
+	if err != nil {
+		return nil, refused("has malformed claims", err)
+	}
+	caller, err := c.caller(service)
+	if err != nil {
+		return nil, &fault.Fault{Code: fault.Unauthorized, Message: "the bearer token is refused: " + err.Error()}
+	}
+	return &verified{caller: caller, ends: ends}, nil
+}
+
+func refused(why string, cause error) error {
+	return &fault.Fault{Code: fault.Unauthorized, Message: "the bearer token " + why, Cause: cause}
+}
+
+// attempt is the key set of one verification. It keeps an outage apart from a
+// bad signature, which the OIDC library reports alike.
+type attempt struct {
+	keys       *keySet
+	algorithms []string
+	outage     error
+}
+
+func (a *attempt) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	algorithms := make([]jose.SignatureAlgorithm, len(a.algorithms))
+	for i, name := range a.algorithms {
+		algorithms[i] = jose.SignatureAlgorithm(name)
+	}
+	jws, err := jose.ParseSignedCompact(token, algorithms)
+	if err != nil {
+		return nil, fmt.Errorf("parse the token: %w", err)
+	}
+	signed, outage, err := a.keys.payload(ctx, jws)
+	a.outage = outage
+	return signed, err
+}
