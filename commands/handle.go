@@ -14,10 +14,6 @@ import (
 	"netsim/fault"
 )
 
-// ErrUnwritten is wrapped by the error of an append that is certainly not in
-// the log.
-var ErrUnwritten = errors.New("not written")
-
 // Target is the stream that a command is for.
 type Target struct {
 	Stream       string
@@ -36,9 +32,9 @@ type Origin struct {
 
 // Result is what became of a command.
 type Result struct {
-	Event    *events.Event // the fact; nil when there was nothing to do or when Repeated
-	At       Position      // of Event
-	Repeated bool          // the command had run before
+	Event    *events.Event   // the fact; nil when there was nothing to do or when Repeated
+	At       events.Position // of Event
+	Repeated bool            // the command had run before
 }
 
 // Handler runs commands. Within it every stream in use has a lane, in which
@@ -159,13 +155,13 @@ func (h *Handler) append(t *tip, to Target, from Origin, now time.Time, data eve
 	}}
 	var m events.Message
 	m, e.Hash = e.Frame.Message(value)
-	under, err := h.Log.Append(family, to.PartitionKey, m)
+	wait, err := h.Log.Append(family, to.PartitionKey, m)
 	if err != nil {
 		return nil, nil, err
 	}
 	t.head = events.Head{Sequence: e.Sequence, Hash: e.Hash}
 	t.state.Evolve(e)
-	t.last = &appended{under: under, judged: make(chan struct{})}
+	t.last = &appended{wait: wait, judged: make(chan struct{})}
 	return t.last, &e, nil
 }
 
@@ -182,7 +178,7 @@ func (h *Handler) await(ctx context.Context, l *lane, t *tip, a *appended, e *ev
 	switch {
 	case err == nil:
 		return Result{}, errLost
-	case errors.Is(err, ErrUnwritten):
+	case errors.Is(err, events.ErrUnwritten):
 		return Result{}, &fault.Fault{
 			Code: fault.Unavailable, Message: "the event log takes no writes at the moment",
 			RetryAfter: time.Second, Cause: err,
@@ -194,8 +190,8 @@ func (h *Handler) await(ctx context.Context, l *lane, t *tip, a *appended, e *ev
 	}
 }
 
-func (h *Handler) judge(ctx context.Context, a *appended) (events.Verdict, Position, error) {
-	at, err := a.under.Wait(ctx)
+func (h *Handler) judge(ctx context.Context, a *appended) (events.Verdict, events.Position, error) {
+	at, err := a.wait(ctx)
 	if err != nil {
 		return "", at, err
 	}

@@ -26,7 +26,7 @@ type tip struct {
 
 // appended is a record whose verdict others may wait for.
 type appended struct {
-	under  Appended
+	wait   Wait
 	judged chan struct{}
 	fact   bool // valid once judged is closed
 }
@@ -96,7 +96,7 @@ func (l *lane) drop(t *tip) {
 // an earlier run of the command left. The look-up of the command is never
 // older than the tip: what another process appended before the tip was loaded
 // is seen by the look-up, what it appends afterwards makes our append lose.
-func (h *Handler) tip(ctx context.Context, l *lane, to Target, commandID string) (*tip, *Prior, error) {
+func (h *Handler) tip(ctx context.Context, l *lane, to Target, commandID string) (*tip, *events.Prior, error) {
 	l.mu.Lock()
 	if t := l.tip; t != nil {
 		l.mu.Unlock()
@@ -107,7 +107,7 @@ func (h *Handler) tip(ctx context.Context, l *lane, to Target, commandID string)
 		return t, s.Prior, err
 	}
 	defer l.mu.Unlock()
-	var s Snapshot
+	var s events.Snapshot
 	if !to.Fresh {
 		var err error
 		if s, err = h.Log.Load(ctx, to.Stream, commandID); err != nil {
