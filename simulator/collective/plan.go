@@ -1,0 +1,156 @@
+package collective
+
+import "math/bits"
+
+// Order says what a rank's next send waits for.
+type Order uint8
+
+const (
+	// Chain: the k-th receive, from whichever step, releases send k.
+	Chain Order = iota
+	// Exchange: the partner's send of step k releases send k+1.
+	Exchange
+	// Turn: the acknowledgement of the rank's own send k releases send k+1.
+	Turn
+	// Burst: every send starts at once.
+	Burst
+)
+
+// Plan is how one phase is carried out in a group of N ranks, as a rule and
+// not as a list: an allToAll of 4,096 ranks costs as much memory as one of 8.
+// Ranks are numbered inside the group; the root of a broadcast or scatter is
+// rank 0.
+type Plan struct {
+	Phase
+	N     int
+	Order Order
+	chunk int64 // C = ceil(S/N) bytes
+	log   int   // log2 N, for exchanges
+	steps int   // sends of a rank that sends
+	root  bool  // only rank 0 sends
+}
+
+// NewPlan plans a phase whose algorithm Resolve has filled in.
+func NewPlan(p Phase, n int) Plan {
+	plan := Plan{Phase: p, N: n, chunk: (p.DataSize + int64(n) - 1) / int64(n), log: bits.Len(uint(n)) - 1}
+	switch p.OperationType {
+	case AllReduce:
+		plan.steps = 2 * (n - 1)
+		if p.Algorithm == RecursiveHalvingDoubling {
+			plan.Order, plan.steps = Exchange, 2*plan.log
+		}
+	case ReduceScatter:
+		plan.steps = n - 1
+		if p.Algorithm == Halving {
+			plan.Order, plan.steps = Exchange, plan.log
+		}
+	case AllGather:
+		plan.steps = n - 1
+	default:
+		plan.steps = n - 1
+		plan.Order = Burst
+		if p.Algorithm == Sequential {
+			plan.Order = Turn
+		}
+		plan.root = p.OperationType != AllToAll
+	}
+	return plan
+}
+
+// Sends is the number of transfers the rank makes.
+func (p *Plan) Sends(rank int) int {
+	if p.root && rank != 0 {
+		return 0
+	}
+	return p.steps
+}
+
+// Receives is the number of transfers made to the rank.
+func (p *Plan) Receives(rank int) int {
+	if !p.root {
+		return p.steps
+	}
+	if rank == 0 {
+		return 0
+	}
+	return 1
+}
+
+// Transfers is the number of transfers of the whole group.
+func (p *Plan) Transfers() int64 {
+	if p.root {
+		return int64(p.steps)
+	}
+	return int64(p.steps) * int64(p.N)
+}
+
+// Send is the rank's send of the step, 0 ≤ step < Sends(rank): to whom and how
+// many bytes.
+func (p *Plan) Send(rank, step int) (to int, bytes int64) {
+	switch p.Order {
+	case Chain:
+		to = rank + 1
+		if to == p.N {
+			to = 0
+		}
+	case Exchange:
+		// Halving pairs the farthest ranks first and sends them the most;
+		// doubling retraces its steps.
+		level := p.log - 1 - step
+		if level < 0 {
+			level = step - p.log
+		}
+		return rank ^ 1<<level, p.chunk << level
+	default:
+		to = rank + 1 + step
+		if to >= p.N {
+			to -= p.N
+		}
+	}
+	if p.OperationType == AllGather || p.OperationType == Broadcast {
+		return to, p.DataSize
+	}
+	return to, p.chunk
+}
+
+// Ideal is the closed-form time in picoseconds of the algorithm between NICs
+// of rate bit/s, without latency, headers or contention (completions.md 5.6).
+func (p *Plan) Ideal(rate int64) int64 {
+	n := uint64(p.N)
+	work := uint64(p.DataSize) * 8 * (n - 1) // bits through the busiest NIC, times N where it is S/N
+	per := n
+	switch p.OperationType {
+	case AllReduce:
+		work *= 2
+	case AllGather, Broadcast:
+		per = 1
+	}
+	hi, lo := bits.Mul64(work, 1e12)
+	if hi >= per*uint64(rate) {
+		return 1<<63 - 1
+	}
+	t, _ := bits.Div64(hi, lo, per*uint64(rate))
+	return int64(min(t, 1<<63-1))
+}
+
+// AlgorithmBytes is the data whose transfer the algorithm bandwidth counts:
+// S, for allGather N·S.
+func (p *Plan) AlgorithmBytes() int64 {
+	if p.OperationType == AllGather {
+		return p.DataSize * int64(p.N)
+	}
+	return p.DataSize
+}
+
+// BusFactor is what bus bandwidth is to algorithm bandwidth, as a fraction.
+func (p *Plan) BusFactor() (num, den int64) {
+	n := int64(p.N)
+	switch p.OperationType {
+	case AllReduce:
+		return 2 * (n - 1), n
+	case Broadcast:
+		return 1, 1
+	default:
+		return n - 1, n
+	}
+}
