@@ -1,0 +1,45 @@
+// Command netsim-dev runs everything netsim needs on one machine, on loopback
+// only: an embedded Kafka broker, a private PostgreSQL cluster, an S3 gateway
+// and an OIDC issuer.
+//
+//	netsim-dev run             all of it on disk, with the service as its child
+//	netsim-dev part NAME       one of them alone, for tests (see part.go)
+//
+// It is a module of its own, because these servers bring some forty modules
+// and a process-wide chdir (the S3 gateway's) that the service must not carry.
+// It speaks to the service through the environment and real protocols alone.
+//
+// Linux only: that no process is left behind rests on PR_SET_PDEATHSIG.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+)
+
+const usage = `usage:
+  netsim-dev run                   run everything, with the service on NETSIM_HTTP
+  netsim-dev part NAME --data DIR  run one part: broker, postgres, objects, issuer, kafka, or all
+`
+
+func main() {
+	if err := command(os.Args[1:]); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(os.Stderr, "netsim-dev:", err)
+		}
+		os.Exit(1)
+	}
+}
+
+func command(args []string) error {
+	if len(args) > 0 {
+		switch args[0] {
+		case "part":
+			return part(args[1:])
+		}
+	}
+	fmt.Fprint(os.Stderr, usage)
+	return flag.ErrHelp
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+)
+
+// options say where a part keeps its data and how it listens.
+type options struct {
+	data   string // directory of all parts; each uses data/<its name>
+	listen string // host:port; port 0 is a free port below the ephemeral range
+	sync   bool   // fsync what is acknowledged
+	memory bool   // broker only: keep nothing on disk
+	jars   string // kafka only: directory of Apache Kafka's jars
+}
+
+// endpoint is what a client of a part needs to know; empty members are absent.
+type endpoint struct {
+	Addr      string `json:"addr"`
+	URL       string `json:"url,omitempty"`
+	PID       int    `json:"pid"` // the server's process, which may be our child
+	Region    string `json:"region,omitempty"`
+	AccessKey string `json:"accessKey,omitempty"`
+	SecretKey string `json:"secretKey,omitempty"`
+	JWKSURL   string `json:"jwksUrl,omitempty"`
+	Issuer    string `json:"issuer,omitempty"`
+	Audience  string `json:"audience,omitempty"`
+}
+
+// server is a part that runs.
+type server struct {
+	endpoint endpoint
+	stop     func() error // ends it in order; called once
+	ended    <-chan error // receives when it ends by itself; nil when it cannot
+}
+
+// part runs one part, or all of them in this process, prints one JSON line on
+// stdout that maps each part's name to its endpoint when all are ready, and
+// ends them when stdin closes or on SIGTERM or SIGINT. The starter holds the
+// other end of stdin, so that its death, however sudden, ends the part.
+func part(args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("which part?\n%s", usage)
+	}
+	flags := flag.NewFlagSet("part "+args[0], flag.ContinueOnError)
+	var o options
+	flags.StringVar(&o.data, "data", "", "directory for the data (created)")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "loopback address to listen on")
+	noSync := flags.Bool("no-sync", false, "do not fsync: faster, survives kill -9 but not a power cut")
+	flags.BoolVar(&o.memory, "memory", false, "broker: keep the log in memory")
+	flags.StringVar(&o.jars, "jars", "", "kafka: directory of Apache Kafka's jars")
+	ephemeral := flags.Bool("ephemeral", false, "delete the data directory at the end")
+	if err := flags.Parse(args[1:]); err != nil {
+		return flag.ErrHelp
+	}
+	o.sync = !*noSync
+	var err error
+	if o.data == "" {
+		return errors.New("--data is required")
+	}
+	if o.data, err = filepath.Abs(o.data); err != nil {
+		return err
+	}
+	if err := makeDir(o.data); err != nil {
+		return err
+	}
+	if *ephemeral {
+		defer os.RemoveAll(o.data)
+	}
+
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		end <- syscall.SIGTERM
+	}()
+
+	names := []string{args[0]}
+	if args[0] == "all" {
+		names = allParts
+	}
+	s, err := startParts(o, names...)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(s.endpoints())
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s\n", line)
+
+	select {
+	case <-end:
+		return s.stop()
+	case err := <-s.ended:
+		return errors.Join(err, s.stop())
+	}
+}

@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// postgresName is the superuser and the database of the private cluster.
+const postgresName = "netsim"
+
+// postgresStart bounds how long a start may take, crash recovery included.
+const postgresStart = 2 * time.Minute
+
+// postgresTakeover is how long a start waits for a cluster whose netsim-dev
+// was killed: that PostgreSQL is told to end by the kernel and needs a moment.
+const postgresTakeover = 15 * time.Second
+
+// cluster is a private PostgreSQL cluster, reachable on loopback with a
+// password that is kept beside it.
+type cluster struct {
+	binaries
+	owner    *syscall.Credential // whom it runs as; nil for ourselves
+	pgdata   string
+	log      string
+	addr     string
+	password string
+	sync     bool
+}
+
+// startPostgres starts the private cluster of o.data, creating it at first.
+// postgres is our direct child (not pg_ctl's daemon), so that it ends with us.
+func startPostgres(o options) (_ *server, err error) {
+	dir := filepath.Join(o.data, "postgres")
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			lock.Close()
+		}
+	}()
+	c := cluster{sync: o.sync}
+	if c.owner, err = postgresOwner(filepath.Join(dir, "pgdata")); err != nil {
+		return nil, err
+	}
+	if c.pgdata, err = placePgdata(dir, c.owner); err != nil {
+		return nil, err
+	}
+	if c.binaries, err = findBinaries(c.pgdata, c.owner); err != nil {
+		return nil, err
+	}
+	if c.password, err = remember(filepath.Join(dir, "password"), secret); err != nil {
+		return nil, err
+	}
+	c.log = filepath.Join(dir, "postgres.log")
+	if err := c.init(); err != nil {
+		return nil, err
+	}
+	running, err := c.start(o.listen)
+	if err != nil {
+		return nil, err
+	}
+	return &server{
+		endpoint: endpoint{Addr: c.addr, URL: c.url(postgresName), PID: running.cmd.Process.Pid},
+		stop: func() error {
+			err := running.stop(syscall.SIGINT, 20*time.Second)
+			return errors.Join(err, lock.Close())
+		},
+		ended: running.wait(),
+	}, nil
+}
+
+// init makes the cluster when there is none yet. It is made beside its place
+// and renamed, so that an interrupted initdb leaves nothing half made.
+func (c *cluster) init() error {
+	if _, err := os.Stat(filepath.Join(c.pgdata, "PG_VERSION")); err == nil {
+		return nil
+	}
+	fresh := c.pgdata + ".new"
+	password := c.pgdata + ".password"
+	if err := errors.Join(os.RemoveAll(fresh), os.RemoveAll(c.pgdata), os.Mkdir(fresh, 0o700)); err != nil {
+		return err
+	}
+	if err := os.WriteFile(password, []byte(c.password+"\n"), 0o600); err != nil {
+		return err
+	}
+	defer os.Remove(password)
+	if err := errors.Join(c.give(fresh), c.give(password)); err != nil {
+		return err
+	}
+	args := []string{"-D", fresh, "-U", postgresName, "-E", "UTF8", "--locale=C.UTF-8",
+		"-A", "scram-sha-256", "--pwfile", password, "--no-instructions"}
+	if !c.sync {
+		args = append(args, "--no-sync")
+	}
+	cmd := c.command("initdb", args...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w: %s", err, lastLine(string(out)))
+	}
+	return os.Rename(fresh, c.pgdata)
+}
+
+// start starts the server and waits until it answers. It tries again while a
+// predecessor on the same data is still ending, and on another port when
+// somebody else took the one that was free.
+func (c *cluster) start(listen string) (*child, error) {
+	deadline := time.Now().Add(postgresTakeover)
+	for {
+		var err error
+		if c.addr, err = address(listen); err != nil {
+			return nil, err
+		}
+		running, err := c.spawn()
+		if err != nil {
+			return nil, err
+		}
+		err = c.ready(running)
+		if err == nil {
+			return running, nil
+		}
+		running.stop(syscall.SIGINT, 5*time.Second)
+		transient := strings.Contains(err.Error(), "already exists") || // postmaster.pid
+			strings.Contains(err.Error(), "shared memory block") ||
+			strings.Contains(err.Error(), "could not create any TCP/IP sockets")
+		if !transient || time.Now().After(deadline) {
+			return nil, err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// spawn starts postgres. Its commits are asynchronous: the read model is
+// rebuilt from the log, whose offset is in the same transaction, so the worst
+// a power cut does is to make the projector repeat the last half second.
+func (c *cluster) spawn() (*child, error) {
+	host, port, err := net.SplitHostPort(c.addr)
+	if err != nil {
+		return nil, err
+	}
+	settings := []string{
+		"listen_addresses=" + host, "port=" + port, "unix_socket_directories=",
+		"max_connections=200", "shared_buffers=256MB", "jit=off", "random_page_cost=1.1",
+		"synchronous_commit=off", "wal_level=minimal", "max_wal_senders=0",
+		"max_wal_size=2GB", "checkpoint_timeout=15min", "log_checkpoints=off",
+	}
+	if !c.sync {
+		settings = append(settings, "fsync=off", "full_page_writes=off")
+	}
+	args := []string{"-D", c.pgdata}
+	for _, setting := range settings {
+		args = append(args, "-c", setting)
+	}
+	log, err := os.OpenFile(c.log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := c.command("postgres", args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	return spawn(cmd, syscall.SIGINT) // SIGINT is PostgreSQL's fast shutdown
+}
+
+// ready returns when the server answers and our database exists, or with the
+// server's own complaint when it ended instead.
+func (c *cluster) ready(running *child) error {
+	ctx, cancel := context.WithTimeout(context.Background(), postgresStart)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-running.ended:
+			text, _ := os.ReadFile(c.log)
+			return fmt.Errorf("postgres ended at once: %s", complaint(string(text)))
+		case <-ctx.Done():
+			return fmt.Errorf("postgres did not answer in %v; see %s", postgresStart, c.log)
+		case <-tick.C:
+		}
+		conn, err := pgx.Connect(ctx, c.url("postgres"))
+		if err != nil {
+			continue
+		}
+		defer conn.Close(ctx)
+		var exists bool
+		const query = "select exists (select from pg_database where datname = $1)"
+		if err := conn.QueryRow(ctx, query, postgresName).Scan(&exists); err != nil || exists {
+			return err
+		}
+		_, err = conn.Exec(ctx, "create database "+postgresName)
+		return err
+	}
+}
+
+func (c *cluster) url(database string) string {
+	u := url.URL{
+		Scheme:   "postgres",
+		User:     url.UserPassword(postgresName, c.password),
+		Host:     c.addr,
+		Path:     "/" + database,
+		RawQuery: "sslmode=disable",
+	}
+	return u.String()
+}
+
+// command prepares one of PostgreSQL's programs to run as the cluster's owner.
+func (c *cluster) command(name string, args ...string) *exec.Cmd {
+	return commandAs(c.owner, filepath.Join(c.dir, name), args...)
+}
+
+// give makes the cluster's owner the owner of a file.
+func (c *cluster) give(file string) error {
+	if c.owner == nil {
+		return nil
+	}
+	return os.Chown(file, int(c.owner.Uid), int(c.owner.Gid))
+}
+
+// placePgdata returns where the cluster's files are kept: below dir, unless
+// the owner cannot search one of dir's parents (a clone below /root, say).
+// Then they are kept in /var/lib/netsim-dev, under a name that dir remembers,
+// so that another data directory, or this one made anew, is another cluster.
+func placePgdata(dir string, owner *syscall.Credential) (string, error) {
+	probe := commandAs(owner, "/bin/sh", "-c", ":")
+	probe.Dir = dir
+	err := probe.Run()
+	if err == nil {
+		return filepath.Join(dir, "pgdata"), nil
+	}
+	if owner == nil || !errors.Is(err, fs.ErrPermission) {
+		return "", err
+	}
+	name, err := remember(filepath.Join(dir, "elsewhere"), secret)
+	if err != nil {
+		return "", err
+	}
+	elsewhere := filepath.Join("/var/lib/netsim-dev", name)
+	return filepath.Join(elsewhere, "pgdata"), makeDir(elsewhere)
+}
+
+// complaint picks the line that says why from PostgreSQL's log.
+func complaint(log string) string {
+	for line := range strings.Lines(log) {
+		if _, why, found := strings.Cut(line, "FATAL:"); found {
+			return strings.TrimSpace(why)
+		}
+	}
+	return lastLine(log)
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// majorOf returns the major version of a cluster's files, 0 when there are none.
+func majorOf(pgdata string) int {
+	text, _ := os.ReadFile(filepath.Join(pgdata, "PG_VERSION"))
+	major, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return major
+}

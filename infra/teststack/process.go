@@ -1,0 +1,161 @@
+package teststack
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// endpoint is what netsim-dev says about a server that is ready.
+type endpoint struct {
+	Addr      string
+	URL       string
+	PID       int
+	Region    string
+	AccessKey string
+	SecretKey string
+	JWKSURL   string
+	Issuer    string
+	Audience  string
+}
+
+// process is a running netsim-dev with one server.
+type process struct {
+	name     string
+	endpoint endpoint
+	cmd      *exec.Cmd
+	stdin    io.Closer // its end is the server's signal to end
+}
+
+// startProcess runs netsim-dev with one part and waits until it is ready.
+// What it says on standard error is kept in a file beside the data.
+func startProcess(name, data string, args ...string) (*process, error) {
+	path, err := binary()
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(data, name+".log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := exec.Command(path, append([]string{"part", name, "--data", data}, args...)...)
+	// Not our own standard error: go test waits until every holder closes it.
+	cmd.Stderr = log
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{name: name, cmd: cmd, stdin: stdin}
+	line, err := bufio.NewReader(stdout).ReadBytes('\n')
+	if err != nil {
+		text, _ := os.ReadFile(log.Name())
+		return nil, errors.Join(fmt.Errorf("%s did not start: %s", name, text), p.stop())
+	}
+	var ready map[string]endpoint
+	if err := json.Unmarshal(line, &ready); err != nil {
+		return nil, errors.Join(err, p.stop())
+	}
+	p.endpoint = ready[name]
+	return p, nil
+}
+
+// stop ends the server in order.
+func (p *process) stop() error {
+	p.stdin.Close()
+	return p.cmd.Wait()
+}
+
+// kill ends netsim-dev and its server with SIGKILL, and returns when both are
+// gone. A server that is a process of its own would otherwise be told to end
+// in order when netsim-dev dies, which is no crash.
+func (p *process) kill() error {
+	if p.endpoint.PID != p.cmd.Process.Pid {
+		if err := killTree(p.endpoint.PID); err != nil {
+			return err
+		}
+	}
+	p.cmd.Process.Kill()
+	p.cmd.Wait() // "signal: killed", or an exit because its server died
+	return nil
+}
+
+// Process is a server of one test's own, which the test may end and start
+// again. Its methods are for the goroutine that runs the test.
+type Process struct {
+	Addr string // host:port, the same after a restart
+	URL  string // postgres: of its database; objects, issuer: its base address
+
+	t       testing.TB
+	name    string
+	dir     string
+	args    []string
+	running *process // nil while it does not run
+}
+
+// Start runs a server, one of broker, kafka, postgres, objects or issuer, with
+// its data in dir, and ends it with the test. The args are flags of
+// "netsim-dev part"; without any, what the server acknowledges is on the disk.
+func Start(t testing.TB, name, dir string, args ...string) *Process {
+	t.Helper()
+	p := &Process{t: t, name: name, dir: dir, args: args}
+	p.start()
+	p.args = append(p.args, "--listen", p.Addr)
+	t.Cleanup(func() {
+		if p.running != nil {
+			p.Stop()
+		}
+	})
+	return p
+}
+
+func (p *Process) start() {
+	p.t.Helper()
+	running, err := startProcess(p.name, p.dir, p.args...)
+	if err != nil {
+		p.t.Fatalf("teststack: %v", err)
+	}
+	p.running, p.Addr, p.URL = running, running.endpoint.Addr, running.endpoint.URL
+}
+
+// Kill ends the server with SIGKILL, wherever it is.
+func (p *Process) Kill() {
+	p.t.Helper()
+	if err := p.running.kill(); err != nil {
+		p.t.Fatalf("teststack: killing %s: %v", p.name, err)
+	}
+	p.running = nil
+}
+
+// Stop ends the server in order.
+func (p *Process) Stop() {
+	p.t.Helper()
+	err := p.running.stop()
+	p.running = nil
+	if err != nil {
+		p.t.Errorf("teststack: stopping %s: %v", p.name, err)
+	}
+}
+
+// Restart starts the server again on the same data and address, ending it in
+// order first when it still runs.
+func (p *Process) Restart() {
+	p.t.Helper()
+	if p.running != nil {
+		p.Stop()
+	}
+	p.start()
+}

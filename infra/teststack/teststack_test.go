@@ -1,0 +1,117 @@
+package teststack_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/segmentio/kafka-go"
+
+	"netsim/infra/teststack"
+)
+
+func TestBrokerKeepsAcknowledgedRecordsThroughKill(t *testing.T) {
+	t.Parallel()
+	p := teststack.Start(t, "broker", t.TempDir())
+	client := newClient(p.Addr)
+	createTopic(t, client, "kept")
+	before := produce(t, client, "kept", "one")
+
+	p.Kill()
+	p.Restart()
+
+	client = newClient(p.Addr) // the old one's pooled connections died with the broker
+	if after := produce(t, client, "kept", "two"); after != before+1 {
+		t.Errorf("offset after the restart = %d, want %d", after, before+1)
+	}
+}
+
+func TestSharedBrokerTakesTopicsWithDefaultReplication(t *testing.T) {
+	t.Parallel()
+	client := newClient(teststack.Broker(t)...)
+	createTopic(t, client, "teststack.default-replication")
+	if offset := produce(t, client, "teststack.default-replication", "one"); offset != 0 {
+		t.Errorf("first offset = %d, want 0", offset)
+	}
+}
+
+func TestPostgresDatabasesAreSeparate(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{teststack.Postgres(t), teststack.Postgres(t)} {
+		conn, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(t.Context())
+		if _, err := conn.Exec(t.Context(), "create table only_mine (id int)"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestPostgresKeepsDataThroughKill(t *testing.T) {
+	t.Parallel()
+	p := teststack.Start(t, "postgres", t.TempDir())
+	conn, err := pgx.Connect(t.Context(), p.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const write = "set synchronous_commit = on; create table kept (id int); insert into kept values (7)"
+	if _, err := conn.Exec(t.Context(), write); err != nil {
+		t.Fatal(err)
+	}
+	addr := p.Addr
+
+	p.Kill()
+	if err := conn.Ping(t.Context()); err == nil {
+		t.Error("postgres still answers after Kill")
+	}
+	p.Restart()
+
+	if p.Addr != addr {
+		t.Errorf("address after the restart = %s, want %s", p.Addr, addr)
+	}
+	conn, err = pgx.Connect(t.Context(), p.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	var id int
+	if err := conn.QueryRow(t.Context(), "select id from kept").Scan(&id); err != nil || id != 7 {
+		t.Errorf("row after the restart = %d, %v; want 7", id, err)
+	}
+}
+
+// newClient returns a client with a connection pool of its own.
+func newClient(brokers ...string) *kafka.Client {
+	return &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{}}
+}
+
+func createTopic(t *testing.T, client *kafka.Client, topic string) {
+	t.Helper()
+	res, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
+		{Topic: topic, NumPartitions: 1, ReplicationFactor: -1},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := res.Errors[topic]; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func produce(t *testing.T, client *kafka.Client, topic, value string) int64 {
+	t.Helper()
+	res, err := client.Produce(t.Context(), &kafka.ProduceRequest{
+		Topic:        topic,
+		RequiredAcks: kafka.RequireAll,
+		Records:      kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte(value))}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Error != nil {
+		t.Fatal(res.Error)
+	}
+	return res.BaseOffset
+}
