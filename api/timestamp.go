@@ -1,0 +1,43 @@
+package api
+
+import "time"
+
+const (
+	timestampFormat = "2006-01-02T15:04:05.000Z"
+	nullJSON        = "null"
+)
+
+// Timestamp is an instant in the form of completions.md section 1.2: RFC 3339,
+// printed in UTC with milliseconds and Z, read with any offset and precision.
+type Timestamp struct{ time.Time }
+
+// MarshalText prints the instant, truncated to milliseconds.
+func (t Timestamp) MarshalText() ([]byte, error) {
+	return t.UTC().AppendFormat(nil, timestampFormat), nil
+}
+
+// UnmarshalText reads an RFC 3339 timestamp.
+func (t *Timestamp) UnmarshalText(text []byte) error {
+	parsed, err := time.Parse(time.RFC3339Nano, string(text))
+	if err != nil {
+		return err
+	}
+	t.Time = parsed
+	return nil
+}
+
+// MarshalJSON prints the instant as MarshalText does, in quotes.
+func (t Timestamp) MarshalJSON() ([]byte, error) {
+	return t.UTC().AppendFormat(nil, `"`+timestampFormat+`"`), nil
+}
+
+// UnmarshalJSON reads a JSON string as UnmarshalText does; null leaves t as it is.
+func (t *Timestamp) UnmarshalJSON(data []byte) error {
+	if string(data) == nullJSON {
+		return nil
+	}
+	if len(data) < 2 || data[0] != '"' {
+		return &time.ParseError{Layout: time.RFC3339Nano, Value: string(data)}
+	}
+	return t.UnmarshalText(data[1 : len(data)-1])
+}
