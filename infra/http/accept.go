@@ -1,0 +1,55 @@
+package web
+
+import (
+	"strconv"
+	"strings"
+)
+
+const (
+	jsonType    = "application/json"
+	problemType = "application/problem+json"
+
+	maxAccept = 1 << 10 // bytes of Accept that are read; more means no preference
+)
+
+// wantsProblem reports whether the Accept header asks for problem details: it
+// names them, and does not weigh plain JSON higher. A wildcard names nothing,
+// so */* keeps the documents' envelope.
+func wantsProblem(accept []string) bool {
+	field := strings.Join(accept, ",")
+	if len(field) > maxAccept {
+		return false
+	}
+	problem, json := quality(field, problemType), quality(field, jsonType)
+	return problem > 0 && problem >= json
+}
+
+// quality returns the weight in thousandths that the Accept field gives to the
+// media type by name; 0 when it does not name it.
+func quality(field, mediaType string) int {
+	best := 0
+	for element := range strings.SplitSeq(field, ",") {
+		name, parameters, _ := strings.Cut(element, ";")
+		if strings.EqualFold(strings.TrimSpace(name), mediaType) {
+			best = max(best, weight(parameters))
+		}
+	}
+	return best
+}
+
+// weight reads the parameter q (RFC 9110 section 12.4.2); a malformed one
+// counts as 0.
+func weight(parameters string) int {
+	for p := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		if !strings.EqualFold(name, "q") {
+			continue
+		}
+		q, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(q >= 0 && q <= 1) || len(value) > len("0.000") {
+			return 0
+		}
+		return int(q*1000 + 0.5)
+	}
+	return 1000
+}

@@ -1,0 +1,133 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-chi/chi/v5/middleware"
+
+	"netsim/fault"
+)
+
+// Errors answers requests with errors. Its Fail is the only place where an
+// error becomes a response.
+type Errors struct{ Log *slog.Logger }
+
+// Fail writes err in the documents' envelope, or as problem details (RFC 9457)
+// when the request asks for them. The client sees a fault's code and message;
+// of any other error it sees that there was one. An internal error is logged
+// here, once, with the request's id; another 5xx as a warning, and what is
+// below only at debug level.
+//
+// A response that has begun cannot be taken back: its connection is cut, so
+// that the client does not take a part for the whole.
+func (e Errors) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	f := shown(r, err)
+	e.log(r, f, err)
+	if ww, ok := w.(middleware.WrapResponseWriter); ok && ww.Status() != 0 {
+		panic(http.ErrAbortHandler)
+	}
+
+	status := Status(f.Code)
+	h := w.Header()
+	for _, name := range []string{"Content-Encoding", "Content-Disposition", "ETag", "Location"} {
+		h.Del(name) // meant for the response that is not sent
+	}
+	h.Set("Cache-Control", "no-store")
+	h.Add("Vary", "Accept")
+	if f.RetryAfter > 0 {
+		seconds := (f.RetryAfter + time.Second - 1) / time.Second
+		h.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
+	}
+	if status == http.StatusUnauthorized && h.Get("WWW-Authenticate") == "" {
+		h.Set("WWW-Authenticate", `Bearer realm="netsim"`)
+	}
+	var body []byte
+	if wantsProblem(r.Header.Values("Accept")) {
+		h.Set("Content-Type", problemType)
+		body = encode(problem{
+			Type: "about:blank", Title: http.StatusText(status), Status: status,
+			Detail: f.Message, Code: f.Code, RequestID: RequestID(r.Context()),
+		})
+	} else {
+		h.Set("Content-Type", jsonType)
+		body = encode(envelope{Error: inner{Code: f.Code, Message: f.Message}})
+	}
+	writeBody(w, r, status, body)
+}
+
+// envelope is the error body of completions.md section 1.3.
+type envelope struct {
+	Error inner `json:"error"`
+}
+
+type inner struct {
+	Code    fault.Code `json:"code"`
+	Message string     `json:"message"`
+}
+
+// problem is the error body of RFC 9457.
+type problem struct {
+	Type      string     `json:"type"`
+	Title     string     `json:"title"`
+	Status    int        `json:"status"`
+	Detail    string     `json:"detail"`
+	Code      fault.Code `json:"code"`
+	RequestID string     `json:"requestId,omitempty"`
+}
+
+// shown is the fault that the client gets to see.
+func shown(r *http.Request, err error) *fault.Fault {
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Code != fault.Internal {
+		return f
+	}
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", tooLarge.Limit)
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		if !safe(r.Method) {
+			return fault.Unknown(nil)
+		}
+		return fault.New(fault.GatewayTimeout, "the request took too long")
+	}
+	return fault.New(fault.Internal, "internal error")
+}
+
+func (e Errors) log(r *http.Request, f *fault.Fault, err error) {
+	level, message := slog.LevelDebug, "request refused"
+	switch status := Status(f.Code); {
+	case status == http.StatusInternalServerError:
+		level, message = slog.LevelError, "internal error"
+	case status > http.StatusInternalServerError:
+		level, message = slog.LevelWarn, "request not served"
+	}
+	e.Log.LogAttrs(r.Context(), level, message,
+		slog.String("requestId", RequestID(r.Context())),
+		slog.String("method", r.Method),
+		slog.String("route", route(r)),
+		slog.Any("error", err))
+}
+
+// safe reports whether the method changes nothing.
+func safe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+// encode is for the bodies of this package, which always encode.
+func encode(body any) []byte {
+	b, _ := json.Marshal(body)
+	return append(b, '\n')
+}
+
+func writeBody(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		w.Write(body)
+	}
+}

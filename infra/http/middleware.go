@@ -1,0 +1,119 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"netsim/fault"
+)
+
+// MaxBody is the largest request body, in bytes (completions.md section 1.2).
+const MaxBody = 8 << 20
+
+// FailFunc writes an error as a response, as Errors.Fail does.
+type FailFunc = func(w http.ResponseWriter, r *http.Request, err error)
+
+// Middleware wraps a handler.
+type Middleware = func(http.Handler) http.Handler
+
+// Recover turns a panic into an internal error, so that one request cannot end
+// the process or be left without an answer.
+func Recover(fail FailFunc) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer func() {
+				switch p := recover(); p {
+				case nil:
+				case http.ErrAbortHandler: // the server's way to cut a connection
+					panic(p)
+				default:
+					fail(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+				}
+			}()
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// LimitBody refuses bodies above limit bytes: at once when the length is
+// announced, else when the reader gets there (http.MaxBytesError, which Fail
+// also answers with 413).
+func LimitBody(limit int64, fail FailFunc) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.ContentLength > limit {
+				w.Header().Set("Connection", "close")
+				fail(w, r, &http.MaxBytesError{Limit: limit})
+				return
+			}
+			r.Body = http.MaxBytesReader(w, r.Body, limit)
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// Harden sets the headers that keep browsers from guessing, framing and
+// storing. A handler that serves pages replaces them.
+func Harden(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Budget bounds how long a request may take: its context ends after read for
+// methods that change nothing, after write for the others. Fail answers what
+// comes of it with 504, or with 503 "outcome not known".
+func Budget(read, write time.Duration) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			budget := write
+			if safe(r.Method) {
+				budget = read
+			}
+			ctx, cancel := context.WithTimeout(r.Context(), budget)
+			defer cancel()
+			next.ServeHTTP(w, r.WithContext(ctx))
+		})
+	}
+}
+
+// Shed refuses writes that the service could not finish soon: more than max at
+// a time, and all while admit returns an error, which is sent as it is. Reads
+// pass. Nothing has been done for a request that is refused here. It belongs
+// behind authentication, so that strangers take no places.
+func Shed(max int, admit func(context.Context) error, fail FailFunc) Middleware {
+	places := make(chan struct{}, max)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if safe(r.Method) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			select {
+			case places <- struct{}{}:
+				defer func() { <-places }()
+			default:
+				fail(w, r, &fault.Fault{
+					Code:       fault.Unavailable,
+					Message:    "too many writes at a time; repeat the request",
+					RetryAfter: time.Second,
+				})
+				return
+			}
+			if err := admit(r.Context()); err != nil {
+				fail(w, r, err)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}

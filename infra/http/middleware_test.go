@@ -1,0 +1,206 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"netsim/fault"
+)
+
+// service is a router with the whole stack around one write, one read, a
+// panic, and a response that breaks off.
+func service(t *testing.T, log io.Writer, admit func(context.Context) error) (http.Handler, *prometheus.Registry) {
+	t.Helper()
+	logger := slog.New(slog.NewTextHandler(log, nil))
+	registry := prometheus.NewRegistry()
+	metrics, err := NewMetrics(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fail := Errors{Log: logger}.Fail
+	router := chi.NewRouter()
+	router.Use(Observe(logger, metrics, time.Now), Identify, Harden, Recover(fail), LimitBody(8, fail),
+		Budget(time.Hour, time.Minute), Shed(1, admit, fail))
+	Unrouted(router, fail)
+	router.Get("/things/{id}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "thing") })
+	router.Post("/things", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			fail(w, r, err)
+			return
+		}
+		w.Write(body)
+	})
+	router.Get("/panic", func(http.ResponseWriter, *http.Request) { panic("boom") })
+	router.Get("/late", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "begun")
+		panic("late boom")
+	})
+	router.Get("/deadline", func(w http.ResponseWriter, r *http.Request) {
+		if _, bounded := r.Context().Deadline(); !bounded {
+			t.Error("a request has no deadline")
+		}
+	})
+	return router, registry
+}
+
+func admitAll(context.Context) error { return nil }
+
+func TestStack(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	h, _ := service(t, &log, admitAll)
+	for name, test := range map[string]struct {
+		method, path string
+		body         io.Reader
+		status       int
+		want         string
+		allow        string
+	}{
+		"found":          {http.MethodGet, "/things/7", nil, 200, "thing", ""},
+		"bounded":        {http.MethodGet, "/deadline", nil, 200, "", ""},
+		"no route":       {http.MethodGet, "/nothing", nil, 404, "NOT_FOUND", ""},
+		"no such method": {http.MethodDelete, "/things/7", nil, 405, "METHOD_NOT_ALLOWED", "GET"},
+		"odd method":     {"BREW", "/things", nil, 405, "METHOD_NOT_ALLOWED", "POST"},
+		"small body":     {http.MethodPost, "/things", strings.NewReader("12345678"), 200, "12345678", ""},
+		"large body":     {http.MethodPost, "/things", strings.NewReader("123456789"), 413, "larger than 8 bytes", ""},
+		"large, unsized": {http.MethodPost, "/things", io.MultiReader(strings.NewReader("123456789")), 413, "larger than 8 bytes", ""},
+		"panic":          {http.MethodGet, "/panic", nil, 500, `"internal error"`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), test.method, test.path, test.body))
+			if w.Code != test.status || !strings.Contains(w.Body.String(), test.want) {
+				t.Errorf("got %d %s, want %d with %q", w.Code, w.Body, test.status, test.want)
+			}
+			if got := w.Header().Get("Allow"); got != test.allow {
+				t.Errorf("Allow = %q, want %q", got, test.allow)
+			}
+			if w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("X-Request-Id") == "" {
+				t.Errorf("headers %v miss the hardening or the id", w.Header())
+			}
+		})
+	}
+	if !strings.Contains(log.String(), "panic: boom") {
+		t.Errorf("the panic is not in the log:\n%s", &log)
+	}
+}
+
+func TestPanicAfterTheResponseBeganCutsTheConnection(t *testing.T) {
+	t.Parallel()
+	h, _ := service(t, io.Discard, admitAll)
+	server := httptest.NewServer(h)
+	defer server.Close()
+	resp, err := server.Client().Get(server.URL + "/late")
+	if err == nil {
+		_, err = io.ReadAll(resp.Body)
+		resp.Body.Close()
+	}
+	if err == nil {
+		t.Error("the client took a part for the whole")
+	}
+}
+
+func TestIdentify(t *testing.T) {
+	t.Parallel()
+	for sent, kept := range map[string]bool{
+		"abc-123_X.y": true, "": false, "a b": false, "a\tb": false, "é": false,
+		strings.Repeat("a", 128): true, strings.Repeat("a", 129): false, `"x"`: false,
+	} {
+		var seen string
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.Header.Set("X-Request-Id", sent)
+		Identify(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = RequestID(r.Context()) })).ServeHTTP(w, r)
+		if seen == "" || w.Header().Get("X-Request-Id") != seen || (seen == sent) != kept {
+			t.Errorf("sent %q: id %q, echoed %q, want it kept: %t", sent, seen, w.Header().Get("X-Request-Id"), kept)
+		}
+	}
+}
+
+func TestShed(t *testing.T) {
+	t.Parallel()
+	entered, leave := make(chan struct{}), make(chan struct{})
+	refusal := fault.New(fault.RateLimited, "the projector lags")
+	fail := Errors{Log: slog.New(slog.DiscardHandler)}.Fail
+	serve := func(h http.Handler, method string) int {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, "/", nil))
+		return w.Code
+	}
+
+	lagging := Shed(1, func(context.Context) error { return refusal }, fail)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	if got := []int{serve(lagging, http.MethodPost), serve(lagging, http.MethodGet)}; !cmp.Equal(got, []int{429, 200}) {
+		t.Errorf("while lagging: write, read = %v, want 429, 200", got)
+	}
+
+	full := Shed(1, admitAll, fail)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			entered <- struct{}{}
+			<-leave
+		}
+	}))
+	first := make(chan int)
+	go func() { first <- serve(full, http.MethodPost) }()
+	<-entered
+	if got := []int{serve(full, http.MethodPut), serve(full, http.MethodGet)}; !cmp.Equal(got, []int{503, 200}) {
+		t.Errorf("while full: write, read = %v, want 503, 200", got)
+	}
+	close(leave)
+	if got := <-first; got != 200 {
+		t.Errorf("the write inside = %d, want 200", got)
+	}
+	if got := serve(full, http.MethodPut); got != 200 {
+		t.Errorf("after it left = %d, want 200", got)
+	}
+}
+
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	h, registry := service(t, &log, func(context.Context) error { return errors.New("no") })
+	for _, request := range [][2]string{
+		{"GET", "/things/1?token=hush"}, {"GET", "/things/2"}, {"GET", "/a"}, {"GET", "/b"}, {"BREW", "/c"}, {"POST", "/things"},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), request[0], request[1], nil)
+		r.Header.Set("Authorization", "Bearer hush")
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	got := map[string]uint64{}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if m.GetHistogram() != nil {
+				var labels []string
+				for _, l := range m.GetLabel() {
+					labels = append(labels, l.GetValue())
+				}
+				got[strings.Join(labels, " ")] = m.GetHistogram().GetSampleCount()
+			}
+		}
+	}
+	want := map[string]uint64{
+		"GET /things/{id} 2xx": 2, "GET unmatched 4xx": 2, "other unmatched 5xx": 1, "POST unmatched 5xx": 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("requests by labels (-want +got):\n%s", diff)
+	}
+	if strings.Contains(log.String(), "hush") {
+		t.Errorf("the log shows a secret:\n%s", &log)
+	}
+}

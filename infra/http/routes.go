@@ -1,0 +1,55 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"netsim/fault"
+)
+
+// Unrouted makes the router answer unknown paths and methods through fail. Use
+// it on the root router; the routers below inherit it.
+func Unrouted(router chi.Router, fail FailFunc) {
+	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		fail(w, r, fault.New(fault.NotFound, "no such resource: %.200s", r.URL.Path))
+	})
+	router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		allowed := allowedMethods(router, r)
+		w.Header().Set("Allow", allowed)
+		fail(w, r, fault.New(fault.MethodNotAllowed, "method %.20s is not allowed here, only %s", r.Method, allowed))
+	})
+}
+
+// allowedMethods lists the methods that the request's path has routes for.
+func allowedMethods(routes chi.Routes, r *http.Request) string {
+	path := r.URL.RawPath
+	if path == "" {
+		path = r.URL.Path
+	}
+	var allowed []string
+	for _, method := range []string{
+		http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions,
+		http.MethodPatch, http.MethodPost, http.MethodPut,
+	} {
+		if routes.Match(chi.NewRouteContext(), method, path) {
+			allowed = append(allowed, method)
+		}
+	}
+	return strings.Join(allowed, ", ")
+}
+
+// unrouted is the route of requests that matched none.
+const unrouted = "unmatched"
+
+// route returns the pattern that the request matched, such as
+// /api/v1/simulations/{sim_id}. It is known once the router has run.
+func route(r *http.Request) string {
+	if rc := chi.RouteContext(r.Context()); rc != nil {
+		if pattern := rc.RoutePattern(); pattern != "" {
+			return pattern
+		}
+	}
+	return unrouted
+}

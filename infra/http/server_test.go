@@ -1,0 +1,147 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestServeFinishesWhatHasBegun(t *testing.T) {
+	t.Parallel()
+	entered, leave := make(chan struct{}), make(chan struct{})
+	server := NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(entered)
+		<-leave
+		io.WriteString(w, "done")
+	}), time.Minute, slog.New(slog.DiscardHandler))
+	stopping := make(chan struct{})
+	server.RegisterOnShutdown(func() { close(stopping) })
+	listener := listen(t)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, server, listener, time.Minute) }()
+
+	answer := make(chan string, 1)
+	go func() {
+		resp, err := http.Get("http://" + listener.Addr().String())
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		body, _ := io.ReadAll(resp.Body)
+		answer <- string(body)
+	}()
+	<-entered
+	stop()
+	<-stopping
+	close(leave)
+	if got := <-answer; got != "done" {
+		t.Errorf("answer %q, want done", got)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("serve: %v", err)
+	}
+}
+
+func TestServeCutsWhatDoesNotFinish(t *testing.T) {
+	t.Parallel()
+	entered := make(chan struct{})
+	server := NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(entered)
+		<-r.Context().Done()
+	}), time.Minute, slog.New(slog.DiscardHandler))
+	listener := listen(t)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, server, listener, time.Millisecond) }()
+	go func() {
+		if resp, err := http.Get("http://" + listener.Addr().String()); err == nil {
+			resp.Body.Close()
+		}
+	}()
+	<-entered
+	stop()
+	if err := <-ended; !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("serve: %v, want %v", err, context.DeadlineExceeded)
+	}
+}
+
+func TestServeReportsABrokenListener(t *testing.T) {
+	t.Parallel()
+	listener := listen(t)
+	listener.Close()
+	if err := Serve(t.Context(), NewServer(nil, 0, slog.New(slog.DiscardHandler)), listener, 0); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	if _, err := NewMetrics(registry); err != nil {
+		t.Fatal(err)
+	}
+	good := Check{"readStore", func(context.Context) error { return nil }}
+	bad := Check{"eventLog", func(context.Context) error { return errors.New("no broker") }}
+	get := func(h http.Handler, path string) (int, string) {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+		return w.Code, w.Body.String()
+	}
+	for name, test := range map[string]struct {
+		handler http.Handler
+		path    string
+		status  int
+		want    string
+	}{
+		"alive":     {Operations(registry, bad), "/livez", 200, `{"status":"alive"}`},
+		"ready":     {Operations(registry, good), "/readyz", 200, `{"status":"ready","checks":[{"name":"readStore","status":"pass"}]}`},
+		"not ready": {Operations(registry, good, bad), "/readyz", 503, `"status":"unavailable","checks":[{"name":"readStore","status":"pass"},{"name":"eventLog","status":"fail","message":"no broker"}]`},
+		"metrics":   {Operations(registry), "/metrics", 200, "netsim_http_requests_in_flight 0"},
+		"profiles":  {Operations(registry), "/debug/pprof/", 200, "goroutine"},
+		"a profile": {Operations(registry), "/debug/pprof/goroutine?debug=1", 200, "goroutine profile"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, body := get(test.handler, test.path)
+			if status != test.status || !strings.Contains(body, test.want) {
+				t.Errorf("got %d %.300s, want %d with %s", status, body, test.status, test.want)
+			}
+		})
+	}
+}
+
+func TestServerHasLimits(t *testing.T) {
+	t.Parallel()
+	s := NewServer(nil, time.Minute, slog.New(slog.DiscardHandler))
+	for name, d := range map[string]time.Duration{
+		"header": s.ReadHeaderTimeout, "read": s.ReadTimeout, "write": s.WriteTimeout, "idle": s.IdleTimeout,
+	} {
+		if d <= 0 {
+			t.Errorf("no %s timeout", name)
+		}
+	}
+	if diff := cmp.Diff(32<<10, s.MaxHeaderBytes); diff != "" {
+		t.Error(diff)
+	}
+}
