@@ -1,0 +1,157 @@
+package topology
+
+import (
+	"errors"
+	"strconv"
+)
+
+// NodeType says what a node is; its text is the component_type of the result
+// files.
+type NodeType uint8
+
+// The kinds of node.
+const (
+	SwitchNode NodeType = iota
+	NICNode
+	ServerNode
+)
+
+func (t NodeType) String() string {
+	return [...]string{"Switch", "Nic", "Server"}[t]
+}
+
+// Tiers of the result files: 0 is the spine.
+const (
+	TierSSW = iota
+	TierFSW
+	TierRSW
+	TierNIC
+	TierServer
+)
+
+// NoSubtier is the subtier of a node that has none.
+const NoSubtier = 4294967295
+
+// Node is a switch, a NIC or a server. Its id is its place in Fabric.Nodes:
+// switches in document order, then NICs, servers last.
+type Node struct {
+	Component string
+	Number    int32 // running number within the component
+	Type      NodeType
+	Tier      uint8
+}
+
+// Name is the component's name and the running number: rsw-3.
+func (n Node) Name() string {
+	return n.Component + "-" + strconv.Itoa(int(n.Number))
+}
+
+// Link joins two nodes of neighbouring tiers. It is two directed links: 2·id
+// upwards and 2·id+1 downwards.
+type Link struct {
+	Lower, Upper         int32 // node ids
+	LowerPort, UpperPort int32 // device ids, from 0 on each node
+	Rate                 int64 // bit/s, each way
+	Delay                int64 // ps, each way
+	Bundle               int32
+}
+
+// Bundle is a stage of parallel links over which sprayed traffic spreads: all
+// NIC links of a server, all up-links of a rack, all up-links of a pod. Like a
+// link it is two directed ones.
+type Bundle struct {
+	Rate    int64 // bit/s, the sum of its links, each way
+	MinRate int64 // bit/s, the slowest link's
+	Delay   int64 // ps, the longest link's
+	Links   []int32
+}
+
+// Host is where a rank is: the server it runs on.
+type Host struct {
+	Server int32   // node id
+	NICs   []int32 // node ids
+	Bundle int32
+	Rack   int32
+}
+
+// Fabric is a wired network. It does not change after Build.
+type Fabric struct {
+	Nodes   []Node
+	Links   []Link
+	Bundles []Bundle
+	Hosts   []Host // by server number; without a mapping file rank i is on host i
+
+	switches int
+	racks    []rackPlace
+	pods     []int32 // a pod's bundle of up-links, or none
+	up       adjacency
+	down     adjacency
+}
+
+// rackPlace is what routing knows of a rack.
+type rackPlace struct {
+	switches []int32
+	bundle   int32 // its up-links, or none
+	pod      int32 // or none when the rack stands directly in the topology
+}
+
+const none = -1
+
+// Switches is the number of switches; their node ids come first.
+func (f *Fabric) Switches() int { return f.switches }
+
+// Build wires a layout (completions.md 3.2). A layout without a server, or
+// with a server that no link reaches, is refused.
+func Build(l Layout) (*Fabric, error) {
+	b := builder{fabric: &Fabric{}, numbers: map[string]int32{}}
+	b.place(l)
+	if len(b.fabric.Hosts) == 0 {
+		return nil, errors.New("the topology has no server")
+	}
+	b.wireServers()
+	for p := range b.pods {
+		for r := range b.pods[p].racks {
+			b.wireRack(b.pods[p].racks[r], b.pods[p].switches, r)
+		}
+	}
+	for i, rack := range b.direct {
+		b.wireRack(rack, b.spine, i)
+	}
+	b.wirePods(l)
+	f := b.fabric
+	f.up = newAdjacency(f, func(l *Link) int32 { return l.Lower })
+	f.down = newAdjacency(f, func(l *Link) int32 { return l.Upper })
+	for i := range f.Hosts {
+		if len(f.Bundles[f.Hosts[i].Bundle].Links) == 0 {
+			return nil, errors.New(f.Nodes[f.Hosts[i].Server].Name() + " has no link to a rack switch")
+		}
+	}
+	return f, nil
+}
+
+// adjacency lists each node's links on one side, in link order.
+type adjacency struct {
+	first []int32 // by node, one more than there are nodes
+	links []int32
+}
+
+func newAdjacency(f *Fabric, end func(*Link) int32) adjacency {
+	a := adjacency{first: make([]int32, len(f.Nodes)+1), links: make([]int32, len(f.Links))}
+	for i := range f.Links {
+		a.first[end(&f.Links[i])+1]++
+	}
+	for i := range f.Nodes {
+		a.first[i+1] += a.first[i]
+	}
+	next := append([]int32(nil), a.first...)
+	for i := range f.Links {
+		n := end(&f.Links[i])
+		a.links[next[n]] = int32(i)
+		next[n]++
+	}
+	return a
+}
+
+func (a *adjacency) of(node int32) []int32 {
+	return a.links[a.first[node]:a.first[node+1]]
+}

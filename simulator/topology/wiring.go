@@ -1,0 +1,169 @@
+package topology
+
+// builder places nodes in document order and then wires them tier by tier.
+type builder struct {
+	fabric  *Fabric
+	numbers map[string]int32 // next running number of a component
+	ports   []int32          // next free device of a node
+
+	spine  []placedSwitch
+	pods   []placedPod
+	direct []placedRack // racks directly in the topology
+	racks  []placedRack // every rack, in document order
+}
+
+type placedSwitch struct {
+	Switch
+	node int32
+}
+
+type placedPod struct {
+	switches []placedSwitch
+	racks    []placedRack
+}
+
+type placedRack struct {
+	id       int32
+	switches []placedSwitch
+	servers  []Server
+}
+
+func (b *builder) place(l Layout) {
+	b.spine = b.placeSwitches(l.Spine, TierSSW)
+	for _, pod := range l.Pods {
+		p := placedPod{switches: b.placeSwitches(pod.Switches, TierFSW)}
+		for _, rack := range pod.Racks {
+			p.racks = append(p.racks, b.placeRack(rack, int32(len(b.pods))))
+		}
+		b.pods = append(b.pods, p)
+	}
+	for _, rack := range l.Racks {
+		b.direct = append(b.direct, b.placeRack(rack, none))
+	}
+	f := b.fabric
+	f.switches = len(f.Nodes)
+	for _, rack := range b.racks {
+		for _, server := range rack.servers {
+			host := Host{Rack: rack.id}
+			for _, nic := range server.NICs {
+				host.NICs = append(host.NICs, b.node(nic.Component, NICNode, TierNIC))
+			}
+			f.Hosts = append(f.Hosts, host)
+		}
+	}
+	host := 0
+	for _, rack := range b.racks {
+		for _, server := range rack.servers {
+			f.Hosts[host].Server = b.node(server.Component, ServerNode, TierServer)
+			host++
+		}
+	}
+	b.ports = make([]int32, len(f.Nodes))
+}
+
+func (b *builder) placeSwitches(list []Switch, tier uint8) []placedSwitch {
+	placed := make([]placedSwitch, len(list))
+	for i, s := range list {
+		placed[i] = placedSwitch{Switch: s, node: b.node(s.Component, SwitchNode, tier)}
+	}
+	return placed
+}
+
+func (b *builder) placeRack(r Rack, pod int32) placedRack {
+	placed := placedRack{id: int32(len(b.racks)), switches: b.placeSwitches(r.Switches, TierRSW), servers: r.Servers}
+	place := rackPlace{bundle: none, pod: pod}
+	for _, s := range placed.switches {
+		place.switches = append(place.switches, s.node)
+	}
+	b.fabric.racks = append(b.fabric.racks, place)
+	b.racks = append(b.racks, placed)
+	return placed
+}
+
+func (b *builder) node(component string, t NodeType, tier uint8) int32 {
+	f := b.fabric
+	f.Nodes = append(f.Nodes, Node{Component: component, Number: b.numbers[component], Type: t, Tier: tier})
+	b.numbers[component]++
+	return int32(len(f.Nodes) - 1)
+}
+
+func (b *builder) wireServers() {
+	host := 0
+	for _, rack := range b.racks {
+		for _, server := range rack.servers {
+			h := &b.fabric.Hosts[host]
+			h.Bundle = b.bundle()
+			for n, nic := range server.NICs {
+				for _, s := range rack.switches {
+					b.link(h.NICs[n], s.node, min(nic.Rate, s.DownRate), nic.Delay, h.Bundle)
+				}
+			}
+			host++
+		}
+	}
+}
+
+// wireRack deals the rack switch's up-links in turn over the upper switches.
+// Each rack goes on where the one before it stopped, so that both the parallel
+// links of a pair and the links of an upper switch differ by at most one.
+func (b *builder) wireRack(rack placedRack, upper []placedSwitch, index int) {
+	if len(upper) == 0 {
+		return
+	}
+	bundle := b.bundle()
+	b.fabric.racks[rack.id].bundle = bundle
+	for i, s := range rack.switches {
+		b.deal(s, upper, (index*len(rack.switches)+i)*s.UpLinks, bundle)
+	}
+}
+
+func (b *builder) wirePods(l Layout) {
+	for p, pod := range b.pods {
+		b.fabric.pods = append(b.fabric.pods, none)
+		if len(b.spine) == 0 {
+			continue
+		}
+		bundle := b.bundle()
+		b.fabric.pods[p] = bundle
+		for i, s := range pod.switches {
+			if l.Mesh {
+				s.PerUpper = max(l.LinksPerPair, 1)
+			}
+			b.deal(s, b.spine, (p*len(pod.switches)+i)*s.UpLinks, bundle)
+		}
+	}
+}
+
+func (b *builder) deal(s placedSwitch, upper []placedSwitch, start int, bundle int32) {
+	links := s.UpLinks
+	if s.PerUpper > 0 {
+		links, start = s.PerUpper*len(upper), 0
+	}
+	for k := range links {
+		u := upper[(start+k)%len(upper)]
+		b.link(s.node, u.node, min(s.UpRate, u.DownRate), s.UpLinkDelay, bundle)
+	}
+}
+
+func (b *builder) bundle() int32 {
+	b.fabric.Bundles = append(b.fabric.Bundles, Bundle{})
+	return int32(len(b.fabric.Bundles) - 1)
+}
+
+func (b *builder) link(lower, upper int32, rate, delay int64, bundle int32) {
+	f := b.fabric
+	id := int32(len(f.Links))
+	f.Links = append(f.Links, Link{
+		Lower: lower, Upper: upper, LowerPort: b.ports[lower], UpperPort: b.ports[upper],
+		Rate: rate, Delay: delay, Bundle: bundle,
+	})
+	b.ports[lower]++
+	b.ports[upper]++
+	s := &f.Bundles[bundle]
+	if len(s.Links) == 0 || rate < s.MinRate {
+		s.MinRate = rate
+	}
+	s.Rate += rate
+	s.Delay = max(s.Delay, delay)
+	s.Links = append(s.Links, id)
+}
