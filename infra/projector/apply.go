@@ -1,0 +1,195 @@
+package projector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"netsim/events"
+)
+
+// apply judges a batch and commits it. A batch that PostgreSQL refuses for
+// what is in it is applied again record by record, and the record that is to
+// blame is parked.
+func (p *Projector) apply(ctx context.Context, batch []chunk) error {
+	err := p.commit(ctx, batch)
+	if err == nil || !refusedRows(err) {
+		return err
+	}
+	p.Logger.ErrorContext(ctx, "a batch was refused; applying it record by record", "error", err)
+	p.forget()
+	for _, part := range batch {
+		for i := range part.items {
+			one := []chunk{{part.at, part.items[i : i+1]}}
+			err := p.commit(ctx, one)
+			if refusedRows(err) {
+				p.forget()
+				part.items[i].poison = err.Error()
+				err = p.commit(ctx, one)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// errRefused marks an error of a projection itself.
+var errRefused = errors.New("a projection refused the facts")
+
+// refusedRows tells an error that the rows themselves cause from one of the
+// connection or of the compare-and-set.
+func refusedRows(err error) bool {
+	if errors.Is(err, errRefused) {
+		return true
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || pg.Code == divisionByZero {
+		return false
+	}
+	switch pg.Code[:2] {
+	case "22", "23": // data exception, integrity constraint violation
+		return true
+	}
+	return false
+}
+
+// divisionByZero is how the compare-and-set fails, see moveOffsets.
+const divisionByZero = "22012"
+
+// commit judges the batch and writes it in one transaction.
+func (p *Projector) commit(ctx context.Context, batch []chunk) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: panic: %v", errRefused, r)
+		}
+		if err != nil {
+			p.forget()
+		}
+	}()
+	reads := &pgx.Batch{}
+	p.streams.load(reads, p.ident(), batch)
+	if err := p.send(ctx, reads); err != nil {
+		return fmt.Errorf("load the streams: %w", err)
+	}
+	facts := p.judge(batch)
+
+	reads = &pgx.Batch{}
+	for _, projection := range p.Projections {
+		projection.Load(reads, facts)
+	}
+	if err := p.send(ctx, reads); err != nil {
+		return fmt.Errorf("load the rows: %w", err)
+	}
+	writes := &pgx.Batch{}
+	next := p.moveOffsets(writes, batch)
+	if err := p.saveStreams(writes, batch); err != nil {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	for _, projection := range p.Projections {
+		if err := projection.Apply(writes, facts); err != nil {
+			return fmt.Errorf("%w: %w", errRefused, err)
+		}
+	}
+	p.saveVerdicts(writes, batch)
+	writes.Queue(`SELECT pg_notify($1, $2)`, channel(p.Schema), notice(batch, next))
+	if err := p.send(ctx, writes); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	for at, to := range next {
+		*at = to
+	}
+	p.streams.trim()
+	p.stats.applied(batch, facts)
+	return nil
+}
+
+// send runs the queued statements as one implicit transaction.
+func (p *Projector) send(ctx context.Context, b *pgx.Batch) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	return p.Pool.SendBatch(ctx, b).Close()
+}
+
+// moveOffsets queues the compare-and-set that makes a batch count once, and
+// returns where the partitions stand after it. When a row is not where it is
+// expected, the count differs and the division by zero undoes everything.
+func (p *Projector) moveOffsets(writes *pgx.Batch, batch []chunk) map[*place]place {
+	next := map[*place]place{}
+	var order []*place
+	for _, part := range batch {
+		to, seen := next[part.at]
+		if !seen {
+			to = *part.at
+			order = append(order, part.at)
+		}
+		for i := range part.items {
+			if part.items[i].verdict == events.Accepted {
+				to.facts++
+				to.digest = to.digest.Add(part.items[i].hash)
+			}
+		}
+		last := &part.items[len(part.items)-1].record
+		to.next, to.lastRecord = last.Offset+1, recordSum(last)
+		next[part.at] = to
+	}
+	n := len(order)
+	families, partitions := make([]string, n), make([]int32, n)
+	from, to, facts := make([]int64, n), make([]int64, n), make([]int64, n)
+	last, digests := make([][]byte, n), make([][]byte, n)
+	for i, at := range order {
+		moved := next[at]
+		families[i], partitions[i] = string(at.family), at.partition
+		from[i], to[i], facts[i] = at.next, moved.next, moved.facts
+		last[i], digests[i] = moved.lastRecord, moved.digest[:]
+	}
+	writes.Queue(fmt.Sprintf(`
+		WITH moved AS (
+			UPDATE %s.offsets o SET next = u.next, last_record = u.last_record, facts = u.facts, digest = u.digest
+			FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bytea[])
+				AS u (family, partition, "from", next, last_record, facts, digest)
+			WHERE o.family = u.family AND o.partition = u.partition AND o.next = u."from"
+			RETURNING 1)
+		SELECT 1 / (CASE WHEN count(*) = $8 THEN 1 ELSE 0 END) FROM moved`, p.ident()),
+		families, partitions, from, to, last, facts, digests, n)
+	return next
+}
+
+func (p *Projector) saveStreams(writes *pgx.Batch, batch []chunk) error {
+	var ids, states = []string{}, []*string{}
+	var partitions []int32
+	var sequences []int64
+	var hashes [][]byte
+	var parked []bool
+	for _, part := range batch {
+		for i := range part.items {
+			it := &part.items[i]
+			s := p.streams[streamKey{it.frame.Stream, part.at.partition}]
+			if s == nil || !s.touched {
+				continue
+			}
+			s.touched = false
+			state, err := s.encode()
+			if err != nil {
+				return fmt.Errorf("encode the state of %s: %w", it.frame.Stream, err)
+			}
+			ids, states = append(ids, it.frame.Stream), append(states, state)
+			partitions, sequences = append(partitions, part.at.partition), append(sequences, s.head.Sequence)
+			hashes, parked = append(hashes, s.head.Hash[:]), append(parked, s.parked)
+		}
+	}
+	if len(ids) > 0 {
+		writes.Queue(fmt.Sprintf(`
+			INSERT INTO %s.streams (stream, partition, sequence, hash, state, parked)
+			SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bytea[], $5::text[], $6::boolean[])
+			ON CONFLICT (stream, partition) DO UPDATE
+			SET sequence = excluded.sequence, hash = excluded.hash, state = excluded.state, parked = excluded.parked`,
+			p.ident()), ids, partitions, sequences, hashes, states, parked)
+	}
+	return nil
+}

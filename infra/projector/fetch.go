@@ -1,0 +1,146 @@
+package projector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/events"
+	"netsim/infra/journal"
+)
+
+// item is a record made ready to be judged.
+type item struct {
+	record  events.Record
+	frame   events.Frame
+	hash    events.Hash
+	bad     error       // the frame cannot be read
+	data    events.Data // nil when unread is not
+	unread  error       // the body cannot be read
+	poison  string      // why its rows were refused, when it is tried again
+	verdict events.Verdict
+}
+
+// chunk is what one read of one partition brought.
+type chunk struct {
+	at    *place
+	items []item
+}
+
+const (
+	readBytes = 4 << 20
+	readWait  = time.Second
+)
+
+// fetch reads one partition from its place on and decodes what it brings, so
+// that decoding runs beside the transaction before.
+func (p *Projector) fetch(ctx context.Context, at *place, from int64, out chan<- chunk) error {
+	for {
+		records, high, err := p.Log.Read(ctx, at.topic, at.partition, from, readBytes, readWait)
+		if err != nil {
+			return fmt.Errorf("read %s/%d at %d: %w", at.topic, at.partition, from, err)
+		}
+		p.stats.saw(at, high)
+		if len(records) == 0 {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			continue
+		}
+		from = records[len(records)-1].Offset + 1
+		items := make([]item, len(records))
+		for i := range records {
+			items[i].read(records[i])
+		}
+		for len(items) > 0 {
+			n := min(len(items), p.BatchSize)
+			select {
+			case out <- chunk{at, items[:n]}:
+				items = items[n:]
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+func (it *item) read(r events.Record) {
+	it.record = r
+	if it.frame, it.hash, it.bad = events.ReadFrame(&it.record.Message); it.bad != nil {
+		return
+	}
+	it.data, it.unread = events.Decode(it.frame.Type, r.Value)
+}
+
+// project runs one session: from the stored places on until something fails.
+func (p *Projector) project(ctx context.Context) error {
+	p.forget()
+	places, err := p.places(ctx)
+	if err != nil {
+		return err
+	}
+	p.counts = countPartitions(places)
+	group, ctx := errgroup.WithContext(ctx)
+	chunks := make(chan chunk, len(places))
+	for _, at := range places {
+		group.Go(func() error { return p.fetch(ctx, at, at.next, chunks) })
+	}
+	group.Go(func() error { return p.watch(ctx, places) })
+	group.Go(func() error { return p.consume(ctx, chunks) })
+	err = group.Wait()
+	if isOutOfRange(err) || errors.Is(err, journal.ErrNoTopic) {
+		// The reads noticed first; the places say what happened.
+		if _, why := p.places(context.WithoutCancel(ctx)); why != nil {
+			return why
+		}
+	}
+	return err
+}
+
+func isOutOfRange(err error) bool { return errors.Is(err, journal.ErrOutOfRange) }
+
+// consume gathers what is there and applies it, batch after batch.
+func (p *Projector) consume(ctx context.Context, chunks <-chan chunk) error {
+	for {
+		batch, err := p.gather(ctx, chunks)
+		if err != nil {
+			return err
+		}
+		if err := p.apply(ctx, batch); err != nil {
+			return err
+		}
+	}
+}
+
+// gather waits for one chunk and takes the others that are there, up to a
+// batch.
+func (p *Projector) gather(ctx context.Context, chunks <-chan chunk) ([]chunk, error) {
+	var batch []chunk
+	count := 0
+	select {
+	case c := <-chunks:
+		batch, count = append(batch, c), len(c.items)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	for count < p.BatchSize {
+		select {
+		case c := <-chunks:
+			batch = append(batch, c)
+			count += len(c.items)
+		default:
+			return batch, nil
+		}
+	}
+	return batch, nil
+}
+
+func (p *Projector) forget() {
+	p.streams = streamCache{}
+	for _, projection := range p.Projections {
+		projection.Forget()
+	}
+}

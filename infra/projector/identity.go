@@ -1,0 +1,127 @@
+package projector
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"netsim/events"
+	"netsim/infra/journal"
+)
+
+// watchEvery is how often a running projector looks whether the log is still
+// the one it knows.
+const watchEvery = 500 * time.Millisecond
+
+// compare refuses a log whose identity or shape is not that of the read model.
+func (p *Projector) compare(ctx context.Context, log journal.Description, places []*place) error {
+	var cluster string
+	err := p.Pool.QueryRow(ctx, fmt.Sprintf(`SELECT cluster_id FROM %s.log`, p.ident())).Scan(&cluster)
+	if err != nil {
+		return fmt.Errorf("load the log's identity: %w", err)
+	}
+	if cluster != log.ClusterID {
+		return fmt.Errorf("%w: the read model was built from cluster %s, this is %s", ErrOtherLog, cluster, log.ClusterID)
+	}
+	return compareTopics(log, places)
+}
+
+func compareTopics(log journal.Description, places []*place) error {
+	for _, at := range places {
+		topic, ok := topicOf(log, at.family)
+		if !ok {
+			return fmt.Errorf("%w: topic %s is missing", ErrOtherLog, at.topic)
+		}
+		if topic.ID != at.topicID {
+			return fmt.Errorf("%w: topic %s was deleted and made again: its id is %s, the read model was built from %s",
+				ErrOtherLog, topic.Name, topic.ID, at.topicID)
+		}
+		if int(at.partition) >= len(topic.Partitions) {
+			continue // the count below says so
+		}
+		part := topic.Partitions[at.partition]
+		if part.Start > 0 {
+			return fmt.Errorf("%w: partition %d of %s begins at offset %d: facts before it are gone",
+				ErrOtherLog, at.partition, topic.Name, part.Start)
+		}
+	}
+	for family, count := range countPartitions(places) {
+		if topic, ok := topicOf(log, family); ok && len(topic.Partitions) != int(count) {
+			return fmt.Errorf("%w: topic %s has %d partitions, the read model was built with %d; keys would move",
+				ErrOtherLog, topic.Name, len(topic.Partitions), count)
+		}
+	}
+	return nil
+}
+
+// proveTails reads the record before each offset and compares it with the one
+// that was projected: a log that lost its tail, or another history, differs.
+func (p *Projector) proveTails(ctx context.Context, places []*place) error {
+	for _, at := range places {
+		if at.next == 0 {
+			continue
+		}
+		records, high, err := p.Log.Read(ctx, at.topic, at.partition, at.next-1, 1<<20, 0)
+		switch {
+		case high < at.next && (err == nil || isOutOfRange(err)):
+			return fmt.Errorf("%w: partition %d of %s ends at offset %d, the read model has seen %d: the log lost its tail",
+				ErrOtherLog, at.partition, at.topic, high, at.next)
+		case err != nil:
+			return fmt.Errorf("read the tail of %s/%d: %w", at.topic, at.partition, err)
+		case len(records) == 0 || !bytes.Equal(recordSum(&records[0]), at.lastRecord):
+			return fmt.Errorf("%w: the record at offset %d of %s/%d is not the one that was projected",
+				ErrOtherLog, at.next-1, at.topic, at.partition)
+		}
+	}
+	return nil
+}
+
+// recordSum is the SHA-256 of a whole record, fact or not.
+func recordSum(r *events.Record) []byte {
+	h := sha256.New()
+	var length [4]byte
+	part := func(b []byte) {
+		binary.BigEndian.PutUint32(length[:], uint32(len(b)))
+		h.Write(length[:])
+		h.Write(b)
+	}
+	part(r.Key)
+	for i := range r.Headers {
+		part([]byte(r.Headers[i].Key))
+		part(r.Headers[i].Value)
+	}
+	part(r.Value)
+	return h.Sum(nil)
+}
+
+// watch reports when the log stops being the one that is projected.
+func (p *Projector) watch(ctx context.Context, places []*place) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		log, err := p.Log.Describe(ctx)
+		if err != nil {
+			continue // out of reach is not another log
+		}
+		if err := p.compare(ctx, log, places); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+func topicOf(log journal.Description, family events.Family) (journal.Topic, bool) {
+	for _, t := range log.Topics {
+		if t.Family == family {
+			return t, true
+		}
+	}
+	return journal.Topic{}, false
+}

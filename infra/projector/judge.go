@@ -1,0 +1,176 @@
+package projector
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
+)
+
+// maxCachedStreams bounds the streams that are kept between batches.
+const maxCachedStreams = 50_000
+
+// streamKey names a stream where the rule does: in its partition.
+type streamKey struct {
+	stream    string
+	partition int32
+}
+
+// stream is a stream as the batches so far leave it.
+type stream struct {
+	head    events.Head
+	stored  []byte // state as stored; read into state when a fact comes
+	state   State
+	parked  bool
+	touched bool // by the batch at hand
+}
+
+type streamCache map[streamKey]*stream
+
+// load queues the read of the streams in the batch that are not cached.
+func (c streamCache) load(reads *pgx.Batch, schema string, batch []chunk) {
+	var ids []string
+	asked := map[streamKey]bool{}
+	for _, part := range batch {
+		for i := range part.items {
+			it := &part.items[i]
+			key := streamKey{it.frame.Stream, part.at.partition}
+			if it.bad != nil || c[key] != nil || asked[key] {
+				continue
+			}
+			asked[key] = true
+			ids = append(ids, it.frame.Stream)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	reads.Queue(fmt.Sprintf(
+		`SELECT stream, partition, sequence, hash, state, parked FROM %s.streams WHERE stream = ANY($1)`, schema), ids).
+		Query(func(rows pgx.Rows) error {
+			var key streamKey
+			var s stream
+			var hash []byte
+			_, err := pgx.ForEachRow(rows, []any{&key.stream, &key.partition, &s.head.Sequence, &hash, &s.stored, &s.parked},
+				func() error {
+					copy(s.head.Hash[:], hash)
+					if asked[key] {
+						found := s
+						c[key] = &found
+					}
+					s = stream{}
+					return nil
+				})
+			return err
+		})
+}
+
+func (c streamCache) get(key streamKey) *stream {
+	s := c[key]
+	if s == nil {
+		s = &stream{}
+		c[key] = s
+	}
+	return s
+}
+
+// trim drops streams when there are too many; which ones does not matter.
+func (c streamCache) trim() {
+	for key := range c {
+		if len(c) <= maxCachedStreams {
+			return
+		}
+		delete(c, key)
+	}
+}
+
+// judge gives every record its verdict, moves the heads and folds the states,
+// and returns the facts that can be projected.
+func (p *Projector) judge(batch []chunk) []events.Fact {
+	var facts []events.Fact
+	for _, part := range batch {
+		for i := range part.items {
+			it := &part.items[i]
+			if it.bad != nil {
+				it.verdict = events.BadFrame
+				continue
+			}
+			s := p.streams.get(streamKey{it.frame.Stream, part.at.partition})
+			it.verdict = events.Judge(s.head, &it.frame, it.hash, part.at.partition, p.counts[part.at.family])
+			if it.verdict != events.Accepted {
+				continue
+			}
+			s.head = events.Head{Sequence: it.frame.Sequence, Hash: it.hash}
+			s.touched = true
+			event := events.Event{Frame: it.frame, Hash: it.hash, Data: it.data}
+			if !p.fold(s, it, event) {
+				continue
+			}
+			facts = append(facts, events.Fact{
+				Event: event, Family: part.at.family, Partition: part.at.partition,
+				Offset: it.record.Offset, RecordedAt: it.record.Time,
+			})
+		}
+	}
+	return facts
+}
+
+// fold applies the event to the stream's state. It reports false, and parks
+// the stream, when the event cannot be applied.
+func (p *Projector) fold(s *stream, it *item, event events.Event) bool {
+	if s.parked {
+		it.poison = "an earlier event of the stream is parked"
+		return false
+	}
+	if it.poison == "" && it.unread != nil {
+		it.poison = it.unread.Error()
+	}
+	if it.poison == "" {
+		it.poison = p.evolve(s, event)
+	}
+	s.parked = it.poison != ""
+	return !s.parked
+}
+
+// evolve returns why the state could not be folded, or "".
+func (p *Projector) evolve(s *stream, event events.Event) (reason string) {
+	defer func() {
+		if r := recover(); r != nil {
+			reason = fmt.Sprint("fold panicked: ", r)
+		}
+	}()
+	if s.state == nil {
+		state, err := p.ReadState(event.Stream, s.stored)
+		if err != nil {
+			return err.Error()
+		}
+		s.state = state
+	}
+	s.state.Evolve(event)
+	return ""
+}
+
+// encode returns the state as it is stored, nil when there is none.
+func (s *stream) encode() (*string, error) {
+	if s.state == nil {
+		if s.stored == nil {
+			return nil, nil
+		}
+		text := string(s.stored)
+		return &text, nil
+	}
+	stored, err := json.Marshal(s.state)
+	text := string(stored)
+	return &text, err
+}
+
+// countPartitions tells how many partitions each family has, which the rule needs.
+func countPartitions(places []*place) map[events.Family]int32 {
+	counts := map[events.Family]int32{}
+	for _, at := range places {
+		counts[at.family]++
+	}
+	return counts
+}

@@ -1,0 +1,83 @@
+package projector
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
+	"netsim/infra/journal"
+)
+
+// place is where a partition stands.
+type place struct {
+	family     events.Family
+	partition  int32
+	topic      string
+	topicID    string
+	next       int64
+	lastRecord []byte // SHA-256 of the record before next
+	facts      int64
+	digest     events.Digest
+}
+
+// places loads where every partition stands and proves that the log is the one
+// that the rows came from. An empty read model adopts the log at hand.
+func (p *Projector) places(ctx context.Context) ([]*place, error) {
+	log, err := p.Log.Describe(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("describe the log: %w", err)
+	}
+	if err := p.adopt(ctx, log); err != nil {
+		return nil, err
+	}
+	rows, err := p.Pool.Query(ctx, fmt.Sprintf(
+		`SELECT family, partition, topic_id, next, last_record, facts, digest FROM %s.offsets ORDER BY family, partition`,
+		p.ident()))
+	if err != nil {
+		return nil, fmt.Errorf("load the offsets: %w", err)
+	}
+	places, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*place, error) {
+		var at place
+		var digest []byte
+		err := row.Scan(&at.family, &at.partition, &at.topicID, &at.next, &at.lastRecord, &at.facts, &digest)
+		copy(at.digest[:], digest)
+		at.topic = log.TopicName(at.family)
+		return &at, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load the offsets: %w", err)
+	}
+	if err := p.compare(ctx, log, places); err != nil {
+		return nil, err
+	}
+	return places, p.proveTails(ctx, places)
+}
+
+// adopt writes the identity of the log into a read model that has none.
+func (p *Projector) adopt(ctx context.Context, log journal.Description) error {
+	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, fmt.Sprintf(
+			`INSERT INTO %s.log (cluster_id) VALUES ($1) ON CONFLICT DO NOTHING`, p.ident()), log.ClusterID)
+		if err != nil {
+			return fmt.Errorf("adopt the log: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return nil
+		}
+		for _, topic := range log.Topics {
+			for partition := range topic.Partitions {
+				_, err := tx.Exec(ctx, fmt.Sprintf(
+					`INSERT INTO %s.offsets VALUES ($1, $2, $3, 0, '', 0, $4)`, p.ident()),
+					topic.Family, partition, topic.ID, make([]byte, len(events.Digest{})))
+				if err != nil {
+					return fmt.Errorf("adopt partition %d of %s: %w", partition, topic.Name, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (p *Projector) ident() string { return pgx.Identifier{p.Schema}.Sanitize() }

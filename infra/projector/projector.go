@@ -1,0 +1,150 @@
+package projector
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/events"
+	"netsim/infra/journal"
+)
+
+//go:embed schema.sql
+var schemaSQL string
+
+// Live is the schema of the read model that serves.
+const Live = "readmodel"
+
+// Projection is a read model's part: it owns its tables and is a function of
+// the facts alone, whatever the batches are.
+type Projection interface {
+	// Schema returns the statements that make its tables.
+	Schema() string
+	// Load queues the reads that Apply needs for the facts.
+	Load(reads *pgx.Batch, facts []events.Fact)
+	// Apply folds the facts, which are in log order within a partition, and
+	// queues its writes.
+	Apply(writes *pgx.Batch, facts []events.Fact) error
+	// Forget drops what is cached: the database may have moved on without it.
+	Forget()
+}
+
+// State is a stream's write state, which decisions are made on.
+type State interface{ Evolve(events.Event) }
+
+// Log is what the projector needs of the journal.
+type Log interface {
+	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
+	Describe(ctx context.Context) (journal.Description, error)
+}
+
+// Config is what a projector works on.
+type Config struct {
+	Pool        *pgxpool.Pool
+	Log         Log
+	Schema      string // of the read model; "" is Live
+	ReadState   func(stream string, stored []byte) (State, error)
+	Projections []Projection
+	Logger      *slog.Logger
+	BatchSize   int // records a transaction; 0 is 8,192
+}
+
+// Projector keeps one read model. Run may be called once.
+type Projector struct {
+	Config
+	streams streamCache
+	counts  map[events.Family]int32 // partitions, by family
+	stats   Stats
+}
+
+// New returns a projector.
+func New(c Config) *Projector {
+	if c.Schema == "" {
+		c.Schema = Live
+	}
+	if c.BatchSize == 0 {
+		c.BatchSize = 8192
+	}
+	return &Projector{Config: c, streams: streamCache{}}
+}
+
+// Create makes the read model's schema and tables when they are not there.
+func (p *Projector) Create(ctx context.Context) error {
+	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", "create "+p.Schema); err != nil {
+			return fmt.Errorf("lock the schema: %w", err)
+		}
+		var exists bool
+		err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", p.Schema).Scan(&exists)
+		if err != nil || exists {
+			return err
+		}
+		name := pgx.Identifier{p.Schema}.Sanitize()
+		if _, err := tx.Exec(ctx, "CREATE SCHEMA "+name+"; SET LOCAL search_path = "+name); err != nil {
+			return fmt.Errorf("create the schema: %w", err)
+		}
+		ddl := schemaSQL
+		for _, projection := range p.Projections {
+			ddl += "\n" + projection.Schema()
+		}
+		if _, err := tx.Exec(ctx, ddl); err != nil {
+			return fmt.Errorf("create the tables of %s: %w", p.Schema, err)
+		}
+		return nil
+	})
+}
+
+// ErrOtherLog is wrapped by the error of a log that is not the one that the
+// read model was built from, or that could lose facts.
+var ErrOtherLog = errors.New("the event log cannot be trusted")
+
+// Run projects until ctx ends. It returns nil then, and an error only when the
+// log is not to be trusted; everything else is retried.
+func (p *Projector) Run(ctx context.Context) error {
+	for attempt := 0; ; attempt++ {
+		err := p.lead(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, ErrOtherLog):
+			return err
+		}
+		p.Logger.WarnContext(ctx, "projector starts over", "error", err)
+		select {
+		case <-time.After(min(50*time.Millisecond<<min(attempt, 6), 2*time.Second)):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// lead projects while this process holds the read model's lock.
+func (p *Projector) lead(ctx context.Context) error {
+	conn, err := p.Pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Release()
+	const lock = "SELECT pg_try_advisory_lock(hashtext($1))"
+	for held := false; !held; {
+		if err := conn.QueryRow(ctx, lock, "project "+p.Schema).Scan(&held); err != nil {
+			return fmt.Errorf("take the projector's lock: %w", err)
+		}
+		if held {
+			break
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	defer conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(hashtext($1))", "project "+p.Schema) //nolint:errcheck // the session's end releases it too
+	return p.project(ctx)
+}

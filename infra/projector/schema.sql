@@ -1,0 +1,58 @@
+-- The projector's own tables, in the schema of a read model.
+
+CREATE TABLE log (
+    only_row   boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    cluster_id text NOT NULL
+);
+
+CREATE TABLE offsets (
+    family      text   NOT NULL,
+    partition   int    NOT NULL,
+    topic_id    text   NOT NULL,
+    next        bigint NOT NULL,  -- the first offset not yet judged
+    last_record bytea  NOT NULL,  -- SHA-256 of the record before it, empty at 0
+    facts       bigint NOT NULL,  -- how many were accepted so far
+    digest      bytea  NOT NULL,  -- running digest over their hashes
+    PRIMARY KEY (family, partition)
+);
+
+CREATE TABLE streams (
+    stream    text    NOT NULL,
+    partition int     NOT NULL,
+    sequence  bigint  NOT NULL,
+    hash      bytea   NOT NULL,
+    state     text,             -- what decisions need, as JSON
+    parked    boolean NOT NULL,
+    PRIMARY KEY (stream, partition)
+) WITH (fillfactor = 80);
+
+-- Facts whose command may be sent again under the same id.
+CREATE TABLE command_ids (
+    stream     text   NOT NULL,
+    command_id text   NOT NULL,
+    sequence   bigint NOT NULL,
+    digest     text   NOT NULL,
+    PRIMARY KEY (stream, command_id)
+);
+
+CREATE TABLE rejected (
+    family     text   NOT NULL,
+    partition  int    NOT NULL,
+    "offset"   bigint NOT NULL,
+    verdict    text   NOT NULL,
+    stream     text   NOT NULL,
+    event_id   text   NOT NULL,
+    PRIMARY KEY (family, partition, "offset")
+);
+
+CREATE TABLE parked (
+    family     text   NOT NULL,
+    partition  int    NOT NULL,
+    "offset"   bigint NOT NULL,
+    stream     text   NOT NULL,
+    sequence   bigint NOT NULL,
+    event_type text   NOT NULL,
+    reason     text   NOT NULL,
+    PRIMARY KEY (family, partition, "offset")
+);
+CREATE INDEX parked_stream ON parked (stream, sequence);

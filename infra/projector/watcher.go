@@ -1,0 +1,225 @@
+package projector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/events"
+)
+
+// Watcher waits for verdicts: any process with a connection to the read model
+// can, whichever process projects.
+type Watcher struct {
+	pool   *pgxpool.Pool
+	schema string
+	log    *slog.Logger
+
+	mu    sync.Mutex
+	parts map[partitionKey]*judged
+}
+
+type partitionKey struct {
+	family    events.Family
+	partition int32
+}
+
+// judged is how far one partition is judged, and who waits for more.
+type judged struct {
+	next    int64
+	waiters map[int64][]chan events.Verdict // by offset
+}
+
+// NewWatcher returns a watcher of the read model in schema ("" is Live). It
+// answers once Run runs.
+func NewWatcher(pool *pgxpool.Pool, schema string, log *slog.Logger) *Watcher {
+	if schema == "" {
+		schema = Live
+	}
+	return &Watcher{pool: pool, schema: schema, log: log, parts: map[partitionKey]*judged{}}
+}
+
+// pollEvery is how long a lost notification can go unnoticed.
+const pollEvery = 100 * time.Millisecond
+
+// Verdict waits until the record at the position has been judged.
+func (w *Watcher) Verdict(ctx context.Context, at events.Position) (events.Verdict, error) {
+	w.mu.Lock()
+	part := w.part(partitionKey{at.Family, at.Partition})
+	if at.Offset < part.next {
+		w.mu.Unlock()
+		return w.lookUp(ctx, at)
+	}
+	answer := make(chan events.Verdict, 1)
+	part.waiters[at.Offset] = append(part.waiters[at.Offset], answer)
+	w.mu.Unlock()
+	select {
+	case verdict := <-answer:
+		if verdict == "" {
+			return w.lookUp(ctx, at)
+		}
+		return verdict, nil
+	case <-ctx.Done():
+		w.forget(at, answer)
+		return "", fmt.Errorf("wait for the verdict on %s/%d@%d: %w", at.Family, at.Partition, at.Offset, ctx.Err())
+	}
+}
+
+// Next returns the first offset of the partition that is not judged yet, as
+// far as this watcher has heard.
+func (w *Watcher) Next(family events.Family, partition int32) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.part(partitionKey{family, partition}).next
+}
+
+func (w *Watcher) part(key partitionKey) *judged {
+	part := w.parts[key]
+	if part == nil {
+		part = &judged{waiters: map[int64][]chan events.Verdict{}}
+		w.parts[key] = part
+	}
+	return part
+}
+
+func (w *Watcher) forget(at events.Position, answer chan events.Verdict) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	waiters := w.part(partitionKey{at.Family, at.Partition}).waiters
+	for i, other := range waiters[at.Offset] {
+		if other == answer {
+			waiters[at.Offset] = append(waiters[at.Offset][:i], waiters[at.Offset][i+1:]...)
+		}
+	}
+	if len(waiters[at.Offset]) == 0 {
+		delete(waiters, at.Offset)
+	}
+}
+
+// lookUp reads the verdict of a record that has been judged.
+func (w *Watcher) lookUp(ctx context.Context, at events.Position) (events.Verdict, error) {
+	var verdict events.Verdict
+	err := w.pool.QueryRow(ctx, fmt.Sprintf(
+		`SELECT verdict FROM %s.rejected WHERE family = $1 AND partition = $2 AND "offset" = $3`,
+		pgx.Identifier{w.schema}.Sanitize()), at.Family, at.Partition, at.Offset).Scan(&verdict)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return events.Accepted, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look the verdict up: %w", err)
+	}
+	return verdict, nil
+}
+
+// Run listens until ctx ends, connecting again when it must.
+func (w *Watcher) Run(ctx context.Context) error {
+	for {
+		err := w.listen(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		w.log.WarnContext(ctx, "listening for verdicts starts over", "error", err)
+		select {
+		case <-time.After(pollEvery):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (w *Watcher) listen(ctx context.Context) error {
+	pooled, err := w.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	conn := pooled.Hijack()                      // a listening session must not go back to the pool
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to say
+	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{channel(w.schema)}.Sanitize()); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	for {
+		if err := w.poll(ctx, conn); err != nil {
+			return err
+		}
+		for quiet := false; !quiet; {
+			wait, cancel := context.WithTimeout(ctx, pollEvery)
+			n, err := conn.WaitForNotification(wait)
+			cancel()
+			switch {
+			case err == nil:
+				if err := w.hear(n.Payload); err != nil {
+					return err
+				}
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case wait.Err() != nil:
+				quiet = true
+			default:
+				return fmt.Errorf("wait for a notification: %w", err)
+			}
+		}
+	}
+}
+
+// poll reads the offsets themselves: it starts a session, and nets what a
+// notification did not bring.
+func (w *Watcher) poll(ctx context.Context, conn *pgx.Conn) error {
+	rows, err := conn.Query(ctx, fmt.Sprintf(
+		`SELECT family, partition, next FROM %s.offsets`, pgx.Identifier{w.schema}.Sanitize()))
+	if err != nil {
+		return fmt.Errorf("read the offsets: %w", err)
+	}
+	var to judgedTo
+	_, err = pgx.ForEachRow(rows, []any{&to.family, &to.partition, &to.next}, func() error {
+		w.mu.Lock()
+		behind := w.part(partitionKey{to.family, to.partition}).next < to.next
+		w.mu.Unlock()
+		to.ask = true
+		if behind {
+			w.release(to)
+		}
+		return nil
+	})
+	return err
+}
+
+func (w *Watcher) hear(payload string) error {
+	heard, err := readNotice(payload)
+	if err != nil {
+		return err
+	}
+	for _, to := range heard {
+		w.release(to)
+	}
+	return nil
+}
+
+// release answers everyone who waits for an offset before to.next. An empty
+// verdict means that the table has it.
+func (w *Watcher) release(to judgedTo) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	part := w.part(partitionKey{to.family, to.partition})
+	part.next = max(part.next, to.next)
+	for offset, waiters := range part.waiters {
+		if offset >= to.next {
+			continue
+		}
+		verdict := events.Accepted
+		if to.ask {
+			verdict = ""
+		} else if other, ok := to.rejected[offset]; ok {
+			verdict = other
+		}
+		for _, answer := range waiters {
+			answer <- verdict
+		}
+		delete(part.waiters, offset)
+	}
+}

@@ -1,0 +1,190 @@
+package projections
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
+)
+
+// table is a read model whose rows are each a fold of facts. A batch of facts
+// costs it one read of the rows that it does not have at hand, and one write.
+type table[R any] struct {
+	name    string // of the SQL table
+	columns []column[R]
+	keys    int                                     // how many of the first columns are the primary key
+	keyOf   func(f *events.Fact) string             // the row that a fact belongs to; "" for none
+	first   func(f *events.Fact) bool               // whether the fact begins its row, so that there is nothing to read
+	key     func(r *R) string                       // as keyOf, of a row
+	fold    func(r *R, f *events.Fact)              // applies a fact to its row
+	changed func(before *R, after *R, b *pgx.Batch) // optional: what else follows from the change of a row
+
+	rows  map[string]*R
+	dirty []*R
+}
+
+// column is one column of a table: its name, its SQL type and where it lies in
+// a row.
+type column[R any] struct {
+	name, kind string
+	field      func(r *R) any // a pointer to the field
+}
+
+// maxCachedRows bounds the rows that a table keeps between batches.
+const maxCachedRows = 20_000
+
+func (t *table[R]) forget() { t.rows, t.dirty = nil, nil }
+
+// load queues the read of the rows that the facts belong to.
+func (t *table[R]) load(reads *pgx.Batch, facts []events.Fact) {
+	if t.rows == nil || len(t.rows) > maxCachedRows {
+		t.rows = map[string]*R{}
+	}
+	var missing []string
+	for i := range facts {
+		f := &facts[i]
+		key := t.keyOf(f)
+		if key == "" {
+			continue
+		}
+		if _, have := t.rows[key]; have {
+			continue
+		}
+		t.rows[key] = nil
+		if !t.first(f) {
+			missing = append(missing, key)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	reads.Queue(fmt.Sprintf(`SELECT %s FROM %s WHERE %s::text = ANY($1)`,
+		t.list(""), t.name, t.columns[0].name), missing).
+		Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				r := new(R)
+				if err := rows.Scan(t.pointers(r)...); err != nil {
+					return err
+				}
+				t.rows[t.key(r)] = r
+			}
+			return rows.Err()
+		})
+}
+
+// apply folds the facts and queues the write of the rows that they touched.
+func (t *table[R]) apply(writes *pgx.Batch, facts []events.Fact) error {
+	before := map[string]*R{}
+	var touched []string
+	for i := range facts {
+		f := &facts[i]
+		key := t.keyOf(f)
+		if key == "" {
+			continue
+		}
+		r := t.rows[key]
+		if _, seen := before[key]; !seen {
+			touched = append(touched, key)
+			before[key] = nil
+			if r != nil {
+				was := *r
+				before[key] = &was
+			}
+		}
+		if r == nil {
+			r = new(R)
+			t.rows[key] = r
+		}
+		t.fold(r, f)
+	}
+	rows := make([]*R, len(touched))
+	for i, key := range touched {
+		rows[i] = t.rows[key]
+		if t.changed != nil {
+			t.changed(before[key], rows[i], writes)
+		}
+	}
+	return t.save(writes, rows)
+}
+
+// save queues one statement that writes the rows, new or not.
+func (t *table[R]) save(writes *pgx.Batch, rows []*R) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	args := make([]any, len(t.columns))
+	arrays := make([]string, len(t.columns))
+	sets := make([]string, 0, len(t.columns))
+	for i, c := range t.columns {
+		array, err := c.array(rows)
+		if err != nil {
+			return fmt.Errorf("table %s: %w", t.name, err)
+		}
+		args[i] = array
+		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, c.kind)
+		if i >= t.keys {
+			sets = append(sets, c.name+" = excluded."+c.name)
+		}
+	}
+	conflict := "NOTHING"
+	if len(sets) > 0 {
+		conflict = "UPDATE SET " + strings.Join(sets, ", ")
+	}
+	keys := make([]string, t.keys)
+	for i := range keys {
+		keys[i] = t.columns[i].name
+	}
+	writes.Queue(fmt.Sprintf(`INSERT INTO %s (%s) SELECT * FROM unnest(%s) ON CONFLICT (%s) DO %s`,
+		t.name, t.list(""), strings.Join(arrays, ", "), strings.Join(keys, ", "), conflict), args...)
+	return nil
+}
+
+func (t *table[R]) list(prefix string) string {
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = prefix + c.name
+	}
+	return strings.Join(names, ", ")
+}
+
+func (t *table[R]) pointers(r *R) []any {
+	out := make([]any, len(t.columns))
+	for i, c := range t.columns {
+		out[i] = c.field(r)
+	}
+	return out
+}
+
+// array gathers the column of all rows.
+func (c column[R]) array(rows []*R) (any, error) {
+	switch c.field(rows[0]).(type) {
+	case *string:
+		return gather[string](rows, c.field), nil
+	case *int64:
+		return gather[int64](rows, c.field), nil
+	case *bool:
+		return gather[bool](rows, c.field), nil
+	case *time.Time:
+		return gather[time.Time](rows, c.field), nil
+	case **time.Time:
+		return gather[*time.Time](rows, c.field), nil
+	case **string:
+		return gather[*string](rows, c.field), nil
+	case **int64:
+		return gather[*int64](rows, c.field), nil
+	case *[]byte:
+		return gather[[]byte](rows, c.field), nil
+	}
+	return nil, fmt.Errorf("column %s has a type that no array is made of", c.name)
+}
+
+func gather[T, R any](rows []*R, field func(*R) any) []T {
+	out := make([]T, len(rows))
+	for i, r := range rows {
+		out[i] = *field(r).(*T)
+	}
+	return out
+}
