@@ -52,7 +52,7 @@ func (e Errors) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("Content-Type", problemType)
 		body = encode(problem{
 			Type: "about:blank", Title: http.StatusText(status), Status: status,
-			Detail: f.Message, Code: f.Code, RequestID: RequestID(r.Context()),
+			Detail: f.Message, Code: f.Code,
 		})
 	} else {
 		h.Set("Content-Type", jsonType)
@@ -73,12 +73,11 @@ type inner struct {
 
 // problem is the error body of RFC 9457.
 type problem struct {
-	Type      string     `json:"type"`
-	Title     string     `json:"title"`
-	Status    int        `json:"status"`
-	Detail    string     `json:"detail"`
-	Code      fault.Code `json:"code"`
-	RequestID string     `json:"requestId,omitempty"`
+	Type   string     `json:"type"`
+	Title  string     `json:"title"`
+	Status int        `json:"status"`
+	Detail string     `json:"detail"`
+	Code   fault.Code `json:"code"`
 }
 
 // shown is the fault that the client gets to see.

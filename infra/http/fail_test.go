@@ -84,7 +84,7 @@ func TestFail(t *testing.T) {
 			err:    fault.New(fault.NotFound, "no simulation"),
 			status: 404,
 			header: http.Header{"Content-Type": {"application/problem+json"}, "Vary": {"Accept"}},
-			body:   `{"type":"about:blank","title":"Not Found","status":404,"detail":"no simulation","code":"NOT_FOUND","requestId":"r1"}`,
+			body:   `{"type":"about:blank","title":"Not Found","status":404,"detail":"no simulation","code":"NOT_FOUND"}`,
 		},
 		"head": {
 			method: http.MethodHead,

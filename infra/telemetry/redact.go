@@ -1,0 +1,69 @@
+package telemetry
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"regexp"
+	"strings"
+)
+
+const hidden = "[redacted]"
+
+// secretShape is a credential that can be told by its form. Every occurrence
+// contains the marker, so that an ordinary line costs a few searches and no
+// regular expression.
+type secretShape struct {
+	marker  string
+	pattern *regexp.Regexp
+	shown   string
+}
+
+func secretShapes() []secretShape {
+	shape := func(marker, pattern, shown string) secretShape {
+		return secretShape{marker, regexp.MustCompile(pattern), shown}
+	}
+	return []secretShape{
+		// JWTs, also when cut off
+		shape("eyJ", `eyJ[\w-]{8,}(?:\.[\w-]*){0,4}`, hidden),
+		// the Authorization header's value
+		shape("earer", `([Bb]earer(?: |%20|\+)+)[\w.~+/=-]+`, "${1}"+hidden),
+		// presigned links
+		shape("X-Amz-", `(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s"\\]+`, "${1}"+hidden),
+		// passwords in URLs and in PostgreSQL's other form
+		shape("://", `(://[^\s/:@"]*:)[^\s/@"]+@`, "${1}"+hidden+"@"),
+		shape("password=", `(password=)(?:'[^']*'|[^\s"'&]+)`, "${1}"+hidden),
+		// PEM, to the end of the quoted text that it is in
+		shape("PRIVATE KEY", `-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*`, hidden),
+	}
+}
+
+// redactor replaces credentials in every line on its way to w. It sees the
+// line as it is written, so nothing reaches w around it.
+type redactor struct {
+	w      io.Writer
+	shapes []secretShape
+}
+
+func (r redactor) Write(line []byte) (int, error) {
+	shown := line
+	for _, s := range r.shapes {
+		if bytes.Contains(shown, []byte(s.marker)) {
+			shown = s.pattern.ReplaceAll(shown, []byte(s.shown))
+		}
+	}
+	if _, err := r.w.Write(shown); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// hideSecrets hides the values of attributes whose name says that they are
+// credentials, whatever they look like.
+func hideSecrets(_ []string, a slog.Attr) slog.Attr {
+	switch strings.ToLower(a.Key) {
+	case "authorization", "cookie", "token", "password", "secret", "secretkey", "accesskey", "privatekey":
+		return slog.String(a.Key, hidden)
+	}
+	return a
+}
