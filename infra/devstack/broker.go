@@ -21,7 +21,7 @@ func startBroker(o options) (*server, error) {
 		return nil, err
 	}
 	dir := filepath.Join(o.data, "broker")
-	lock, err := lockDir(dir)
+	lock, err := lockDir(dir, 0o700)
 	if err != nil {
 		return nil, err
 	}

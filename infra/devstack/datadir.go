@@ -29,11 +29,14 @@ func makeDir(dir string) error {
 	return os.Chmod(dir, 0o755)
 }
 
-// lockDir makes dir and takes it for this process alone, until the returned
-// file is closed or the process dies. None of the servers guards itself
-// against a second one on the same data.
-func lockDir(dir string) (*os.File, error) {
+// lockDir makes dir with the given mode and takes it for this process alone,
+// until the returned file is closed or the process dies. None of the servers
+// guards itself against a second one on the same data.
+func lockDir(dir string, mode os.FileMode) (*os.File, error) {
 	if err := makeDir(dir); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(dir, mode); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)

@@ -75,6 +75,10 @@ func part(args []string) error {
 		defer os.RemoveAll(o.data)
 	}
 
+	// Standard output is for the one line; libraries print there too.
+	stdout := os.Stdout
+	os.Stdout = os.Stderr
+
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM, syscall.SIGINT)
 	go func() {
@@ -94,7 +98,7 @@ func part(args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s\n", line)
+	fmt.Fprintf(stdout, "%s\n", line)
 
 	select {
 	case <-end:

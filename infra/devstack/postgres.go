@@ -44,7 +44,7 @@ type cluster struct {
 // postgres is our direct child (not pg_ctl's daemon), so that it ends with us.
 func startPostgres(o options) (_ *server, err error) {
 	dir := filepath.Join(o.data, "postgres")
-	lock, err := lockDir(dir)
+	lock, err := lockDir(dir, 0o755)
 	if err != nil {
 		return nil, err
 	}

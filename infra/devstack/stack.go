@@ -7,7 +7,7 @@ import (
 )
 
 // allParts are the parts of a whole stack, in the order they are started.
-var allParts = []string{"broker", "postgres"}
+var allParts = []string{"broker", "postgres", "objects", "issuer"}
 
 // stack is a set of running parts.
 type stack struct {
@@ -38,8 +38,14 @@ func startPart(name string, o options) (*server, error) {
 	switch name {
 	case "broker":
 		return startBroker(o)
+	case "kafka":
+		return startKafka(o)
 	case "postgres":
 		return startPostgres(o)
+	case "objects":
+		return startObjects(o)
+	case "issuer":
+		return startIssuer(o)
 	}
 	return nil, errors.New("no such part")
 }

@@ -28,6 +28,7 @@ type endpoint struct {
 // process is a running netsim-dev with one server.
 type process struct {
 	name     string
+	data     string // its data directory
 	endpoint endpoint
 	cmd      *exec.Cmd
 	stdin    io.Closer // its end is the server's signal to end
@@ -59,7 +60,7 @@ func startProcess(name, data string, args ...string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{name: name, cmd: cmd, stdin: stdin}
+	p := &process{name: name, data: data, cmd: cmd, stdin: stdin}
 	line, err := bufio.NewReader(stdout).ReadBytes('\n')
 	if err != nil {
 		text, _ := os.ReadFile(log.Name())
@@ -111,6 +112,9 @@ type Process struct {
 // "netsim-dev part"; without any, what the server acknowledges is on the disk.
 func Start(t testing.TB, name, dir string, args ...string) *Process {
 	t.Helper()
+	if name == "kafka" {
+		args = append(args, "--jars", kafkaJars(t))
+	}
 	p := &Process{t: t, name: name, dir: dir, args: args}
 	p.start()
 	p.args = append(p.args, "--listen", p.Addr)

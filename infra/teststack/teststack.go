@@ -1,11 +1,14 @@
-// Package teststack gives tests real servers, each run by the netsim-dev binary
-// as a child of the test process.
+// Package teststack gives tests real servers: an embedded Kafka broker or
+// Apache Kafka, PostgreSQL, S3 and an OIDC issuer, each run by the netsim-dev
+// binary as a child of the test process.
 //
 // Shared servers are started at their first use in a test process and end with
 // it, whichever way it ends; no TestMain is needed:
 //
-//	brokers := teststack.Broker(t)   // addresses
+//	brokers := teststack.Broker(t)   // addresses; NETSIM_TEST_KAFKA=apache for Apache Kafka
 //	url := teststack.Postgres(t)     // a fresh, empty database, dropped after the test
+//	store := teststack.Objects(t)    // an S3 endpoint, its keys and a fresh bucket
+//	issuer := teststack.Issuer(t)    // an OIDC issuer; issuer.Token(t, …) mints
 //
 // The broker is one for the whole process: use topic and group names that no
 // other test uses. It creates no topic by itself.
@@ -36,7 +39,7 @@ type sharedServer struct {
 // The shared servers are package variables because the process is what they
 // are shared by; they are started on demand and end when its end closes
 // their standard input.
-var sharedBroker, sharedPostgres sharedServer
+var sharedBroker, sharedKafka, sharedPostgres, sharedObjects, sharedIssuer sharedServer
 
 // get starts the server at the first call. Its data is deleted when it ends.
 func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
@@ -56,8 +59,21 @@ func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
 }
 
 // Broker returns the addresses of the Kafka broker that the tests of this
-// process share.
+// process share: the embedded one in memory, or with NETSIM_TEST_KAFKA=apache
+// an Apache Kafka of one node.
 func Broker(t testing.TB) []string {
 	t.Helper()
+	if BrokerPart() == "kafka" {
+		return []string{sharedKafka.get(t, "kafka", "--jars", kafkaJars(t)).Addr}
+	}
 	return []string{sharedBroker.get(t, "broker", "--memory").Addr}
+}
+
+// BrokerPart is the name to give to Start for a broker of the kind that Broker
+// returns: "broker", or "kafka" with NETSIM_TEST_KAFKA=apache.
+func BrokerPart() string {
+	if os.Getenv("NETSIM_TEST_KAFKA") == "apache" {
+		return "kafka"
+	}
+	return "broker"
 }

@@ -4,15 +4,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/jackc/pgx/v5"
 	"github.com/segmentio/kafka-go"
 
+	"netsim/infra/devissuer"
 	"netsim/infra/teststack"
 )
 
 func TestBrokerKeepsAcknowledgedRecordsThroughKill(t *testing.T) {
 	t.Parallel()
-	p := teststack.Start(t, "broker", t.TempDir())
+	p := teststack.Start(t, teststack.BrokerPart(), t.TempDir())
 	client := newClient(p.Addr)
 	createTopic(t, client, "kept")
 	before := produce(t, client, "kept", "one")
@@ -32,6 +36,47 @@ func TestSharedBrokerTakesTopicsWithDefaultReplication(t *testing.T) {
 	createTopic(t, client, "teststack.default-replication")
 	if offset := produce(t, client, "teststack.default-replication", "one"); offset != 0 {
 		t.Errorf("first offset = %d, want 0", offset)
+	}
+}
+
+func TestObjectsHasAFreshBucket(t *testing.T) {
+	t.Parallel()
+	store := teststack.Objects(t)
+	client := s3.New(s3.Options{
+		BaseEndpoint: &store.Endpoint,
+		Region:       store.Region,
+		UsePathStyle: true,
+		Credentials:  credentials.NewStaticCredentialsProvider(store.AccessKey, store.SecretKey, ""),
+	})
+	list, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &store.Bucket})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Contents) != 0 {
+		t.Errorf("the bucket holds %d objects, want none", len(list.Contents))
+	}
+}
+
+func TestIssuerIsFoundByDiscoveryAndRotates(t *testing.T) {
+	t.Parallel()
+	issuer := teststack.Issuer(t)
+	provider, err := oidc.NewProvider(t.Context(), issuer.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier := provider.Verifier(&oidc.Config{ClientID: issuer.Audience})
+	first := issuer.Token(devissuer.Options{})
+	if _, err := verifier.Verify(t.Context(), first); err != nil {
+		t.Error(err)
+	}
+	issuer.Rotate()
+	for _, token := range []string{first, issuer.Token(devissuer.Options{Service: true})} {
+		if _, err := verifier.Verify(t.Context(), token); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := verifier.Verify(t.Context(), issuer.Token(devissuer.Options{TTL: -time.Minute})); err == nil {
+		t.Error("an expired token was accepted")
 	}
 }
 

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// audience is whom the local issuer's tokens are for.
+const audience = "netsim"
+
+// startIssuer serves the local OIDC issuer: its discovery document and its
+// public keys. It never sees a private key. "netsim token" (infra/devissuer)
+// mints from the same directory, through two files:
+//
+//	url        the issuer's name, written here once; tokens carry it as iss
+//	jwks.json  the public keys, written there whenever a key is made
+//
+// The name is the address of the first start, and later starts use that port
+// again while it is free. When it is not, tokens stay valid all the same: the
+// service is told the name and the keys' address separately.
+func startIssuer(o options) (_ *server, err error) {
+	dir := filepath.Join(o.data, "issuer")
+	lock, err := lockDir(dir, 0o700)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			lock.Close()
+		}
+	}()
+	listener, name, err := listenAsIssuer(o.listen, filepath.Join(dir, "url"))
+	if err != nil {
+		return nil, err
+	}
+	base := "http://" + listener.Addr().String()
+	web := &http.Server{
+		Handler:           issuerHandler(dir, name, base),
+		ReadHeaderTimeout: 5 * time.Second,
+	}
+	go web.Serve(listener)
+	return &server{
+		endpoint: endpoint{
+			Addr: listener.Addr().String(), URL: base, PID: os.Getpid(),
+			Issuer: name, JWKSURL: base + "/jwks.json", Audience: audience,
+		},
+		stop: func() error { return errors.Join(web.Close(), lock.Close()) },
+	}, nil
+}
+
+// listenAsIssuer opens the issuer's listener and returns its name, which the
+// file remembers. Unless a port is asked for, the name's is tried first.
+func listenAsIssuer(listen, file string) (net.Listener, string, error) {
+	addr, err := address(listen)
+	if err != nil {
+		return nil, "", err
+	}
+	name, err := remember(file, func() string { return "http://" + addr })
+	if err != nil {
+		return nil, "", err
+	}
+	if portOf(listen) == 0 {
+		if l, err := net.Listen("tcp", strings.TrimPrefix(name, "http://")); err == nil {
+			return l, name, nil
+		}
+	}
+	l, err := net.Listen("tcp", addr)
+	return l, name, err
+}
+
+// issuerHandler serves the discovery document and the keys in dir.
+func issuerHandler(dir, name, base string) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(map[string]any{
+			"issuer":                                name,
+			"jwks_uri":                              base + "/jwks.json",
+			"response_types_supported":              []string{"id_token"},
+			"subject_types_supported":               []string{"public"},
+			"id_token_signing_alg_values_supported": []string{"ES256"},
+		})
+	})
+	mux.HandleFunc("GET /jwks.json", func(w http.ResponseWriter, r *http.Request) {
+		keys, err := os.ReadFile(filepath.Join(dir, "jwks.json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			keys = []byte(`{"keys":[]}`) // no token has been minted yet
+		} else if err != nil {
+			http.Error(w, "the keys cannot be read", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(keys)
+	})
+	return mux
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// kafkaStart bounds how long Apache Kafka may take to answer.
+const kafkaStart = 2 * time.Minute
+
+// kafkaProperties configures a single KRaft node as the embedded broker is:
+// loopback, no automatic topics, no retention unless the topic says so.
+const kafkaProperties = `process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@%[2]s
+listeners=PLAINTEXT://%[1]s,CONTROLLER://%[2]s
+advertised.listeners=PLAINTEXT://%[1]s
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+log.dirs=%[3]s
+num.partitions=%[4]d
+default.replication.factor=1
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+auto.create.topics.enable=false
+log.retention.ms=-1
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
+%[5]s`
+
+// kafkaFlush makes Kafka write to the disk what it acknowledges.
+const kafkaFlush = "log.flush.interval.messages=1\n"
+
+const kafkaLogging = `log4j.rootLogger=WARN, stderr
+log4j.appender.stderr=org.apache.log4j.ConsoleAppender
+log4j.appender.stderr.Target=System.err
+log4j.appender.stderr.layout=org.apache.log4j.PatternLayout
+log4j.appender.stderr.layout.ConversionPattern=%d %p %m (%c)%n
+`
+
+// startKafka runs Apache Kafka, whose jars are in o.jars, as a child that ends
+// with us. It exists to prove that the embedded broker tells the truth.
+func startKafka(o options) (_ *server, err error) {
+	if found, _ := filepath.Glob(filepath.Join(o.jars, "kafka_*.jar")); len(found) == 0 {
+		return nil, fmt.Errorf("no jars of Apache Kafka in %q; name their directory with --jars", o.jars)
+	}
+	java, err := exec.LookPath("java")
+	if err != nil {
+		return nil, errors.New("Apache Kafka needs java on PATH")
+	}
+	dir := filepath.Join(o.data, "kafka")
+	lock, err := lockDir(dir, 0o700)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			lock.Close()
+		}
+	}()
+	addr, err := address(o.listen)
+	if err != nil {
+		return nil, err
+	}
+	controller, err := address("127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	k := kafka{java: java, jars: o.jars, dir: dir, addr: addr}
+	if err := k.configure(controller, o.sync); err != nil {
+		return nil, err
+	}
+	if err := k.format(); err != nil {
+		return nil, err
+	}
+	running, err := k.start()
+	if err != nil {
+		return nil, err
+	}
+	return &server{
+		endpoint: endpoint{Addr: addr, PID: running.cmd.Process.Pid},
+		stop: func() error {
+			err := running.stop(syscall.SIGTERM, 30*time.Second)
+			return errors.Join(err, lock.Close())
+		},
+		ended: running.wait(),
+	}, nil
+}
+
+// kafka is one node of Apache Kafka.
+type kafka struct {
+	java, jars, dir, addr string
+}
+
+func (k *kafka) file(name string) string { return filepath.Join(k.dir, name) }
+
+func (k *kafka) configure(controller string, sync bool) error {
+	flush := ""
+	if sync {
+		flush = kafkaFlush
+	}
+	text := fmt.Sprintf(kafkaProperties, k.addr, controller, k.file("log"), brokerPartitions, flush)
+	return errors.Join(
+		os.WriteFile(k.file("server.properties"), []byte(text), 0o644),
+		os.WriteFile(k.file("log4j.properties"), []byte(kafkaLogging), 0o644))
+}
+
+// format prepares the log directory at the first start.
+func (k *kafka) format() error {
+	if _, err := os.Stat(k.file("log/meta.properties")); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	id, err := exec.Command(k.java, "-cp", k.jars+"/*", "kafka.tools.StorageTool", "random-uuid").Output()
+	if err != nil {
+		return fmt.Errorf("kafka.tools.StorageTool random-uuid: %w", err)
+	}
+	format := exec.Command(k.java, "-cp", k.jars+"/*", "kafka.tools.StorageTool", "format", "--ignore-formatted",
+		"-t", strings.TrimSpace(string(id)), "-c", k.file("server.properties"))
+	if out, err := format.CombinedOutput(); err != nil {
+		return fmt.Errorf("kafka.tools.StorageTool format: %w: %s", err, lastLine(string(out)))
+	}
+	return nil
+}
+
+// start runs the node and waits until it answers a metadata request.
+func (k *kafka) start() (*child, error) {
+	log, err := os.Create(k.file("kafka.log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := exec.Command(k.java, "-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+		"-Djava.awt.headless=true", "-Dlog4j.configuration=file:"+k.file("log4j.properties"),
+		"-cp", k.jars+"/*", "kafka.Kafka", k.file("server.properties"))
+	cmd.Dir = k.dir
+	cmd.Stdout, cmd.Stderr = log, log
+	running, err := spawn(cmd, syscall.SIGKILL)
+	if err != nil {
+		return nil, err
+	}
+	// Quick redials: the client's own backoff would be most of the start.
+	client, err := kgo.NewClient(kgo.SeedBrokers(k.addr), kgo.DialTimeout(time.Second),
+		kgo.RetryBackoffFn(func(int) time.Duration { return 50 * time.Millisecond }),
+		kgo.RequestRetries(1<<20), kgo.RetryTimeout(kafkaStart))
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), kafkaStart)
+	defer cancel()
+	go func() {
+		<-running.ended
+		cancel()
+	}()
+	for client.Ping(ctx) != nil {
+		select {
+		case <-running.ended:
+			text, _ := os.ReadFile(log.Name())
+			return nil, fmt.Errorf("Apache Kafka ended at once: %s", lastLine(string(text)))
+		case <-ctx.Done():
+			running.stop(syscall.SIGKILL, time.Second)
+			return nil, fmt.Errorf("Apache Kafka did not answer in %v; see %s", kafkaStart, log.Name())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return running, nil
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/versity/versitygw/backend/meta"
+	"github.com/versity/versitygw/backend/posix"
+	"github.com/versity/versitygw/embedgw"
+)
+
+// objectsRegion is the region that S3 clients sign for.
+const objectsRegion = "us-east-1"
+
+// startObjects runs the S3 gateway over a directory. It changes this process's
+// working directory, so every path of ours is absolute, and only one can run
+// in a process.
+func startObjects(o options) (_ *server, err error) {
+	dir := filepath.Join(o.data, "objects")
+	lock, err := lockDir(dir, 0o700)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			lock.Close()
+		}
+	}()
+	addr, err := address(o.listen)
+	if err != nil {
+		return nil, err
+	}
+	access, err := remember(filepath.Join(dir, "access-key"), secret)
+	if err != nil {
+		return nil, err
+	}
+	secretKey, err := remember(filepath.Join(dir, "secret-key"), secret)
+	if err != nil {
+		return nil, err
+	}
+	backend, err := openObjects(dir)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
+			RootUserAccess:    access,
+			RootUserSecret:    secretKey,
+			Region:            objectsRegion,
+			Ports:             []string{addr},
+			MaxConnections:    4096,
+			MaxRequests:       1024,
+			MultipartMaxParts: 10000,
+			CORSAllowOrigin:   "*", // browsers upload parts to presigned URLs
+			Quiet:             true,
+			KeepAlive:         true,
+		})
+	}()
+	if err := answers(addr, ended); err != nil {
+		cancel()
+		return nil, err
+	}
+	return &server{
+		endpoint: endpoint{
+			Addr: addr, URL: "http://" + addr, PID: os.Getpid(),
+			Region: objectsRegion, AccessKey: access, SecretKey: secretKey,
+		},
+		stop: func() error {
+			cancel()
+			return errors.Join(<-ended, lock.Close())
+		},
+	}, nil
+}
+
+// openObjects opens the directory as a store. Objects' metadata is kept in
+// extended attributes where the file system has them, else in files beside;
+// which of the two is decided once and remembered.
+func openObjects(dir string) (*posix.Posix, error) {
+	files, sidecar := filepath.Join(dir, "files"), filepath.Join(dir, "metadata")
+	if err := errors.Join(makeDir(files), makeDir(sidecar)); err != nil {
+		return nil, err
+	}
+	where, err := remember(filepath.Join(dir, "metadata-in"), func() string {
+		if syscall.Setxattr(files, "user.netsim", []byte("1"), 0) == nil {
+			return "xattr"
+		}
+		return "files"
+	})
+	if err != nil {
+		return nil, err
+	}
+	if where == "xattr" {
+		return posix.New(files, meta.XattrMeta{}, posix.PosixOpts{})
+	}
+	store, err := meta.NewSideCar(sidecar)
+	if err != nil {
+		return nil, err
+	}
+	return posix.New(files, store, posix.PosixOpts{SideCarDir: sidecar})
+}
+
+// answers waits until something accepts connections on addr, or returns why
+// the server that should have done so ended.
+func answers(addr string, ended <-chan error) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	timeout := time.After(30 * time.Second)
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-timeout:
+			return fmt.Errorf("no answer on %s in 30s", addr)
+		case <-tick.C:
+			if conn, err := net.Dial("tcp", addr); err == nil {
+				return conn.Close()
+			}
+		}
+	}
+}
