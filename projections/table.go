@@ -15,15 +15,13 @@ import (
 type table[R any] struct {
 	name    string // of the SQL table
 	columns []column[R]
-	keys    int                                     // how many of the first columns are the primary key
-	keyOf   func(f *events.Fact) string             // the row that a fact belongs to; "" for none
-	first   func(f *events.Fact) bool               // whether the fact begins its row, so that there is nothing to read
-	key     func(r *R) string                       // as keyOf, of a row
-	fold    func(r *R, f *events.Fact)              // applies a fact to its row
-	changed func(before *R, after *R, b *pgx.Batch) // optional: what else follows from the change of a row
+	keys    int                         // how many of the first columns are the primary key
+	keyOf   func(f *events.Fact) string // the row that a fact belongs to; "" for none
+	first   func(f *events.Fact) bool   // whether the fact begins its row, so that there is nothing to read
+	key     func(r *R) string           // as keyOf, of a row
+	fold    func(r *R, f *events.Fact)  // applies a fact to its row
 
-	rows  map[string]*R
-	dirty []*R
+	rows map[string]*R
 }
 
 // column is one column of a table: its name, its SQL type and where it lies in
@@ -36,7 +34,7 @@ type column[R any] struct {
 // maxCachedRows bounds the rows that a table keeps between batches.
 const maxCachedRows = 20_000
 
-func (t *table[R]) forget() { t.rows, t.dirty = nil, nil }
+func (t *table[R]) forget() { t.rows = nil }
 
 // load queues the read of the rows that the facts belong to.
 func (t *table[R]) load(reads *pgx.Batch, facts []events.Fact) {
@@ -76,7 +74,9 @@ func (t *table[R]) load(reads *pgx.Batch, facts []events.Fact) {
 }
 
 // apply folds the facts and queues the write of the rows that they touched.
-func (t *table[R]) apply(writes *pgx.Batch, facts []events.Fact) error {
+// changed, when not nil, is told of every row as it was, nil for a new one,
+// and as it is.
+func (t *table[R]) apply(writes *pgx.Batch, facts []events.Fact, changed func(before, after *R)) error {
 	before := map[string]*R{}
 	var touched []string
 	for i := range facts {
@@ -103,8 +103,8 @@ func (t *table[R]) apply(writes *pgx.Batch, facts []events.Fact) error {
 	rows := make([]*R, len(touched))
 	for i, key := range touched {
 		rows[i] = t.rows[key]
-		if t.changed != nil {
-			t.changed(before[key], rows[i], writes)
+		if changed != nil {
+			changed(before[key], rows[i])
 		}
 	}
 	return t.save(writes, rows)

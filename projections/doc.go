@@ -1,0 +1,55 @@
+// Package projections retells the facts as what is read: each projection has
+// its tables and indexes in one .sql file, and its fold and its queries in one
+// .go file. A row is a function of the facts of its own stream, so neither the
+// batches nor the order between streams matter, and a read model built anew is
+// equal to the live one.
+package projections
+
+import (
+	"embed"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
+)
+
+//go:embed *.sql
+var ddl embed.FS
+
+// Projection is one of the read model's parts.
+type Projection interface {
+	Schema() string
+	Load(reads *pgx.Batch, facts []events.Fact)
+	Apply(writes *pgx.Batch, facts []events.Fact) error
+	Forget()
+}
+
+// All returns every projection, new and with nothing cached.
+func All() []Projection {
+	return []Projection{
+		NewWorkspaces(), NewConfigurations(), NewSimulations(), NewTracesets(),
+	}
+}
+
+// schema returns a projection's tables and indexes.
+func schema(file string) string {
+	text, err := ddl.ReadFile(file)
+	if err != nil {
+		panic("projections: " + file + " is not embedded") // only a build can cause it
+	}
+	return string(text)
+}
+
+// streamOf returns the fact's stream when it has the prefix, and "".
+func streamOf(prefix string) func(*events.Fact) string {
+	return func(f *events.Fact) string {
+		if p, _, _ := strings.Cut(f.Stream, "_"); p == prefix {
+			return f.Stream
+		}
+		return ""
+	}
+}
+
+// begins reports whether the fact is the first of its stream.
+func begins(f *events.Fact) bool { return f.Sequence == 1 }

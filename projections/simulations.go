@@ -1,0 +1,203 @@
+package projections
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/commands"
+	"netsim/events"
+)
+
+// Simulation is a row of the simulations.
+type Simulation struct {
+	ID                   string
+	AccountID            string
+	WorkspaceID          string
+	ConfigurationID      string
+	ConfigurationVersion int64
+	Name                 string
+	Status               string
+	Item                 string // the row of a list, as JSON
+	Origin               string
+	DurationNs           int64
+	Duration             string
+	CheckpointIntervalNs int64 // 0: no checkpoints
+	MappingFileID        string
+	TracesetID           string
+	Simple               string // canonical JSON of the normalised submission
+	CreatedBy            string
+	SandboxID            string
+	Engine               string // "" before the start
+	RunID                string
+	Ranks                int64
+	FailureReason        string
+	events.Progress
+	UnfinishedRanks int64
+	ResultsPrefix   string
+	ResultsManifest string // "" until published
+	ResultsBytes    int64
+	TotalPackets    int64
+	AvgLatencyPs    int64
+	Deleted         string // why: "", request or workspace
+	CreatedAt       time.Time
+	StartedAt       *time.Time
+	CompletedAt     *time.Time
+}
+
+// Simulations is the projection of the simulations.
+type Simulations struct{ rows table[Simulation] }
+
+// NewSimulations returns the projection.
+func NewSimulations() *Simulations {
+	return &Simulations{table[Simulation]{
+		name: "simulations", keys: 1, columns: simulationColumns,
+		keyOf: streamOf(events.SimulationPrefix), first: begins,
+		key:  func(s *Simulation) string { return s.ID },
+		fold: foldSimulation,
+	}}
+}
+
+var simulationColumns = []column[Simulation]{
+	{"id", "text", func(s *Simulation) any { return &s.ID }},
+	{"account_id", "text", func(s *Simulation) any { return &s.AccountID }},
+	{"workspace_id", "text", func(s *Simulation) any { return &s.WorkspaceID }},
+	{"configuration_id", "text", func(s *Simulation) any { return &s.ConfigurationID }},
+	{"configuration_version", "bigint", func(s *Simulation) any { return &s.ConfigurationVersion }},
+	{"name", "text", func(s *Simulation) any { return &s.Name }},
+	{"status", "text", func(s *Simulation) any { return &s.Status }},
+	{"item", "text", func(s *Simulation) any { return &s.Item }},
+	{"origin", "text", func(s *Simulation) any { return &s.Origin }},
+	{"duration_ns", "bigint", func(s *Simulation) any { return &s.DurationNs }},
+	{"duration", "text", func(s *Simulation) any { return &s.Duration }},
+	{"checkpoint_interval_ns", "bigint", func(s *Simulation) any { return &s.CheckpointIntervalNs }},
+	{"mapping_file_id", "text", func(s *Simulation) any { return &s.MappingFileID }},
+	{"traceset_id", "text", func(s *Simulation) any { return &s.TracesetID }},
+	{"simple", "text", func(s *Simulation) any { return &s.Simple }},
+	{"created_by", "text", func(s *Simulation) any { return &s.CreatedBy }},
+	{"sandbox_id", "text", func(s *Simulation) any { return &s.SandboxID }},
+	{"engine", "text", func(s *Simulation) any { return &s.Engine }},
+	{"run_id", "text", func(s *Simulation) any { return &s.RunID }},
+	{"ranks", "bigint", func(s *Simulation) any { return &s.Ranks }},
+	{"failure_reason", "text", func(s *Simulation) any { return &s.FailureReason }},
+	{"simulated_time_ns", "bigint", func(s *Simulation) any { return &s.SimulatedTimeNs }},
+	{"events_processed", "bigint", func(s *Simulation) any { return &s.EventsProcessed }},
+	{"delivered_bytes", "bigint", func(s *Simulation) any { return &s.DeliveredBytes }},
+	{"finished_ranks", "bigint", func(s *Simulation) any { return &s.FinishedRanks }},
+	{"unfinished_ranks", "bigint", func(s *Simulation) any { return &s.UnfinishedRanks }},
+	{"results_prefix", "text", func(s *Simulation) any { return &s.ResultsPrefix }},
+	{"results_manifest", "text", func(s *Simulation) any { return &s.ResultsManifest }},
+	{"results_bytes", "bigint", func(s *Simulation) any { return &s.ResultsBytes }},
+	{"total_packets", "bigint", func(s *Simulation) any { return &s.TotalPackets }},
+	{"avg_latency_ps", "bigint", func(s *Simulation) any { return &s.AvgLatencyPs }},
+	{"deleted", "text", func(s *Simulation) any { return &s.Deleted }},
+	{"created_at", "timestamptz", func(s *Simulation) any { return &s.CreatedAt }},
+	{"started_at", "timestamptz", func(s *Simulation) any { return &s.StartedAt }},
+	{"completed_at", "timestamptz", func(s *Simulation) any { return &s.CompletedAt }},
+}
+
+func foldSimulation(s *Simulation, f *events.Fact) {
+	switch d := f.Data.(type) {
+	case events.SimulationRequested:
+		*s = requestedSimulation(f, d)
+	case events.SimulationValidated:
+		s.Status = commands.Provisioning
+	case events.SimulationInvalidated:
+		s.Status, s.FailureReason, s.CompletedAt = commands.Invalid, d.Reason, &f.Time
+	case events.SimulationStarted:
+		s.Status, s.Engine, s.RunID, s.Ranks = commands.Running, d.Engine, d.RunID, d.Ranks
+		s.StartedAt = &f.Time
+	case events.SimulationProgressed:
+		s.Progress = d.Progress
+	case events.SimulationResultsPublished:
+		s.ResultsPrefix, s.ResultsManifest, s.ResultsBytes = d.Prefix, d.Manifest, d.Bytes
+		s.TotalPackets, s.AvgLatencyPs = d.TotalPackets, d.AvgLatencyPs
+	case events.SimulationCompleted:
+		s.Status, s.Progress, s.UnfinishedRanks = commands.Completed, d.Progress, d.UnfinishedRanks
+		s.CompletedAt = &f.Time
+	case events.SimulationFailed:
+		s.Status, s.Progress, s.FailureReason = commands.Failed, d.Progress, d.Reason
+		s.CompletedAt = &f.Time
+	case events.SimulationTerminated:
+		s.Status, s.Progress, s.CompletedAt = commands.Terminated, d.Progress, &f.Time
+	case events.SimulationDeleted:
+		s.Deleted = d.Reason
+	}
+	s.Item = s.item()
+}
+
+func requestedSimulation(f *events.Fact, d events.SimulationRequested) Simulation {
+	s := Simulation{
+		ID: f.Stream, AccountID: d.AccountID, WorkspaceID: d.WorkspaceID,
+		ConfigurationID: d.ConfigurationID, ConfigurationVersion: d.ConfigurationVersion,
+		Name: d.Name, Status: commands.Validating, Origin: d.Origin,
+		DurationNs: d.DurationNs, Duration: d.Duration,
+		MappingFileID: d.MappingFileID, TracesetID: d.TracesetID, Simple: d.Simple,
+		CreatedBy: f.Actor, SandboxID: d.SandboxID, CreatedAt: f.Time,
+	}
+	if d.Origin == commands.OriginSimple {
+		s.Status = commands.Provisioning
+	}
+	if d.Checkpointing.Enabled {
+		s.CheckpointIntervalNs = d.Checkpointing.IntervalNs
+	}
+	return s
+}
+
+// item renders the row of a list. The values are plain ASCII ids, a name whose
+// characters need no escape and a status, so they are written as they stand.
+func (s *Simulation) item() string {
+	name, _ := json.Marshal(s.Name) //nolint:errchkjson // a string always encodes
+	b := make([]byte, 0, 320)
+	b = append(b, `{"id":"`...)
+	b = append(b, s.ID...)
+	b = append(b, `","workspaceId":"`...)
+	b = append(b, s.WorkspaceID...)
+	b = append(b, `","configurationId":"`...)
+	b = append(b, s.ConfigurationID...)
+	b = append(b, `","configurationVersion":`...)
+	b = appendInt(b, s.ConfigurationVersion)
+	b = append(b, `,"name":`...)
+	b = append(b, name...)
+	b = append(b, `,"status":"`...)
+	b = append(b, s.Status...)
+	b = append(b, `","createdAt":"`...)
+	b = s.CreatedAt.UTC().AppendFormat(b, events.TimeLayout)
+	return string(append(b, `"}`...))
+}
+
+// Schema implements Projection.
+func (p *Simulations) Schema() string { return schema("simulations.sql") }
+
+// Load implements Projection.
+func (p *Simulations) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(reads, facts) }
+
+// Apply implements Projection.
+func (p *Simulations) Apply(writes *pgx.Batch, facts []events.Fact) error {
+	var counts workspaceCounts
+	err := p.rows.apply(writes, facts, func(before, after *Simulation) {
+		total, active := tally(after)
+		if before != nil {
+			t, a := tally(before)
+			total, active = total-t, active-a
+		}
+		counts.add(after.WorkspaceID, after.AccountID, total, active)
+	})
+	counts.queue(writes, "simulation_counts")
+	return err
+}
+
+// tally returns what a simulation adds to its workspace's counts.
+func tally(s *Simulation) (total, active int64) {
+	if s.Deleted != "" {
+		return 0, 0
+	}
+	if commands.Final(s.Status) {
+		return 1, 0
+	}
+	return 1, 1
+}
+
+// Forget implements Projection.
+func (p *Simulations) Forget() { p.rows.forget() }

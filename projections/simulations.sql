@@ -1,0 +1,54 @@
+-- Simulations, the deleted ones too: billing and terminate ask for them.
+CREATE TABLE simulations (
+    id                     text        NOT NULL PRIMARY KEY,
+    account_id             text        NOT NULL,
+    workspace_id           text        NOT NULL,
+    configuration_id       text        NOT NULL,
+    configuration_version  bigint      NOT NULL,
+    name                   text        NOT NULL,
+    status                 text        NOT NULL,
+    item                   text        NOT NULL, -- the row of a list, as JSON
+    origin                 text        NOT NULL,
+    duration_ns            bigint      NOT NULL,
+    duration               text        NOT NULL,
+    checkpoint_interval_ns bigint      NOT NULL, -- 0: no checkpoints
+    mapping_file_id        text        NOT NULL,
+    traceset_id            text        NOT NULL,
+    simple                 text        NOT NULL,
+    created_by             text        NOT NULL,
+    sandbox_id             text        NOT NULL,
+    engine                 text        NOT NULL,
+    run_id                 text        NOT NULL,
+    ranks                  bigint      NOT NULL,
+    failure_reason         text        NOT NULL,
+    simulated_time_ns      bigint      NOT NULL,
+    events_processed       bigint      NOT NULL,
+    delivered_bytes        bigint      NOT NULL,
+    finished_ranks         bigint      NOT NULL,
+    unfinished_ranks       bigint      NOT NULL,
+    results_prefix         text        NOT NULL,
+    results_manifest       text        NOT NULL, -- '' until published
+    results_bytes          bigint      NOT NULL,
+    total_packets          bigint      NOT NULL,
+    avg_latency_ps         bigint      NOT NULL,
+    deleted                text        NOT NULL, -- why: '', request or workspace
+    created_at             timestamptz NOT NULL,
+    started_at             timestamptz,
+    completed_at           timestamptz
+) WITH (fillfactor = 85);
+
+-- One index for each order that a list can have, each ending in the id, so
+-- that a page anywhere is one short walk.
+CREATE INDEX simulations_created ON simulations (account_id, created_at, id) WHERE deleted = '';
+CREATE INDEX simulations_workspace ON simulations (workspace_id, account_id, created_at, id) WHERE deleted = '';
+CREATE INDEX simulations_status ON simulations (account_id, status, created_at, id) WHERE deleted = '';
+CREATE INDEX simulations_name ON simulations (account_id, name COLLATE "C", id) WHERE deleted = '';
+CREATE INDEX simulations_open ON simulations (id) WHERE status IN ('validating', 'provisioning', 'running');
+
+CREATE TABLE simulation_counts (
+    workspace_id text   NOT NULL,
+    account_id   text   NOT NULL,
+    total        bigint NOT NULL, -- not deleted
+    active       bigint NOT NULL, -- validating, provisioning or running
+    PRIMARY KEY (workspace_id, account_id)
+);
