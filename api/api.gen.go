@@ -1411,7 +1411,7 @@ type DurationText = string
 // EntityName Unique over components, containers, links and applications of one configuration.
 type EntityName = string
 
-// EntityTagList defines model for EntityTagList.
+// EntityTagList `*`, or a comma-separated list of quoted entity tags.
 type EntityTagList = string
 
 // EntityType defines model for EntityType.
@@ -2088,10 +2088,10 @@ type EventTypeFilter = string
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
-// IfMatch defines model for IfMatch.
+// IfMatch `*`, or a comma-separated list of quoted entity tags.
 type IfMatch = EntityTagList
 
-// IfNoneMatch defines model for IfNoneMatch.
+// IfNoneMatch `*`, or a comma-separated list of quoted entity tags.
 type IfNoneMatch = EntityTagList
 
 // LimitDefault100 defines model for LimitDefault100.
@@ -2278,7 +2278,7 @@ type DeleteConfigurationParams struct {
 
 // GetConfigurationParams defines parameters for GetConfiguration.
 type GetConfigurationParams struct {
-	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's.
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
 }
 
@@ -2468,7 +2468,7 @@ type CreateWorkspaceParams struct {
 
 // GetWorkspaceParams defines parameters for GetWorkspace.
 type GetWorkspaceParams struct {
-	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's.
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
 }
 

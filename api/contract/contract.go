@@ -1,0 +1,131 @@
+package contract
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-chi/chi/v5"
+
+	"netsim/api"
+)
+
+// Contract is the compiled contract. It is safe for concurrent use.
+type Contract struct {
+	operations map[string]*Operation // by method and path template
+	routes     chi.Router            // only matches, serves nothing
+}
+
+// Operation is one operation of the contract.
+type Operation struct {
+	ID     string // such as StartSimulation, the name of the handler's method
+	Method string
+	Path   string // the template, such as /api/v1/simulations/{sim_id}
+	Access Access
+
+	parameters []parameter
+	body       *schema // nil when the operation takes none
+	responses  map[int]*response
+}
+
+// Access says who may use an operation: the extension x-netsim-access.
+type Access struct {
+	Token string // "any" token, or a "service" token
+	Flag  string // feature flag without which the operation is 404; may be empty
+}
+
+type parameter struct {
+	name, in string // in: path, query or header
+	required bool
+	schema   *schema
+}
+
+// Load returns the contract, compiled on first use. An error means that the
+// program was built with a contract it cannot serve.
+func Load() (*Contract, error) { return load() }
+
+var load = sync.OnceValues(func() (*Contract, error) { return parse(api.Document()) })
+
+func parse(document []byte) (*Contract, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		return nil, fmt.Errorf("read the contract: %w", err)
+	}
+	if err := doc.Validate(context.Background(), openapi3.DisableExamplesValidation()); err != nil {
+		return nil, fmt.Errorf("check the contract: %w", err)
+	}
+	c := &Contract{operations: map[string]*Operation{}, routes: chi.NewRouter()}
+	schemas := compiler{}
+	for path, item := range doc.Paths.Map() {
+		for method, from := range item.Operations() {
+			op, err := schemas.operation(method, path, item, from)
+			if err != nil {
+				return nil, fmt.Errorf("compile %s %s: %w", method, path, err)
+			}
+			c.operations[method+path] = op
+			c.routes.MethodFunc(method, path, func(http.ResponseWriter, *http.Request) {})
+		}
+	}
+	return c, nil
+}
+
+func (c compiler) operation(method, path string, item *openapi3.PathItem, from *openapi3.Operation) (*Operation, error) {
+	op := &Operation{ID: from.OperationID, Method: method, Path: path, responses: map[int]*response{}}
+	if access, ok := from.Extensions["x-netsim-access"].(map[string]any); ok {
+		op.Access.Token, _ = access["token"].(string)
+		op.Access.Flag, _ = access["flag"].(string)
+	}
+	for _, ref := range slices.Concat(item.Parameters, from.Parameters) {
+		p := ref.Value
+		of, err := c.compile(p.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("parameter %s: %w", p.Name, err)
+		}
+		op.parameters = append(op.parameters, parameter{name: p.Name, in: p.In, required: p.Required, schema: of})
+	}
+	if from.RequestBody != nil {
+		var err error
+		if op.body, err = c.compile(from.RequestBody.Value.Content["application/json"].Schema); err != nil {
+			return nil, fmt.Errorf("request body: %w", err)
+		}
+	}
+	for status, ref := range from.Responses.Map() {
+		code, err := strconv.Atoi(status)
+		if err != nil {
+			return nil, fmt.Errorf("response %s: not a status", status)
+		}
+		if op.responses[code], err = c.response(ref.Value); err != nil {
+			return nil, fmt.Errorf("response %s: %w", status, err)
+		}
+	}
+	return op, nil
+}
+
+// Find returns the operation that a request asks for, or false when the
+// contract has none for its path and method.
+func (c *Contract) Find(r *http.Request) (*Operation, bool) {
+	path := r.URL.RawPath
+	if path == "" {
+		path = r.URL.Path
+	}
+	op, ok := c.operations[r.Method+c.routes.Find(chi.NewRouteContext(), r.Method, path)]
+	return op, ok
+}
+
+// Operations returns all operations, ordered by path and method.
+func (c *Contract) Operations() []*Operation {
+	all := make([]*Operation, 0, len(c.operations))
+	for _, op := range c.operations {
+		all = append(all, op)
+	}
+	slices.SortFunc(all, func(a, b *Operation) int { return cmp.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method) })
+	return all
+}
+
+// documents reports whether the operation lists the status.
+func (op *Operation) documents(status int) bool { return op.responses[status] != nil }

@@ -1,0 +1,196 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"netsim/api"
+)
+
+func TestContractIsValidOpenAPI(t *testing.T) {
+	t.Parallel()
+	doc := document(t)
+	if doc.OpenAPI != "3.1.1" {
+		t.Errorf("openapi: %s", doc.OpenAPI)
+	}
+	if err := doc.Validate(t.Context(), openapi3.DisableExamplesValidation()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEveryOperationIsComplete(t *testing.T) {
+	t.Parallel()
+	c := loaded(t)
+	seen := map[string]string{}
+	for _, op := range c.Operations() {
+		where := op.Method + " " + op.Path
+		if other, taken := seen[op.ID]; op.ID == "" || taken {
+			t.Errorf("%s: operationId %q, also of %q", where, op.ID, other)
+		}
+		seen[op.ID] = where
+		for _, status := range []int{http.StatusUnauthorized, http.StatusInternalServerError} {
+			if !op.documents(status) {
+				t.Errorf("%s lists no %d", where, status)
+			}
+		}
+		if op.Access.Token != "any" && op.Access.Token != "service" {
+			t.Errorf("%s: x-netsim-access wants token %q", where, op.Access.Token)
+		}
+		if op.Access.Token == "service" && !op.documents(http.StatusForbidden) {
+			t.Errorf("%s wants a service token and lists no 403", where)
+		}
+		if op.Access.Flag != "" && !op.documents(http.StatusNotFound) {
+			t.Errorf("%s has a flag and lists no 404", where)
+		}
+		for _, status := range []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType} {
+			if op.documents(status) != (op.body != nil) {
+				t.Errorf("%s: has a body %v, lists %d %v", where, op.body != nil, status, op.documents(status))
+			}
+		}
+		for _, p := range op.parameters {
+			if p.in == "header" && p.name == "If-Match" && !op.documents(http.StatusPreconditionFailed) {
+				t.Errorf("%s takes If-Match and lists no 412", where)
+			}
+			if p.name == "Idempotency-Key" && !op.documents(http.StatusUnprocessableEntity) {
+				t.Errorf("%s takes Idempotency-Key and lists no 422", where)
+			}
+			if p.in != "path" && !op.documents(http.StatusBadRequest) && p.name != "If-None-Match" {
+				t.Errorf("%s takes %s and lists no 400", where, p.name)
+			}
+		}
+	}
+	if got, want := len(seen), 34; got != want {
+		t.Errorf("%d operations, want %d", got, want)
+	}
+}
+
+// The lists of document 1 and completions.md section 1.4.
+func TestEveryListTakesBothCursorNames(t *testing.T) {
+	t.Parallel()
+	for _, op := range loaded(t).Operations() {
+		names := map[string]bool{}
+		for _, p := range op.parameters {
+			names[p.name] = true
+		}
+		if names["limit"] != names["next"] || names["limit"] != names["cursor"] {
+			t.Errorf("%s takes only some of limit, next and cursor", op.ID)
+		}
+	}
+}
+
+func TestExamplesAreWithinTheirSchemas(t *testing.T) {
+	t.Parallel()
+	schemas, checked := compiler{}, 0
+	check := func(where string, ref *openapi3.SchemaRef, example any) {
+		of, err := schemas.compile(ref)
+		if err != nil {
+			t.Fatalf("%s: %v", where, err)
+		}
+		if message := of.check("", reread(t, example), true); message != "" {
+			t.Errorf("%s: %s", where, message)
+		}
+		checked++
+	}
+	contents := func(where string, content openapi3.Content) {
+		for mediaType, of := range content {
+			if of.Example != nil {
+				check(where+" "+mediaType, of.Schema, of.Example)
+			}
+			for name, example := range of.Examples {
+				check(where+" "+mediaType+" "+name, of.Schema, example.Value.Value)
+			}
+			if of.Example == nil && len(of.Examples) == 0 {
+				t.Errorf("%s %s has no example", where, mediaType)
+			}
+		}
+	}
+	for path, item := range document(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			where := method + " " + path
+			for _, p := range append(item.Parameters, op.Parameters...) {
+				if p.Value.Example != nil {
+					check(where+" "+p.Value.Name, p.Value.Schema, p.Value.Example)
+				}
+			}
+			if op.RequestBody != nil {
+				contents(where+" request", op.RequestBody.Value.Content)
+			}
+			for status, response := range op.Responses.Map() {
+				contents(where+" "+status, response.Value.Content)
+			}
+		}
+	}
+	if checked < 400 {
+		t.Errorf("only %d examples were found", checked)
+	}
+}
+
+// Request bodies refuse what they do not name (completions.md section 1.2).
+func TestRequestObjectsAreClosed(t *testing.T) {
+	t.Parallel()
+	var walk func(where string, s *schema, seen map[*schema]bool)
+	walk = func(where string, s *schema, seen map[*schema]bool) {
+		if s == nil || seen[s] {
+			return
+		}
+		seen[s] = true
+		if s.open && len(s.properties) > 0 {
+			t.Errorf("%s lets unknown members through", where)
+		}
+		walk(where+"[]", s.items, seen)
+		for member, of := range s.properties {
+			walk(join(where, member), of, seen)
+		}
+	}
+	for _, op := range loaded(t).Operations() {
+		walk(op.ID, op.body, map[*schema]bool{})
+	}
+}
+
+func TestParseRefusesKeywordsItWouldIgnore(t *testing.T) {
+	t.Parallel()
+	changed := bytes.Replace(api.Document(), []byte("    SimulationStatus:\n"), []byte("    SimulationStatus:\n      not: {type: integer}\n"), 1)
+	if _, err := parse(changed); err == nil || !strings.Contains(err.Error(), "the keyword not is not supported") {
+		t.Errorf("parse: %v", err)
+	}
+	if _, err := parse([]byte("openapi: [")); err == nil {
+		t.Error("malformed YAML was accepted")
+	}
+}
+
+func loaded(t testing.TB) *Contract {
+	t.Helper()
+	c, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func document(t testing.TB) *openapi3.T {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(api.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// reread returns the value as it would come over the wire.
+func reread(t testing.TB, value any) any {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}

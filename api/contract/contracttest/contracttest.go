@@ -1,0 +1,55 @@
+// Package contracttest fails a test when a server answers outside the contract.
+package contracttest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"netsim/api/contract"
+)
+
+// CheckResponse fails t when the response to req, with this body, is outside
+// the contract.
+func CheckResponse(t testing.TB, req *http.Request, resp *http.Response, body []byte) {
+	t.Helper()
+	c, err := contract.Load()
+	if err == nil {
+		err = c.Response(req, resp.StatusCode, resp.Header, body)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Transport returns base (http.DefaultTransport when nil) with every response
+// checked: one outside the contract fails t. A response is read whole before
+// it is returned.
+func Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	return transport{t: t, base: base}
+}
+
+type transport struct {
+	t    testing.TB
+	base http.RoundTripper
+}
+
+func (c transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := c.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil {
+		return nil, fmt.Errorf("read the response to %s %s: %w", req.Method, req.URL.Path, err)
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	CheckResponse(c.t, req, resp, body)
+	return resp, nil
+}

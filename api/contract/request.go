@@ -1,0 +1,206 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"netsim/fault"
+)
+
+// Check returns middleware that refuses requests outside the contract, through
+// fail. It comes after authentication and authorization (the order of checks in
+// completions.md section 1.3). Requests for which the contract has no operation
+// pass; they are the router's to refuse.
+//
+// The body is read and decoded once: the strict server binds the checked value.
+func (c *Contract) Check(fail func(w http.ResponseWriter, r *http.Request, err error)) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if op, ok := c.Find(r); ok {
+				if err := op.check(r); err != nil {
+					fail(w, r, err)
+					return
+				}
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// check returns the first violation: path, query, headers, body. It replaces
+// the body of r by the one it has read.
+func (op *Operation) check(r *http.Request) error {
+	if err := op.checkPath(r.URL); err != nil {
+		return err
+	}
+	if err := op.checkQuery(r.URL.RawQuery); err != nil {
+		return err
+	}
+	for _, p := range op.parameters {
+		if p.in != "header" {
+			continue
+		}
+		if err := p.check(r.Header.Values(p.name)); err != nil {
+			return err
+		}
+	}
+	if op.body == nil {
+		return nil
+	}
+	return op.checkBody(r)
+}
+
+// checkPath refuses a malformed id: as a bad request where the operation lists
+// a 400, otherwise as an unknown resource (completions.md section 1.1).
+func (op *Operation) checkPath(target *url.URL) error {
+	templates := strings.Split(op.Path, "/")
+	segments := strings.Split(target.EscapedPath(), "/")
+	for i, template := range templates {
+		if !strings.HasPrefix(template, "{") {
+			continue
+		}
+		value, err := url.PathUnescape(segments[i])
+		if err != nil {
+			return fault.New(fault.Validation, "the path is malformed")
+		}
+		p := op.parameter(strings.Trim(template, "{}"))
+		err = p.check([]string{value})
+		if err == nil {
+			continue
+		}
+		if op.documents(http.StatusBadRequest) {
+			return err
+		}
+		return fault.New(fault.NotFound, "%s '%s' does not exist", p.name, clip(value))
+	}
+	return nil
+}
+
+func (op *Operation) parameter(name string) parameter {
+	i := slices.IndexFunc(op.parameters, func(p parameter) bool { return p.name == name })
+	return op.parameters[i] // the document was validated: every template has its parameter
+}
+
+func (op *Operation) checkQuery(raw string) error {
+	query, err := url.ParseQuery(raw)
+	if err != nil {
+		return fault.New(fault.Validation, "the query string is malformed")
+	}
+	for _, p := range op.parameters {
+		if p.in != "query" {
+			continue
+		}
+		if err := p.check(query[p.name]); err != nil {
+			return err
+		}
+		delete(query, p.name)
+	}
+	if len(query) > 0 {
+		unknown := slices.Min(slices.Collect(maps.Keys(query)))
+		return fault.New(fault.Validation, "query parameter '%s' is unknown", clip(unknown))
+	}
+	return nil
+}
+
+// check checks the values that a request gives to the parameter.
+func (p parameter) check(values []string) error {
+	switch {
+	case len(values) == 0 && p.required:
+		return fault.New(fault.Validation, "%s is required", p.name)
+	case len(values) == 0:
+		return nil
+	case len(values) > 1:
+		return fault.New(fault.Validation, "%s is given %d times", p.name, len(values))
+	}
+	if message := p.schema.check(p.name, p.decode(values[0]), false); message != "" {
+		return &fault.Fault{Code: fault.Validation, Message: message}
+	}
+	return nil
+}
+
+// decode reads the text of a parameter as its schema wants it. Text that is not
+// of the type stays text, for the check to refuse.
+func (p parameter) decode(text string) any {
+	switch {
+	case slices.Contains(p.schema.types, "integer"):
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+			return json.Number(text)
+		}
+	case slices.Contains(p.schema.types, "boolean"):
+		if text == "true" || text == "false" {
+			return text == "true"
+		}
+	}
+	return text
+}
+
+// checkedBody is a request body that has been read. The generated server binds
+// its value instead of decoding the bytes again (runtime.BindJSONBody).
+type checkedBody struct {
+	io.Reader
+	value any
+}
+
+func (b checkedBody) ValidatedValue() any { return b.value }
+func (b checkedBody) Close() error        { return nil }
+
+func (op *Operation) checkBody(r *http.Request) error {
+	body, err := io.ReadAll(r.Body)
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", tooLarge.Limit)
+	}
+	if err != nil {
+		return &fault.Fault{Code: fault.Validation, Message: "the request body could not be read", Cause: err}
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return fault.New(fault.Validation, "the request body is required")
+	}
+	if sent := r.Header.Get("Content-Type"); !isJSON(sent) {
+		return fault.New(fault.UnsupportedMediaType, "content type '%s' is not supported; use application/json", clip(sent))
+	}
+	value, err := decode(body)
+	if err != nil {
+		return err
+	}
+	if message := op.body.check("", value, false); message != "" {
+		return &fault.Fault{Code: fault.Validation, Message: message}
+	}
+	r.Body = checkedBody{bytes.NewReader(body), value}
+	return nil
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	mediaType, parameters, err := mime.ParseMediaType(contentType)
+	charset, given := parameters["charset"]
+	return err == nil && mediaType == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// decode reads exactly one JSON value.
+func decode(body []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	err := decoder.Decode(&value)
+	if err == nil {
+		if _, err = decoder.Token(); err == io.EOF {
+			return value, nil
+		}
+		return nil, fault.New(fault.Validation, "the request body must be one json value, but more follows at byte %d", decoder.InputOffset())
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return nil, fault.New(fault.Validation, "the request body is not json at byte %d: %s", syntax.Offset, syntax.Error())
+	}
+	return nil, fault.New(fault.Validation, "the request body is not json: it ends too early")
+}

@@ -1,0 +1,91 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+type response struct {
+	headers  []parameter
+	contents map[string]*schema // by media type; empty: no body
+}
+
+func (c compiler) response(from *openapi3.Response) (*response, error) {
+	to := &response{contents: map[string]*schema{}}
+	for _, name := range slices.Sorted(maps.Keys(from.Headers)) {
+		header := from.Headers[name].Value
+		of, err := c.compile(header.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("header %s: %w", name, err)
+		}
+		to.headers = append(to.headers, parameter{name: name, in: "header", required: header.Required, schema: of})
+	}
+	for mediaType, content := range from.Content {
+		of, err := c.compile(content.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", mediaType, err)
+		}
+		to.contents[mediaType] = of
+	}
+	return to, nil
+}
+
+// Response returns how a response breaks the contract: an operation or status
+// it does not list, a header or body that is missing or of another form. An
+// object with named members may hold no others, even where the contract leaves
+// room for future ones. Requests that the contract has no operation for must
+// be refused with 404 or 405.
+func (c *Contract) Response(r *http.Request, status int, header http.Header, body []byte) error {
+	op, ok := c.Find(r)
+	if !ok {
+		if status == http.StatusNotFound || status == http.StatusMethodNotAllowed {
+			return nil
+		}
+		return fmt.Errorf("%s %s: the contract has no such operation", r.Method, r.URL.Path)
+	}
+	if err := op.response(status, header, body); err != nil {
+		return fmt.Errorf("%s (%s %s) answered %d: %w", op.ID, r.Method, r.URL.Path, status, err)
+	}
+	return nil
+}
+
+func (op *Operation) response(status int, header http.Header, body []byte) error {
+	of := op.responses[status]
+	if of == nil {
+		return fmt.Errorf("the contract lists no such status; body %.200s", body)
+	}
+	for _, p := range of.headers {
+		if err := p.check(header.Values(p.name)); err != nil {
+			return fmt.Errorf("header %w", err)
+		}
+	}
+	if len(of.contents) == 0 {
+		if len(body) > 0 {
+			return fmt.Errorf("a body where the contract has none: %.200s", body)
+		}
+		return nil
+	}
+	mediaType, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil {
+		return fmt.Errorf("content type %q: %w", header.Get("Content-Type"), err)
+	}
+	schema, known := of.contents[mediaType]
+	if !known {
+		return fmt.Errorf("content type %s, not one of %v", mediaType, slices.Sorted(maps.Keys(of.contents)))
+	}
+	value, err := decode(body)
+	if err != nil {
+		return err
+	}
+	if message := schema.check("", value, true); message != "" {
+		return errors.New(strings.Replace(message, "the request body", "the body", 1))
+	}
+	return nil
+}
