@@ -1,0 +1,54 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// LinkLife is how long a download link is valid (document 1, Limits).
+const LinkLife = 900 * time.Second
+
+// Link is a URL that needs no token, until it expires; the store answers 403
+// from then on.
+type Link struct {
+	URL     string
+	Expires time.Time // exactly
+}
+
+// PresignGet returns a link to download the object, which need not exist: as
+// a file of this name, with this content type. Life is in whole seconds.
+func (s *Store) PresignGet(ctx context.Context, key, fileName, contentType string, life time.Duration) (Link, error) {
+	signed := s.now().UTC().Truncate(time.Second) // the precision of a signature
+	request, err := s.presign.PresignGetObject(ctx, &s3.GetObjectInput{
+		Bucket: &s.bucket, Key: &key,
+		ResponseContentType:        &contentType,
+		ResponseContentDisposition: aws.String(mime.FormatMediaType("attachment", map[string]string{"filename": fileName})),
+	}, func(o *s3.PresignOptions) {
+		o.Expires = life
+		o.Presigner = signerAt{at: signed, signer: o.Presigner}
+	})
+	if err != nil {
+		return Link{}, fmt.Errorf("presign %s: %w", key, err)
+	}
+	return Link{URL: request.URL, Expires: signed.Add(life)}, nil
+}
+
+// signerAt signs as of a time; the SDK's own presigner takes the machine's.
+type signerAt struct {
+	at     time.Time
+	signer s3.HTTPPresignerV4
+}
+
+func (s signerAt) PresignHTTP(
+	ctx context.Context, credentials aws.Credentials, r *http.Request,
+	payloadHash, service, region string, _ time.Time, options ...func(*v4.SignerOptions),
+) (string, http.Header, error) {
+	return s.signer.PresignHTTP(ctx, credentials, r, payloadHash, service, region, s.at, options...)
+}

@@ -1,0 +1,90 @@
+package objects
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+// Info describes an object.
+type Info struct {
+	Key         string
+	Size        int64  // bytes
+	ContentType string // not in listings
+	ETag        string // as the store computes it
+	CRC64NVME   string // base64, of the whole object; empty where the store keeps none, and in listings
+	Modified    time.Time
+}
+
+// Get opens the object. The caller closes the reader; ctx ends it too.
+func (s *Store) Get(ctx context.Context, key string) (io.ReadCloser, Info, error) {
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
+	if err != nil {
+		return nil, Info{}, wrap(err, "get", key)
+	}
+	return out.Body, Info{
+		Key:         key,
+		Size:        aws.ToInt64(out.ContentLength),
+		ContentType: aws.ToString(out.ContentType),
+		ETag:        aws.ToString(out.ETag),
+		CRC64NVME:   aws.ToString(out.ChecksumCRC64NVME),
+		Modified:    aws.ToTime(out.LastModified),
+	}, nil
+}
+
+// Head describes the object without opening it.
+func (s *Store) Head(ctx context.Context, key string) (Info, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	out, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{
+		Bucket: &s.bucket, Key: &key, ChecksumMode: types.ChecksumModeEnabled,
+	})
+	if err != nil {
+		return Info{}, wrap(err, "head", key)
+	}
+	return Info{
+		Key:         key,
+		Size:        aws.ToInt64(out.ContentLength),
+		ContentType: aws.ToString(out.ContentType),
+		ETag:        aws.ToString(out.ETag),
+		CRC64NVME:   aws.ToString(out.ChecksumCRC64NVME),
+		Modified:    aws.ToTime(out.LastModified),
+	}, nil
+}
+
+// List goes through the objects whose keys begin with prefix, in the order of
+// their keys. It ends after the first error.
+func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: &prefix})
+		for pages.HasMorePages() {
+			page, err := s.listPage(ctx, pages)
+			if err != nil {
+				yield(Info{}, wrap(err, "list", prefix))
+				return
+			}
+			for _, o := range page.Contents {
+				info := Info{
+					Key:      aws.ToString(o.Key),
+					Size:     aws.ToInt64(o.Size),
+					ETag:     aws.ToString(o.ETag),
+					Modified: aws.ToTime(o.LastModified),
+				}
+				if !yield(info, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s *Store) listPage(ctx context.Context, pages *s3.ListObjectsV2Paginator) (*s3.ListObjectsV2Output, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return pages.NextPage(ctx)
+}

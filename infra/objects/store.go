@@ -1,0 +1,115 @@
+// Package objects keeps files in one bucket of an S3 store: results of
+// simulations, traces, mapping files. Objects are written once and streamed
+// in parts, so memory does not grow with their size.
+//
+// Every call that moves no content ends within a timeout of its own; a call
+// that does, ends with its context. A missing object is fault.NotFound.
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
+
+	"netsim/fault"
+)
+
+const callTimeout = 30 * time.Second
+
+// Config says where the bucket is.
+type Config struct {
+	Endpoint  string // base URL; buckets are addressed by path
+	Region    string
+	Bucket    string
+	AccessKey string
+	SecretKey string
+	Now       func() time.Time // times of presigned links; default time.Now
+}
+
+// Store is one bucket. It is safe for concurrent use.
+type Store struct {
+	bucket  string
+	client  *s3.Client
+	presign *s3.PresignClient
+	now     func() time.Time
+}
+
+// New makes a store. It does not contact the server.
+func New(c Config) *Store {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	client := s3.New(s3.Options{
+		BaseEndpoint: &c.Endpoint,
+		Region:       c.Region,
+		UsePathStyle: true,
+		Credentials:  credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, ""),
+		HTTPClient: &http.Client{Transport: &http.Transport{
+			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+			TLSHandshakeTimeout:   5 * time.Second,
+			ResponseHeaderTimeout: callTimeout,
+			MaxIdleConnsPerHost:   16,
+			IdleConnTimeout:       90 * time.Second,
+		}},
+		// Left to itself the SDK adds checksums that not every store knows.
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
+	})
+	return &Store{bucket: c.Bucket, client: client, presign: s3.NewPresignClient(client), now: c.Now}
+}
+
+// EnsureBucket makes the bucket unless it is there.
+func (s *Store) EnsureBucket(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.bucket})
+	if !missing(err) {
+		return wrap(err, "look for bucket", s.bucket)
+	}
+	_, err = s.client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &s.bucket})
+	if _, ours := errors.AsType[*types.BucketAlreadyOwnedByYou](err); ours {
+		return nil // another process was faster
+	}
+	return wrap(err, "make bucket", s.bucket)
+}
+
+// Ping reports whether the bucket can be reached.
+func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.bucket})
+	return wrap(err, "look for bucket", s.bucket)
+}
+
+// missing reports whether the store said that the thing is not there.
+func missing(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return false
+	}
+	switch api.ErrorCode() {
+	case "NotFound", "NoSuchKey", "NoSuchBucket":
+		return true
+	}
+	return false
+}
+
+// wrap says what was being done; nil stays nil.
+func wrap(err error, doing, what string) error {
+	switch {
+	case err == nil:
+		return nil
+	case missing(err):
+		return &fault.Fault{Code: fault.NotFound, Message: "file not found", Cause: fmt.Errorf("%s %s: %w", doing, what, err)}
+	}
+	return fmt.Errorf("%s %s: %w", doing, what, err)
+}

@@ -1,0 +1,181 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+const (
+	partSize = 8 << 20 // bytes; S3 asks for at least 5 MiB in all parts but the last
+	maxParts = 10_000
+)
+
+// Stored says what was written.
+type Stored struct {
+	Key    string
+	Size   int64  // bytes
+	SHA256 string // hex, of the content
+}
+
+// Put writes the object from r, whose length need not be known.
+func (s *Store) Put(ctx context.Context, key, contentType string, r io.Reader) (Stored, error) {
+	u := s.Create(ctx, key, contentType)
+	if _, err := io.Copy(u, r); err != nil {
+		return Stored{}, errors.Join(fmt.Errorf("put %s: %w", key, err), u.Abort())
+	}
+	if err := u.Close(); err != nil {
+		return Stored{}, err
+	}
+	return u.Stored(), nil
+}
+
+// Upload is an object being written. It exists once Close has returned nil,
+// with all of its content, and not before.
+type Upload struct {
+	ctx         context.Context // of Create: io.Writer has no place for one
+	store       *Store
+	key         string
+	contentType string
+
+	pending  bytes.Buffer // less than a part
+	size     int64
+	sum      hash.Hash
+	uploadID *string // of the multipart upload, once there is more than one part
+	parts    []types.CompletedPart
+	err      error // the first one; everything after it fails too
+	closed   bool
+}
+
+// Create begins an object. The caller ends it with Close or with Abort.
+func (s *Store) Create(ctx context.Context, key, contentType string) *Upload {
+	return &Upload{ctx: ctx, store: s, key: key, contentType: contentType, sum: sha256.New()}
+}
+
+// Write takes content, and sends it whenever a part is full.
+func (u *Upload) Write(p []byte) (int, error) {
+	if u.closed {
+		return 0, fmt.Errorf("put %s: it is closed", u.key)
+	}
+	written := 0
+	for len(p) > 0 && u.err == nil {
+		if u.pending.Len() == partSize {
+			u.err = u.sendPart()
+			continue
+		}
+		n := min(partSize-u.pending.Len(), len(p))
+		u.pending.Write(p[:n])
+		u.sum.Write(p[:n])
+		p, written = p[n:], written+n
+	}
+	u.size += int64(written)
+	return written, u.err
+}
+
+// Close makes the object exist. After an error it does not, and nothing of it
+// is left in the store.
+func (u *Upload) Close() error {
+	if u.closed {
+		return u.err
+	}
+	if u.err == nil {
+		u.err = u.finish()
+	}
+	if u.err != nil {
+		return errors.Join(u.err, u.Abort())
+	}
+	u.closed = true
+	return nil
+}
+
+// Abort drops what was sent. After Close it does nothing.
+func (u *Upload) Abort() error {
+	if u.closed {
+		return nil
+	}
+	u.closed = true
+	if u.err == nil {
+		u.err = fmt.Errorf("put %s: aborted", u.key)
+	}
+	if u.uploadID == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), callTimeout)
+	defer cancel()
+	_, err := u.store.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{
+		Bucket: &u.store.bucket, Key: &u.key, UploadId: u.uploadID,
+	})
+	return wrap(err, "abort", u.key)
+}
+
+// Stored says what was written, once Close has returned nil.
+func (u *Upload) Stored() Stored {
+	return Stored{Key: u.key, Size: u.size, SHA256: hex.EncodeToString(u.sum.Sum(nil))}
+}
+
+func (u *Upload) finish() error {
+	if u.uploadID == nil {
+		return u.putWhole()
+	}
+	if err := u.sendPart(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(u.ctx, 10*callTimeout) // the store may join the parts now
+	defer cancel()
+	_, err := u.store.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
+		Bucket: &u.store.bucket, Key: &u.key, UploadId: u.uploadID,
+		MultipartUpload: &types.CompletedMultipartUpload{Parts: u.parts},
+	})
+	return wrap(err, "complete", u.key)
+}
+
+func (u *Upload) putWhole() error {
+	ctx, cancel := context.WithTimeout(u.ctx, partTimeout)
+	defer cancel()
+	_, err := u.store.client.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &u.store.bucket, Key: &u.key, ContentType: &u.contentType,
+		Body: bytes.NewReader(u.pending.Bytes()), ContentLength: aws.Int64(int64(u.pending.Len())),
+	})
+	return wrap(err, "put", u.key)
+}
+
+const partTimeout = 2 * time.Minute // 8 MiB at 70 KB/s
+
+// sendPart sends what is pending as the next part.
+func (u *Upload) sendPart() error {
+	if len(u.parts) == maxParts {
+		return fmt.Errorf("put %s: larger than %d bytes", u.key, int64(maxParts)*partSize)
+	}
+	ctx, cancel := context.WithTimeout(u.ctx, partTimeout)
+	defer cancel()
+	if u.uploadID == nil {
+		out, err := u.store.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
+			Bucket: &u.store.bucket, Key: &u.key, ContentType: &u.contentType,
+		})
+		if err != nil {
+			return wrap(err, "begin", u.key)
+		}
+		u.uploadID = out.UploadId
+	}
+	number := aws.Int32(int32(len(u.parts) + 1))
+	out, err := u.store.client.UploadPart(ctx, &s3.UploadPartInput{
+		Bucket: &u.store.bucket, Key: &u.key, UploadId: u.uploadID, PartNumber: number,
+		Body: bytes.NewReader(u.pending.Bytes()), ContentLength: aws.Int64(int64(u.pending.Len())),
+	})
+	if err != nil {
+		return wrap(err, "put part of", u.key)
+	}
+	u.parts = append(u.parts, types.CompletedPart{ETag: out.ETag, PartNumber: number})
+	u.pending.Reset()
+	return nil
+}
