@@ -1,0 +1,126 @@
+// Package ledger is the log as commands see it: it loads where a stream stands
+// from the read model, appends through the journal, and waits for the
+// projector's verdict. It refuses writes, before memory does, while the
+// projector is too far behind.
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/journal"
+	"netsim/infra/projector"
+)
+
+// Ledger implements commands.Log.
+type Ledger struct {
+	Pool    *pgxpool.Pool
+	Journal *journal.Kafka
+	Watcher *projector.Watcher
+	// Partitions is the number of partitions of each family's topic, as the
+	// read model has it.
+	Partitions map[events.Family]int32
+	// MaxWaiting is how many appends may wait for their verdict at once,
+	// 0 for 50,000. Beyond it writes are shed.
+	MaxWaiting int64
+
+	waiting atomic.Int64
+}
+
+const defaultWaiting = 50_000
+
+// Load implements commands.Log.
+func (l *Ledger) Load(ctx context.Context, stream, commandID string) (events.Snapshot, error) {
+	var (
+		s      events.Snapshot
+		hash   []byte
+		seq    *int64
+		digest *string
+	)
+	err := l.Pool.QueryRow(ctx, `
+		SELECT coalesce(s.sequence, 0), s.hash, s.state, coalesce(s.parked, false), c.sequence, c.digest
+		FROM (SELECT) AS one
+		LEFT JOIN streams s ON s.stream = $1
+		LEFT JOIN command_ids c ON c.stream = $1 AND c.command_id = $2
+		LIMIT 1`, stream, commandID).
+		Scan(&s.Head.Sequence, &hash, &s.State, &s.Parked, &seq, &digest)
+	if err != nil {
+		return s, fmt.Errorf("load stream %s: %w", stream, err)
+	}
+	copy(s.Head.Hash[:], hash)
+	if seq != nil && commandID != "" {
+		s.Prior = &events.Prior{Sequence: *seq, Digest: *digest}
+	}
+	return s, nil
+}
+
+// Append implements commands.Log.
+func (l *Ledger) Append(family events.Family, partitionKey string, m events.Message) (func(context.Context) (events.Position, error), error) {
+	limit := l.MaxWaiting
+	if limit == 0 {
+		limit = defaultWaiting
+	}
+	if l.waiting.Load() >= limit {
+		return nil, shed("too many writes wait for their verdict")
+	}
+	if l.Journal.Throttled() > 0 {
+		return nil, shed("the event log asks for a pause")
+	}
+	count := l.Partitions[family]
+	if count == 0 {
+		return nil, fmt.Errorf("family %s has no partitions", family)
+	}
+	partition := events.PartitionOf(partitionKey, count)
+	pending := l.Journal.Append(l.Journal.Topic(family), partition, m)
+	return func(ctx context.Context) (events.Position, error) {
+		offset, err := pending.Wait(ctx)
+		return events.Position{Family: family, Partition: partition, Offset: offset}, err
+	}, nil
+}
+
+// Verdict implements commands.Log.
+func (l *Ledger) Verdict(ctx context.Context, at events.Position) (events.Verdict, error) {
+	l.waiting.Add(1)
+	defer l.waiting.Add(-1)
+	return l.Watcher.Verdict(ctx, at)
+}
+
+func shed(why string) error {
+	return &fault.Fault{Code: fault.Unavailable, Message: why, RetryAfter: time.Second}
+}
+
+// LoadPartitions waits until the read model knows its log and returns how many
+// partitions each family has.
+func LoadPartitions(ctx context.Context, pool *pgxpool.Pool) (map[events.Family]int32, error) {
+	for {
+		counts := map[events.Family]int32{}
+		rows, err := pool.Query(ctx, `SELECT family, count(*)::int FROM offsets GROUP BY family`)
+		if err != nil {
+			return nil, fmt.Errorf("load the partitions: %w", err)
+		}
+		var family events.Family
+		var count int32
+		if _, err := pgx.ForEachRow(rows, []any{&family, &count}, func() error {
+			counts[family] = count
+			return nil
+		}); err != nil {
+			return nil, fmt.Errorf("load the partitions: %w", err)
+		}
+		if len(counts) > 0 {
+			return counts, nil
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, errors.Join(errors.New("the projector has not adopted a log"), ctx.Err())
+		}
+	}
+}

@@ -1,0 +1,91 @@
+// Package postgres connects to PostgreSQL and keeps the tables that are not
+// derived from events: the directory of names, billing's counters, simulation
+// logs and cursor keys, in the schema netsim. Read models have schemas of
+// their own and are never migrated (package projector); river keeps its
+// tables in the schema jobs.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Schema is that of the tables that are not derived from events.
+const Schema = "netsim"
+
+// Open returns a pool whose connections look names up in the read model first
+// and in the service's own schema then. maxConns 0 is 24.
+func Open(ctx context.Context, url, readModel string, maxConns int32) (*pgxpool.Pool, error) {
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database's address: %w", err)
+	}
+	if maxConns == 0 {
+		maxConns = 24
+	}
+	c.MaxConns = maxConns
+	c.MaxConnIdleTime = 5 * time.Minute
+	c.ConnConfig.ConnectTimeout = 5 * time.Second
+	c.ConnConfig.RuntimeParams["application_name"] = "netsim"
+	c.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{readModel}.Sanitize() + ", " + Schema
+	c.ConnConfig.RuntimeParams["synchronous_commit"] = "off" // the log is durable; rows can be told again
+	c.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	pool, err := pgxpool.NewWithConfig(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("no PostgreSQL answers: %w", err)
+	}
+	return pool, nil
+}
+
+// Migrate brings the service's own schema up to date. Processes that start
+// together wait for each other.
+func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
+	if _, err := pool.Exec(ctx, `
+		DO $$ BEGIN
+			PERFORM pg_advisory_xact_lock(hashtext('create schema netsim'));
+			CREATE SCHEMA IF NOT EXISTS netsim;
+		END $$`); err != nil {
+		return fmt.Errorf("create the schema: %w", err)
+	}
+	config := pool.Config().ConnConfig.Copy()
+	config.RuntimeParams["search_path"] = Schema
+	db := stdlib.OpenDB(*config)
+	defer db.Close() //nolint:errcheck // nothing is left to say
+	return migrate(ctx, db)
+}
+
+func migrate(ctx context.Context, db *sql.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return fmt.Errorf("prepare the migration lock: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
+	if err != nil {
+		return fmt.Errorf("read the migrations: %w", err)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}
