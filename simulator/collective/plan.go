@@ -154,3 +154,22 @@ func (p *Plan) BusFactor() (num, den int64) {
 		return n - 1, n
 	}
 }
+
+// TotalBytes is the payload of all transfers of the group.
+func (p *Plan) TotalBytes() int64 {
+	if p.root {
+		_, each := p.Send(0, 0)
+		return int64(p.steps) * each
+	}
+	var bytes int64
+	if p.Order == Exchange {
+		for step := range p.steps {
+			_, b := p.Send(0, step)
+			bytes += b
+		}
+	} else if p.steps > 0 {
+		_, each := p.Send(0, 0)
+		bytes = int64(p.steps) * each
+	}
+	return bytes * int64(p.N)
+}

@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"netsim/simulator/topology"
+)
+
+// engine is the state of one run: plain values in slices, referred to by index.
+type engine struct {
+	options Options
+	observe Observer
+	fabric  *topology.Fabric
+	routes  *topology.Routes
+
+	now      int64
+	queue    queue
+	progress Progress
+	err      error // the observer's, or a refusal found on the way
+
+	flows     []flow
+	freeFlows []int32
+	resources []resource
+
+	components     []component
+	freeComponents []int32
+	pending        []int32 // started flows without a rate
+	admitAt        int64   // when pending flows get one
+	solver         solver
+
+	groups []group
+	ranks  []rank
+	cover  cover
+}
+
+// resource is a directed link, or in spray mode a directed bundle.
+type resource struct {
+	rate  int64   // bit/s, to be shared
+	flows []int32 // attached: flow·8 + hop
+
+	hopRate int64 // bit/s at which one packet is forwarded
+	delay   int64 // ps
+	carried int64 // wire bits since the last report
+
+	// The solver's scratch.
+	left int64
+	open int32
+	mark uint32
+}
+
+func (e *engine) addResources() {
+	f := e.fabric
+	if e.options.Routing == Spray {
+		e.resources = make([]resource, 2*len(f.Bundles))
+		for i := range e.resources {
+			b := &f.Bundles[i/2]
+			e.resources[i] = resource{rate: b.Rate, hopRate: b.MinRate, delay: b.Delay}
+		}
+		return
+	}
+	e.resources = make([]resource, 2*len(f.Links))
+	for i := range e.resources {
+		l := &f.Links[i/2]
+		e.resources[i] = resource{rate: l.Rate, hopRate: l.Rate, delay: l.Delay}
+	}
+}
+
+// run handles events in order until none is left, the limit or the context
+// ends it, or something fails.
+func (e *engine) run(ctx context.Context) (End, error) {
+	if o := e.options; o.Interval > 0 && e.observe.Links != nil {
+		e.queue.push(o.Interval, report, 0, 0)
+	}
+	if o := e.options; o.Beacon > 0 && e.observe.Beacon != nil {
+		e.queue.push(o.Beacon, beacon, 0, 0)
+	}
+	e.begin()
+	for next := int64(0); e.err == nil; {
+		if e.progress.Ranks == e.progress.RanksTotal {
+			return Finished, nil
+		}
+		if e.progress.Events >= next {
+			next = e.progress.Events + e.options.ProgressEvents
+			if ctx.Err() != nil {
+				return Stopped, nil
+			}
+			e.reportProgress()
+		}
+		if e.idle() {
+			return 0, fmt.Errorf("deadlock: %d of %d ranks wait and no event is left; the last finished collective is %s",
+				e.progress.RanksTotal-e.progress.Ranks, e.progress.RanksTotal, orNone(e.progress.LastCollective))
+		}
+		ev := e.queue.pop()
+		if ev.time > e.options.Limit {
+			e.now = e.options.Limit
+			return Limited, nil
+		}
+		e.now = ev.time
+		e.handle(ev)
+	}
+	return 0, e.err
+}
+
+func (e *engine) handle(ev event) {
+	switch ev.kind() {
+	case acked:
+		if f := &e.flows[ev.id]; f.stamp == ev.stamp {
+			e.progress.Events++
+			e.acknowledge(ev.id)
+		}
+	case settle:
+		e.progress.Events++
+		e.settleComponent(ev.id)
+	case admit:
+		// Flows that started meanwhile may have been admitted with others.
+		if len(e.pending) > 0 && e.admitAt == ev.time {
+			e.progress.Events++
+			e.settlePending()
+		}
+	case report:
+		e.reportLinks()
+		e.queue.push(e.now+e.options.Interval, report, 0, 0)
+	case beacon:
+		e.progress.Time = e.now
+		e.fail(e.observe.Beacon(&e.progress))
+		e.queue.push(e.now+e.options.Beacon, beacon, 0, 0)
+	}
+}
+
+// idle reports whether only the periodic reports are left in the queue.
+func (e *engine) idle() bool {
+	for i := range e.queue.heap {
+		if i >= 2 {
+			return false
+		}
+		if k := e.queue.heap[i].kind(); k != report && k != beacon {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *engine) reportProgress() {
+	e.progress.Time = e.now
+	if e.observe.Progress != nil {
+		e.fail(e.observe.Progress(&e.progress))
+	}
+}
+
+// finish states what is unfinished and gives the last reports.
+func (e *engine) finish(end End) (*Result, error) {
+	e.progress.Time = e.now
+	r := &Result{End: end}
+	for i := range e.ranks {
+		if !e.ranks[i].finished {
+			r.Unfinished = append(r.Unfinished, int32(i))
+			e.reportRank(int32(i))
+		}
+	}
+	e.reportUnfinished()
+	if e.observe.Links != nil && e.now > e.cover.start {
+		e.reportLinks()
+	}
+	if e.observe.Beacon != nil {
+		e.fail(e.observe.Beacon(&e.progress))
+	}
+	if e.observe.Progress != nil {
+		e.fail(e.observe.Progress(&e.progress))
+	}
+	r.Progress = e.progress
+	return r, e.err
+}
+
+func (e *engine) fail(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

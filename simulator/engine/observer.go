@@ -1,0 +1,59 @@
+package engine
+
+// Observer is called as the run goes; nil members are not. The structs that
+// are pointed to are reused: what is needed later is copied. An error ends the
+// run.
+type Observer struct {
+	Transfer   func(*Transfer) error   // acknowledged
+	Collective func(*Collective) error // finished, or at the end unfinished
+	Rank       func(*Rank) error       // finished, or at the end unfinished
+	Links      func(*Links) error      // every Interval and at the end
+	Beacon     func(*Progress) error   // every Beacon and at the end
+	Progress   func(*Progress) error   // every ProgressEvents
+}
+
+// Transfer is one acknowledged transfer. Times are simulated picoseconds.
+type Transfer struct {
+	Collective *Collective
+	From, To   int32 // ranks
+	Step       int32
+	Bytes      int64 // payload
+	Start      int64
+	Acked      int64
+}
+
+// Collective is one phase of one group.
+type Collective struct {
+	ID            int64
+	Group         int32
+	GroupSize     int
+	OperationType string
+	Algorithm     string
+	DataSize      int64 // bytes
+	Start         int64 // the latest first send of a rank, ps
+	End           int64 // ps
+	Ideal         int64 // closed form at the NICs' rate, without latency, ps
+	Finished      bool
+	// AlgorithmBytes over the run time is the algorithm bandwidth, and that
+	// times BusNum/BusDen the bus bandwidth.
+	AlgorithmBytes, BusNum, BusDen int64
+}
+
+// Rank is what one rank did.
+type Rank struct {
+	Rank          int32
+	Time          int64 // of its end, or of the run's when not finished, ps
+	BytesSent     int64 // acknowledged payload
+	BytesReceived int64
+	Sends         int64 // acknowledged
+	Receives      int64
+	Finished      bool
+}
+
+// Links is what every link carried from Start to End. Bits are wire bits with
+// headers and acknowledgements, indexed as topology.Link says: 2·link upwards,
+// 2·link+1 downwards.
+type Links struct {
+	Start, End int64
+	Bits       []int64
+}

@@ -1,0 +1,236 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"netsim/simulator/collective"
+)
+
+// group is a set of consecutive ranks that run the same phases.
+type group struct {
+	first   int32 // rank
+	plans   []collective.Plan
+	firstID int64 // collective id of its first phase
+	ideal   []int64
+	open    []phase // phases that some rank has begun and not all have ended
+	base    int32   // the phase that open begins with
+}
+
+// phase is the progress of one collective.
+type phase struct {
+	start int64 // latest first send of a rank, ps
+	begun bool
+	ended int32 // ranks
+}
+
+// rank is one participant: where it is in its group's phases.
+type rank struct {
+	group int32
+	local int32 // number inside the group
+	phase int32
+
+	sent, acked, received int32  // transfers of this phase
+	steps                 uint64 // received steps of an exchange, a bit each
+	early                 []early
+	finished              bool
+
+	done  Rank // totals for the observer
+	route route
+}
+
+// early is a receive of a phase that the rank has not begun.
+type early struct{ phase, step int32 }
+
+func (e *engine) addGroups(specs []collective.GroupSpec) error {
+	p := &e.progress
+	if n := collective.Ranks(specs); n > len(e.fabric.Hosts) {
+		return fmt.Errorf("%d ranks exceed the %d servers of the fabric", n, len(e.fabric.Hosts))
+	}
+	var id int64
+	for _, spec := range specs {
+		plans := make([]collective.Plan, len(spec.Phases))
+		for i, ph := range spec.Phases {
+			plans[i] = collective.NewPlan(ph, spec.GroupSize)
+		}
+		for range spec.Count {
+			g := group{first: int32(len(e.ranks)), plans: plans, firstID: id}
+			id += int64(len(plans))
+			for local := range spec.GroupSize {
+				e.ranks = append(e.ranks, rank{
+					group: int32(len(e.groups)), local: int32(local), phase: -1,
+					route: route{to: -1}, done: Rank{Rank: int32(len(e.ranks))},
+				})
+			}
+			rate := e.slowestNIC(g.first, spec.GroupSize)
+			for i := range plans {
+				plan := &plans[i]
+				p.SendsTotal += plan.Transfers()
+				p.BytesTotal += plan.TotalBytes()
+				g.ideal = append(g.ideal, plan.Ideal(rate))
+			}
+			e.groups = append(e.groups, g)
+		}
+	}
+	p.RanksTotal = len(e.ranks)
+	return nil
+}
+
+// slowestNIC is the rate at which every rank of the group can send.
+func (e *engine) slowestNIC(first int32, size int) int64 {
+	f := e.fabric
+	rate := f.Bundles[f.Hosts[first].Bundle].Rate
+	for i := range size {
+		rate = min(rate, f.Bundles[f.Hosts[int(first)+i].Bundle].Rate)
+	}
+	return rate
+}
+
+// begin starts the first phase of every rank at time 0.
+func (e *engine) begin() {
+	for i := range e.ranks {
+		e.next(int32(i))
+	}
+}
+
+// next moves a rank on to its next phase, past those in which it has nothing
+// to do, and starts what it can send at once.
+func (e *engine) next(id int32) {
+	r := &e.ranks[id]
+	g := &e.groups[r.group]
+	for {
+		r.phase++
+		if int(r.phase) == len(g.plans) {
+			r.finished = true
+			e.progress.Ranks++
+			e.reportRank(id)
+			return
+		}
+		for int(r.phase-g.base) >= len(g.open) {
+			g.open = append(g.open, phase{})
+		}
+		r.sent, r.acked, r.received, r.steps = 0, 0, 0, 0
+		plan := &g.plans[r.phase]
+		if sends := plan.Sends(int(r.local)); sends > 0 {
+			e.mark(g, r.phase)
+			first := 1
+			if plan.Order == collective.Burst {
+				first = sends
+			}
+			for range first {
+				e.sendNext(id)
+			}
+		}
+		e.takeEarly(id)
+		if !e.ended(r, plan) {
+			return
+		}
+		e.endPhase(id)
+	}
+}
+
+// mark notes the first send of a rank in the phase.
+func (e *engine) mark(g *group, index int32) {
+	ph := &g.open[index-g.base]
+	ph.start, ph.begun = e.now, true
+}
+
+// sendNext starts the rank's next send of its phase.
+func (e *engine) sendNext(id int32) {
+	r := &e.ranks[id]
+	g := &e.groups[r.group]
+	step := r.sent
+	r.sent++
+	to, bytes := g.plans[r.phase].Send(int(r.local), int(step))
+	e.send(transfer{from: id, to: g.first + int32(to), phase: r.phase, step: step, bytes: bytes})
+}
+
+// received credits an acknowledged transfer to both of its ranks and starts
+// what it releases.
+func (e *engine) received(f *transfer) {
+	e.count(f)
+	to := &e.ranks[f.to]
+	plan := &e.groups[to.group].plans[f.phase]
+	if to.phase == f.phase {
+		e.accept(f.to, plan, f.step)
+	} else {
+		to.early = append(to.early, early{f.phase, f.step})
+	}
+	from := &e.ranks[f.from]
+	from.acked++
+	if plan.Order == collective.Turn && int(from.sent) < plan.Sends(int(from.local)) {
+		e.sendNext(f.from)
+	}
+	// A rank is done with a phase only when its own sends are acknowledged, so
+	// the sender is still in the transfer's phase.
+	e.advance(f.from, plan)
+	if to.phase == f.phase {
+		e.advance(f.to, plan)
+	}
+}
+
+// accept counts a receive of the current phase and starts the send it releases.
+func (e *engine) accept(id int32, plan *collective.Plan, step int32) {
+	r := &e.ranks[id]
+	r.received++
+	sends := int32(plan.Sends(int(r.local)))
+	switch plan.Order {
+	case collective.Chain:
+		if r.sent < sends {
+			e.sendNext(id)
+		}
+	case collective.Exchange:
+		r.steps |= 1 << step
+		for r.sent < sends && r.steps>>(r.sent-1)&1 == 1 {
+			e.sendNext(id)
+		}
+	}
+}
+
+// takeEarly accepts what arrived for this phase before the rank began it.
+func (e *engine) takeEarly(id int32) {
+	r := &e.ranks[id]
+	if len(r.early) == 0 {
+		return
+	}
+	plan := &e.groups[r.group].plans[r.phase]
+	for _, m := range r.early {
+		if m.phase == r.phase {
+			e.accept(id, plan, m.step)
+		}
+	}
+	r.early = slices.DeleteFunc(r.early, func(m early) bool { return m.phase == r.phase })
+}
+
+func (e *engine) ended(r *rank, plan *collective.Plan) bool {
+	return int(r.acked) == plan.Sends(int(r.local)) && int(r.received) == plan.Receives(int(r.local))
+}
+
+// advance moves the rank on when its phase has ended.
+func (e *engine) advance(id int32, plan *collective.Plan) {
+	if e.ended(&e.ranks[id], plan) {
+		e.endPhase(id)
+		e.next(id)
+	}
+}
+
+// endPhase counts the rank out of its phase; the last one finishes the
+// collective.
+func (e *engine) endPhase(id int32) {
+	r := &e.ranks[id]
+	g := &e.groups[r.group]
+	ph := &g.open[r.phase-g.base]
+	if ph.ended++; int(ph.ended) < g.plans[r.phase].N {
+		return
+	}
+	c := e.collective(r.group, r.phase)
+	e.progress.Collectives++
+	e.progress.LastCollective = fmt.Sprintf("%s %d of group %d", c.OperationType, c.ID, c.Group)
+	if e.observe.Collective != nil {
+		e.fail(e.observe.Collective(&c))
+	}
+	for len(g.open) > 0 && int(g.open[0].ended) == g.plans[g.base].N {
+		g.open = g.open[1:]
+		g.base++
+	}
+}

@@ -1,0 +1,186 @@
+// Package engine simulates collective workloads on a fabric at the level of
+// flows: every transfer is a fluid that shares links max-min fairly, and time
+// is whole picoseconds.
+//
+// The same input gives the same bytes on any machine: there is one goroutine,
+// no floating point, no map, and events at one instant have a fixed order.
+//
+// What is modelled: packets' headers and acknowledgements as wire bytes,
+// propagation, store-and-forward of one packet at every hop, and the
+// acknowledgement's way back. A transfer counts as received, and releases what
+// waits for it, when its sender holds the last acknowledgement; that is the
+// convention of the packet-level reference (reference/README.md). What is not:
+// queues, drops, retransmissions, congestion control's ramp-up.
+//
+// Sources: DESIGN section 7; completions.md 4.4, 5.1, 5.3, 5.6.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"netsim/simulator/collective"
+	"netsim/simulator/topology"
+)
+
+// Version names the model; results of one version are byte-identical.
+const Version = "1.0.0"
+
+// Routing says how flows use equal-cost paths.
+type Routing uint8
+
+const (
+	// ECMP gives a pair of hosts one path, by a salted hash at every node.
+	ECMP Routing = iota
+	// Spray spreads every flow perfectly over all parallel links of a stage.
+	Spray
+)
+
+// Packet says what a packet costs on the wire, in bytes.
+type Packet struct {
+	MSS    int64 // payload of a full packet
+	Header int64
+	// Ack is the size of an acknowledgement. It travels on the links that the
+	// other direction's data uses, so each data packet is charged one.
+	Ack int64
+}
+
+// DefaultPacket is that of the catalogue's NIC (completions.md 2.4).
+func DefaultPacket() Packet { return Packet{MSS: 4096, Header: 58, Ack: 64} }
+
+// Options of a run. The zero value works.
+type Options struct {
+	Seed    uint64 // 0 means 1
+	Routing Routing
+	Packet  Packet // zero means DefaultPacket
+
+	// Analytical makes transfers independent of each other, to compare with
+	// ASTRA-sim's congestion-unaware backend: a transfer takes
+	// floor(hops·latency + bytes/rate) ns, plus 1, without headers,
+	// acknowledgements or store-and-forward.
+	Analytical bool
+
+	// Limit bounds simulated time, in picoseconds; 0 means no bound. A run
+	// that reaches it is complete, with unfinished ranks.
+	Limit int64
+	// MaxFlows bounds the transfers in flight, and with them the memory, about
+	// 200 bytes each; 0 means 8 million.
+	MaxFlows int
+
+	// Interval and Beacon are the simulated picoseconds between calls of
+	// Observer.Links and Observer.Beacon; 0 means never.
+	Interval, Beacon int64
+	// ProgressEvents is the number of events between calls of
+	// Observer.Progress and looks at the context; 0 means 65,536.
+	ProgressEvents int64
+}
+
+// Input is what is simulated: groups of ranks, rank i on host i.
+type Input struct {
+	Fabric  *topology.Fabric
+	Groups  []collective.GroupSpec // resolved, as collective.Resolve returns them
+	Options Options
+}
+
+// End says why a run ended.
+type End uint8
+
+const (
+	// Finished: every rank ended.
+	Finished End = iota
+	// Limited: simulated time reached the limit.
+	Limited
+	// Stopped: the context was cancelled.
+	Stopped
+)
+
+// Result is what a run came to. After Limited and Stopped it is the partial
+// result up to that instant.
+type Result struct {
+	End End
+	Progress
+	Unfinished []int32 // ranks
+}
+
+// Progress is how far a run has come.
+type Progress struct {
+	Time           int64 // simulated picoseconds
+	Events         int64
+	Sends          int64 // transfers acknowledged
+	SendsTotal     int64
+	Bytes          int64 // payload of the acknowledged transfers
+	BytesTotal     int64
+	Packets        int64 // of the acknowledged transfers
+	LatencySum     Sum   // of the acknowledged transfers' completion times
+	Ranks          int   // finished
+	RanksTotal     int
+	Collectives    int // finished
+	LastCollective string
+}
+
+// AvgLatency is the mean completion time of a transfer in picoseconds.
+func (p *Progress) AvgLatency() int64 { return p.LatencySum.mean(p.Sends) }
+
+// Throughput is the delivered payload in bit/s of simulated time.
+func (p *Progress) Throughput() int64 {
+	if p.Time == 0 {
+		return 0
+	}
+	return int64(mulDiv(uint64(p.Bytes)*8, picoseconds, uint64(p.Time)))
+}
+
+// ErrNothing is a run that would simulate nothing; its text is the reason.
+var ErrNothing = errors.New("the workload has no transfer between two ranks")
+
+// Run simulates the input to its end, its limit or the cancellation of ctx,
+// which is not an error. It fails with ErrNothing; when a rank has no host or
+// a pair of ranks no path; when more than MaxFlows transfers would be in
+// flight; when ranks wait and no event is left, naming the last finished
+// collective; and with the observer's first error.
+func Run(ctx context.Context, in Input, observe Observer) (*Result, error) {
+	e, err := newEngine(in, observe)
+	if err != nil {
+		return nil, err
+	}
+	end, err := e.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.finish(end)
+}
+
+func newEngine(in Input, observe Observer) (*engine, error) {
+	o := in.Options
+	if o.Packet == (Packet{}) {
+		o.Packet = DefaultPacket()
+	}
+	if o.Packet.MSS < 1 {
+		return nil, fmt.Errorf("MSS must be at least 1, got %d", o.Packet.MSS)
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	if o.Limit == 0 {
+		o.Limit = math.MaxInt64
+	}
+	if o.MaxFlows == 0 {
+		o.MaxFlows = 8 << 20
+	}
+	if o.ProgressEvents == 0 {
+		o.ProgressEvents = 1 << 16
+	}
+	e := &engine{
+		options: o, observe: observe, fabric: in.Fabric,
+		routes: topology.NewRoutes(in.Fabric, o.Seed),
+	}
+	e.addResources()
+	if err := e.addGroups(in.Groups); err != nil {
+		return nil, err
+	}
+	if e.progress.SendsTotal == 0 {
+		return nil, ErrNothing
+	}
+	return e, nil
+}

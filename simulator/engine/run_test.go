@@ -1,0 +1,232 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"netsim/simulator/collective"
+	"netsim/simulator/engine"
+	"netsim/simulator/topology"
+)
+
+const gbps = 1_000_000_000
+
+// oneSwitch is a rack of hosts with one link each.
+func oneSwitch(t testing.TB, hosts int, rate, delay int64) *topology.Fabric {
+	t.Helper()
+	server := topology.Server{Component: "server", NICs: []topology.NIC{{Component: "nic", Rate: rate, Delay: delay}}}
+	rack := topology.Rack{Switches: []topology.Switch{{Component: "switch", DownRate: rate}}}
+	for range hosts {
+		rack.Servers = append(rack.Servers, server)
+	}
+	f, err := topology.Build(topology.Layout{Racks: []topology.Rack{rack}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func derived(t testing.TB, radix, ratio string, ranks int) *topology.Fabric {
+	t.Helper()
+	d, err := topology.Derive(topology.Constraints{SwitchRadix: radix, SubscriptionRatio: ratio}, ranks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := topology.Build(d.Layout())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func workload(t testing.TB, ranks int, phases ...collective.Phase) []collective.GroupSpec {
+	t.Helper()
+	groups, err := collective.Resolve(&collective.Workload{Ranks: ranks, Phases: phases}, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return groups
+}
+
+func phase(operation, algorithm string, size int64) collective.Phase {
+	return collective.Phase{OperationType: operation, Algorithm: algorithm, DataSize: size}
+}
+
+func run(t testing.TB, in engine.Input, o engine.Observer) *engine.Result {
+	t.Helper()
+	r, err := engine.Run(t.Context(), in, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestClosedForms: on one switch of 400 Gb/s and 500 ns links, 4,000 B packets
+// without headers and acknowledgements take 80 ns.
+func TestClosedForms(t *testing.T) {
+	t.Parallel()
+	const (
+		packet  = 80_000    // ps
+		latency = 2_000_000 // there and back
+		hop     = packet    // store-and-forward at the switch
+	)
+	for _, c := range []struct {
+		phase collective.Phase
+		want  int64
+	}{
+		{phase("allReduce", "ring", 64_000), 14 * (2*packet + latency + hop)},
+		{phase("allGather", "ring", 8_000), 7 * (2*packet + latency + hop)},
+		{phase("reduceScatter", "ring", 64_000), 7 * (2*packet + latency + hop)},
+		{phase("reduceScatter", "halving", 64_000), (8+4+2)*packet + 3*(latency+hop)},
+		{phase("allReduce", "recursiveHalvingDoubling", 64_000), 2 * ((8+4+2)*packet + 3*(latency+hop))},
+		{phase("allToAll", "interleaved", 64_000), 7*2*packet + latency + hop},
+		{phase("allToAll", "sequential", 64_000), 7 * (2*packet + latency + hop)},
+		{phase("broadcast", "interleaved", 8_000), 7*2*packet + latency + hop},
+		{phase("broadcast", "sequential", 8_000), 7 * (2*packet + latency + hop)},
+		{phase("scatter", "direct", 64_000), 7*2*packet + latency + hop},
+	} {
+		for _, routing := range []engine.Routing{engine.ECMP, engine.Spray} {
+			r := run(t, engine.Input{
+				Fabric: oneSwitch(t, 8, 400*gbps, 500_000), Groups: workload(t, 8, c.phase),
+				Options: engine.Options{Routing: routing, Packet: engine.Packet{MSS: 4000}},
+			}, engine.Observer{})
+			// Sharing a link rounds rates down to whole bit/s.
+			if d := r.Time - c.want; d < 0 || d > 10 {
+				t.Errorf("%s %s takes %d ps, want %d", c.phase.OperationType, c.phase.Algorithm, r.Time, c.want)
+			}
+			if r.End != engine.Finished || len(r.Unfinished) > 0 {
+				t.Errorf("%s: ended %v with %d unfinished", c.phase.OperationType, r.End, len(r.Unfinished))
+			}
+		}
+	}
+}
+
+// TestPhasesAndGroups: phases follow each other, groups run side by side.
+func TestPhasesAndGroups(t *testing.T) {
+	t.Parallel()
+	run1 := func(groups ...collective.GroupSpec) *engine.Result {
+		resolved, err := collective.Resolve(nil, groups, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run(t, engine.Input{Fabric: oneSwitch(t, 9, 400*gbps, 500_000), Groups: resolved}, engine.Observer{})
+	}
+	one := phase("allReduce", "ring", 1<<20)
+	alone := run1(collective.GroupSpec{Count: 1, GroupSize: 4, Phases: []collective.Phase{one}})
+	twice := run1(collective.GroupSpec{Count: 1, GroupSize: 4, Phases: []collective.Phase{one, one}})
+	both := run1(collective.GroupSpec{Count: 2, GroupSize: 4, Phases: []collective.Phase{one}},
+		collective.GroupSpec{Count: 1, GroupSize: 1, Phases: []collective.Phase{one}})
+	if twice.Time != 2*alone.Time {
+		t.Errorf("two phases take %d ps, one %d", twice.Time, alone.Time)
+	}
+	if both.Time != alone.Time || both.Ranks != 9 || both.Collectives != 3 {
+		t.Errorf("two groups take %d ps, one %d; %d ranks, %d collectives", both.Time, alone.Time, both.Ranks, both.Collectives)
+	}
+}
+
+func TestNothingToSimulate(t *testing.T) {
+	t.Parallel()
+	_, err := engine.Run(t.Context(), engine.Input{
+		Fabric: oneSwitch(t, 2, gbps, 1), Groups: workload(t, 1, phase("allReduce", "", 1)),
+	}, engine.Observer{})
+	if !errors.Is(err, engine.ErrNothing) {
+		t.Errorf("%v, want %v", err, engine.ErrNothing)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	stop := errors.New("disk full")
+	for _, c := range []struct {
+		when    string
+		in      engine.Input
+		observe engine.Observer
+		want    string
+	}{
+		{
+			when: "too few servers",
+			in:   engine.Input{Fabric: oneSwitch(t, 2, gbps, 1), Groups: workload(t, 4, phase("allReduce", "", 1))},
+			want: "4 ranks exceed the 2 servers of the fabric",
+		},
+		{
+			when: "too many flows",
+			in: engine.Input{
+				Fabric: oneSwitch(t, 8, gbps, 1), Groups: workload(t, 8, phase("allToAll", "", 1)),
+				Options: engine.Options{MaxFlows: 55},
+			},
+			want: "more than 55 transfers are in flight at once",
+		},
+		{
+			when:    "observer",
+			in:      engine.Input{Fabric: oneSwitch(t, 8, gbps, 1), Groups: workload(t, 8, phase("allToAll", "", 1))},
+			observe: engine.Observer{Transfer: func(*engine.Transfer) error { return stop }},
+			want:    "disk full",
+		},
+	} {
+		_, err := engine.Run(t.Context(), c.in, c.observe)
+		if fmt.Sprint(err) != c.want {
+			t.Errorf("%s: %v, want %s", c.when, err, c.want)
+		}
+	}
+}
+
+// TestLimit: the limit ends the run as complete, with what is unfinished said.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	var unfinished []string
+	var ranks int
+	in := engine.Input{
+		Fabric: oneSwitch(t, 8, 400*gbps, 500_000),
+		Groups: workload(t, 8, phase("allReduce", "", 1<<20), phase("allGather", "", 1<<20)),
+	}
+	whole := run(t, in, engine.Observer{})
+	in.Options.Limit = whole.Time / 2
+	r := run(t, in, engine.Observer{
+		Collective: func(c *engine.Collective) error {
+			if !c.Finished {
+				unfinished = append(unfinished, c.OperationType)
+			}
+			return nil
+		},
+		Rank: func(r *engine.Rank) error {
+			if !r.Finished {
+				ranks++
+			}
+			return nil
+		},
+	})
+	if r.End != engine.Limited || r.Time != in.Options.Limit || len(r.Unfinished) != 8 || ranks != 8 {
+		t.Errorf("ended %v at %d with %d unfinished ranks, %d reported", r.End, r.Time, len(r.Unfinished), ranks)
+	}
+	if strings.Join(unfinished, " ") != "allGather" || r.LastCollective != "allReduce 0 of group 0" {
+		t.Errorf("unfinished: %v; last finished: %s", unfinished, r.LastCollective)
+	}
+	if r.Bytes == 0 || r.Bytes >= whole.Bytes {
+		t.Errorf("%d bytes of %d", r.Bytes, whole.Bytes)
+	}
+}
+
+// TestStop: cancelling the context keeps what is done.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	in := engine.Input{
+		Fabric: oneSwitch(t, 8, 400*gbps, 500_000), Groups: workload(t, 8, phase("allReduce", "", 1<<20)),
+		Options: engine.Options{ProgressEvents: 10},
+	}
+	r, err := engine.Run(ctx, in, engine.Observer{Progress: func(p *engine.Progress) error {
+		if p.Events > 50 {
+			cancel()
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.End != engine.Stopped || r.Sends == 0 || r.Sends == r.SendsTotal || len(r.Unfinished) != 8 {
+		t.Errorf("ended %v after %d of %d sends with %d unfinished ranks", r.End, r.Sends, r.SendsTotal, len(r.Unfinished))
+	}
+}

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"math"
+	"math/bits"
+)
+
+// picoseconds in a second.
+const picoseconds = 1_000_000_000_000
+
+// work is an amount of data left to send, in units of 10⁻¹² bit, 128 bits
+// wide. A rate in bit/s times a time in picoseconds is exactly such an amount,
+// so however often rates change nothing is rounded before the end.
+type work struct{ hi, lo uint64 }
+
+func workOf(bitCount int64) work {
+	hi, lo := bits.Mul64(uint64(bitCount), picoseconds)
+	return work{hi, lo}
+}
+
+// after is what is left after sending at rate for ps, at least nothing.
+func (w work) after(rate, ps int64) work {
+	hi, lo := bits.Mul64(uint64(rate), uint64(ps))
+	lo, borrow := bits.Sub64(w.lo, lo, 0)
+	hi, borrow = bits.Sub64(w.hi, hi, borrow)
+	if borrow != 0 {
+		return work{}
+	}
+	return work{hi, lo}
+}
+
+// duration is the time in picoseconds, rounded up, that the work takes at
+// rate bit/s.
+func (w work) duration(rate int64) int64 {
+	if w.hi >= uint64(rate) {
+		return math.MaxInt64 / 2 // beyond any simulated time
+	}
+	q, r := bits.Div64(w.hi, w.lo, uint64(rate))
+	if r != 0 {
+		q++
+	}
+	return int64(min(q, math.MaxInt64/2))
+}
+
+// bits is the work in whole bits, rounded up.
+func (w work) bits() int64 {
+	q, r := bits.Div64(w.hi, w.lo, picoseconds)
+	if r != 0 {
+		q++
+	}
+	return int64(q)
+}
+
+// mulDiv is floor(a·b/c), saturated.
+func mulDiv(a, b, c uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	if hi >= c {
+		return math.MaxUint64
+	}
+	q, _ := bits.Div64(hi, lo, c)
+	return q
+}
+
+// Sum is a sum of times, 128 bits wide: billions of transfers of hours each do
+// not overflow it.
+type Sum struct{ Hi, Lo uint64 }
+
+func (s *Sum) add(ps int64) {
+	var carry uint64
+	s.Lo, carry = bits.Add64(s.Lo, uint64(ps), 0)
+	s.Hi += carry
+}
+
+func (s *Sum) mean(n int64) int64 {
+	if n == 0 || s.Hi >= uint64(n) {
+		return 0
+	}
+	q, _ := bits.Div64(s.Hi, s.Lo, uint64(n))
+	return int64(q)
+}
