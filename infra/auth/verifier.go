@@ -4,7 +4,9 @@
 // A token is verified once, by signature, issuer, audience, algorithm and
 // time, and then remembered by its SHA-256 until it ends. A refusal is never
 // remembered, and no token, however it is made, can make the service ask the
-// issuer for keys more often than once in ten seconds.
+// issuer for keys more often than once in ten seconds. A key that the issuer
+// withdraws, and every token remembered, is forgotten with the next fetch: at
+// the first new token after ten minutes.
 package auth
 
 import (

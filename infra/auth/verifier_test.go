@@ -16,6 +16,8 @@ import (
 
 	"netsim/fault"
 	"netsim/infra/auth"
+	"netsim/infra/devissuer"
+	"netsim/infra/teststack"
 )
 
 func TestVerifyReadsTheClaims(t *testing.T) {
@@ -148,6 +150,23 @@ func TestServiceClaimIsConfigurable(t *testing.T) {
 	if !mustVerify(t.Context(), t, v, iss.token(t, "k1", userClaims(c, "gty", "client-credentials"))).Service {
 		t.Error("the configured claim does not make a service token")
 	}
+}
+
+func TestTokensOfTheDevelopmentIssuer(t *testing.T) {
+	t.Parallel()
+	issuer := teststack.Issuer(t)
+	v, err := auth.New(auth.Config{Issuer: issuer.URL, JWKSURL: issuer.JWKSURL, Audience: issuer.Audience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := mustVerify(t.Context(), t, v, issuer.Token(devissuer.Options{}))
+	if user.Service || !user.AllWorkspaces || user.UserID == "" || user.AccountID == "" {
+		t.Errorf("user %+v, want a user with every workspace of an account", user)
+	}
+	if !mustVerify(t.Context(), t, v, issuer.Token(devissuer.Options{Service: true})).Service {
+		t.Error("a service token is taken for a user's")
+	}
+	refuses(t, v, issuer.Token(devissuer.Options{TTL: -time.Hour}))
 }
 
 func TestNewRefusesUnsafeConfig(t *testing.T) {

@@ -125,6 +125,17 @@ func TestFail(t *testing.T) {
 	}
 }
 
+func TestFailKeepsAMorePreciseChallenge(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	Errors{Log: slog.New(slog.DiscardHandler)}.Fail(w, r, fault.New(fault.Unauthorized, "the bearer token is expired"))
+	if got := w.Header().Values("WWW-Authenticate"); !cmp.Equal(got, []string{`Bearer error="invalid_token"`}) {
+		t.Errorf("challenge %q", got)
+	}
+}
+
 func TestFailLogsInternalErrorsOnce(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
