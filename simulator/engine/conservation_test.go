@@ -1,0 +1,87 @@
+package engine_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"netsim/simulator/collective"
+	"netsim/simulator/engine"
+	"netsim/simulator/topology"
+)
+
+// TestConservation: whatever runs, what is sent is received, every NIC carries
+// exactly the wire bits of its transfers however the intervals cut them, and
+// no link carries more than it can.
+func TestConservation(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		groups := drawGroups(rt)
+		ranks := collective.Ranks(groups)
+		routing := rapid.SampledFrom([]engine.Routing{engine.ECMP, engine.Spray}).Draw(rt, "routing")
+		fabric := leafSpine(t, (ranks+7)/8*8, rapid.SampledFrom([]int{1, 2, 4}).Draw(rt, "oversubscription"))
+		packet := engine.DefaultPacket()
+
+		out, in := make([]int64, ranks), make([]int64, ranks) // wire bits
+		carried := make([]int64, 2*len(fabric.Links))
+		var sent, received int64
+		observe := engine.Observer{
+			Transfer: func(tr *engine.Transfer) error {
+				packets := max(1, (tr.Bytes+packet.MSS-1)/packet.MSS)
+				bits := 8 * (tr.Bytes + packets*(packet.Header+packet.Ack))
+				out[tr.From] += bits
+				in[tr.To] += bits
+				if tr.Acked <= tr.Start {
+					rt.Fatalf("a transfer from %d to %d ps", tr.Start, tr.Acked)
+				}
+				return nil
+			},
+			Rank: func(r *engine.Rank) error {
+				sent += r.BytesSent
+				received += r.BytesReceived
+				return nil
+			},
+			Links: func(l *engine.Links) error {
+				for d, bits := range l.Bits {
+					carried[d] += bits
+					// A bit of rounding for each flow that the interval cut.
+					if room := float64(fabric.Links[d/2].Rate) * float64(l.End-l.Start) / 1e12; float64(bits) > room+1000 {
+						rt.Fatalf("link %d carries %d bits in room for %.0f", d, bits, room)
+					}
+				}
+				return nil
+			},
+		}
+		r, err := engine.Run(t.Context(), engine.Input{Fabric: fabric, Groups: groups, Options: engine.Options{
+			Routing: routing, Interval: rapid.Int64Range(1_000_000, 1_000_000_000).Draw(rt, "interval"),
+		}}, observe)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if r.Bytes != r.BytesTotal || r.Sends != r.SendsTotal || sent != r.Bytes || received != r.Bytes {
+			rt.Fatalf("%d bytes planned, %d acknowledged, %d sent, %d received", r.BytesTotal, r.Bytes, sent, received)
+		}
+		for id, l := range fabric.Links {
+			if fabric.Nodes[l.Lower].Tier != topology.TierNIC || id >= ranks {
+				continue
+			}
+			if carried[2*id] != out[id] || carried[2*id+1] != in[id] {
+				rt.Fatalf("NIC %d carried %d out and %d in, want %d and %d", id, carried[2*id], carried[2*id+1], out[id], in[id])
+			}
+		}
+	})
+}
+
+func drawGroups(t *rapid.T) []collective.GroupSpec {
+	var specs []collective.GroupSpec
+	for range rapid.IntRange(1, 3).Draw(t, "specs") {
+		spec := collective.GroupSpec{Count: rapid.IntRange(1, 2).Draw(t, "count"), GroupSize: 1 << rapid.IntRange(1, 4).Draw(t, "size")}
+		for range rapid.IntRange(1, 3).Draw(t, "phases") {
+			entry := rapid.SampledFrom(collective.Matrix()).Draw(t, "operation")
+			spec.Phases = append(spec.Phases, phase(entry.OperationType,
+				rapid.SampledFrom(entry.AllowedAlgorithms).Draw(t, "algorithm"), rapid.Int64Range(1, 1<<22).Draw(t, "bytes")))
+		}
+		specs = append(specs, spec)
+	}
+	return specs
+}

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// obviousRates raises every flow's rate together and stops those whose link is
+// full, with nothing clever: the definition of max-min fairness.
+func obviousRates(e *engine) map[int32]int64 {
+	rates := map[int32]int64{}
+	left := make([]int64, len(e.resources))
+	for h := range left {
+		left[h] = e.resources[h].rate
+	}
+	for {
+		open := make([]int64, len(e.resources))
+		for id := range e.flows {
+			if f := &e.flows[id]; f.attached {
+				if _, ok := rates[int32(id)]; !ok {
+					for _, h := range f.path[:f.hops] {
+						open[h]++
+					}
+				}
+			}
+		}
+		least := -1
+		for h := range open {
+			if open[h] > 0 && (least < 0 || left[h]/open[h] < left[least]/open[least]) {
+				least = h
+			}
+		}
+		if least < 0 {
+			return rates
+		}
+		rate := left[least] / open[least]
+		for id := range e.flows {
+			f := &e.flows[id]
+			if _, ok := rates[int32(id)]; ok || !f.attached {
+				continue
+			}
+			for _, h := range f.path[:f.hops] {
+				if int(h) != least {
+					continue
+				}
+				rates[int32(id)] = rate
+				for _, g := range f.path[:f.hops] {
+					left[g] -= rate
+				}
+				break
+			}
+		}
+	}
+}
+
+// TestMaxMin: after any sequence of starts and ends the incremental rates are
+// those of the obvious solver.
+func TestMaxMin(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		e := &engine{options: Options{MaxFlows: 1000, Packet: DefaultPacket()}, resources: make([]resource, 12)}
+		for h := range e.resources {
+			rate := rapid.Int64Range(1_000_000, 400_000_000_000).Draw(t, "rate")
+			e.resources[h].rate, e.resources[h].hopRate = rate, rate
+		}
+		links := rapid.SliceOfNDistinct(rapid.Int32Range(0, 11), 1, 6, rapid.ID[int32])
+		for range rapid.IntRange(1, 30).Draw(t, "changes") {
+			if rapid.Bool().Draw(t, "start") || len(e.queue.heap) == 0 {
+				startFlow(e, links.Draw(t, "path"), rapid.Int64Range(1, 1<<30).Draw(t, "bytes"))
+			} else {
+				next := e.queue.pop()
+				e.now = next.time
+				step(e, next)
+			}
+			// Rates are settled when everything of the instant has happened.
+			for len(e.queue.heap) > 0 && e.queue.heap[0].time <= e.now {
+				step(e, e.queue.pop())
+			}
+			want := obviousRates(e)
+			for id, rate := range want {
+				f := &e.flows[id]
+				if f.drain <= e.now {
+					continue // alone and drained: it only waits for its acknowledgement
+				}
+				if f.rate != rate {
+					t.Fatalf("flow %d has %d bit/s, want %d", id, f.rate, rate)
+				}
+			}
+		}
+	})
+}
+
+func startFlow(e *engine, path []int32, bytes int64) {
+	e.ranks = append(e.ranks[:0], rank{route: route{to: 1, bytes: bytes, hops: int32(len(path))}})
+	copy(e.ranks[0].route.path[:], path)
+	e.measure(&e.ranks[0].route)
+	e.send(transfer{to: 1, bytes: bytes})
+}
+
+// step is handle without ranks: an acknowledged flow only leaves.
+func step(e *engine, ev event) {
+	if ev.kind() != acked {
+		e.handle(ev)
+		return
+	}
+	f := &e.flows[ev.id]
+	if f.stamp != ev.stamp {
+		return
+	}
+	if f.attached {
+		e.detach(ev.id)
+	}
+	f.component = alone
+	f.stamp++
+	e.freeFlows = append(e.freeFlows, ev.id)
+}
