@@ -1,87 +1,65 @@
 package journal
 
 import (
-	"fmt"
-	"sync"
+	"os"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"netsim/events"
+	"netsim/infra/teststack"
 )
 
-func TestAppendKeepsTheOrderOfItsCalls(t *testing.T) {
+// TestConformance runs one suite on every log that the service may meet: the
+// embedded broker in memory and on disk with fsync, or Apache Kafka when
+// NETSIM_TEST_KAFKA=apache.
+func TestConformance(t *testing.T) {
 	t.Parallel()
-	k := open(t, Config{})
-	topic := k.Topic(events.Simulations)
-	const writers, each = 16, 200
-	var pending [writers][each]*Pending
-	var group sync.WaitGroup
-	for w := range writers {
-		group.Go(func() {
-			for i := range each {
-				pending[w][i] = k.Append(topic, 1, message(fmt.Sprintf("%d-%d", w, i)))
+	logs := map[string]Config{"shared": {Brokers: teststack.Broker(t)}}
+	if !onApache() {
+		logs["disk"] = Config{Brokers: []string{teststack.Start(t, "broker", t.TempDir()).Addr}}
+	}
+	for name, c := range logs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, test := range suite {
+				t.Run(test.name, func(t *testing.T) {
+					t.Parallel()
+					test.run(t, c)
+				})
 			}
 		})
 	}
-	group.Wait()
-
-	records := readAllOf(t, k, topic, 1, writers*each)
-	for w := range writers {
-		last := int64(-1)
-		for i, p := range pending[w] {
-			offset, err := p.Wait(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if offset <= last {
-				t.Fatalf("writer %d: append %d is at %d, behind %d", w, i, offset, last)
-			}
-			last = offset
-			if got, want := nameOf(&records[offset]), fmt.Sprintf("%d-%d", w, i); got != want {
-				t.Fatalf("offset %d holds %s, want %s", offset, got, want)
-			}
-		}
-	}
 }
 
-// readAllOf reads until the partition has given n records.
-func readAllOf(t testing.TB, k *Kafka, topic string, partition int32, n int) []events.Record {
-	t.Helper()
-	var all []events.Record
-	for len(all) < n {
-		records, _, err := k.Read(t.Context(), topic, partition, int64(len(all)), 1<<20, 5*time.Second)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, records...)
-	}
-	for i := range all {
-		if all[i].Offset != int64(i) {
-			t.Fatalf("record %d is at offset %d", i, all[i].Offset)
-		}
-	}
-	return all
-}
+// onApache reports whether the suite runs on Apache Kafka.
+func onApache() bool { return os.Getenv("NETSIM_TEST_KAFKA") == "apache" }
 
-func TestDescribeTellsWhatThereIs(t *testing.T) {
-	t.Parallel()
-	k := open(t, Config{})
-	topic := k.Topic(events.Billing)
-	for range 3 {
-		if _, err := k.Append(topic, 0, message("a")).Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	d, err := k.Describe(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := k.Check(d); err != nil {
-		t.Error(err)
-	}
-	if diff := cmp.Diff(topic, d.TopicName(events.Billing)); diff != "" {
-		t.Error(diff)
-	}
+var suite = []struct {
+	name string
+	run  func(t *testing.T, c Config)
+}{
+	{"appends lie in the order of their calls, at their offsets", appendsInOrder},
+	{"what waits becomes one batch", waitingBecomesOneBatch},
+	{"a full queue refuses", fullQueueRefuses},
+	{"a record is stored as it was given", recordsRoundTrip},
+	{"a record of the largest size is stored, a larger one refused", sizeLimit},
+	{"a topic that takes less than we accept refuses", topicTakesLess},
+	{"an append to no topic is certainly not written", appendToNoTopic},
+	{"closing settles every append", closeSettles},
+
+	{"read begins at any offset", readFromAnywhere},
+	{"read waits for the next record", readWaits},
+	{"read tells the high water mark", readTellsHighWater},
+	{"read outside the log is refused", readOutside},
+	{"time is the log's", timeIsTheLogs},
+	{"compressed batches of others are read", readsCompressed},
+
+	{"ensure twice is ensure once", ensureTwice},
+	{"a topic recreated has another id", recreatedTopic},
+	{"settings that can lose facts are refused", dangerousSettings},
+	{"deleted records are refused", deletedRecords},
+	{"more partitions are seen and refused", morePartitions},
+
+	{"a lost answer gives the first copy", lostAnswer},
+	{"a lost request gives the only copy", lostRequest},
+	{"an append is unknown when no answer ever comes", noAnswerEver},
+	{"random losses never give a wrong offset", randomLosses},
 }

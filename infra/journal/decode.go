@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/segmentio/kafka-go/compress"
@@ -76,6 +77,10 @@ func (d *decoder) add(b batch, from int64) error {
 	}
 	c := cursor{rest: body}
 	count := int(int32(binary.BigEndian.Uint32(b.header[atRecordCount:])))
+	if count < 0 || count > len(body) {
+		return fmt.Errorf("batch at offset %d: %w", b.base(), errCorrupt)
+	}
+	d.records = slices.Grow(d.records, count)
 	first := int64(binary.BigEndian.Uint64(b.header[atFirstTime:]))
 	appended := int64(binary.BigEndian.Uint64(b.header[atMaxTime:]))
 	for range count {

@@ -37,5 +37,7 @@
 // record that somebody else wrote in one is judged like any other. Time is the
 // broker's time of append, which kafka-go's own decoder does not give: it
 // computes the producer's. That and its allocation per header are why the
-// journal decodes fetched batches itself.
+// journal decodes fetched batches itself. The embedded broker of netsim-dev
+// has no such time and keeps the producer's, which is the time of Append on
+// the same machine.
 package journal

@@ -28,7 +28,7 @@ func (k *Kafka) Ensure(ctx context.Context) error {
 			return err
 		}
 	}
-	return k.awaitLeaders(ctx)
+	return k.awaitTopics(ctx)
 }
 
 func (k *Kafka) create(ctx context.Context, topics []kafka.TopicConfig) error {
@@ -71,34 +71,18 @@ func (k *Kafka) topicConfig(name string) kafka.TopicConfig {
 // maxMessage is the largest batch that Append sends, in bytes.
 func (k *Kafka) maxMessage() int { return max(k.MaxRecord, batchBytes) + batchHeader }
 
-// awaitLeaders waits until every partition of every topic has a leader: a
-// cluster creates topics step by step.
-func (k *Kafka) awaitLeaders(ctx context.Context) error {
+// awaitTopics waits until every partition answers: a cluster makes topics step
+// by step.
+func (k *Kafka) awaitTopics(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	for pause := (backoff{}); ; {
-		meta, err := k.metadata(ctx)
-		if err == nil {
-			if err = leaderless(meta); err == nil {
-				return nil
-			}
+		d, err := k.Describe(ctx)
+		if err == nil && len(d.Topics) == len(k.topics()) {
+			return nil
 		}
 		if !pause.wait(ctx) {
-			return fmt.Errorf("wait for the topics: %w", err)
+			return fmt.Errorf("wait for the topics: %d of %d are there: %w", len(d.Topics), len(k.topics()), errors.Join(err, ctx.Err()))
 		}
 	}
-}
-
-func leaderless(meta *sarama.MetadataResponse) error {
-	for _, topic := range meta.Topics {
-		if topic.Err != sarama.ErrNoError {
-			return fmt.Errorf("topic %s: %w", topic.Name, topic.Err)
-		}
-		for _, p := range topic.Partitions {
-			if p.Err != sarama.ErrNoError || p.Leader < 0 {
-				return fmt.Errorf("partition %d of topic %s has no leader", p.ID, topic.Name)
-			}
-		}
-	}
-	return nil
 }
