@@ -77,16 +77,33 @@ func (p *Projector) commit(ctx context.Context, batch []chunk) (err error) {
 		return fmt.Errorf("load the streams: %w", err)
 	}
 	facts := p.judge(batch)
+	writes := &pgx.Batch{}
+	next := p.moveOffsets(writes, batch)
+	if err := p.retell(ctx, writes, batch, facts); err != nil {
+		return err
+	}
+	p.saveVerdicts(writes, batch)
+	writes.Queue(`SELECT pg_notify($1, $2)`, channel(p.Schema), notice(batch, next))
+	if err := p.send(ctx, writes); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	for at, to := range next {
+		at.position = to
+	}
+	p.streams.trim()
+	p.stats.applied(batch, facts)
+	return nil
+}
 
-	reads = &pgx.Batch{}
+// retell queues the streams and the projections as the facts leave them.
+func (p *Projector) retell(ctx context.Context, writes *pgx.Batch, batch []chunk, facts []events.Fact) error {
+	reads := &pgx.Batch{}
 	for _, projection := range p.Projections {
 		projection.Load(reads, facts)
 	}
 	if err := p.send(ctx, reads); err != nil {
 		return fmt.Errorf("load the rows: %w", err)
 	}
-	writes := &pgx.Batch{}
-	next := p.moveOffsets(writes, batch)
 	if err := p.saveStreams(writes, batch); err != nil {
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}
@@ -95,16 +112,6 @@ func (p *Projector) commit(ctx context.Context, batch []chunk) (err error) {
 			return fmt.Errorf("%w: %w", errRefused, err)
 		}
 	}
-	p.saveVerdicts(writes, batch)
-	writes.Queue(`SELECT pg_notify($1, $2)`, channel(p.Schema), notice(batch, next))
-	if err := p.send(ctx, writes); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	for at, to := range next {
-		*at = to
-	}
-	p.streams.trim()
-	p.stats.applied(batch, facts)
 	return nil
 }
 
@@ -119,13 +126,13 @@ func (p *Projector) send(ctx context.Context, b *pgx.Batch) error {
 // moveOffsets queues the compare-and-set that makes a batch count once, and
 // returns where the partitions stand after it. When a row is not where it is
 // expected, the count differs and the division by zero undoes everything.
-func (p *Projector) moveOffsets(writes *pgx.Batch, batch []chunk) map[*place]place {
-	next := map[*place]place{}
+func (p *Projector) moveOffsets(writes *pgx.Batch, batch []chunk) map[*place]position {
+	next := map[*place]position{}
 	var order []*place
 	for _, part := range batch {
 		to, seen := next[part.at]
 		if !seen {
-			to = *part.at
+			to = part.at.position
 			order = append(order, part.at)
 		}
 		for i := range part.items {

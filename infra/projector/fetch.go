@@ -53,7 +53,7 @@ func (p *Projector) fetch(ctx context.Context, at *place, from int64, out chan<-
 		from = records[len(records)-1].Offset + 1
 		items := make([]item, len(records))
 		for i := range records {
-			items[i].read(records[i])
+			items[i].read(records[i], p.Decode)
 		}
 		for len(items) > 0 {
 			n := min(len(items), p.BatchSize)
@@ -67,12 +67,12 @@ func (p *Projector) fetch(ctx context.Context, at *place, from int64, out chan<-
 	}
 }
 
-func (it *item) read(r events.Record) {
+func (it *item) read(r events.Record, decode func(string, []byte) (events.Data, error)) {
 	it.record = r
 	if it.frame, it.hash, it.bad = events.ReadFrame(&it.record.Message); it.bad != nil {
 		return
 	}
-	it.data, it.unread = events.Decode(it.frame.Type, r.Value)
+	it.data, it.unread = decode(it.frame.Type, r.Value)
 }
 
 // project runs one session: from the stored places on until something fails.
@@ -83,10 +83,15 @@ func (p *Projector) project(ctx context.Context) error {
 		return err
 	}
 	p.counts = countPartitions(places)
+	if err := p.retry(ctx, places); err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	chunks := make(chan chunk, len(places))
 	for _, at := range places {
-		group.Go(func() error { return p.fetch(ctx, at, at.next, chunks) })
+		p.stats.begin(at)
+		from := at.next
+		group.Go(func() error { return p.fetch(ctx, at, from, chunks) })
 	}
 	group.Go(func() error { return p.watch(ctx, places) })
 	group.Go(func() error { return p.consume(ctx, chunks) })

@@ -108,13 +108,17 @@ func (p *Projector) judge(batch []chunk) []events.Fact {
 			if !p.fold(s, it, event) {
 				continue
 			}
-			facts = append(facts, events.Fact{
-				Event: event, Family: part.at.family, Partition: part.at.partition,
-				Offset: it.record.Offset, RecordedAt: it.record.Time,
-			})
+			facts = append(facts, factOf(part.at, it, event))
 		}
 	}
 	return facts
+}
+
+func factOf(at *place, it *item, event events.Event) events.Fact {
+	return events.Fact{
+		Event: event, Family: at.family, Partition: at.partition,
+		Offset: it.record.Offset, RecordedAt: it.record.Time,
+	}
 }
 
 // fold applies the event to the stream's state. It reports false, and parks

@@ -10,12 +10,17 @@ import (
 	"netsim/infra/journal"
 )
 
-// place is where a partition stands.
+// place is a partition and how far it is judged. The position belongs to
+// whoever applies batches, the rest does not change.
 type place struct {
-	family     events.Family
-	partition  int32
-	topic      string
-	topicID    string
+	family    events.Family
+	partition int32
+	topic     string
+	topicID   string
+	position
+}
+
+type position struct {
 	next       int64
 	lastRecord []byte // SHA-256 of the record before next
 	facts      int64

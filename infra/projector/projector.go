@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -50,6 +51,7 @@ type Config struct {
 	Log         Log
 	Schema      string // of the read model; "" is Live
 	ReadState   func(stream string, stored []byte) (State, error)
+	Decode      func(eventType string, value []byte) (events.Data, error) // nil is events.Decode
 	Projections []Projection
 	Logger      *slog.Logger
 	BatchSize   int // records a transaction; 0 is 8,192
@@ -68,6 +70,9 @@ func New(c Config) *Projector {
 	if c.Schema == "" {
 		c.Schema = Live
 	}
+	if c.Decode == nil {
+		c.Decode = events.Decode
+	}
 	if c.BatchSize == 0 {
 		c.BatchSize = 8192
 	}
@@ -76,6 +81,11 @@ func New(c Config) *Projector {
 
 // Create makes the read model's schema and tables when they are not there.
 func (p *Projector) Create(ctx context.Context) error {
+	tables, indexes := p.ddl()
+	return p.define(ctx, tables+"\n"+strings.Join(indexes, "\n"))
+}
+
+func (p *Projector) define(ctx context.Context, ddl string) error {
 	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", "create "+p.Schema); err != nil {
 			return fmt.Errorf("lock the schema: %w", err)
@@ -85,15 +95,7 @@ func (p *Projector) Create(ctx context.Context) error {
 		if err != nil || exists {
 			return err
 		}
-		name := pgx.Identifier{p.Schema}.Sanitize()
-		if _, err := tx.Exec(ctx, "CREATE SCHEMA "+name+"; SET LOCAL search_path = "+name); err != nil {
-			return fmt.Errorf("create the schema: %w", err)
-		}
-		ddl := schemaSQL
-		for _, projection := range p.Projections {
-			ddl += "\n" + projection.Schema()
-		}
-		if _, err := tx.Exec(ctx, ddl); err != nil {
+		if _, err := tx.Exec(ctx, fmt.Sprintf("CREATE SCHEMA %[1]s; SET LOCAL search_path = %[1]s; %[2]s", p.ident(), ddl)); err != nil {
 			return fmt.Errorf("create the tables of %s: %w", p.Schema, err)
 		}
 		return nil

@@ -31,15 +31,18 @@ type Report struct {
 	LastFact   time.Time // when the log took the newest fact applied
 }
 
+func (s *Stats) begin(at *place) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ensure()
+	s.next[partitionKey{at.family, at.partition}] = at.next
+}
+
 func (s *Stats) saw(at *place, high int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ensure()
-	key := partitionKey{at.family, at.partition}
-	s.high[key] = high
-	if _, known := s.next[key]; !known {
-		s.next[key] = at.next
-	}
+	s.high[partitionKey{at.family, at.partition}] = high
 }
 
 func (s *Stats) applied(batch []chunk, facts []events.Fact) {

@@ -89,7 +89,7 @@ const maxNotice = 7500
 // channel is the notification channel of a read model.
 func channel(schema string) string { return "netsim_" + schema }
 
-func notice(batch []chunk, next map[*place]place) string {
+func notice(batch []chunk, next map[*place]position) string {
 	rejected := map[*place]*strings.Builder{}
 	size := 0
 	for _, part := range batch {

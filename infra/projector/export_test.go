@@ -1,0 +1,28 @@
+package projector
+
+import (
+	"context"
+	"errors"
+)
+
+// RunWithoutLock projects as Run does, beside whoever holds the lock.
+func (p *Projector) RunWithoutLock(ctx context.Context) error {
+	for {
+		err := p.project(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if errors.Is(err, ErrOtherLog) {
+			return err
+		}
+	}
+}
+
+// RetryParked retries what is parked, as the start of a session does.
+func (p *Projector) RetryParked(ctx context.Context) error {
+	places, err := p.places(ctx)
+	if err != nil {
+		return err
+	}
+	return p.retry(ctx, places)
+}

@@ -1,0 +1,114 @@
+package projector
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
+)
+
+// retry gives every parked stream another chance, at the start of a session: a
+// new release may know what the one before did not. A stream whose events can
+// all be applied now is made whole in one transaction; any other stays as it
+// is.
+func (p *Projector) retry(ctx context.Context, places []*place) error {
+	streams, err := p.parkedStreams(ctx, places)
+	if err != nil {
+		return err
+	}
+	for _, parked := range streams {
+		err := p.unpark(ctx, parked)
+		if err != nil && !refusedRows(err) {
+			return err
+		}
+		if err == nil {
+			p.Logger.InfoContext(ctx, "a parked stream is whole again", "stream", parked[0].stream, "events", len(parked))
+			continue
+		}
+		p.Logger.ErrorContext(ctx, "a stream stays parked", "stream", parked[0].stream, "error", err)
+	}
+	return nil
+}
+
+// parkedFact is a fact that has not been applied.
+type parkedFact struct {
+	at     *place
+	offset int64
+	stream string
+}
+
+// parkedStreams returns the parked facts of each stream, in order.
+func (p *Projector) parkedStreams(ctx context.Context, places []*place) ([][]parkedFact, error) {
+	rows, err := p.Pool.Query(ctx, fmt.Sprintf(
+		`SELECT family, partition, "offset", stream FROM %s.parked ORDER BY family, partition, stream, sequence`, p.ident()))
+	if err != nil {
+		return nil, fmt.Errorf("load what is parked: %w", err)
+	}
+	var streams [][]parkedFact
+	var family events.Family
+	var partition int32
+	var one parkedFact
+	_, err = pgx.ForEachRow(rows, []any{&family, &partition, &one.offset, &one.stream}, func() error {
+		for _, at := range places {
+			if at.family == family && at.partition == partition {
+				one.at = at
+			}
+		}
+		last := len(streams) - 1
+		if last < 0 || streams[last][0].stream != one.stream || streams[last][0].at != one.at {
+			streams, last = append(streams, nil), last+1
+		}
+		streams[last] = append(streams[last], one)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load what is parked: %w", err)
+	}
+	return streams, nil
+}
+
+// unpark applies the parked facts of one stream, all or none.
+func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: panic: %v", errRefused, r)
+		}
+		p.forget()
+	}()
+	at := parked[0].at
+	batch := []chunk{{at: at}}
+	for _, one := range parked {
+		records, _, err := p.Log.Read(ctx, at.topic, at.partition, one.offset, readBytes, 0)
+		if err != nil || len(records) == 0 {
+			return fmt.Errorf("read the parked record %s/%d@%d: %w", at.topic, at.partition, one.offset, err)
+		}
+		var it item
+		it.read(records[0], p.Decode)
+		it.verdict = events.Accepted
+		batch[0].items = append(batch[0].items, it)
+	}
+	reads := &pgx.Batch{}
+	p.streams.load(reads, p.ident(), batch)
+	if err := p.send(ctx, reads); err != nil {
+		return fmt.Errorf("load the parked stream: %w", err)
+	}
+	s := p.streams.get(streamKey{parked[0].stream, at.partition})
+	s.parked, s.touched = false, true
+	var facts []events.Fact
+	for i := range batch[0].items {
+		it := &batch[0].items[i]
+		event := events.Event{Frame: it.frame, Hash: it.hash, Data: it.data}
+		if !p.fold(s, it, event) {
+			return fmt.Errorf("%w: %s", errRefused, it.poison)
+		}
+		facts = append(facts, factOf(at, it, event))
+	}
+	writes := &pgx.Batch{}
+	writes.Queue(fmt.Sprintf(`DELETE FROM %s.parked WHERE stream = $1 AND partition = $2`, p.ident()), parked[0].stream, at.partition)
+	if err := p.retell(ctx, writes, batch, facts); err != nil {
+		return err
+	}
+	return p.send(ctx, writes)
+}

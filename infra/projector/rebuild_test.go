@@ -1,0 +1,218 @@
+package projector_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/projector"
+)
+
+// rebuilt projects the whole log into another schema and returns in what it
+// differs from the live one.
+func (s *stack) rebuilt(t *testing.T, schema string) []projector.Difference {
+	t.Helper()
+	c := s.config(schema)
+	c.Pool = openPool(t, s.database, schema)
+	if err := projector.New(c).Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	differences, err := projector.Diff(t.Context(), s.pool, projector.Live, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return differences
+}
+
+func TestARebuiltReadModelIsTheLiveOne(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	var all sync.WaitGroup
+	for w := range 8 {
+		all.Go(func() {
+			for i := range 20 {
+				id, err := s.createWorkspace(t.Context(), fmt.Sprintf("%d of %d", i, w))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, err = commands.Handle(t.Context(), s.handler, commands.Target{Stream: id, PartitionKey: id},
+					commands.Origin{Actor: "tester", CommandID: "rename"}, commands.UpdateWorkspace{ID: id, Name: "renamed"})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if d := s.rebuilt(t, "next"); len(d) > 0 {
+		t.Errorf("the rebuilt read model differs: %+v", d)
+	}
+	if err := projector.Promote(t.Context(), s.pool, "next"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.createWorkspace(t.Context(), "after the promotion"); err != nil {
+		t.Errorf("a write after the promotion: %v", err)
+	}
+}
+
+func TestTwoProjectorsApplyEverythingOnce(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	// The second one takes no lock, so that only the compare-and-set stands
+	// between the two.
+	second := s.projector(projector.Live)
+	running(t, second.RunWithoutLock)
+	for i := range 60 {
+		if _, err := s.createWorkspace(t.Context(), fmt.Sprint("workspace ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var count int
+	if err := s.pool.QueryRow(t.Context(), `SELECT count(*) FROM workspaces`).Scan(&count); err != nil || count != 60 {
+		t.Errorf("%d workspaces, %v, want 60", count, err)
+	}
+	if d := s.rebuilt(t, "next"); len(d) > 0 {
+		t.Errorf("the rebuilt read model differs: %+v", d)
+	}
+}
+
+// append puts a record into the log by hand and waits for its verdict.
+func (s *stack) append(t *testing.T, f events.Frame, value string) (events.Hash, events.Verdict) {
+	t.Helper()
+	if f.ID == "" {
+		f.ID = events.NewID("event")
+	}
+	f.Time, f.DataVersion = time.Now(), 1
+	family, err := events.FamilyOf(f.Stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, hash := f.Message([]byte(value))
+	wait, err := s.ledger.Append(family, f.PartitionKey, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdict, err := s.ledger.Verdict(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hash, verdict
+}
+
+func TestAnEventThatCannotBeReadParksItsStreamOnly(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	broken := events.NewID(events.WorkspacePrefix)
+	frame := events.Frame{Type: "netsim.workspace.created.v1", Stream: broken, PartitionKey: broken, Sequence: 1}
+	hash, verdict := s.append(t, frame, `{"accountId":"acct","name":"first"}`)
+	if verdict != events.Accepted {
+		t.Fatalf("the first event is %s", verdict)
+	}
+	frame.Type, frame.Sequence, frame.PreviousHash = "netsim.workspace.painted.v1", 2, hash
+	hash, verdict = s.append(t, frame, `{"colour":"green"}`)
+	if verdict != events.Accepted {
+		t.Fatalf("an unknown event is %s: it is a fact all the same", verdict)
+	}
+	frame.Type, frame.Sequence, frame.PreviousHash = "netsim.workspace.updated.v1", 3, hash
+	if _, verdict = s.append(t, frame, `{"name":"third"}`); verdict != events.Accepted {
+		t.Fatalf("what follows an unknown event is %s", verdict)
+	}
+	if name := s.name(t, broken); name != "first" {
+		t.Errorf("the parked stream's row moved on to %q", name)
+	}
+	if _, err := s.createWorkspace(t.Context(), "unharmed"); err != nil {
+		t.Errorf("another stream is held up: %v", err)
+	}
+	_, err := commands.Handle(t.Context(), s.handler, commands.Target{Stream: broken, PartitionKey: broken},
+		commands.Origin{Actor: "tester"}, commands.UpdateWorkspace{ID: broken, Name: "fourth"})
+	if err == nil {
+		t.Error("a command to a parked stream is accepted")
+	}
+
+	// A release that knows the type makes the stream whole. It projects into
+	// the same read model once the first projector leaves.
+	c := s.config(projector.Live)
+	c.Decode = func(eventType string, value []byte) (events.Data, error) {
+		if eventType == "netsim.workspace.painted.v1" {
+			return events.WorkspaceUpdated{Name: "painted"}, nil
+		}
+		return events.Decode(eventType, value)
+	}
+	next := projector.New(c)
+	if err := next.RetryParked(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if name := s.name(t, broken); name != "third" {
+		t.Errorf("the stream's row is %q after the repair, want %q", name, "third")
+	}
+	snapshot, err := s.ledger.Load(t.Context(), broken, "")
+	if err != nil || snapshot.Parked {
+		t.Errorf("the stream is %+v, %v, want it no longer parked", snapshot, err)
+	}
+}
+
+func (s *stack) name(t *testing.T, workspace string) (name string) {
+	t.Helper()
+	if err := s.pool.QueryRow(t.Context(), `SELECT name FROM workspaces WHERE id = $1`, workspace).Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestRecordsThatAreNotFactsChangeNothing(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	id := events.NewID(events.WorkspacePrefix)
+	created := events.Frame{ID: "one", Type: "netsim.workspace.created.v1", Stream: id, PartitionKey: id, Sequence: 1}
+	hash, _ := s.append(t, created, `{"accountId":"acct","name":"fact"}`)
+	update := events.Frame{Type: "netsim.workspace.updated.v1", Stream: id, PartitionKey: id, Sequence: 2, PreviousHash: hash}
+	broken, gap := update, update
+	broken.PreviousHash[0] ^= 1
+	gap.Sequence = 3
+	for _, tc := range []struct {
+		name  string
+		frame events.Frame
+		want  events.Verdict
+	}{
+		{"another event with a taken sequence", events.Frame{Type: created.Type, Stream: id, PartitionKey: id, Sequence: 1}, events.Stale},
+		{"a predecessor that is another event", broken, events.Broken},
+		{"a predecessor that is missing", gap, events.Gap},
+	} {
+		if _, verdict := s.append(t, tc.frame, `{"name":"no fact"}`); verdict != tc.want {
+			t.Errorf("%s is %s, want %s", tc.name, verdict, tc.want)
+		}
+	}
+	if name := s.name(t, id); name != "fact" {
+		t.Errorf("the row is %q", name)
+	}
+	if d := s.rebuilt(t, "next"); len(d) > 0 {
+		t.Errorf("the rebuilt read model differs: %+v", d)
+	}
+}
+
+func TestAnotherLogIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	if _, err := s.createWorkspace(t.Context(), "here"); err != nil {
+		t.Fatal(err)
+	}
+	other := newStack(t)
+	if _, err := other.createWorkspace(t.Context(), "there"); err != nil {
+		t.Fatal(err)
+	}
+	c := s.config(projector.Live)
+	c.Log, c.Logger = other.journal, slog.New(slog.DiscardHandler)
+	if err := projector.New(c).RunWithoutLock(t.Context()); !errors.Is(err, projector.ErrOtherLog) {
+		t.Errorf("a log with other topics: %v, want ErrOtherLog", err)
+	}
+}
