@@ -2,10 +2,7 @@ package api
 
 import "time"
 
-const (
-	timestampFormat = "2006-01-02T15:04:05.000Z"
-	nullJSON        = "null"
-)
+const timestampFormat = "2006-01-02T15:04:05.000Z"
 
 // Timestamp is an instant in the form of completions.md section 1.2: RFC 3339,
 // printed in UTC with milliseconds and Z, read with any offset and precision.
@@ -26,6 +23,10 @@ func (t *Timestamp) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Bind reads a query parameter. Without it the generated server takes the
+// struct for a date.
+func (t *Timestamp) Bind(text string) error { return t.UnmarshalText([]byte(text)) }
+
 // MarshalJSON prints the instant as MarshalText does, in quotes.
 func (t Timestamp) MarshalJSON() ([]byte, error) {
 	return t.UTC().AppendFormat(nil, `"`+timestampFormat+`"`), nil
@@ -33,7 +34,7 @@ func (t Timestamp) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads a JSON string as UnmarshalText does; null leaves t as it is.
 func (t *Timestamp) UnmarshalJSON(data []byte) error {
-	if string(data) == nullJSON {
+	if string(data) == "null" {
 		return nil
 	}
 	if len(data) < 2 || data[0] != '"' {

@@ -40,16 +40,15 @@ func TestTimestampRefusesOtherForms(t *testing.T) {
 
 func TestAbsentTimestampIsOmitted(t *testing.T) {
 	t.Parallel()
-	given := api.SimulationListItem{CreatedAt: api.Timestamp{Time: time.Unix(0, 0)}}
-	whole, err := json.Marshal(api.Simulation{CreatedAt: given.CreatedAt})
+	printed, err := json.Marshal(api.Simulation{CreatedAt: api.Timestamp{Time: time.Unix(0, 0)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var members map[string]any
-	if err := json.Unmarshal(whole, &members); err != nil {
+	if err := json.Unmarshal(printed, &members); err != nil {
 		t.Fatal(err)
 	}
 	if _, present := members["completedAt"]; present || members["createdAt"] != "1970-01-01T00:00:00.000Z" {
-		t.Errorf("simulation without an end printed as %s", whole)
+		t.Errorf("simulation without an end printed as %s", printed)
 	}
 }

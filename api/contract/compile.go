@@ -2,7 +2,9 @@ package contract
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -36,7 +38,7 @@ func (c compiler) compile(ref *openapi3.SchemaRef) (*schema, error) {
 		required:  from.Required,
 		open:      from.AdditionalProperties.Has == nil || *from.AdditionalProperties.Has,
 		maxItems:  limit(from.MaxItems),
-		minItems:  limit(&from.MinItems),
+		minItems:  int(from.MinItems),
 	}
 	c[from] = s
 
@@ -55,11 +57,12 @@ func (c compiler) compile(ref *openapi3.SchemaRef) (*schema, error) {
 	if s.other, err = c.compile(from.AdditionalProperties.Schema); err != nil {
 		return nil, fmt.Errorf("additionalProperties: %w", err)
 	}
-	s.properties = make(map[string]*schema, len(from.Properties))
-	for member, of := range from.Properties {
-		if s.properties[member], err = c.compile(of); err != nil {
-			return nil, fmt.Errorf("%s: %w", member, err)
+	for _, name := range slices.Sorted(maps.Keys(from.Properties)) {
+		of, err := c.compile(from.Properties[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		s.members = append(s.members, member{name, of})
 	}
 	return s, nil
 }

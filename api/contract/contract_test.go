@@ -91,8 +91,8 @@ func TestExamplesAreWithinTheirSchemas(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
-		if message := of.check("", reread(t, example), true); message != "" {
-			t.Errorf("%s: %s", where, message)
+		if found := of.check(reread(t, example), true); found != nil {
+			t.Errorf("%s: %s", where, found.message("the example"))
 		}
 		checked++
 	}
@@ -139,12 +139,12 @@ func TestRequestObjectsAreClosed(t *testing.T) {
 			return
 		}
 		seen[s] = true
-		if s.open && len(s.properties) > 0 {
+		if s.open && len(s.members) > 0 {
 			t.Errorf("%s lets unknown members through", where)
 		}
 		walk(where+"[]", s.items, seen)
-		for member, of := range s.properties {
-			walk(join(where, member), of, seen)
+		for _, m := range s.members {
+			walk(where+"."+m.name, m.schema, seen)
 		}
 	}
 	for _, op := range loaded(t).Operations() {

@@ -3,8 +3,6 @@ package contract
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,14 +10,44 @@ import (
 
 const maxShown = 64 // characters of an offending value that a message repeats
 
-var nounOf = map[string]string{
-	"null":    "null",
-	"boolean": "true or false",
-	"integer": "an integer",
-	"number":  "a number",
-	"string":  "a string",
-	"array":   "an array",
-	"object":  "an object",
+// violation says what is wrong with the value at a path.
+type violation struct {
+	path string // such as workload.phases[0].dataSize; empty for the whole
+	text string // such as "must be between 1 and 10, got 0"
+}
+
+// at prepends the name of a member, or the index of an item, to the path.
+func (v *violation) at(step string) *violation {
+	if v.path != "" && v.path[0] != '[' {
+		step += "."
+	}
+	v.path = step + v.path
+	return v
+}
+
+// message is the violation as a sentence; whole names a value without a path.
+func (v *violation) message(whole string) string {
+	if v.path == "" {
+		return whole + " " + v.text
+	}
+	return v.path + " " + v.text
+}
+
+func mustBe(what string, got any) *violation {
+	return &violation{text: "must be " + what + ", got " + show(got)}
+}
+
+func mustHave(least int, most *int, things string, got int) *violation {
+	var what string
+	switch {
+	case most == nil:
+		what = fmt.Sprintf("at least %d", least)
+	case least == 0:
+		what = fmt.Sprintf("at most %d", *most)
+	default:
+		what = fmt.Sprintf("between %d and %d", least, *most)
+	}
+	return &violation{text: fmt.Sprintf("must have %s %s, got %d", what, things, got)}
 }
 
 // formats are the string formats that are checked.
@@ -38,20 +66,56 @@ func parses(layout string) func(string) bool {
 	}
 }
 
-// name is the subject of a message.
-func name(path string) string {
-	if path == "" {
-		return "the request body"
+// nouns names the types of the schema.
+func (s *schema) nouns() string {
+	nouns := make([]string, len(s.types))
+	for i, t := range s.types {
+		switch t {
+		case "null":
+			nouns[i] = t
+		case "boolean":
+			nouns[i] = "true or false"
+		case "integer", "array", "object":
+			nouns[i] = "an " + t
+		default:
+			nouns[i] = "a " + t
+		}
 	}
-	return path
+	return strings.Join(nouns, " or ")
 }
 
-// join appends a member to a path: workload, phases[0] → workload.phases[0].
-func join(path, member string) string {
-	if path == "" {
-		return member
+// bounds says what a number outside them must be.
+func (s *schema) bounds() string {
+	switch {
+	case s.max == nil:
+		return "at least " + plain(*s.min)
+	case s.min == nil:
+		return "at most " + plain(*s.max)
 	}
-	return path + "." + member
+	return "between " + plain(*s.min) + " and " + plain(*s.max)
+}
+
+func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// choices lists the enum as the documents do: [8, 16, 32].
+func (s *schema) choices() string {
+	texts := make([]string, len(s.enum))
+	for i, choice := range s.enum {
+		texts[i] = fmt.Sprint(choice)
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+// memberNames lists the members that the object may have.
+func (s *schema) memberNames() string {
+	if len(s.members) == 0 {
+		return "none"
+	}
+	names := make([]string, len(s.members))
+	for i, m := range s.members {
+		names[i] = m.name
+	}
+	return strings.Join(names, ", ")
 }
 
 // show repeats an offending value so that it can be found, and no more of it.
@@ -67,10 +131,9 @@ func show(value any) string {
 		return strconv.FormatBool(v)
 	case []any:
 		return "an array"
-	case map[string]any:
+	default:
 		return "an object"
 	}
-	return fmt.Sprintf("a %T", value)
 }
 
 // clip shortens text and escapes what does not print.
@@ -81,48 +144,4 @@ func clip(text string) string {
 	}
 	quoted := strconv.Quote(text)
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) + ellipsis
-}
-
-// bounds says what a number must be.
-func (s *schema) bounds() string {
-	switch {
-	case s.max == nil:
-		return "at least " + plain(*s.min)
-	case s.min == nil:
-		return "at most " + plain(*s.max)
-	}
-	return "between " + plain(*s.min) + " and " + plain(*s.max)
-}
-
-func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
-
-// count says how many things there must be.
-func count(least int, most *int, things string) string {
-	switch {
-	case most == nil:
-		return fmt.Sprintf("at least %d %s", least, things)
-	case least == 0:
-		return fmt.Sprintf("at most %d %s", *most, things)
-	}
-	return fmt.Sprintf("between %d and %d %s", least, *most, things)
-}
-
-// choices lists an enum as the documents do: [8, 16, 32].
-func (s *schema) choices() string {
-	texts := make([]string, len(s.enum))
-	for i, e := range s.enum {
-		texts[i] = "null"
-		if e != nil {
-			texts[i] = fmt.Sprint(e)
-		}
-	}
-	return "[" + strings.Join(texts, ", ") + "]"
-}
-
-// members lists the members that a client may send.
-func (s *schema) members() string {
-	if len(s.properties) == 0 {
-		return "none"
-	}
-	return strings.Join(slices.Sorted(maps.Keys(s.properties)), ", ")
 }

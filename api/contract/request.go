@@ -121,8 +121,8 @@ func (p parameter) check(values []string) error {
 	case len(values) > 1:
 		return fault.New(fault.Validation, "%s is given %d times", p.name, len(values))
 	}
-	if message := p.schema.check(p.name, p.decode(values[0]), false); message != "" {
-		return &fault.Fault{Code: fault.Validation, Message: message}
+	if found := p.schema.check(p.decode(values[0]), false); found != nil {
+		return &fault.Fault{Code: fault.Validation, Message: found.message(p.name)}
 	}
 	return nil
 }
@@ -171,8 +171,8 @@ func (op *Operation) checkBody(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if message := op.body.check("", value, false); message != "" {
-		return &fault.Fault{Code: fault.Validation, Message: message}
+	if found := op.body.check(value, false); found != nil {
+		return &fault.Fault{Code: fault.Validation, Message: found.message("the request body")}
 	}
 	r.Body = checkedBody{bytes.NewReader(body), value}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -84,8 +83,8 @@ func (op *Operation) response(status int, header http.Header, body []byte) error
 	if err != nil {
 		return err
 	}
-	if message := schema.check("", value, true); message != "" {
-		return errors.New(strings.Replace(message, "the request body", "the body", 1))
+	if found := schema.check(value, true); found != nil {
+		return errors.New(found.message("the body"))
 	}
 	return nil
 }

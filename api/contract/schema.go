@@ -2,7 +2,6 @@ package contract
 
 import (
 	"encoding/json"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,47 +23,42 @@ type schema struct {
 	form      string // what the pattern means, in words
 	format    string
 
-	required   []string
-	properties map[string]*schema
-	open       bool    // other members are allowed
-	other      *schema // of other members; nil: anything
+	required []string
+	members  []member // ordered by name
+	open     bool     // other members are allowed
+	other    *schema  // of other members; nil: anything
 
-	items              *schema
-	minItems, maxItems *int
+	items    *schema
+	minItems int
+	maxItems *int
 }
 
-// check returns the first violation in a fixed order as a message, or "".
-// path names the value; it is empty for the whole body. In strict mode, objects
-// with named members hold no others even where the contract leaves them open.
-func (s *schema) check(path string, value any, strict bool) string {
-	if message := s.checkType(path, value); message != "" {
-		return message
+type member struct {
+	name   string
+	schema *schema
+}
+
+// check returns the first violation in a fixed order, or nil. In strict mode,
+// objects with named members hold no others even where the contract leaves
+// them open.
+func (s *schema) check(value any, strict bool) *violation {
+	if len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isType(value, t) }) {
+		return mustBe(s.nouns(), value)
 	}
 	if len(s.enum) > 0 && !s.inEnum(value) {
-		return name(path) + " must be one of " + s.choices() + ", got " + show(value)
+		return mustBe("one of "+s.choices(), value)
 	}
 	switch v := value.(type) {
 	case string:
-		return s.checkString(path, v)
+		return s.checkString(v)
 	case json.Number:
-		return s.checkNumber(path, v)
+		return s.checkNumber(v)
 	case []any:
-		return s.checkArray(path, v, strict)
+		return s.checkArray(v, strict)
 	case map[string]any:
-		return s.checkObject(path, v, strict)
+		return s.checkObject(v, strict)
 	}
-	return ""
-}
-
-func (s *schema) checkType(path string, value any) string {
-	if len(s.types) == 0 || slices.ContainsFunc(s.types, func(t string) bool { return isType(value, t) }) {
-		return ""
-	}
-	nouns := make([]string, len(s.types))
-	for i, t := range s.types {
-		nouns[i] = nounOf[t]
-	}
-	return name(path) + " must be " + strings.Join(nouns, " or ") + ", got " + show(value)
+	return nil
 }
 
 func isType(value any, t string) bool {
@@ -86,99 +80,109 @@ func isType(value any, t string) bool {
 }
 
 func (s *schema) inEnum(value any) bool {
-	if n, ok := value.(json.Number); ok {
-		f, err := n.Float64()
+	switch v := value.(type) {
+	case json.Number:
+		f, err := v.Float64()
 		return err == nil && slices.Contains(s.enum, any(f))
-	}
-	switch value.(type) {
 	case []any, map[string]any:
 		return false // not comparable, and no enum of the contract holds one
 	}
 	return slices.Contains(s.enum, value)
 }
 
-func (s *schema) checkString(path, v string) string {
+func (s *schema) checkString(v string) *violation {
 	length := utf8.RuneCountInString(v)
-	tooLong := s.maxLength != nil && length > *s.maxLength
-	if length >= s.minLength && !tooLong && (s.pattern == nil || s.pattern.MatchString(v)) {
-		return s.checkFormat(path, v)
-	}
+	fits := length >= s.minLength && (s.maxLength == nil || length <= *s.maxLength)
+	matches := s.pattern == nil || s.pattern.MatchString(v)
 	switch {
-	case s.form != "":
-		return name(path) + " must be " + s.form + ", got " + show(v)
-	case s.pattern != nil && length >= s.minLength && !tooLong:
-		return name(path) + " must match " + s.pattern.String() + ", got " + show(v)
+	case s.form != "" && !(fits && matches):
+		return mustBe(s.form, v)
+	case !fits:
+		return mustHave(s.minLength, s.maxLength, "characters", length)
+	case !matches:
+		return mustBe("of the form "+s.pattern.String(), v)
 	}
-	return name(path) + " must have " + count(s.minLength, s.maxLength, "characters") + ", got " + strconv.Itoa(length)
-}
-
-func (s *schema) checkFormat(path, v string) string {
 	if f, known := formats[s.format]; known && !f.valid(v) {
-		return name(path) + " must be " + f.noun + ", got " + show(v)
+		return mustBe(f.noun, v)
 	}
-	return ""
+	return nil
 }
 
-func (s *schema) checkNumber(path string, v json.Number) string {
+func (s *schema) checkNumber(v json.Number) *violation {
 	f, err := v.Float64()
 	if s.min != nil && f < *s.min || s.max != nil && f > *s.max {
-		return name(path) + " must be " + s.bounds() + ", got " + show(v)
+		return mustBe(s.bounds(), v)
 	}
 	if err == nil && slices.Contains(s.types, "integer") {
 		_, err = strconv.ParseInt(string(v), 10, 64)
 	}
 	if err != nil {
-		return name(path) + " must fit in 64 bits, got " + show(v)
+		return mustBe("a number of at most 64 bits", v)
 	}
-	return ""
+	return nil
 }
 
-func (s *schema) checkArray(path string, v []any, strict bool) string {
-	if len(v) < at(s.minItems, 0) || len(v) > at(s.maxItems, len(v)) {
-		return name(path) + " must have " + count(at(s.minItems, 0), s.maxItems, "items") + ", got " + strconv.Itoa(len(v))
+func (s *schema) checkArray(v []any, strict bool) *violation {
+	if len(v) < s.minItems || s.maxItems != nil && len(v) > *s.maxItems {
+		return mustHave(s.minItems, s.maxItems, "items", len(v))
 	}
 	if s.items == nil {
-		return ""
+		return nil
 	}
 	for i, item := range v {
-		if message := s.items.check(path+"["+strconv.Itoa(i)+"]", item, strict); message != "" {
-			return message
+		if found := s.items.check(item, strict); found != nil {
+			return found.at("[" + strconv.Itoa(i) + "]")
 		}
 	}
-	return ""
+	return nil
 }
 
-func (s *schema) checkObject(path string, v map[string]any, strict bool) string {
-	if !s.open || strict && len(s.properties) > 0 {
-		for _, member := range slices.Sorted(maps.Keys(v)) {
-			if _, known := s.properties[member]; !known {
-				return join(path, clip(member)) + " is unknown; known members: " + s.members()
-			}
+func (s *schema) checkObject(v map[string]any, strict bool) *violation {
+	for _, name := range s.unnamed(v) {
+		if !s.open || strict && len(s.members) > 0 {
+			return (&violation{text: "is unknown; known members: " + s.memberNames()}).at(clip(name))
+		}
+		if s.other == nil {
+			break
+		}
+		if found := s.other.check(v[name], strict); found != nil {
+			return found.at(clip(name))
 		}
 	}
-	for _, member := range s.required {
-		if _, present := v[member]; !present {
-			return join(path, member) + " is required"
+	for _, name := range s.required {
+		if _, present := v[name]; !present {
+			return (&violation{text: "is required"}).at(name)
 		}
 	}
-	for _, member := range slices.Sorted(maps.Keys(v)) {
-		of, known := s.properties[member]
-		if !known {
-			of = s.other
-		}
-		if of == nil {
+	for _, m := range s.members {
+		value, present := v[m.name]
+		if !present {
 			continue
 		}
-		if message := of.check(join(path, clip(member)), v[member], strict); message != "" {
-			return message
+		if found := m.schema.check(value, strict); found != nil {
+			return found.at(m.name)
 		}
 	}
-	return ""
+	return nil
 }
 
-func at(limit *int, otherwise int) int {
-	if limit == nil {
-		return otherwise
+// unnamed returns the members of v that the schema does not name, in order.
+func (s *schema) unnamed(v map[string]any) []string {
+	named := 0
+	for _, m := range s.members {
+		if _, present := v[m.name]; present {
+			named++
+		}
 	}
-	return *limit
+	if named == len(v) {
+		return nil
+	}
+	rest := make([]string, 0, len(v)-named)
+	for name := range v {
+		if !slices.ContainsFunc(s.members, func(m member) bool { return m.name == name }) {
+			rest = append(rest, name)
+		}
+	}
+	slices.Sort(rest)
+	return rest
 }

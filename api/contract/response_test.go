@@ -1,0 +1,68 @@
+package contract
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestResponsesOutsideTheContract(t *testing.T) {
+	t.Parallel()
+	const (
+		record   = `{"id":"workspace_01kahcfv4ge3brkm7f0v3x2m8p","name":"research","owner":"user-17","createdAt":"2026-11-21T08:30:00.125Z","modifiedAt":"2026-11-21T08:30:00.125Z","stats":{"activeSimulations":0,"configurationCount":0,"simulationCount":0}}`
+		envelope = `{"error":{"code":"NOT_FOUND","message":"workspace 'x' does not exist"}}`
+		problem  = `{"type":"about:blank","title":"Not Found","status":404,"detail":"workspace 'x' does not exist","code":"NOT_FOUND"}`
+		item     = `{"billingItemId":13,"accountName":null,"accountId":"acct_01kahcfv4ge3brkm7g5c1d9e2f","platformName":"netsim","itemName":"x","rateName":"cluster","eventType":"cluster","eventAction":"start","quantity":1,"workspaceName":null,"workspaceId":null,"sandboxName":null,"sandboxId":null,"userName":null,"userId":null,"startTimestamp":"2026-11-21T08:30:00.000Z","endTimestamp":null,"status":"active","details":{"resourceType":"simulation","resourceId":"sim_1"},"metadata":{"openedBy":1,"lastChangedBy":1}}`
+	)
+	json, tag := "application/json", `"3"`
+	cases := []struct {
+		method, path string
+		status       int
+		contentType  string
+		etag         string
+		given        string
+		then         string // part of the error; "" when there is none
+	}{
+		{"GET", workspace, 200, json, tag, record, ""},
+		{"GET", workspace, 404, json, "", envelope, ""},
+		{"GET", workspace, 404, "application/problem+json", "", problem, ""},
+		{"GET", workspace, 304, "", tag, "", ""},
+		{"GET", "/api/v1/billing/items/13", 200, json, "", item, ""},
+		{"GET", "/nowhere", 404, "text/plain", "", "404 page not found", ""},
+
+		{"GET", "/nowhere", 200, json, "", "{}", "the contract has no such operation"},
+		{"GET", workspace, 418, json, "", envelope, "answered 418: the contract lists no such status"},
+		{"GET", workspace, 400, json, "", envelope, "answered 400: the contract lists no such status"},
+		{"GET", workspace, 200, json, "", record, "header ETag is required"},
+		{"GET", workspace, 200, json, `W/"3"`, record, "header ETag must be of the form"},
+		{"GET", workspace, 304, "", tag, "{}", "a body where the contract has none"},
+		{"GET", workspace, 200, "text/html", tag, record, "content type text/html, not one of [application/json]"},
+		{"GET", workspace, 200, "", tag, record, `content type ""`},
+		{"GET", workspace, 200, json, tag, record + "x", "one json value"},
+		{"GET", workspace, 200, json, tag, "", "the request body is not json"},
+		{"GET", workspace, 200, json, tag, "[]", "the body must be an object, got an array"},
+		{"GET", workspace, 200, json, tag, strings.Replace(record, "08:30:00.125Z", "08:30:00Z", 1), "createdAt must be of the form"},
+		{"GET", workspace, 200, json, tag, strings.Replace(record, `"owner":"user-17",`, "", 1), "owner is required"},
+		{"GET", workspace, 200, json, tag, strings.Replace(record, `"stats"`, `"secret":1,"stats"`, 1), "secret is unknown"},
+		{"GET", workspace, 404, json, "", `{"message":"no"}`, "message is unknown; known members: error"},
+		{"GET", "/api/v1/billing/items/13", 200, json, "", strings.Replace(item, `"endTimestamp":null,`, "", 1), "endTimestamp is required"},
+		{"GET", "/api/v1/billing/items/13", 200, json, "", strings.Replace(item, `"quantity":1`, `"quantity":"1"`, 1), "quantity must be an integer, got '1'"},
+	}
+	c := loaded(t)
+	for _, when := range cases {
+		header := http.Header{}
+		for name, value := range map[string]string{"Content-Type": when.contentType, "ETag": when.etag} {
+			if value != "" {
+				header.Set(name, value)
+			}
+		}
+		err := c.Response(httptest.NewRequest(when.method, when.path, nil), when.status, header, []byte(when.given))
+		switch {
+		case when.then == "" && err != nil:
+			t.Errorf("%s %s %d: %v", when.method, when.path, when.status, err)
+		case when.then != "" && (err == nil || !strings.Contains(err.Error(), when.then)):
+			t.Errorf("%s %s %d %s: %v; want %s", when.method, when.path, when.status, when.given, err, when.then)
+		}
+	}
+}
