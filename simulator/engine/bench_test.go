@@ -28,6 +28,10 @@ func BenchmarkRingAllReduce1024Spray(b *testing.B) {
 	benchmark(b, 1024, engine.Spray, phase("allReduce", "ring", 64<<20))
 }
 
+func BenchmarkRingAllReduce4096(b *testing.B) {
+	benchmark(b, 4096, engine.ECMP, phase("allReduce", "ring", 64<<20))
+}
+
 func BenchmarkRingAllReduce8192(b *testing.B) {
 	benchmark(b, 8192, engine.ECMP, phase("allReduce", "ring", 64<<20))
 }

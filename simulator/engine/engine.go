@@ -87,23 +87,23 @@ func (e *engine) run(ctx context.Context) (End, error) {
 			}
 			e.reportProgress()
 		}
-		if e.idle() {
+		if e.queue.idle() {
 			return 0, fmt.Errorf("deadlock: %d of %d ranks wait and no event is left; the last finished collective is %s",
 				e.progress.RanksTotal-e.progress.Ranks, e.progress.RanksTotal, orNone(e.progress.LastCollective))
 		}
-		ev := e.queue.pop()
-		if ev.time > e.options.Limit {
+		time, kind, ev := e.queue.pop()
+		if time > e.options.Limit {
 			e.now = e.options.Limit
 			return Limited, nil
 		}
-		e.now = ev.time
-		e.handle(ev)
+		e.now = time
+		e.handle(kind, ev)
 	}
 	return 0, e.err
 }
 
-func (e *engine) handle(ev event) {
-	switch ev.kind() {
+func (e *engine) handle(k kind, ev event) {
+	switch k {
 	case acked:
 		if f := &e.flows[ev.id]; f.stamp == ev.stamp {
 			e.progress.Events++
@@ -114,7 +114,7 @@ func (e *engine) handle(ev event) {
 		e.settleComponent(ev.id)
 	case admit:
 		// Flows that started meanwhile may have been admitted with others.
-		if len(e.pending) > 0 && e.admitAt == ev.time {
+		if len(e.pending) > 0 && e.admitAt == e.now {
 			e.progress.Events++
 			e.settlePending()
 		}
@@ -126,19 +126,6 @@ func (e *engine) handle(ev event) {
 		e.fail(e.observe.Beacon(&e.progress))
 		e.queue.push(e.now+e.options.Beacon, beacon, 0, 0)
 	}
-}
-
-// idle reports whether only the periodic reports are left in the queue.
-func (e *engine) idle() bool {
-	for i := range e.queue.heap {
-		if i >= 2 {
-			return false
-		}
-		if k := e.queue.heap[i].kind(); k != report && k != beacon {
-			return false
-		}
-	}
-	return true
 }
 
 func (e *engine) reportProgress() {

@@ -1,19 +1,16 @@
 package engine
 
-// event is something that happens at an instant. Events of one instant happen
-// by kind and, within a kind, in the order they were scheduled.
+// event is something that happens to a flow or a component.
 type event struct {
-	time  int64
-	order uint64 // kind and running number
-	id    int32  // flow or component
+	id    int32
 	stamp uint32 // of the flow; an event with an old one is stale
 }
 
+// kind is what happens. Events of one instant happen by kind: everything that
+// ends has ended before counters are read, and rates are shared out last,
+// once, for all changes of the instant.
 type kind uint64
 
-// The order matters: everything that ends at an instant has ended before
-// counters are read, and rates are shared out last, once, for all changes of
-// the instant.
 const (
 	acked  kind = iota // a transfer's last acknowledgement arrived
 	beacon             // Observer.Beacon is due
@@ -22,40 +19,128 @@ const (
 	admit              // so are those of newly started flows
 )
 
-const kindShift = 60
+// never is later than any simulated time, and small enough to be a key.
+const never = 1<<60 - 1
 
-func (ev *event) kind() kind { return kind(ev.order >> kindShift) }
-
-// queue is a 4-ary heap of events.
+// queue holds events in the order of time and kind. In collectives whole rows
+// of ranks do the same thing at the same picosecond, so the heap holds
+// instants, each with a list of events in the order they were pushed; pushing
+// to an instant that was pushed to lately does not touch the heap.
+//
+// An instant may be in the heap twice when the cache forgot the first: the
+// older one comes first. The order is a function of the pushes alone.
 type queue struct {
-	heap  []event
-	count uint64
+	heap   []instant // 4-ary, least first
+	nodes  []node
+	free   int32 // first free node, 0 for none; node 0 is not used
+	pushes uint64
+	cache  [cacheSize]cached
+}
+
+const cacheSize = 256
+
+// slot is where the cache keeps a key.
+func slot(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 56 }
+
+type instant struct {
+	key    uint64 // time·8 + kind
+	pushed uint64 // number of the push that created it
+	first  int32  // node
+}
+
+type node struct {
+	event
+	next int32
+}
+
+// cached is a recently created instant: the last node of its list, through
+// which it grows wherever the heap has moved it.
+type cached struct {
+	key  uint64
+	last int32 // 0 when the entry is empty
 }
 
 func (q *queue) push(time int64, k kind, id int32, stamp uint32) {
-	ev := event{time: time, order: uint64(k)<<kindShift | q.count, id: id, stamp: stamp}
-	q.count++
-	q.heap = append(q.heap, ev)
+	key := uint64(min(time, never))<<3 | uint64(k)
+	n := q.newNode(event{id, stamp})
+	c := &q.cache[slot(key)]
+	if c.last != 0 && c.key == key {
+		q.nodes[c.last].next = n
+		c.last = n
+		return
+	}
+	*c = cached{key, n}
+	q.pushes++
+	q.up(instant{key: key, pushed: q.pushes, first: n})
+}
+
+func (q *queue) newNode(ev event) int32 {
+	if n := q.free; n != 0 {
+		q.free = q.nodes[n].next
+		q.nodes[n] = node{event: ev}
+		return n
+	}
+	if len(q.nodes) == 0 {
+		q.nodes = append(q.nodes, node{})
+	}
+	q.nodes = append(q.nodes, node{event: ev})
+	return int32(len(q.nodes) - 1)
+}
+
+// idle reports whether no event is left but the periodic reports.
+func (q *queue) idle() bool {
+	for i := range q.heap {
+		if k := q.heap[i].kind(); i >= 2 || k != report && k != beacon {
+			return false
+		}
+	}
+	return true
+}
+
+func (i *instant) kind() kind  { return kind(i.key & 7) }
+func (i *instant) time() int64 { return int64(i.key >> 3) }
+
+// pop takes the next event out. The queue must not be empty.
+func (q *queue) pop() (time int64, k kind, ev event) {
+	top := &q.heap[0]
+	time, k = top.time(), top.kind()
+	n := top.first
+	ev = q.nodes[n].event
+	top.first = q.nodes[n].next
+	if top.first == 0 {
+		if c := &q.cache[slot(top.key)]; c.last == n {
+			c.last = 0
+		}
+		q.removeTop()
+	}
+	q.nodes[n].next = q.free
+	q.free = n
+	return time, k, ev
+}
+
+func (q *queue) up(in instant) {
+	q.heap = append(q.heap, in)
 	h := q.heap
 	i := len(h) - 1
 	for i > 0 {
 		parent := (i - 1) / 4
-		if !before(&ev, &h[parent]) {
+		if !in.before(&h[parent]) {
 			break
 		}
 		h[i] = h[parent]
 		i = parent
 	}
-	h[i] = ev
+	h[i] = in
 }
 
-func (q *queue) pop() event {
-	h := q.heap
-	top := h[0]
-	n := len(h) - 1
-	ev := h[n]
-	h = h[:n]
+func (q *queue) removeTop() {
+	n := len(q.heap) - 1
+	in := q.heap[n]
+	h := q.heap[:n]
 	q.heap = h
+	if n == 0 {
+		return
+	}
 	i := 0
 	for {
 		first := 4*i + 1
@@ -64,22 +149,19 @@ func (q *queue) pop() event {
 		}
 		least := first
 		for c := first + 1; c < min(first+4, n); c++ {
-			if before(&h[c], &h[least]) {
+			if h[c].before(&h[least]) {
 				least = c
 			}
 		}
-		if !before(&h[least], &ev) {
+		if !h[least].before(&in) {
 			break
 		}
 		h[i] = h[least]
 		i = least
 	}
-	if n > 0 {
-		h[i] = ev
-	}
-	return top
+	h[i] = in
 }
 
-func before(a, b *event) bool {
-	return a.time < b.time || a.time == b.time && a.order < b.order
+func (i *instant) before(j *instant) bool {
+	return i.key < j.key || i.key == j.key && i.pushed < j.pushed
 }

@@ -69,13 +69,11 @@ func TestMaxMin(t *testing.T) {
 			if rapid.Bool().Draw(t, "start") || len(e.queue.heap) == 0 {
 				startFlow(e, links.Draw(t, "path"), rapid.Int64Range(1, 1<<30).Draw(t, "bytes"))
 			} else {
-				next := e.queue.pop()
-				e.now = next.time
-				step(e, next)
+				step(e)
 			}
 			// Rates are settled when everything of the instant has happened.
-			for len(e.queue.heap) > 0 && e.queue.heap[0].time <= e.now {
-				step(e, e.queue.pop())
+			for len(e.queue.heap) > 0 && e.queue.heap[0].time() <= e.now {
+				step(e)
 			}
 			want := obviousRates(e)
 			for id, rate := range want {
@@ -99,9 +97,11 @@ func startFlow(e *engine, path []int32, bytes int64) {
 }
 
 // step is handle without ranks: an acknowledged flow only leaves.
-func step(e *engine, ev event) {
-	if ev.kind() != acked {
-		e.handle(ev)
+func step(e *engine) {
+	time, kind, ev := e.queue.pop()
+	e.now = time
+	if kind != acked {
+		e.handle(kind, ev)
 		return
 	}
 	f := &e.flows[ev.id]

@@ -30,16 +30,16 @@ func (w work) after(rate, ps int64) work {
 }
 
 // duration is the time in picoseconds, rounded up, that the work takes at
-// rate bit/s.
+// rate bit/s, at most never.
 func (w work) duration(rate int64) int64 {
 	if w.hi >= uint64(rate) {
-		return math.MaxInt64 / 2 // beyond any simulated time
+		return never
 	}
 	q, r := bits.Div64(w.hi, w.lo, uint64(rate))
 	if r != 0 {
 		q++
 	}
-	return int64(min(q, math.MaxInt64/2))
+	return int64(min(q, never))
 }
 
 // bits is the work in whole bits, rounded up.

@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestQueueOrder: events come out by time and kind, those pushed meanwhile in
+// their place, and none is lost.
+func TestQueueOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var q queue
+		var waiting []uint64 // keys
+		now := int64(0)
+		for id := range rapid.IntRange(1, 200).Draw(t, "events") {
+			if rapid.IntRange(0, 2).Draw(t, "push") > 0 || len(waiting) == 0 {
+				at, k := now+rapid.Int64Range(0, 5).Draw(t, "in"), kind(rapid.IntRange(0, 4).Draw(t, "kind"))
+				q.push(at, k, int32(id), 0)
+				waiting = append(waiting, uint64(at)<<3|uint64(k))
+				continue
+			}
+			time, k, _ := q.pop()
+			slices.Sort(waiting)
+			if key := uint64(time)<<3 | uint64(k); key != waiting[0] {
+				t.Fatalf("popped %d, want %d", key, waiting[0])
+			}
+			waiting, now = waiting[1:], time
+		}
+	})
+}
