@@ -178,13 +178,8 @@ func (h *Handler) await(ctx context.Context, l *lane, t *tip, a *appended, e *ev
 	switch {
 	case err == nil:
 		return Result{}, errLost
-	case errors.Is(err, events.ErrUnwritten):
-		return Result{}, &fault.Fault{
-			Code: fault.Unavailable, Message: "the event log takes no writes at the moment",
-			RetryAfter: time.Second, Cause: err,
-		}
 	case fault.CodeOf(err) != fault.Internal:
-		return Result{}, err
+		return Result{}, err // the log says itself what is known
 	default:
 		return Result{}, fault.Unknown(err)
 	}

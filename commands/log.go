@@ -14,8 +14,8 @@ type Log interface {
 	Load(ctx context.Context, stream, commandID string) (events.Snapshot, error)
 	// Append puts a message at the end of the partition of its key, behind
 	// every earlier Append, and does not wait. The returned function waits for
-	// its place; an error wrapping events.ErrUnwritten says that the message
-	// is certainly not in the log, with any other error it may be.
+	// its place. A fault says what is known; after any other error the message
+	// may be in the log or not.
 	Append(family events.Family, partitionKey string, m events.Message) (Wait, error)
 	// Verdict waits until the record at the position has been judged.
 	Verdict(ctx context.Context, at events.Position) (events.Verdict, error)

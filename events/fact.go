@@ -1,9 +1,6 @@
 package events
 
-import (
-	"errors"
-	"time"
-)
+import "time"
 
 // Fact is an event at its place in the log, judged and accepted.
 type Fact struct {
@@ -34,7 +31,3 @@ type Prior struct {
 	Sequence int64
 	Digest   string // of the request's body
 }
-
-// ErrUnwritten is wrapped by the error of an append that is certainly not in
-// the log.
-var ErrUnwritten = errors.New("not written")
