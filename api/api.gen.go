@@ -1128,9 +1128,7 @@ type Configuration struct {
 	Links            []Component     `json:"links"`
 
 	// ModifiedAt RFC 3339, UTC, with milliseconds and `Z`.
-	ModifiedAt Timestamp `json:"modifiedAt"`
-
-	// Name No control character, no leading or trailing white space.
+	ModifiedAt            Timestamp           `json:"modifiedAt"`
 	Name                  DisplayName         `json:"name"`
 	ParentConfigurationID ConfigurationID     `json:"parentConfigurationId,omitempty,omitzero"`
 	Status                ConfigurationStatus `json:"status"`
@@ -1156,10 +1154,8 @@ type ConfigurationCreate struct {
 	// Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
 	GlobalParameters Params      `json:"globalParameters"`
 	Links            []Component `json:"links"`
-
-	// Name No control character, no leading or trailing white space.
-	Name     DisplayName `json:"name"`
-	Topology Topology    `json:"topology"`
+	Name             DisplayName `json:"name"`
+	Topology         Topology    `json:"topology"`
 
 	// WorkspaceID The default workspace when absent.
 	WorkspaceID WorkspaceID `json:"workspaceId,omitempty,omitzero"`
@@ -1183,9 +1179,7 @@ type ConfigurationListItem struct {
 	ID        ConfigurationID `json:"id"`
 
 	// ModifiedAt RFC 3339, UTC, with milliseconds and `Z`.
-	ModifiedAt Timestamp `json:"modifiedAt"`
-
-	// Name No control character, no leading or trailing white space.
+	ModifiedAt  Timestamp           `json:"modifiedAt"`
 	Name        DisplayName         `json:"name"`
 	Status      ConfigurationStatus `json:"status"`
 	Version     int64               `json:"version"`
@@ -1382,7 +1376,7 @@ type DerivedTopology struct {
 // Description defines model for Description.
 type Description = string
 
-// DisplayName No control character, no leading or trailing white space.
+// DisplayName defines model for DisplayName.
 type DisplayName = string
 
 // DistributionEntry defines model for DistributionEntry.
@@ -1997,10 +1991,8 @@ type Workspace struct {
 	ID          WorkspaceID `json:"id"`
 
 	// ModifiedAt RFC 3339, UTC, with milliseconds and `Z`.
-	ModifiedAt Timestamp `json:"modifiedAt"`
-
-	// Name No control character, no leading or trailing white space.
-	Name DisplayName `json:"name"`
+	ModifiedAt Timestamp   `json:"modifiedAt"`
+	Name       DisplayName `json:"name"`
 
 	// Owner User id of the creator; `system` for built-in workspaces.
 	Owner string         `json:"owner"`
@@ -2010,9 +2002,7 @@ type Workspace struct {
 // WorkspaceCreate defines model for WorkspaceCreate.
 type WorkspaceCreate struct {
 	Description Description `json:"description,omitempty,omitzero"`
-
-	// Name No control character, no leading or trailing white space.
-	Name DisplayName `json:"name"`
+	Name        DisplayName `json:"name"`
 }
 
 // WorkspaceDeletion defines model for WorkspaceDeletion.
@@ -2041,10 +2031,8 @@ type WorkspaceListItem struct {
 	ID          WorkspaceID `json:"id"`
 
 	// ModifiedAt RFC 3339, UTC, with milliseconds and `Z`.
-	ModifiedAt Timestamp `json:"modifiedAt"`
-
-	// Name No control character, no leading or trailing white space.
-	Name DisplayName `json:"name"`
+	ModifiedAt Timestamp   `json:"modifiedAt"`
+	Name       DisplayName `json:"name"`
 
 	// Owner User id of the creator; `system` for built-in workspaces.
 	Owner string `json:"owner"`
@@ -2062,9 +2050,7 @@ type WorkspaceStats struct {
 type WorkspaceUpdate struct {
 	// Description Unchanged when absent, removed when empty.
 	Description *Description `json:"description,omitempty"`
-
-	// Name No control character, no leading or trailing white space.
-	Name DisplayName `json:"name"`
+	Name        DisplayName  `json:"name"`
 }
 
 // CreatedAfter defines model for CreatedAfter.
@@ -2091,8 +2077,8 @@ type IdempotencyKey = string
 // IfMatch `*`, or a comma-separated list of quoted entity tags.
 type IfMatch = EntityTagList
 
-// IfNoneMatch `*`, or a comma-separated list of quoted entity tags.
-type IfNoneMatch = EntityTagList
+// IfNoneMatch defines model for IfNoneMatch.
+type IfNoneMatch = string
 
 // LimitDefault100 defines model for LimitDefault100.
 type LimitDefault100 = int64

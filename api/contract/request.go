@@ -49,7 +49,12 @@ func (op *Operation) check(r *http.Request) error {
 		if p.in != "header" {
 			continue
 		}
-		if err := p.check(r.Header.Values(p.name)); err != nil {
+		lines := r.Header.Values(p.name)
+		if len(lines) > 1 { // are one list (RFC 9110 section 5.3)
+			lines = []string{strings.Join(lines, ", ")}
+			r.Header.Set(p.name, lines[0])
+		}
+		if err := p.check(lines); err != nil {
 			return err
 		}
 	}

@@ -154,6 +154,18 @@ func TestIdempotencyKeyIsVisibleASCII(t *testing.T) {
 	}
 }
 
+func TestLinesOfOneHeaderAreOneList(t *testing.T) {
+	t.Parallel()
+	when := httptest.NewRequest(http.MethodGet, workspace, nil)
+	when.Header["If-None-Match"] = []string{`"1"`, `"2"`}
+	if got := send(t, when); got != (refusal{}) {
+		t.Errorf("refused with %v", got)
+	}
+	if got := when.Header["If-None-Match"]; len(got) != 1 || got[0] != `"1", "2"` {
+		t.Errorf("the handler gets %q", got)
+	}
+}
+
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	cases := []struct {

@@ -1,0 +1,124 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+//go:embed docs/index.html
+var docsPage []byte
+
+//go:embed docs/docs.css
+var docsStyle []byte
+
+//go:embed docs/docs.js
+var docsScript []byte
+
+// docsPolicy lets the page use this origin and nothing else.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Docs serves the contract to people, at /docs and below, and to tools, at
+// /openapi.yaml and /openapi.json. It needs no network and no token. An error
+// means that the contract cannot be read.
+func Docs() (http.Handler, error) {
+	asJSON, err := documentJSON()
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	for pattern, file := range map[string]file{
+		"GET /docs":          {"text/html; charset=utf-8", docsPage},
+		"GET /docs/{$}":      {"text/html; charset=utf-8", docsPage},
+		"GET /docs/docs.css": {"text/css; charset=utf-8", docsStyle},
+		"GET /docs/docs.js":  {"text/javascript; charset=utf-8", docsScript},
+		"GET /openapi.json":  {"application/json", asJSON},
+		"GET /openapi.yaml":  {"application/yaml", document},
+	} {
+		mux.Handle(pattern, file)
+	}
+	return mux, nil
+}
+
+// file is content that is served as it is.
+type file struct {
+	contentType string
+	content     []byte
+}
+
+func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", f.contentType)
+	h.Set("Content-Security-Policy", docsPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-cache") // kept, but asked for each time
+	h.Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(f.content)))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.content))
+}
+
+// documentJSON returns the contract in JSON, its members in the order of the
+// YAML, which is the order that readers expect.
+func documentJSON() ([]byte, error) {
+	var root yaml.Node
+	if err := yaml.Unmarshal(document, &root); err != nil {
+		return nil, fmt.Errorf("read the contract: %w", err)
+	}
+	var b bytes.Buffer
+	if err := writeJSON(&b, root.Content[0]); err != nil {
+		return nil, fmt.Errorf("write the contract as json: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+func writeJSON(b *bytes.Buffer, node *yaml.Node) error {
+	switch node.Kind {
+	case yaml.MappingNode:
+		return writeAll(b, '{', '}', node.Content)
+	case yaml.SequenceNode:
+		return writeAll(b, '[', ']', node.Content)
+	case yaml.ScalarNode:
+		return writeScalar(b, node)
+	}
+	return fmt.Errorf("line %d: not a mapping, sequence or scalar", node.Line)
+}
+
+func writeAll(b *bytes.Buffer, begin, end byte, nodes []*yaml.Node) error {
+	b.WriteByte(begin)
+	for i, node := range nodes {
+		switch {
+		case begin == '{' && i%2 == 1:
+			b.WriteByte(':')
+		case i > 0:
+			b.WriteByte(',')
+		}
+		if begin == '{' && i%2 == 0 {
+			node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: node.Value} // 200: is a name
+		}
+		if err := writeJSON(b, node); err != nil {
+			return err
+		}
+	}
+	b.WriteByte(end)
+	return nil
+}
+
+func writeScalar(b *bytes.Buffer, node *yaml.Node) error {
+	var value any
+	if err := node.Decode(&value); err != nil {
+		return fmt.Errorf("line %d: %w", node.Line, err)
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", node.Line, err)
+	}
+	b.Write(text)
+	return nil
+}
