@@ -23,14 +23,15 @@ func TestConservation(t *testing.T) {
 		packet := engine.DefaultPacket()
 
 		out, in := make([]int64, ranks), make([]int64, ranks) // wire bits
-		carried := make([]int64, 2*len(fabric.Links))
-		var sent, received int64
+		carried, packets := make([]int64, 2*len(fabric.Links)), make([]int64, 2*len(fabric.Links))
+		var sent, received, packetsOut int64
 		observe := engine.Observer{
 			Transfer: func(tr *engine.Transfer) error {
-				packets := max(1, (tr.Bytes+packet.MSS-1)/packet.MSS)
-				bits := 8 * (tr.Bytes + packets*(packet.Header+packet.Ack))
+				n := max(1, (tr.Bytes+packet.MSS-1)/packet.MSS)
+				bits := 8 * (tr.Bytes + n*(packet.Header+packet.Ack))
 				out[tr.From] += bits
 				in[tr.To] += bits
+				packetsOut += n
 				if tr.Acked <= tr.Start {
 					rt.Fatalf("a transfer from %d to %d ps", tr.Start, tr.Acked)
 				}
@@ -43,6 +44,7 @@ func TestConservation(t *testing.T) {
 			},
 			Links: func(l *engine.Links) error {
 				for d, bits := range l.Bits {
+					packets[d] += l.Packets[d]
 					carried[d] += bits
 					// A bit of rounding for each flow that the interval cut.
 					if room := float64(fabric.Links[d/2].Rate) * float64(l.End-l.Start) / 1e12; float64(bits) > room+1000 {
@@ -68,6 +70,10 @@ func TestConservation(t *testing.T) {
 			if carried[2*id] != out[id] || carried[2*id+1] != in[id] {
 				rt.Fatalf("NIC %d carried %d out and %d in, want %d and %d", id, carried[2*id], carried[2*id+1], out[id], in[id])
 			}
+			packetsOut -= packets[2*id]
+		}
+		if packetsOut != 0 {
+			rt.Fatalf("the NICs carried %d packets too few", packetsOut)
 		}
 	})
 }

@@ -41,7 +41,7 @@ type resource struct {
 
 	hopRate int64 // bit/s at which one packet is forwarded
 	delay   int64 // ps
-	carried int64 // wire bits since the last report
+	carried load  // since the last report
 
 	// The solver's scratch.
 	left int64

@@ -23,8 +23,8 @@ type flow struct {
 	drain int64 // ps, when nothing is left at this rate
 	tail  int64 // ps from drain to last acknowledgement
 
-	wire    int64 // bits, all of them
-	carried int64 // of these, counted on the resources
+	wire    load // all of it
+	carried load // of this, counted on the resources
 
 	transfer
 
@@ -45,6 +45,13 @@ type transfer struct {
 	start    int64 // ps
 }
 
+// load is what a resource or a flow carries on the wire, with headers and
+// acknowledgements.
+type load struct{ bits, packets int64 }
+
+func (l *load) add(m load)       { l.bits += m.bits; l.packets += m.packets }
+func (l load) minus(m load) load { return load{l.bits - m.bits, l.packets - m.packets} }
+
 // Values of flow.component for flows in none.
 const (
 	alone    = -1
@@ -58,8 +65,8 @@ type route struct {
 	hops  int32
 	path  [topology.MaxHops]int32
 	bytes int64
-	wire  int64 // bits
-	work  work  // the same
+	wire  load
+	work  work  // its bits
 	tail  int64 // ps
 	rate  int64 // bit/s of the slowest resource
 	solo  int64 // ps to drain at that rate
@@ -120,7 +127,7 @@ func (e *engine) find(r *route, from, to int32, bytes int64) bool {
 func (e *engine) measure(r *route) {
 	p := e.options.Packet
 	packets := packetsOf(r.bytes, p.MSS)
-	r.wire = 8 * (r.bytes + packets*(p.Header+p.Ack))
+	r.wire = load{8 * (r.bytes + packets*(p.Header+p.Ack)), packets}
 	path := r.path[:r.hops]
 	r.rate = e.resources[path[0]].rate
 	var delay int64
@@ -129,12 +136,12 @@ func (e *engine) measure(r *route) {
 		delay += e.resources[h].delay
 	}
 	if e.options.Analytical {
-		r.wire = 8 * r.bytes
-		ns := (delay + int64(mulDiv(uint64(r.wire), picoseconds, uint64(r.rate)))) / 1000
+		r.wire.bits = 8 * r.bytes
+		ns := (delay + int64(mulDiv(uint64(r.wire.bits), picoseconds, uint64(r.rate)))) / 1000
 		r.solo, r.tail = 1000*(ns+1), 0
 		return
 	}
-	r.work = workOf(r.wire)
+	r.work = workOf(r.wire.bits)
 	r.solo = r.work.duration(r.rate)
 	// The last packet is stored and forwarded at every hop but the first,
 	// whose sending is the draining; its acknowledgement comes back the same
@@ -207,10 +214,10 @@ func (e *engine) attach(id int32) {
 func (e *engine) detach(id int32) {
 	f := &e.flows[id]
 	f.attached = false
-	bits := f.wire - f.carried
+	rest := f.wire.minus(f.carried)
 	for hop, h := range f.path[:f.hops] {
 		r := &e.resources[h]
-		r.carried += bits
+		r.carried.add(rest)
 		last := len(r.flows) - 1
 		if moved := r.flows[last]; f.pos[hop] != int32(last) {
 			r.flows[f.pos[hop]] = moved
@@ -231,7 +238,7 @@ func (e *engine) acknowledge(id int32) {
 		e.detach(id)
 	case e.options.Analytical:
 		for _, h := range f.path[:f.hops] {
-			e.resources[h].carried += f.wire
+			e.resources[h].carried.add(f.wire)
 		}
 	}
 	done := f.transfer

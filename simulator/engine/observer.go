@@ -50,10 +50,10 @@ type Rank struct {
 	Finished      bool
 }
 
-// Links is what every link carried from Start to End. Bits are wire bits with
-// headers and acknowledgements, indexed as topology.Link says: 2·link upwards,
-// 2·link+1 downwards.
+// Links is what every link carried from Start to End, indexed as topology.Link
+// says: 2·link upwards, 2·link+1 downwards. Bits are wire bits, with headers
+// and one acknowledgement a packet. A packet counts where its last bit went.
 type Links struct {
-	Start, End int64
-	Bits       []int64
+	Start, End    int64
+	Bits, Packets []int64
 }

@@ -2,8 +2,8 @@ package engine
 
 // cover is the state of the link reports.
 type cover struct {
-	start int64 // ps, of the running interval
-	bits  []int64
+	start         int64 // ps, of the running interval
+	bits, packets []int64
 }
 
 // count adds an acknowledged transfer to the totals.
@@ -75,47 +75,49 @@ func (e *engine) reportUnfinished() {
 func (e *engine) reportLinks() {
 	for id := range e.flows {
 		f := &e.flows[id]
-		if !f.attached {
+		if !f.attached || f.rate == 0 {
 			continue
 		}
-		carried := f.wire
-		if f.rate == 0 {
-			carried = f.carried
-		} else if f.drain > e.now {
-			carried -= f.left.after(f.rate, e.now-f.since).bits()
+		now := f.wire
+		if f.drain > e.now {
+			now.bits -= f.left.after(f.rate, e.now-f.since).bits()
+			now.packets = int64(mulDiv(uint64(f.wire.packets), uint64(now.bits), uint64(f.wire.bits)))
 		}
 		for _, h := range f.path[:f.hops] {
-			e.resources[h].carried += carried - f.carried
+			e.resources[h].carried.add(now.minus(f.carried))
 		}
-		f.carried = carried
+		f.carried = now
 	}
 	c := &e.cover
 	if c.bits == nil {
 		c.bits = make([]int64, 2*len(e.fabric.Links))
+		c.packets = make([]int64, 2*len(e.fabric.Links))
 	}
 	for h := range e.resources {
 		r := &e.resources[h]
 		e.spread(h, r.carried)
-		r.carried = 0
+		r.carried = load{}
 	}
-	e.fail(e.observe.Links(&Links{Start: c.start, End: e.now, Bits: c.bits}))
+	e.fail(e.observe.Links(&Links{Start: c.start, End: e.now, Bits: c.bits, Packets: c.packets}))
 	c.start = e.now
 }
 
-// spread gives a resource's bits to its links: all to one link, those of a
-// bundle by rate, so that they add up.
-func (e *engine) spread(h int, bits int64) {
+// spread gives a resource's load to its links: all to one link, that of a
+// bundle by rate, so that the parts add up.
+func (e *engine) spread(h int, l load) {
+	c := &e.cover
 	if e.options.Routing == ECMP {
-		e.cover.bits[h] = bits
+		c.bits[h], c.packets[h] = l.bits, l.packets
 		return
 	}
 	bundle := &e.fabric.Bundles[h/2]
-	left, rate := bits, bundle.Rate
-	for _, l := range bundle.Links {
-		own := e.fabric.Links[l].Rate
-		part := int64(mulDiv(uint64(left), uint64(own), uint64(rate)))
-		e.cover.bits[2*int(l)+h%2] = part
-		left -= part
+	rate := uint64(bundle.Rate)
+	for _, link := range bundle.Links {
+		own := uint64(e.fabric.Links[link].Rate)
+		part := load{int64(mulDiv(uint64(l.bits), own, rate)), int64(mulDiv(uint64(l.packets), own, rate))}
+		d := 2*int(link) + h%2
+		c.bits[d], c.packets[d] = part.bits, part.packets
+		l = l.minus(part)
 		rate -= own
 	}
 }

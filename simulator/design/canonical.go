@@ -1,0 +1,99 @@
+package design
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+)
+
+// Canonical returns v's JSON in the canonical form of RFC 8785, so that equal
+// values have equal texts and hashes. Integers beyond 2^53 are not exact.
+func Canonical(v any) (string, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("encode canonical JSON: %w", err)
+	}
+	var plain any
+	if err := json.Unmarshal(text, &plain); err != nil {
+		return "", fmt.Errorf("encode canonical JSON: %w", err)
+	}
+	return string(appendCanonical(nil, plain)), nil
+}
+
+func appendCanonical(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case map[string]any:
+		b = append(b, '{')
+		for i, key := range slices.SortedFunc(maps.Keys(v), byCodeUnit) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendString(b, key), ':')
+			b = appendCanonical(b, v[key])
+		}
+		return append(b, '}')
+	case []any:
+		b = append(b, '[')
+		for i := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendCanonical(b, v[i])
+		}
+		return append(b, ']')
+	case string:
+		return appendString(b, v)
+	case float64:
+		return appendNumber(b, v)
+	case bool:
+		return strconv.AppendBool(b, v)
+	}
+	return append(b, "null"...)
+}
+
+// byCodeUnit orders keys as RFC 8785 does, by UTF-16 code units.
+func byCodeUnit(a, b string) int {
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+}
+
+// appendNumber relies on encoding/json writing numbers as ECMAScript does, but
+// for the sign of zero.
+func appendNumber(b []byte, f float64) []byte {
+	if f == 0 {
+		return append(b, '0')
+	}
+	text, _ := json.Marshal(f) //nolint:errchkjson // a number that was JSON is finite
+	return append(b, text...)
+}
+
+func appendString(b []byte, s string) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always encodes
+	text := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	// encoding/json escapes two characters that RFC 8785 leaves alone. A
+	// backslash of the string itself is doubled, so it is stepped over.
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			b = append(b, text[i])
+			continue
+		}
+		switch {
+		case bytes.HasPrefix(text[i:], []byte(`\u2028`)):
+			b = append(b, "\u2028"...)
+			i += 5
+		case bytes.HasPrefix(text[i:], []byte(`\u2029`)):
+			b = append(b, "\u2029"...)
+			i += 5
+		default:
+			b = append(b, text[i], text[i+1])
+			i++
+		}
+	}
+	return b
+}

@@ -1,0 +1,124 @@
+// Package design knows the document of a configuration: its form and its
+// canonical text, how one is made for a simple submission, and how the fabric
+// and the engine's options are read back from it.
+//
+// It is pure. Sources: completions.md sections 2.4 (models), 3.2 (document,
+// wiring), 3.3 (global parameters), 4.3 (what a submission creates).
+package design
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// The types that components, containers and references have.
+const (
+	TypeSwitch      = "switch"
+	TypeNIC         = "nic"
+	TypeServer      = "server"
+	TypeRack        = "rack"
+	TypePod         = "pod"
+	TypeLayer       = "layer"
+	TypeApplication = "application"
+)
+
+// TrafficChakra is the traffic type of an application that replays traces.
+const TrafficChakra = "chakra"
+
+// Document is a configuration version's content: the configuration without its
+// id, name, status and attachments.
+type Document struct {
+	Applications     []Application `json:"applications"`
+	Components       []Component   `json:"components"`
+	Containers       []Container   `json:"containers"`
+	Links            []Component   `json:"links"` // of type layer
+	Topology         Topology      `json:"topology"`
+	GlobalParameters Params        `json:"globalParameters"`
+}
+
+// Component is a switch, a NIC, a GPU, a server or a layer. Only a server has
+// children.
+type Component struct {
+	Type              string   `json:"type"`
+	TrafficType       string   `json:"trafficType,omitempty"`
+	Model             string   `json:"model"`
+	Name              string   `json:"name"`
+	Version           string   `json:"version"`
+	TypedParameters   Params   `json:"typedParameters"`
+	AllowedComponents []string `json:"allowedComponents"`
+	Components        []Ref    `json:"components"`
+}
+
+// Container is a rack or a pod.
+type Container struct {
+	Type              string   `json:"type"`
+	Name              string   `json:"name"`
+	Model             string   `json:"model"`
+	Version           string   `json:"version"`
+	Configuration     any      `json:"configuration"` // reserved, null
+	AllowedComponents []string `json:"allowedComponents"`
+	Components        []Ref    `json:"components"`
+}
+
+// Application is what loads the network.
+type Application struct {
+	Type            string `json:"type"`
+	TrafficType     string `json:"trafficType"`
+	Name            string `json:"name"`
+	Model           string `json:"model"`
+	Version         string `json:"version"`
+	TypedParameters Params `json:"typedParameters"`
+}
+
+// Ref says that Count of something declared elsewhere stand here.
+type Ref struct {
+	Name                  string `json:"name"`
+	Type                  string `json:"type"`
+	Count                 int    `json:"count"`
+	Group                 string `json:"group,omitempty"`
+	Model                 string `json:"model,omitempty"`
+	Version               string `json:"version,omitempty"`
+	ParentApplicationName string `json:"parentApplicationName,omitempty"`
+}
+
+// Topology is what stands directly in the network.
+type Topology struct {
+	Name              string           `json:"name,omitempty"`
+	Type              string           `json:"type"` // clos
+	TopologyTiers     int              `json:"topologyTiers"`
+	AllowedComponents []string         `json:"allowedComponents"`
+	Components        []Ref            `json:"components"`
+	AppDistribution   *AppDistribution `json:"appDistribution,omitempty"`
+}
+
+// AppDistribution spreads applications that are not coordinated.
+type AppDistribution struct {
+	Description string  `json:"description,omitempty"`
+	Entries     []Entry `json:"randomApplicationDistribution"`
+}
+
+// Entry is one application's part of a distribution.
+type Entry struct {
+	Name                string  `json:"name"`
+	ParentApplication   string  `json:"parentApplication"`
+	ApplicationType     string  `json:"applicationType"` // client or server
+	DistributionPercent Percent `json:"distributionPercent"`
+}
+
+// Percent is a fraction from 0 to 1.
+type Percent struct {
+	DistributionID string  `json:"distributionId"`
+	Value          float64 `json:"value"`
+}
+
+// Parse reads a document's text.
+func Parse(text string) (*Document, error) {
+	d := new(Document)
+	if err := json.Unmarshal([]byte(text), d); err != nil {
+		return nil, fmt.Errorf("read the configuration's document: %w", err)
+	}
+	return d, nil
+}
+
+// ComponentCount is the number of declared components, reachable or not.
+func (d *Document) ComponentCount() int { return len(d.Components) }

@@ -1,0 +1,145 @@
+package design
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Params is a tree of parameters. An object that holds value and type is a
+// leaf, any other object is a branch.
+type Params map[string]Param
+
+// Param is one node of the tree: a leaf, or else a branch.
+type Param struct {
+	*Leaf
+	Branch Params
+}
+
+// Leaf is one parameter. Value is a float64, a bool or a string.
+type Leaf struct {
+	Value any    `json:"value"`
+	Type  string `json:"type"`
+	Unit  string `json:"unit,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (p Param) MarshalJSON() ([]byte, error) {
+	if p.Leaf != nil {
+		return json.Marshal(p.Leaf)
+	}
+	return json.Marshal(p.Branch)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *Param) UnmarshalJSON(text []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return err
+	}
+	_, value := members["value"]
+	_, kind := members["type"]
+	if value && kind {
+		p.Leaf = new(Leaf)
+		return json.Unmarshal(text, p.Leaf)
+	}
+	return json.Unmarshal(text, &p.Branch)
+}
+
+// find returns the leaf at the path, whose steps are separated by dots, or nil.
+func (p Params) find(path string) *Leaf {
+	step, rest, deeper := strings.Cut(path, ".")
+	node, ok := p[step]
+	if !ok {
+		return nil
+	}
+	if deeper {
+		return node.Branch.find(rest)
+	}
+	return node.Leaf
+}
+
+// set puts a leaf at the path.
+func (p Params) set(path string, l Leaf) {
+	step, rest, deeper := strings.Cut(path, ".")
+	if !deeper {
+		p[step] = Param{Leaf: &l}
+		return
+	}
+	if p[step].Branch == nil {
+		p[step] = Param{Branch: Params{}}
+	}
+	p[step].Branch.set(rest, l)
+}
+
+// The types of leaves that have a unit, and what one of each unit is in the
+// base: bytes, bit/s, picoseconds.
+func unitsOf(kind string) map[string]float64 {
+	switch kind {
+	case "bytes":
+		return map[string]float64{"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20}
+	case "datarate":
+		return map[string]float64{"bps": 1, "Kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}
+	case "timeval":
+		return map[string]float64{"ps": 1, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12}
+	case "uint":
+		return map[string]float64{"": 1}
+	}
+	return nil
+}
+
+// maxBase bounds a quantity in its base unit: 2^53, beyond which a JSON number
+// is not exact.
+const maxBase = 1 << 53
+
+// quantity returns the parameter in its base unit, rounded to a whole one, or
+// fallback when it is not there.
+func (p Params) quantity(path, kind string, fallback int64) (int64, error) {
+	l := p.find(path)
+	if l == nil {
+		return fallback, nil
+	}
+	number, ok := l.Value.(float64)
+	factor, known := unitsOf(kind)[l.Unit]
+	if !ok || !known || l.Type != kind {
+		return 0, fmt.Errorf("parameter %s is %v %s, not a %s", path, l.Value, l.Unit, kind)
+	}
+	base := math.Round(number * factor)
+	if base < 0 || base > maxBase {
+		return 0, fmt.Errorf("parameter %s is out of range: %v %s", path, l.Value, l.Unit)
+	}
+	return int64(base), nil
+}
+
+// text returns a string parameter, or fallback when it is not there.
+func (p Params) text(path, fallback string) string {
+	if l := p.find(path); l != nil {
+		if s, ok := l.Value.(string); ok {
+			return s
+		}
+	}
+	return fallback
+}
+
+// quantities reads several parameters and keeps the first error.
+type quantities struct {
+	params Params
+	err    error
+}
+
+func (q *quantities) get(path, kind string, fallback int64) int64 {
+	v, err := q.params.quantity(path, kind, fallback)
+	if q.err == nil {
+		q.err = err
+	}
+	return v
+}
+
+func uintOf(n int) Leaf       { return Leaf{Value: float64(n), Type: "uint"} }
+func textOf(s string) Leaf    { return Leaf{Value: s, Type: "string"} }
+func boolOf(b bool) Leaf      { return Leaf{Value: b, Type: "bool"} }
+func doubleOf(f float64) Leaf { return Leaf{Value: f, Type: "double"} }
+func amount(n int, kind string, unit string) Leaf {
+	return Leaf{Value: float64(n), Type: kind, Unit: unit}
+}

@@ -1,0 +1,132 @@
+package design
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"netsim/simulator/collective"
+	"netsim/simulator/topology"
+)
+
+// Simple is a normalised simple submission: the constraints with their
+// defaults filled in, and the groups as collective.Resolve returns them.
+type Simple struct {
+	Constraints topology.Constraints   `json:"topologyConstraints"`
+	Groups      []collective.GroupSpec `json:"groups"`
+}
+
+// NewSimple normalises what a request asks for and derives its fabric. Every
+// error is the client's; its text is the 400 message of completions.md 4.1.
+func NewSimple(c *topology.Constraints, workload *collective.Workload, groups []collective.GroupSpec) (Simple, topology.Derivation, error) {
+	resolved, err := collective.Resolve(workload, groups, c != nil)
+	if err != nil {
+		return Simple{}, topology.Derivation{}, err
+	}
+	if c == nil {
+		c = &topology.Constraints{}
+	}
+	derived, err := topology.Derive(*c, collective.Ranks(resolved))
+	if err != nil {
+		return Simple{}, topology.Derivation{}, err
+	}
+	return Simple{
+		Constraints: topology.Constraints{
+			SwitchRadix:       derived.Resolved.SwitchRadix,
+			SubscriptionRatio: derived.Resolved.SubscriptionRatio,
+		},
+		Groups: resolved,
+	}, derived, nil
+}
+
+// ParseSimple reads the text of a normalised submission.
+func ParseSimple(text string) (Simple, error) {
+	var s Simple
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return s, fmt.Errorf("read the simple submission: %w", err)
+	}
+	return s, nil
+}
+
+// WorkloadFile is the name of the one file of a simple submission's traceset.
+const WorkloadFile = "workload.simple.json"
+
+// Workload is the content of WorkloadFile: the canonical JSON of the groups.
+func (s Simple) Workload() (string, error) { return Canonical(s.Groups) }
+
+// ParseWorkload reads the content of WorkloadFile.
+func ParseWorkload(content []byte) ([]collective.GroupSpec, error) {
+	var groups []collective.GroupSpec
+	if err := json.Unmarshal(content, &groups); err != nil {
+		return nil, fmt.Errorf("read the workload: %w", err)
+	}
+	return groups, nil
+}
+
+// Document is the configuration that the submission comes to.
+func (s Simple) Document() (*Document, error) {
+	derived, err := topology.Derive(s.Constraints, collective.Ranks(s.Groups))
+	if err != nil {
+		return nil, err
+	}
+	b := derivedDocument{Derivation: derived}
+	b.build()
+	b.doc.Applications = []Application{application(s.Groups, derived.TotalHosts)}
+	b.doc.Links = []Component{}
+	b.doc.GlobalParameters = globalParameters()
+	return &b.doc, nil
+}
+
+// application carries an algorithm only where all phases of an operation agree
+// on it; what counts stands in the traceset (completions.md 4.3).
+func application(groups []collective.GroupSpec, ranks int) Application {
+	p := Params{}
+	set := func(name string, l Leaf) { p.set("ChakraConfiguration."+name, l) }
+	p.set(pathLogicalGroup, uintOf(0))
+	set("NumOfChakraFiles", uintOf(ranks))
+	set("UseMapping", boolOf(false))
+	set("MappingFileName", textOf(""))
+	for _, c := range collective.Matrix() {
+		set(algorithmParameter(c.OperationType), textOf(agreed(groups, c.OperationType, c.DefaultAlgorithm)))
+	}
+	set("ProcessGroupSerialization", boolOf(true))
+	set("CommCollectiveSynchronization", boolOf(true))
+	set("AbortOnChakraWarning", boolOf(false))
+	set("TraceFamily", textOf("synthesized"))
+	set("Scaling", boolOf(false))
+	set("ScalingFactor", doubleOf(1))
+	set("ScaleUpMaxPayloadSize", amount(4096, "bytes", "B"))
+	set("ScaleUpHeaderSize", amount(24, "bytes", "B"))
+	set("ScaleUpStatsEnabled", boolOf(false))
+	return Application{
+		Type: TypeApplication, TrafficType: TrafficChakra, Name: "workload",
+		Model: applicationModel, Version: modelVersion, TypedParameters: p,
+	}
+}
+
+func algorithmParameter(operation string) string {
+	return string(operation[0]-'a'+'A') + operation[1:] + "Algorithm"
+}
+
+// agreed is the algorithm of the operation in all phases, as the model names
+// it, or the default.
+func agreed(groups []collective.GroupSpec, operation, fallback string) string {
+	found := ""
+	for _, g := range groups {
+		for _, phase := range g.Phases {
+			switch {
+			case phase.OperationType != operation || phase.Algorithm == found:
+			case found == "":
+				found = phase.Algorithm
+			default:
+				return fallback
+			}
+		}
+	}
+	switch found {
+	case "":
+		return fallback
+	case collective.RecursiveHalvingDoubling:
+		return "halving-doubling"
+	}
+	return found
+}

@@ -1,0 +1,154 @@
+// Package results writes a run's result files as it goes, with bounded memory:
+// the records of completions.md 5.6 as CSV, and the summary.
+//
+// Every number is integer arithmetic and wall-clock times derive from a start
+// that is given, so the same run writes the same bytes anywhere. GB and MB are
+// decimal. What a flow model cannot know (buffers, ECN, PFC, transport state,
+// packet captures) is not written.
+package results
+
+import (
+	"io"
+	"math/bits"
+	"strings"
+	"time"
+
+	"netsim/simulator/engine"
+	"netsim/simulator/topology"
+)
+
+// Config of a recorder.
+type Config struct {
+	Simulation string    // its name; * becomes _ in file names
+	Start      time.Time // the wall-clock instant of simulated time 0
+	Fabric     *topology.Fabric
+	// Create opens a result file for writing; its Close publishes it.
+	Create func(name string) (io.WriteCloser, error)
+	// ShardSize is in bytes; 0 means 256 MiB.
+	ShardSize int
+}
+
+// Recorder turns what an engine reports into result files. It is used by one
+// run.
+type Recorder struct {
+	config Config
+
+	perf, ranks, collectives, cdf, links, hops *table
+
+	classes  []class
+	totals   engine.Links // since the start of the run
+	forward  [4]int64     // packets sent by the switches of a tier
+	pathOf   engine.Collective
+	pathText string
+	names    []string // rank-<n>, as they are needed
+}
+
+// New starts the files of a run with its topology report.
+func New(c Config) (*Recorder, error) {
+	if c.ShardSize == 0 {
+		c.ShardSize = shardSize
+	}
+	r := &Recorder{config: c}
+	r.perf = r.table("perf", perfHeader)
+	r.ranks = r.table("rank-completion", rankHeader)
+	r.collectives = r.table("collective-stats", collectiveHeader)
+	r.cdf = r.table("progress-cdf", cdfHeader)
+	r.links = r.table("nd-stats", linkHeader)
+	r.hops = r.table("tier-hop", hopHeader)
+	return r, r.writeTopology()
+}
+
+func (r *Recorder) table(record, header string) *table {
+	return &table{
+		create: r.config.Create, header: header, limit: r.config.ShardSize,
+		prefix: strings.ReplaceAll(r.config.Simulation, "*", "_") + "-" + record,
+	}
+}
+
+// Observer is what the engine reports to.
+func (r *Recorder) Observer() engine.Observer {
+	return engine.Observer{
+		Transfer: r.transfer, Collective: r.collective, Rank: r.rank,
+		Beacon: r.beacon, Links: r.interval,
+	}
+}
+
+// Close writes what only the end of the run knows and closes every file. It is
+// called exactly once, with the run's result, or with nil when the run failed
+// and only what was written so far is to be kept.
+func (r *Recorder) Close(result *engine.Result) error {
+	err := r.writePercentiles()
+	for _, t := range []*table{r.perf, r.ranks, r.collectives, r.cdf, r.links, r.hops} {
+		if e := t.close(); err == nil {
+			err = e
+		}
+	}
+	if result != nil && err == nil {
+		err = r.writeSummary(result)
+	}
+	return err
+}
+
+const perfHeader = "time_utc,metric_name,sim_time_sec,perf_metric_usec,metric_path,metric_aggregation_id," +
+	"start_time_sec,is_added_synchronization_flow,comm_tag,group_size,flow_comm_size,sending_app_name,receiving_app_name"
+
+func (r *Recorder) transfer(t *engine.Transfer) error {
+	c := t.Collective
+	return r.perf.utc(r.config.Start, t.Acked).text("TransferFCT").fixed(t.Acked, 12).fixed(t.Acked-t.Start, 6).
+		text(r.path(c)).int(c.ID).fixed(t.Start, 12).int(0).int(int64(t.Step)).int(int64(c.GroupSize)).int(t.Bytes).
+		text(r.name(t.From)).text(r.name(t.To)).end()
+}
+
+// path is the metric path of a collective's transfers.
+func (r *Recorder) path(c *engine.Collective) string {
+	if k := &r.pathOf; k.OperationType != c.OperationType || k.GroupSize != c.GroupSize || k.DataSize != c.DataSize {
+		r.pathOf = *c
+		b := append([]byte("TransferFCT."), c.OperationType...)
+		b = appendFixed(append(b, ".GroupSize"...), int64(c.GroupSize), 0)
+		b = appendFixed(append(b, ".CommSize"...), c.DataSize, 0)
+		r.pathText = string(append(b, "Bytes"...))
+	}
+	return r.pathText
+}
+
+func (r *Recorder) name(rank int32) string {
+	for int(rank) >= len(r.names) {
+		r.names = append(r.names, string(appendFixed([]byte("rank-"), int64(len(r.names)), 0)))
+	}
+	return r.names[rank]
+}
+
+const rankHeader = "metric_path,rank,completion_time_us,payload_bytes_sent,payload_bytes_received,sends_completed," +
+	"receives_completed,sends_acked,computations_completed,computation_time_us,finished"
+
+func (r *Recorder) rank(k *engine.Rank) error {
+	return r.ranks.text("RankCompletion").int(int64(k.Rank)).fixed(k.Time, 6).int(k.BytesSent).int(k.BytesReceived).
+		int(k.Sends).int(k.Receives).int(k.Sends).int(0).fixed(0, 6).bool(k.Finished).end()
+}
+
+const cdfHeader = "sim_time_sec,send_bytes,sends_completed,receives_completed,sends_acked,computations_completed"
+
+// beacon writes how far the run is. A transfer is sent, received and
+// acknowledged at one instant of the model; there are no computations, so none
+// is ever outstanding.
+func (r *Recorder) beacon(p *engine.Progress) error {
+	sends := fraction(p.Sends, p.SendsTotal)
+	return r.cdf.fixed(p.Time, 12).fixed(fraction(p.Bytes, p.BytesTotal), 6).
+		fixed(sends, 6).fixed(sends, 6).fixed(sends, 6).fixed(1_000_000, 6).end()
+}
+
+// fraction is part/whole in millionths.
+func fraction(part, whole int64) int64 { return ratio(part, 1_000_000, whole) }
+
+// ratio is floor(a·scale/b), 0 when b is 0.
+func ratio(a, scale, b int64) int64 {
+	if b == 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(a), uint64(scale))
+	if hi >= uint64(b) {
+		return 0
+	}
+	q, _ := bits.Div64(hi, lo, uint64(b))
+	return int64(q)
+}

@@ -1,0 +1,226 @@
+package results_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/simulator/collective"
+	"netsim/simulator/engine"
+	"netsim/simulator/results"
+	"netsim/simulator/topology"
+)
+
+// files keeps what a recorder creates.
+type files struct {
+	names   []string
+	content map[string]*bytes.Buffer
+	open    int
+}
+
+type file struct {
+	*bytes.Buffer
+	files *files
+}
+
+func (f file) Close() error {
+	f.files.open--
+	return nil
+}
+
+func (f *files) create(name string) (io.WriteCloser, error) {
+	if f.content == nil {
+		f.content = map[string]*bytes.Buffer{}
+	}
+	f.names = append(f.names, name)
+	f.content[name] = &bytes.Buffer{}
+	f.open++
+	return file{f.content[name], f}, nil
+}
+
+func (f *files) hash() string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(slices.Values(f.names)) {
+		fmt.Fprintf(h, "%s %d\n%s", name, f.content[name].Len(), f.content[name].Bytes())
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func fabric(t *testing.T, radix string, ranks int) *topology.Fabric {
+	t.Helper()
+	d, err := topology.Derive(topology.Constraints{SwitchRadix: radix}, ranks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := topology.Build(d.Layout())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func record(t *testing.T, c results.Config, groups []collective.GroupSpec, o engine.Options) (*files, *engine.Result) {
+	t.Helper()
+	out := &files{}
+	c.Create = out.create
+	c.Start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	r, err := results.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := engine.Run(t.Context(), engine.Input{Fabric: c.Fabric, Groups: groups, Options: o}, r.Observer())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(result); err != nil {
+		t.Fatal(err)
+	}
+	if out.open != 0 {
+		t.Fatalf("%d files left open", out.open)
+	}
+	return out, result
+}
+
+// everyOperation is a 64-rank workload with each operation and algorithm, in
+// groups of different sizes, one of them over two racks.
+func everyOperation(t *testing.T) []collective.GroupSpec {
+	t.Helper()
+	var phases []collective.Phase
+	for _, entry := range collective.Matrix() {
+		for _, algorithm := range entry.AllowedAlgorithms {
+			phases = append(phases, collective.Phase{OperationType: entry.OperationType, Algorithm: algorithm, DataSize: 1<<20 + 7})
+		}
+	}
+	groups, err := collective.Resolve(nil, []collective.GroupSpec{
+		{Count: 1, GroupSize: 16, Phases: phases}, {Count: 1, GroupSize: 32, Phases: phases}, {Count: 2, GroupSize: 8, Phases: phases},
+	}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return groups
+}
+
+// TestGolden: the bytes of all result files of one run, whatever the machine
+// and GOMAXPROCS. A change of the model changes the hash: then engine.Version
+// changes too. Not parallel: GOMAXPROCS is the process's.
+func TestGolden(t *testing.T) {
+	golden := map[engine.Routing]string{
+		engine.ECMP:  "a1d7cf979760e1f9d3e430276ef226a251622c0f82c64672e9f3eef2aaea6099",
+		engine.Spray: "957713e620e79a8d406137be7e366fd9d580173bc1bd38be4c4f3fa842ca5e25",
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, procs := range []int{1, 2, 8} {
+		runtime.GOMAXPROCS(procs)
+		for routing, want := range golden {
+			out, _ := record(t, results.Config{Simulation: "golden-*", Fabric: fabric(t, "64x800G", 64)}, everyOperation(t),
+				engine.Options{Routing: routing, Interval: 50_000_000, Beacon: 100_000_000})
+			if got := out.hash(); got != want {
+				t.Errorf("routing %d with GOMAXPROCS %d: %s, want %s", routing, procs, got, want)
+			}
+		}
+	}
+}
+
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	groups, err := collective.Resolve(&collective.Workload{Ranks: 2, Phases: []collective.Phase{
+		{OperationType: "allReduce", DataSize: 8192},
+	}}, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, result := record(t, results.Config{Simulation: "a*b", Fabric: fabric(t, "128x400G", 2)}, groups,
+		engine.Options{Interval: 1_000_000_000, Beacon: 1_000_000_000})
+	want := map[string][]string{
+		// 4,096 B in one packet with 58 B of header and 64 of acknowledgement at
+		// 400 Gb/s, stored and forwarded once, 100 ns a link, acknowledged.
+		"a_b-perf-0.csv": {
+			"2026-01-02T03:04:05.000000570Z,TransferFCT,0.000000570000,0.570000,TransferFCT.allReduce.GroupSize2.CommSize8192Bytes,0,0.000000000000,0,0,2,4096,rank-0,rank-1",
+			"2026-01-02T03:04:05.000000570Z,TransferFCT,0.000000570000,0.570000,TransferFCT.allReduce.GroupSize2.CommSize8192Bytes,0,0.000000000000,0,0,2,4096,rank-1,rank-0",
+			"2026-01-02T03:04:05.000001140Z,TransferFCT,0.000001140000,0.570000,TransferFCT.allReduce.GroupSize2.CommSize8192Bytes,0,0.000000570000,0,1,2,4096,rank-1,rank-0",
+			"2026-01-02T03:04:05.000001140Z,TransferFCT,0.000001140000,0.570000,TransferFCT.allReduce.GroupSize2.CommSize8192Bytes,0,0.000000570000,0,1,2,4096,rank-0,rank-1",
+		},
+		"a_b-rank-completion-0.csv": {
+			"RankCompletion,0,1.140000,8192,8192,2,2,2,0,0.000000,1",
+			"RankCompletion,1,1.140000,8192,8192,2,2,2,0,0.000000,1",
+		},
+		"a_b-collective-stats-0.csv": {"0,allReduce,8192,group-0,2,0.000000,1.140000,1"},
+		"a_b-collective-percentiles-0.csv": {
+			"allReduce,ring,8192,2,1,1.140000,1.140000,1.140000,1.140000,1.140000,6.958007,6.958007,6.958007,6.958007,6.958007,7.185964912,7.185964912",
+		},
+		"a_b-progress-cdf-0.csv": {"0.000001140000,1.000000,1.000000,1.000000,1.000000,1.000000"},
+		"a_b-topology-report-0.csv": {
+			"nic-0,Nic,3,4294967295,1,eth0,0,rsw-0,Switch,2,4294967295,0,eth0,0,400.000000000,100.000",
+			"nic-1,Nic,3,4294967295,2,eth0,0,rsw-0,Switch,2,4294967295,0,eth1,1,400.000000000,100.000",
+		},
+		"a_b-nd-stats-0.csv": {
+			"2026-01-02T03:04:05.000001140Z,0.000001140000,nic-0,eth0,Nic,0,ul,1,3,4294967295,2,2,0.000008436,0.000008436,0.008436,0.008436,59.200000000,59.200000000,14.800000,14.800000,0,0",
+			"2026-01-02T03:04:05.000001140Z,0.000001140000,rsw-0,eth0,Switch,0,dl,0,2,4294967295,2,2,0.000008436,0.000008436,0.008436,0.008436,59.200000000,59.200000000,14.800000,14.800000,0,0",
+			"2026-01-02T03:04:05.000001140Z,0.000001140000,nic-1,eth0,Nic,0,ul,2,3,4294967295,2,2,0.000008436,0.000008436,0.008436,0.008436,59.200000000,59.200000000,14.800000,14.800000,0,0",
+			"2026-01-02T03:04:05.000001140Z,0.000001140000,rsw-0,eth1,Switch,1,dl,0,2,4294967295,2,2,0.000008436,0.000008436,0.008436,0.008436,59.200000000,59.200000000,14.800000,14.800000,0,0",
+		},
+		"a_b-tier-hop-0.csv": {"2026-01-02T03:04:05.000001140Z,0.000001140000,0,0,4,0,0,4"},
+	}
+	got := map[string][]string{}
+	for name, content := range out.content {
+		if strings.HasSuffix(name, ".csv") {
+			lines := strings.Split(strings.TrimSuffix(content.String(), "\n"), "\n")
+			got[name] = lines[1:]
+			if columns := strings.Count(lines[0], ","); columns != strings.Count(lines[1], ",") {
+				t.Errorf("%s: %d columns and %d", name, columns+1, strings.Count(lines[1], ",")+1)
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if s := results.Summarize(result); s.SimulatedTime != "1.14us" || s.Throughput != "114.975Gbps" || s.TotalPackets != 4 || s.AvgLatency != "570ns" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestShards(t *testing.T) {
+	t.Parallel()
+	whole, _ := record(t, results.Config{Simulation: "s", Fabric: fabric(t, "64x800G", 64)}, everyOperation(t), engine.Options{})
+	cut, _ := record(t, results.Config{Simulation: "s", Fabric: fabric(t, "64x800G", 64), ShardSize: 10_000}, everyOperation(t), engine.Options{})
+	header, want, _ := strings.Cut(whole.content["s-perf-0.csv"].String(), "\n")
+	var got strings.Builder
+	for shard := 0; ; shard++ {
+		content, ok := cut.content[fmt.Sprintf("s-perf-%d.csv", shard)]
+		if !ok {
+			break
+		}
+		if content.Len() > 10_500 {
+			t.Errorf("shard %d has %d bytes", shard, content.Len())
+		}
+		rest, ok := strings.CutPrefix(content.String(), header+"\n")
+		if !ok {
+			t.Errorf("shard %d has no header", shard)
+		}
+		got.WriteString(rest)
+	}
+	if got.String() != want {
+		t.Error("the shards are not the whole")
+	}
+}
+
+func TestCreateFails(t *testing.T) {
+	t.Parallel()
+	full := errors.New("disk full")
+	_, err := results.New(results.Config{Simulation: "s", Fabric: fabric(t, "64x800G", 8), Create: func(string) (io.WriteCloser, error) {
+		return nil, full
+	}})
+	if !errors.Is(err, full) {
+		t.Errorf("%v, want %v", err, full)
+	}
+}

@@ -1,0 +1,62 @@
+package results
+
+import (
+	"encoding/json"
+
+	"netsim/simulator/engine"
+	"netsim/simulator/units"
+)
+
+// Summary is what summary.json holds and the results listing shows
+// (completions.md 5.3). Durations and rates stand as text and exactly.
+type Summary struct {
+	EngineVersion string `json:"engineVersion"`
+	End           string `json:"end"` // finished, limited or stopped
+
+	SimulatedTime   string `json:"simulatedTime"`
+	SimulatedTimePs int64  `json:"simulatedTimePs"`
+	EventsProcessed int64  `json:"eventsProcessed"`
+	Throughput      string `json:"throughput"` // delivered payload over simulated time
+	ThroughputBps   int64  `json:"throughputBps"`
+
+	TotalPackets int64  `json:"totalPackets"` // derived: ceil(bytes/MSS) of each transfer
+	AvgLatency   string `json:"avgLatency"`   // mean transfer completion time
+	AvgLatencyPs int64  `json:"avgLatencyPs"`
+	DropRate     int    `json:"dropRate"` // always 0: flows are not dropped
+
+	Transfers       int64 `json:"transfers"`
+	PayloadBytes    int64 `json:"payloadBytes"`
+	Collectives     int   `json:"collectives"`
+	Ranks           int   `json:"ranks"`
+	UnfinishedRanks int   `json:"unfinishedRanks"`
+}
+
+// Summarize puts a result into a summary.
+func Summarize(r *engine.Result) Summary {
+	return Summary{
+		EngineVersion: engine.Version, End: [...]string{"finished", "limited", "stopped"}[r.End],
+		SimulatedTime: units.FormatDuration(r.Time), SimulatedTimePs: r.Time,
+		EventsProcessed: r.Events,
+		Throughput:      units.FormatRate(r.Throughput()), ThroughputBps: r.Throughput(),
+		TotalPackets: r.Packets,
+		AvgLatency:   units.FormatDuration(r.AvgLatency()), AvgLatencyPs: r.AvgLatency(),
+		Transfers: r.Sends, PayloadBytes: r.Bytes, Collectives: r.Collectives,
+		Ranks: r.RanksTotal, UnfinishedRanks: len(r.Unfinished),
+	}
+}
+
+func (r *Recorder) writeSummary(result *engine.Result) error {
+	text, err := json.MarshalIndent(Summarize(result), "", "  ")
+	if err != nil {
+		return err
+	}
+	w, err := r.config.Create("summary.json")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	if e := w.Close(); err == nil {
+		err = e
+	}
+	return err
+}

@@ -1,0 +1,128 @@
+package results
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+)
+
+// shardSize is the size after which a table goes on in a new file
+// (completions.md 5.6), in bytes.
+const shardSize = 256 << 20
+
+// table writes one record's rows as CSV, cut in shards. A field is added by
+// one of the methods below, a row closed by end; the first error stays.
+type table struct {
+	create  func(name string) (io.WriteCloser, error)
+	prefix  string // <simulation>-<record>
+	header  string
+	limit   int
+	shard   int
+	file    io.WriteCloser
+	out     *bufio.Writer
+	written int
+	row     []byte
+	err     error
+}
+
+func (t *table) text(s string) *table {
+	t.row = append(append(t.row, s...), ',')
+	return t
+}
+
+func (t *table) int(v int64) *table {
+	t.row = append(strconv.AppendInt(t.row, v, 10), ',')
+	return t
+}
+
+// fixed adds v·10^-decimals with all its decimals: exact, and the same text
+// everywhere.
+func (t *table) fixed(v int64, decimals int) *table {
+	t.row = append(appendFixed(t.row, v, decimals), ',')
+	return t
+}
+
+func (t *table) bool(b bool) *table {
+	if b {
+		return t.text("1")
+	}
+	return t.text("0")
+}
+
+// utc adds the wall-clock instant of a simulated one.
+func (t *table) utc(start time.Time, ps int64) *table {
+	t.row = start.Add(time.Duration(ps/1000)).UTC().AppendFormat(t.row, "2006-01-02T15:04:05.000000000Z")
+	t.row = append(t.row, ',')
+	return t
+}
+
+// end writes the row, into a new shard when this one is full.
+func (t *table) end() error {
+	if t.err != nil {
+		return t.err
+	}
+	t.row[len(t.row)-1] = '\n'
+	if t.file == nil || t.written >= t.limit {
+		t.next()
+	}
+	if t.err == nil {
+		_, t.err = t.out.Write(t.row)
+		t.written += len(t.row)
+	}
+	t.row = t.row[:0]
+	return t.err
+}
+
+func (t *table) next() {
+	if t.close(); t.err != nil {
+		return
+	}
+	name := fmt.Sprintf("%s-%d.csv", t.prefix, t.shard)
+	if t.file, t.err = t.create(name); t.err != nil {
+		return
+	}
+	t.shard++
+	if t.out == nil {
+		t.out = bufio.NewWriterSize(nil, 64<<10)
+	}
+	t.out.Reset(t.file)
+	t.written, _ = t.out.WriteString(t.header + "\n")
+}
+
+// close ends the running shard.
+func (t *table) close() error {
+	if t.file == nil {
+		return t.err
+	}
+	if err := t.out.Flush(); t.err == nil {
+		t.err = err
+	}
+	if err := t.file.Close(); t.err == nil {
+		t.err = err
+	}
+	t.file = nil
+	return t.err
+}
+
+// appendFixed appends v·10^-decimals.
+func appendFixed(b []byte, v int64, decimals int) []byte {
+	unit := int64(1)
+	for range decimals {
+		unit *= 10
+	}
+	if v < 0 {
+		b, v = append(b, '-'), -v
+	}
+	b = strconv.AppendInt(b, v/unit, 10)
+	if decimals == 0 {
+		return b
+	}
+	b = append(b, '.')
+	for rest := v % unit; unit > 1; rest %= unit {
+		unit /= 10
+		b = append(b, byte('0'+rest/unit))
+	}
+	return b
+}
