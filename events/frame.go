@@ -219,10 +219,12 @@ func frameOf(v *[len(frameHeaders)][]byte) (f Frame, err error) {
 	if (f.Sequence == 1) != (v[6] == nil) {
 		return f, fmt.Errorf("%w: a previous hash goes with every sequence but the first", ErrFrame)
 	}
-	if v[6] != nil && !lowerHex(v[6], f.PreviousHash[:]) {
+	if v[6] != nil && (!lowerHex(v[6], f.PreviousHash[:]) || f.PreviousHash == (Hash{})) {
 		return f, fmt.Errorf("%w: previous hash %q", ErrFrame, v[6])
 	}
-	if f.Time, err = time.Parse(TimeLayout, string(v[9])); err != nil || len(v[9]) != len(TimeLayout) {
+	// Parse is lenient where other languages are not: a comma for the point,
+	// one digit for the hour, the year 0.
+	if f.Time, err = time.Parse(TimeLayout, string(v[9])); err != nil || f.Time.Year() < 1 || f.Time.Format(TimeLayout) != string(v[9]) {
 		return f, fmt.Errorf("%w: time %q", ErrFrame, v[9])
 	}
 	version, err := plainInt(v[13], 1<<31-1)

@@ -1,0 +1,228 @@
+package events
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// goldenRecord is a record in the golden files, with what must be found of it.
+type goldenRecord struct {
+	Note    string         `json:"note"`
+	Key     []byte         `json:"key"`
+	Value   []byte         `json:"value"`
+	Headers []goldenHeader `json:"headers"`
+	Verdict Verdict        `json:"verdict,omitempty"`
+	Hash    string         `json:"hash"` // "" when the frame is unreadable
+}
+
+type goldenHeader struct {
+	Name  string `json:"name"`
+	Value []byte `json:"value"`
+}
+
+// goldenCase is one partition's records from offset 0 on.
+type goldenCase struct {
+	Name       string         `json:"name"`
+	Partition  int32          `json:"partition"`
+	Partitions int32          `json:"partitions"`
+	Records    []goldenRecord `json:"records"`
+	Facts      int            `json:"facts"`
+	Digest     string         `json:"digest"`
+}
+
+// goldenHash is an event with the bytes that its hash is the SHA-256 of.
+type goldenHash struct {
+	goldenRecord
+	Hashed []byte `json:"hashed"`
+}
+
+func newGoldenRecord(note string, m Message) goldenRecord {
+	r := goldenRecord{Note: note, Key: m.Key, Value: m.Value, Headers: []goldenHeader{}}
+	for _, h := range m.Headers {
+		r.Headers = append(r.Headers, goldenHeader{h.Key, h.Value})
+	}
+	return r
+}
+
+func (r *goldenRecord) message() Message {
+	m := Message{Key: r.Key, Value: r.Value}
+	for _, h := range r.Headers {
+		m.Headers = append(m.Headers, Header{h.Name, h.Value})
+	}
+	return m
+}
+
+// judge fills in what this implementation finds.
+func (c *goldenCase) judge() {
+	heads := map[string]Head{}
+	var digest Digest
+	c.Facts = 0
+	for i := range c.Records {
+		r := &c.Records[i]
+		m := r.message()
+		f, hash, err := ReadFrame(&m)
+		if err != nil {
+			r.Verdict, r.Hash = BadFrame, ""
+			continue
+		}
+		r.Verdict, r.Hash = Judge(heads[f.Stream], &f, hash, c.Partition, c.Partitions), hash.String()
+		if r.Verdict == Accepted {
+			heads[f.Stream] = Head{f.Sequence, hash}
+			digest = digest.Add(hash)
+			c.Facts++
+		}
+	}
+	c.Digest = fmt.Sprintf("%x", digest)
+}
+
+const (
+	verdictsFile = "testdata/golden/verdicts.json"
+	hashesFile   = "testdata/golden/hashes.json"
+)
+
+// TestGoldenUpdate writes the files when asked to. It is not parallel, so that
+// the tests that read them come after it.
+func TestGoldenUpdate(t *testing.T) { //nolint:paralleltest // see above
+	if !*update {
+		return
+	}
+	cases := goldenCases()
+	for i := range cases {
+		cases[i].judge()
+	}
+	write(t, verdictsFile, cases)
+	write(t, hashesFile, goldenHashes())
+}
+
+// TestGoldenVerdicts fails when a verdict that was ever given would be another
+// one today. The file's records are what counts; goldenCases only made them.
+func TestGoldenVerdicts(t *testing.T) {
+	t.Parallel()
+	for _, c := range readGolden[goldenCase](t, verdictsFile) {
+		got := c
+		got.Records = slices.Clone(c.Records)
+		got.judge()
+		if diff := cmp.Diff(c, got); diff != "" {
+			t.Errorf("%s (-golden +got):\n%s", c.Name, diff)
+		}
+	}
+}
+
+// TestGoldenVerdictsMeanWhatTheirNotesSay holds the golden file to its notes:
+// each begins with the verdict that the author expected.
+func TestGoldenVerdictsMeanWhatTheirNotesSay(t *testing.T) {
+	t.Parallel()
+	seen := map[Verdict]int{}
+	for _, c := range readGolden[goldenCase](t, verdictsFile) {
+		for i, r := range c.Records {
+			seen[r.Verdict]++
+			if !strings.HasPrefix(r.Note, string(r.Verdict)+":") {
+				t.Errorf("%s, record %d is %s, its note says %q", c.Name, i, r.Verdict, r.Note)
+			}
+		}
+	}
+	for _, v := range []Verdict{Accepted, Duplicate, Stale, Gap, Broken, Misplaced, BadFrame} {
+		if seen[v] == 0 {
+			t.Errorf("no record is %s", v)
+		}
+	}
+}
+
+// TestGoldenHashes compares hashes, and the bytes they are taken over with the
+// layout that the package's documentation gives.
+func TestGoldenHashes(t *testing.T) {
+	t.Parallel()
+	for _, g := range readGolden[goldenHash](t, hashesFile) {
+		m := g.message()
+		f, hash, err := ReadFrame(&m)
+		if err != nil || hash.String() != g.Hash {
+			t.Errorf("%s: hash %s, want %s: %v", g.Note, hash, g.Hash, err)
+		}
+		if again, written := f.Message(g.Value); written != hash || !cmp.Equal(m, again) {
+			t.Errorf("%s: written again it is another record", g.Note)
+		}
+		if layout := hashedBytes(&m); !bytes.Equal(layout, g.Hashed) || Hash(sha256.Sum256(layout)) != hash {
+			t.Errorf("%s: the hash is not that of the documented bytes", g.Note)
+		}
+	}
+}
+
+// hashedBytes builds what is hashed by the letter of the documentation.
+func hashedBytes(m *Message) []byte {
+	out := []byte("netsim.frame.v1\n")
+	for _, name := range frameHeaders {
+		var value []byte
+		for _, h := range m.Headers {
+			if h.Key == name {
+				value = h.Value
+			}
+		}
+		n := len(value)
+		out = append(out, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
+		out = append(out, value...)
+	}
+	body := sha256.Sum256(m.Value)
+	return append(out, body[:]...)
+}
+
+// TestPythonReachesTheSameVerdicts runs the implementation for outside readers.
+func TestPythonReachesTheSameVerdicts(t *testing.T) {
+	t.Parallel()
+	var want strings.Builder
+	for _, c := range readGolden[goldenCase](t, verdictsFile) {
+		fmt.Fprintln(&want, "#", c.Name)
+		for _, r := range c.Records {
+			fmt.Fprintln(&want, r.Verdict, r.Hash)
+		}
+		fmt.Fprintln(&want, c.Facts, c.Digest)
+	}
+	python := exec.CommandContext(t.Context(), "python3", "testdata/golden/verdicts.py", verdictsFile)
+	var stderr bytes.Buffer
+	python.Stderr = &stderr
+	got, err := python.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &stderr)
+	}
+	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
+		t.Errorf("-Go +Python:\n%s", diff)
+	}
+}
+
+func readGolden[T any](t *testing.T, path string) (out []T) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return out
+}
+
+func write(t *testing.T, path string, v any) {
+	t.Helper()
+	text, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,103 @@
+"""The rule of netsim's log in Python: which records of a partition are facts.
+
+Standard library only. To read a topic with any Kafka client, feed every record
+of a partition, from offset 0 on and with isolation level read_uncommitted:
+
+    partition = Partition(number, count)          # count: partitions of the topic
+    verdict, hash = partition.judge(key, value, headers)
+    if verdict == "accepted": ...                 # the record is a fact
+
+Key and value are bytes or None, headers a list of (str, bytes or None). Run as
+a program it judges the records of verdicts.json and prints what it finds.
+"""
+import base64, datetime, hashlib, json, re, struct, sys
+
+FRAME = ["ce_frameversion", "ce_id", "ce_type", "ce_subject", "ce_partitionkey", "ce_sequence",
+         "ce_previoushash", "ce_commandid", "ce_commanddigest", "ce_time", "ce_actor",
+         "ce_correlationid", "ce_causeid", "ce_dataversion"]
+OPTIONAL = {"ce_previoushash", "ce_commandid", "ce_commanddigest", "ce_actor", "ce_correlationid", "ce_causeid"}
+TIME = re.compile(rb"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})\.([0-9]{3})Z")
+
+
+def number(text, limit):
+    return re.fullmatch(rb"[1-9][0-9]*", text) is not None and int(text[:20]) <= limit
+
+
+def real_time(text):
+    match = TIME.fullmatch(text)
+    try:
+        return match is not None and bool(datetime.datetime(*map(int, match.groups())))
+    except ValueError:
+        return False
+
+
+def read_frame(key, value, headers):
+    """The frame's fields and the event's hash, or None when nobody can read it."""
+    frame = {}
+    for name, content in headers:
+        if name in FRAME:
+            if name in frame or not content or len(content) > 512 or any(c < 0x21 or c > 0x7E for c in content):
+                return None
+            frame[name] = content
+    if any(name not in frame and name not in OPTIONAL for name in FRAME):
+        return None
+    previous = frame.get("ce_previoushash")
+    if (frame["ce_frameversion"] != b"1"
+            or not number(frame["ce_sequence"], 2**53 - 1) or not number(frame["ce_dataversion"], 2**31 - 1)
+            or (frame["ce_sequence"] == b"1") != (previous is None)
+            or (previous and (not re.fullmatch(rb"[0-9a-f]{64}", previous) or previous == b"0" * 64))
+            or not real_time(frame["ce_time"]) or key != frame["ce_subject"] or not value):
+        return None
+    content = b"netsim.frame.v1\n"
+    for name in FRAME:
+        content += struct.pack(">I", len(frame.get(name, b""))) + frame.get(name, b"")
+    return frame, hashlib.sha256(content + hashlib.sha256(value).digest()).hexdigest()
+
+
+def partition_of(key, count):
+    h = 0x811C9DC5  # FNV-1a, 32 bit
+    for c in key:
+        h = (h ^ c) * 0x01000193 % 2**32
+    return h % count
+
+
+class Partition:
+    def __init__(self, number, count):
+        self.number, self.count = number, count
+        self.heads = {}  # stream -> (sequence, hash) of its last fact
+        self.facts, self.digest = 0, bytes(32)
+
+    def judge(self, key, value, headers):
+        read = read_frame(key, value, headers)
+        if read is None:
+            return "bad-frame", ""
+        frame, hash = read
+        sequence, previous = int(frame["ce_sequence"]), frame.get("ce_previoushash", b"").decode()
+        head, head_hash = self.heads.get(key, (0, ""))
+        if partition_of(frame["ce_partitionkey"], self.count) != self.number:
+            return "misplaced", hash
+        if sequence > head + 1:
+            return "gap", hash
+        if sequence <= head:
+            return ("duplicate" if hash == head_hash else "stale"), hash
+        if previous != head_hash:
+            return "broken", hash
+        self.heads[key] = (sequence, hash)
+        self.facts += 1
+        self.digest = hashlib.sha256(self.digest + bytes.fromhex(hash)).digest()
+        return "accepted", hash
+
+
+def main(path):
+    decode = lambda text: None if text is None else base64.b64decode(text)
+    for case in json.load(open(path)):
+        partition = Partition(case["partition"], case["partitions"])
+        print("#", case["name"])
+        for r in case["records"]:
+            headers = [(h["name"], decode(h["value"])) for h in r["headers"]]
+            print(*partition.judge(decode(r["key"]), decode(r["value"]), headers))
+        print(partition.facts, partition.digest.hex())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
