@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -26,25 +27,28 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; con
 	"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Docs serves the contract to people, at /docs and below, and to tools, at
-// /openapi.yaml and /openapi.json. It needs no network and no token. An error
-// means that the contract cannot be read.
-func Docs() (http.Handler, error) {
-	asJSON, err := documentJSON()
-	if err != nil {
-		return nil, err
-	}
+// /openapi.yaml and /openapi.json. It needs no network and no token.
+func Docs() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, file := range map[string]file{
+	for pattern, f := range map[string]file{
 		"GET /docs":          {"text/html; charset=utf-8", docsPage},
 		"GET /docs/{$}":      {"text/html; charset=utf-8", docsPage},
 		"GET /docs/docs.css": {"text/css; charset=utf-8", docsStyle},
 		"GET /docs/docs.js":  {"text/javascript; charset=utf-8", docsScript},
-		"GET /openapi.json":  {"application/json", asJSON},
 		"GET /openapi.yaml":  {"application/yaml", document},
 	} {
-		mux.Handle(pattern, file)
+		mux.Handle(pattern, f)
 	}
-	return mux, nil
+	asJSON := sync.OnceValues(documentJSON)
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
+		content, err := asJSON()
+		if err != nil { // a test shows that it is not so for this document
+			http.Error(w, "the contract cannot be read", http.StatusInternalServerError)
+			return
+		}
+		file{"application/json", content}.ServeHTTP(w, r)
+	})
+	return mux
 }
 
 // file is content that is served as it is.

@@ -107,13 +107,16 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 }
 
 // Find returns the operation that a request asks for, or false when the
-// contract has none for its path and method.
+// contract has none for its path and method. HEAD asks for what GET does.
 func (c *Contract) Find(r *http.Request) (*Operation, bool) {
-	path := r.URL.RawPath
+	method, path := r.Method, r.URL.RawPath
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
 	if path == "" {
 		path = r.URL.Path
 	}
-	op, ok := c.operations[r.Method+c.routes.Find(chi.NewRouteContext(), r.Method, path)]
+	op, ok := c.operations[method+c.routes.Find(chi.NewRouteContext(), method, path)]
 	return op, ok
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -66,6 +67,31 @@ func TestEveryOperationIsComplete(t *testing.T) {
 	}
 	if got, want := len(seen), 34; got != want {
 		t.Errorf("%d operations, want %d", got, want)
+	}
+}
+
+func TestFindMatchesMethodAndPath(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ method, path, then string }{
+		{"GET", simulation, "GetSimulation"},
+		{"HEAD", simulation, "GetSimulation"},
+		{"DELETE", simulation, "DeleteSimulation"},
+		{"GET", "/api/v1/simulations/anything", "GetSimulation"},
+		{"GET", "/api/v1/billing/costs/summary", "GetCostSummary"},
+		{"HEAD", simulation + "/terminate", ""},
+		{"PUT", simulation, ""},
+		{"BREW", simulation, ""},
+		{"GET", simulation + "/", ""},
+		{"GET", "/docs", ""},
+	}
+	for _, c := range cases {
+		then := ""
+		if op, ok := loaded(t).Find(httptest.NewRequest(c.method, c.path, nil)); ok {
+			then = op.ID
+		}
+		if then != c.then {
+			t.Errorf("%s %s is %q, want %q", c.method, c.path, then, c.then)
+		}
 	}
 }
 

@@ -49,13 +49,13 @@ func (c *Contract) Response(r *http.Request, status int, header http.Header, bod
 		}
 		return fmt.Errorf("%s %s: the contract has no such operation", r.Method, r.URL.Path)
 	}
-	if err := op.response(status, header, body); err != nil {
+	if err := op.response(status, header, body, r.Method == http.MethodHead); err != nil {
 		return fmt.Errorf("%s (%s %s) answered %d: %w", op.ID, r.Method, r.URL.Path, status, err)
 	}
 	return nil
 }
 
-func (op *Operation) response(status int, header http.Header, body []byte) error {
+func (op *Operation) response(status int, header http.Header, body []byte, head bool) error {
 	of := op.responses[status]
 	if of == nil {
 		return fmt.Errorf("the contract lists no such status; body %.200s", body)
@@ -65,7 +65,7 @@ func (op *Operation) response(status int, header http.Header, body []byte) error
 			return fmt.Errorf("header %w", err)
 		}
 	}
-	if len(of.contents) == 0 {
+	if len(of.contents) == 0 || head {
 		if len(body) > 0 {
 			return fmt.Errorf("a body where the contract has none: %.200s", body)
 		}

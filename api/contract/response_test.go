@@ -28,6 +28,7 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 		{"GET", workspace, 404, json, "", envelope, ""},
 		{"GET", workspace, 404, "application/problem+json", "", problem, ""},
 		{"GET", workspace, 304, "", tag, "", ""},
+		{"HEAD", workspace, 200, json, tag, "", ""},
 		{"GET", "/api/v1/billing/items/13", 200, json, "", item, ""},
 		{"GET", "/nowhere", 404, "text/plain", "", "404 page not found", ""},
 
