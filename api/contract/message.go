@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 const maxShown = 64 // characters of an offending value that a message repeats
@@ -139,6 +140,7 @@ func show(value any) string {
 // clip shortens text and escapes what does not print.
 func clip(text string) string {
 	ellipsis := ""
+	text = text[:min(len(text), (maxShown+1)*utf8.UTFMax)] // a value may have megabytes
 	if runes := []rune(text); len(runes) > maxShown {
 		text, ellipsis = string(runes[:maxShown]), "…"
 	}
