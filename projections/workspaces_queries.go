@@ -1,0 +1,73 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+)
+
+// FindWorkspace reads a workspace in any state. It returns NotFound for one
+// that never was.
+func FindWorkspace(ctx context.Context, db Reader, id string) (Workspace, error) {
+	return find(ctx, db, &NewWorkspaces().rows, "workspace", id)
+}
+
+// WorkspaceStats counts what an account has in a workspace.
+type WorkspaceStats struct {
+	ActiveSimulations  int64 // neither ended nor deleted
+	ConfigurationCount int64
+	SimulationCount    int64
+}
+
+// CountWorkspace reads a workspace's counts: those of the account, or of all
+// accounts for "".
+func CountWorkspace(ctx context.Context, db Reader, id, account string) (WorkspaceStats, error) {
+	var s WorkspaceStats
+	err := db.QueryRow(ctx, `
+		SELECT coalesce((SELECT sum(active) FROM simulation_counts WHERE workspace_id = $1 AND account_id = coalesce(nullif($2, ''), account_id)), 0)::bigint,
+		       coalesce((SELECT sum(total) FROM configuration_counts WHERE workspace_id = $1 AND account_id = coalesce(nullif($2, ''), account_id)), 0)::bigint,
+		       coalesce((SELECT sum(total) FROM simulation_counts WHERE workspace_id = $1 AND account_id = coalesce(nullif($2, ''), account_id)), 0)::bigint`,
+		id, account).Scan(&s.ActiveSimulations, &s.ConfigurationCount, &s.SimulationCount)
+	if err != nil {
+		return s, fmt.Errorf("count workspace %s: %w", id, err)
+	}
+	return s, nil
+}
+
+// WorkspaceQuery asks for live workspaces, newest first.
+type WorkspaceQuery struct {
+	Scope    Scope // the built-in workspaces belong to every scope
+	Owner    string
+	Search   string // in name and description
+	Created  Period
+	Modified Period
+	Page     Page
+}
+
+// ListWorkspaces returns one page and the position of the next one.
+func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspace, []string, error) {
+	t := &NewWorkspaces().rows
+	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
+	var c conditions
+	c.add("state = 'live'")
+	if q.Scope.AccountID != "" {
+		c.add("account_id IN ('', ?)", q.Scope.AccountID)
+	}
+	if q.Scope.Workspaces != nil {
+		c.add("(id = ANY(?) OR account_id = '')", q.Scope.Workspaces)
+	}
+	if q.Owner != "" {
+		c.add("owner = ?", q.Owner)
+	}
+	c.contains(q.Search, "name", "description")
+	c.within("created_at", q.Created)
+	c.within("modified_at", q.Modified)
+	c.after(keys, q.Page.After)
+	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM workspaces WHERE %s ORDER BY %s LIMIT %s`,
+		t.list(""), c.where(), orderBy(keys), c.arg(q.Page.Limit+1)), c.args...)
+	found, err := collect(rows, err, t.pointers)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list workspaces: %w", err)
+	}
+	found, next := cut(found, q.Page.Limit, func(w *Workspace) []any { return []any{w.CreatedAt, w.ID} })
+	return found, next, nil
+}

@@ -1,0 +1,69 @@
+package readapi
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/auth"
+	"netsim/projections"
+)
+
+func callerOf(ctx context.Context) (auth.Caller, error) {
+	caller, ok := auth.CallerFrom(ctx)
+	if !ok {
+		return caller, errors.New("the request has no caller")
+	}
+	return caller, nil
+}
+
+// accountOf is the account that the caller sees, "" for every one.
+func accountOf(caller auth.Caller) string {
+	if caller.Platformwide() {
+		return ""
+	}
+	return caller.AccountID
+}
+
+// scopeOf is what the caller sees of a list (completions.md section 1.6).
+func scopeOf(caller auth.Caller) projections.Scope {
+	s := projections.Scope{AccountID: accountOf(caller)}
+	if !caller.AllWorkspaces {
+		s.Workspaces = append(slices.Clone(caller.Workspaces),
+			events.DefaultWorkspace, events.TemplateWorkspace, events.TracesetWorkspace)
+	}
+	return s
+}
+
+// reach tells callers apart who see different lists.
+func reach(caller auth.Caller) string {
+	s := scopeOf(caller)
+	if s.Workspaces == nil {
+		return s.AccountID + " *"
+	}
+	return s.AccountID + " " + strings.Join(s.Workspaces, " ")
+}
+
+// admit checks the caller's access to a resource of an account in a workspace:
+// another account's does not exist, the account's own in a workspace of which
+// the caller is no member is forbidden (completions.md section 1.6).
+func admit(caller auth.Caller, what, id, account, workspace string) error {
+	if !caller.Platformwide() && account != caller.AccountID {
+		return missing(what, id)
+	}
+	return member(caller, workspace)
+}
+
+func member(caller auth.Caller, workspace string) error {
+	if !caller.MemberOf(workspace) {
+		return fault.New(fault.Forbidden, "you are not a member of workspace %s", workspace)
+	}
+	return nil
+}
+
+func missing(what, id string) error {
+	return fault.New(fault.NotFound, "%s %s does not exist", what, id)
+}

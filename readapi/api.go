@@ -1,0 +1,32 @@
+// Package readapi answers the operations that change nothing: it reads the
+// read model and the object store, and never appends. What a write needs to
+// know of the read model, before it decides and for its answer, it asks here.
+package readapi
+
+import (
+	"context"
+	"io"
+	"time"
+
+	web "netsim/infra/http"
+	"netsim/infra/objects"
+	"netsim/projections"
+)
+
+// API has the GET operations but billing's, the preview of a simple
+// submission, and the views that package writeapi asks for.
+type API struct {
+	DB         projections.Reader
+	Cursors    *web.Cursors
+	Objects    Objects
+	Now        func() time.Time
+	Build      Build
+	Checks     []Check
+	ConsoleURL string // of the console, without a slash at the end
+}
+
+// Objects is the store that result files are in.
+type Objects interface {
+	Get(ctx context.Context, key string) (io.ReadCloser, objects.Info, error)
+	PresignGet(ctx context.Context, key, fileName, contentType string, life time.Duration) (objects.Link, error)
+}

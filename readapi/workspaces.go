@@ -1,0 +1,112 @@
+package readapi
+
+import (
+	"context"
+	"slices"
+
+	"netsim/api"
+	"netsim/events"
+	web "netsim/infra/http"
+	"netsim/projections"
+)
+
+// ListWorkspaces implements GET /workspaces (completions.md section 2.8): the
+// live workspaces that the caller is a member of, newest first.
+func (a *API) ListWorkspaces(ctx context.Context, r api.ListWorkspacesRequestObject) (api.ListWorkspacesResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	l, err := a.listing(caller, "workspaces", asked{p.Limit, 50, p.Next, p.Cursor}, p.Owner, p.Search,
+		filterTime(p.CreatedAfter), filterTime(p.CreatedBefore), filterTime(p.ModifiedAfter), filterTime(p.ModifiedBefore))
+	if err != nil {
+		return nil, err
+	}
+	rows, next, err := projections.ListWorkspaces(ctx, a.DB, projections.WorkspaceQuery{
+		Scope: scopeOf(caller), Owner: p.Owner, Search: p.Search,
+		Created:  period(p.CreatedAfter, p.CreatedBefore),
+		Modified: period(p.ModifiedAfter, p.ModifiedBefore),
+		Page:     l.page,
+	})
+	if err != nil {
+		return nil, err
+	}
+	items := make([]api.WorkspaceListItem, len(rows))
+	for i, w := range rows {
+		items[i] = api.WorkspaceListItem{
+			ID: w.ID, Name: w.Name, Description: w.Description, Owner: w.Owner,
+			CreatedAt: timestamp(w.CreatedAt), ModifiedAt: timestamp(w.ModifiedAt),
+		}
+	}
+	return api.ListWorkspaces200JSONResponse{Workspaces: items, Pagination: l.pagination(len(items), next)}, nil
+}
+
+// GetWorkspace implements GET /workspaces/{workspace_id}.
+func (a *API) GetWorkspace(ctx context.Context, r api.GetWorkspaceRequestObject) (api.GetWorkspaceResponseObject, error) {
+	if err := a.AdmitWorkspace(ctx, r.WorkspaceID); err != nil {
+		return nil, err
+	}
+	w, tag, err := a.Workspace(ctx, r.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	if web.NotModified(r.Params.IfNoneMatch, tag) {
+		return api.GetWorkspace304Response{Headers: api.NotModifiedResponseHeaders{ETag: tag}}, nil
+	}
+	return api.GetWorkspace200JSONResponse{Body: w, Headers: api.GetWorkspace200ResponseHeaders{ETag: tag}}, nil
+}
+
+// AdmitWorkspace checks that the workspace is live and that the caller may
+// work in it.
+func (a *API) AdmitWorkspace(ctx context.Context, id string) error {
+	_, err := a.workspace(ctx, id, projections.Live)
+	return err
+}
+
+// AdmitWorkspaceDeletion is AdmitWorkspace, but a workspace that is being
+// deleted passes.
+func (a *API) AdmitWorkspaceDeletion(ctx context.Context, id string) error {
+	_, err := a.workspace(ctx, id, projections.Live, projections.Deleting)
+	return err
+}
+
+// Workspace returns the workspace as the caller's account sees it, and its
+// entity tag. It checks no membership: whoever has just made or changed a
+// workspace gets to see what came of it.
+func (a *API) Workspace(ctx context.Context, id string) (api.Workspace, string, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return api.Workspace{}, "", err
+	}
+	w, err := projections.FindWorkspace(ctx, a.DB, id)
+	if err != nil {
+		return api.Workspace{}, "", err
+	}
+	stats, err := projections.CountWorkspace(ctx, a.DB, id, accountOf(caller))
+	if err != nil {
+		return api.Workspace{}, "", err
+	}
+	return api.Workspace{
+		ID: w.ID, Name: w.Name, Description: w.Description, Owner: w.Owner,
+		CreatedAt: timestamp(w.CreatedAt), ModifiedAt: timestamp(w.ModifiedAt),
+		Stats: api.WorkspaceStats(stats),
+	}, web.ETag(w.Version), nil
+}
+
+// workspace reads a workspace that the caller may work in and that is in one
+// of the states.
+func (a *API) workspace(ctx context.Context, id string, states ...string) (projections.Workspace, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return projections.Workspace{}, err
+	}
+	w, err := projections.FindWorkspace(ctx, a.DB, id)
+	if err != nil {
+		return w, err
+	}
+	if !slices.Contains(states, w.State) || !events.BuiltIn(id) && !caller.Platformwide() && w.AccountID != caller.AccountID {
+		return w, missing("workspace", id)
+	}
+	return w, member(caller, id)
+}

@@ -1,0 +1,123 @@
+package writeapi
+
+import (
+	"context"
+	"strings"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+)
+
+// CreateWorkspace implements POST /workspaces (completions.md section 2.8).
+func (a *API) CreateWorkspace(ctx context.Context, r api.CreateWorkspaceRequestObject) (api.CreateWorkspaceResponseObject, error) {
+	w, err := create(ctx, "CreateWorkspace", events.WorkspacePrefix, r.Params.IdempotencyKey, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := oneAccount(w.caller); err != nil {
+		return nil, err
+	}
+	if _, err := commands.Handle[commands.Workspace](ctx, a.Commands, w.to(w.stream), w.origin, commands.CreateWorkspace{
+		AccountID: w.caller.AccountID, Owner: w.caller.UserID, Name: r.Body.Name, Description: r.Body.Description,
+	}); err != nil {
+		return nil, err
+	}
+	made, tag, err := a.Workspaces.Workspace(ctx, w.stream)
+	if err != nil {
+		return nil, err
+	}
+	return api.CreateWorkspace201JSONResponse{Body: made, Headers: api.CreateWorkspace201ResponseHeaders{
+		ETag: tag, Location: "/api/v1/workspaces/" + made.ID,
+	}}, nil
+}
+
+// UpdateWorkspace implements PATCH /workspaces/{workspace_id}.
+func (a *API) UpdateWorkspace(ctx context.Context, r api.UpdateWorkspaceRequestObject) (api.UpdateWorkspaceResponseObject, error) {
+	w, err := change(ctx, "UpdateWorkspace", r.WorkspaceID, r.Params.IdempotencyKey, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := notBuiltIn(r.WorkspaceID); err != nil {
+		return nil, err
+	}
+	match, err := matchOf(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Workspaces.AdmitWorkspace(ctx, r.WorkspaceID); err != nil {
+		return nil, err
+	}
+	if _, err := commands.Handle[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin, commands.UpdateWorkspace{
+		ID: r.WorkspaceID, Name: r.Body.Name, Description: r.Body.Description, Match: match,
+	}); err != nil {
+		return nil, err
+	}
+	changed, tag, err := a.Workspaces.Workspace(ctx, r.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	return api.UpdateWorkspace200JSONResponse{Body: changed, Headers: api.UpdateWorkspace200ResponseHeaders{ETag: tag}}, nil
+}
+
+// DeleteWorkspace implements DELETE /workspaces/{workspace_id}. Repeating it
+// while the deletion goes on gives the same answer.
+func (a *API) DeleteWorkspace(ctx context.Context, r api.DeleteWorkspaceRequestObject) (api.DeleteWorkspaceResponseObject, error) {
+	w, err := change(ctx, "DeleteWorkspace", r.WorkspaceID, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := notBuiltIn(r.WorkspaceID); err != nil {
+		return nil, err
+	}
+	if err := a.Workspaces.AdmitWorkspaceDeletion(ctx, r.WorkspaceID); err != nil {
+		return nil, err
+	}
+	if _, err := commands.Handle[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin,
+		commands.DeleteWorkspace{ID: r.WorkspaceID}); err != nil {
+		return nil, err
+	}
+	return api.DeleteWorkspace202JSONResponse{ID: r.WorkspaceID, Status: api.WorkspaceDeletionStatusDeleting}, nil
+}
+
+// SetLegacyProject implements POST /workspaces/{workspace_id}/legacy-project.
+func (a *API) SetLegacyProject(ctx context.Context, r api.SetLegacyProjectRequestObject) (api.SetLegacyProjectResponseObject, error) {
+	w, err := change(ctx, "SetLegacyProject", r.WorkspaceID, r.Params.IdempotencyKey, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := notBuiltIn(r.WorkspaceID); err != nil {
+		return nil, err
+	}
+	if err := a.Workspaces.AdmitWorkspace(ctx, r.WorkspaceID); err != nil {
+		return nil, err
+	}
+	project := strings.ToLower(r.Body.LegacyProjectID) // UUIDs are equal whatever their case
+	result, err := commands.Handle[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin, commands.SetLegacyProject{
+		ID: r.WorkspaceID, LegacyProjectID: project,
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, tag, err := a.Workspaces.Workspace(ctx, r.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	return api.SetLegacyProject200JSONResponse{
+		Body: api.LegacyProject{
+			WorkspaceID: r.WorkspaceID, LegacyProjectID: project,
+			Created: result.Event != nil || result.Repeated,
+		},
+		Headers: api.SetLegacyProject200ResponseHeaders{ETag: tag},
+	}, nil
+}
+
+// notBuiltIn refuses changes to the workspaces that the service itself owns
+// (completions.md section 1.1).
+func notBuiltIn(workspace string) error {
+	if events.BuiltIn(workspace) {
+		return fault.New(fault.Forbidden, "workspace %s is built in and cannot be changed", workspace)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package writeapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/auth"
+	web "netsim/infra/http"
+)
+
+// write is a request as a command sees it: who sends it, to which stream, and
+// what a repetition of it is known by.
+type write struct {
+	caller auth.Caller
+	stream string
+	origin commands.Origin
+}
+
+// create is the write that makes a resource. Its id is new, or derives from
+// the idempotency key (completions.md section 1.1).
+func create(ctx context.Context, operation, prefix, key string, body any) (write, error) {
+	w, err := newWrite(ctx, operation, "", key, body)
+	if key == "" {
+		w.stream = events.NewID(prefix)
+	} else {
+		w.stream = events.DerivedID(prefix, w.caller.AccountID, operation, key)
+	}
+	return w, err
+}
+
+// change is a write to a resource that exists.
+func change(ctx context.Context, operation, id, key string, body any) (write, error) {
+	w, err := newWrite(ctx, operation, id, key, body)
+	w.stream = id
+	return w, err
+}
+
+func newWrite(ctx context.Context, operation, id, key string, body any) (write, error) {
+	caller, ok := auth.CallerFrom(ctx)
+	if !ok {
+		return write{}, errors.New("the request has no caller")
+	}
+	w := write{caller: caller, origin: commands.Origin{Actor: caller.UserID, CorrelationID: web.RequestID(ctx)}}
+	if key == "" {
+		return w, nil
+	}
+	text, err := json.Marshal([]any{operation, id, body})
+	if err != nil {
+		return w, fmt.Errorf("digest the request: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	w.origin.CommandID = events.DerivedUUID(caller.AccountID, operation, id, key).String()
+	w.origin.CommandDigest = hex.EncodeToString(sum[:])
+	return w, nil
+}
+
+// to is the stream of the write, in the partition of its workspace.
+func (w write) to(workspace string) commands.Target {
+	return commands.Target{Stream: w.stream, PartitionKey: workspace, Fresh: w.origin.CommandID == ""}
+}
+
+// existing is to, for a stream that has events.
+func (w write) existing(workspace string) commands.Target {
+	return commands.Target{Stream: w.stream, PartitionKey: workspace}
+}
+
+// repeated reports whether the same write has been done before. It is asked
+// before the checks that a first success can make fail, so that a repetition
+// gets the answer of the first time.
+func (a *API) repeated(ctx context.Context, w write) (bool, error) {
+	if w.origin.CommandID == "" {
+		return false, nil
+	}
+	s, err := a.Commands.Log.Load(ctx, w.stream, w.origin.CommandID)
+	if err != nil || s.Prior == nil {
+		return false, err
+	}
+	if s.Prior.Digest != w.origin.CommandDigest {
+		return false, fault.New(fault.Unprocessable, "the idempotency key was used with another request")
+	}
+	return true, nil
+}
+
+// oneAccount refuses the platform-wide service, which has no account of its
+// own to put a resource into.
+func oneAccount(caller auth.Caller) error {
+	if caller.Platformwide() {
+		return fault.New(fault.Forbidden, "a token of one account is required, this one acts for all")
+	}
+	return nil
+}
+
+// numbered finds the strong tags that can be those of a version in a list that
+// has been parsed: a weak one has a slash in front.
+var numbered = regexp.MustCompile(`(?:^|[\s,])"([0-9]+)"`)
+
+// matchOf reads an If-Match header (completions.md section 1.5).
+func matchOf(header string) (commands.Match, error) {
+	if header == "" {
+		return commands.Match{}, nil
+	}
+	if _, err := web.ParseTags("If-Match", header); err != nil {
+		return commands.Match{}, err
+	}
+	m := commands.Match{Given: true, Any: strings.TrimSpace(header) == "*"}
+	for _, tag := range numbered.FindAllStringSubmatch(header, -1) {
+		m.Tags = append(m.Tags, tag[1])
+	}
+	return m, nil
+}
