@@ -36,6 +36,8 @@ func main() {
 func command(args []string) error {
 	if len(args) > 0 {
 		switch args[0] {
+		case "run":
+			return run(args[1:])
 		case "part":
 			return part(args[1:])
 		}

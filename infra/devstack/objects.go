@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/versity/versitygw/auth"
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/embedgw"
@@ -48,12 +49,14 @@ func startObjects(o options) (_ *server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	root := auth.Account{Access: access, Secret: secretKey, Role: auth.RoleAdmin}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
 		ended <- embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
 			RootUserAccess:    access,
 			RootUserSecret:    secretKey,
+			IAMService:        auth.NewIAMServiceSingle(root), // what it would choose, without printing so
 			Region:            objectsRegion,
 			Ports:             []string{addr},
 			MaxConnections:    4096,

@@ -72,7 +72,7 @@ func part(args []string) error {
 		return err
 	}
 	if *ephemeral {
-		defer os.RemoveAll(o.data)
+		defer deleteData(o.data)
 	}
 
 	// Standard output is for the one line; libraries print there too.

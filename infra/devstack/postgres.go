@@ -28,6 +28,9 @@ const postgresStart = 2 * time.Minute
 // was killed: that PostgreSQL is told to end by the kernel and needs a moment.
 const postgresTakeover = 15 * time.Second
 
+// elsewhere holds the clusters whose data directory their owner cannot enter.
+const elsewhere = "/var/lib/netsim-dev"
+
 // cluster is a private PostgreSQL cluster, reachable on loopback with a
 // password that is kept beside it.
 type cluster struct {
@@ -231,7 +234,7 @@ func (c *cluster) give(file string) error {
 
 // placePgdata returns where the cluster's files are kept: below dir, unless
 // the owner cannot search one of dir's parents (a clone below /root, say).
-// Then they are kept in /var/lib/netsim-dev, under a name that dir remembers,
+// Then they are kept in elsewhere, under a name that dir remembers,
 // so that another data directory, or this one made anew, is another cluster.
 func placePgdata(dir string, owner *syscall.Credential) (string, error) {
 	probe := commandAs(owner, "/bin/sh", "-c", ":")
@@ -247,8 +250,19 @@ func placePgdata(dir string, owner *syscall.Credential) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	elsewhere := filepath.Join("/var/lib/netsim-dev", name)
-	return filepath.Join(elsewhere, "pgdata"), makeDir(elsewhere)
+	path := filepath.Join(elsewhere, name)
+	return filepath.Join(path, "pgdata"), makeDir(path)
+}
+
+// deleteData deletes the data of all parts, wherever it is.
+func deleteData(data string) error {
+	name, err := os.ReadFile(filepath.Join(data, "postgres", "elsewhere"))
+	if err == nil {
+		err = os.RemoveAll(filepath.Join(elsewhere, strings.TrimSpace(string(name))))
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, os.RemoveAll(data))
 }
 
 // complaint picks the line that says why from PostgreSQL's log.

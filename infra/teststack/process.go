@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -115,6 +116,9 @@ func Start(t testing.TB, name, dir string, args ...string) *Process {
 	if name == "kafka" {
 		args = append(args, "--jars", kafkaJars(t))
 	}
+	if err := letThrough(dir); err != nil {
+		t.Fatalf("teststack: %v", err)
+	}
 	p := &Process{t: t, name: name, dir: dir, args: args}
 	p.start()
 	p.args = append(p.args, "--listen", p.Addr)
@@ -124,6 +128,18 @@ func Start(t testing.TB, name, dir string, args ...string) *Process {
 		}
 	})
 	return p
+}
+
+// letThrough lets every user enter dir and its parents below the directory for
+// temporary files: root's PostgreSQL runs as another user, and t.TempDir is
+// its maker's alone. What is secret below has modes of its own.
+func letThrough(dir string) error {
+	for temp := os.TempDir(); strings.HasPrefix(dir, temp+string(filepath.Separator)); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *Process) start() {

@@ -49,6 +49,9 @@ func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
 		if dir, s.err = os.MkdirTemp("", "netsim-test-"+name+"-"); s.err != nil {
 			return
 		}
+		if s.err = letThrough(dir); s.err != nil {
+			return
+		}
 		args = append([]string{"--ephemeral", "--no-sync"}, args...)
 		s.process, s.err = startProcess(name, dir, args...)
 	})

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+func TestPartEndsWithItsStandardInput(t *testing.T) {
+	t.Parallel()
+	d, _ := startPartOf(t, "postgres", newData(t))
+	left := descendants(t, d.Process.Pid)
+	d.stdin.Close()
+	if err := d.Wait(); err != nil {
+		t.Errorf("it ended with %v: %s", err, d.complaint(t))
+	}
+	left.waitEnded(t)
+}
+
+func TestEphemeralPartDeletesItsData(t *testing.T) {
+	t.Parallel()
+	data := newData(t)
+	d, _ := startPartOf(t, "broker", data, "--ephemeral")
+	if code := d.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit status = %d, want 0: %s", code, d.complaint(t))
+	}
+	if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the data directory is still there: %v", err)
+	}
+}
+
+func TestPartIsRefusedOnDataInUse(t *testing.T) {
+	t.Parallel()
+	for _, name := range allParts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := newData(t)
+			startPartOf(t, name, data)
+			second := startDev(t, nil, "part", name, "--data", data)
+			second.untilEnd(t)
+			if got := second.complaint(t); !strings.Contains(got, "another netsim-dev is using the data directory") {
+				t.Errorf("complaint = %q", got)
+			}
+		})
+	}
+}
+
+func TestPostgresSurvivesKill(t *testing.T) {
+	t.Parallel()
+	data := newData(t)
+	d, ready := startPartOf(t, "postgres", data)
+	execute(t, ready.URL, "set synchronous_commit = on; create table kept (id int)")
+	d.end(t, syscall.SIGKILL)
+
+	// At once: the first postgres may still be ending.
+	_, again := startPartOf(t, "postgres", data, "--listen", ready.Addr)
+	if again.URL != ready.URL {
+		t.Errorf("URL = %s after the restart, was %s", again.URL, ready.URL)
+	}
+	execute(t, again.URL, "drop table kept")
+}
+
+// A cluster's owner may be unable to enter the data directory, as below a
+// home directory of root's. Then its files are elsewhere, and stay there.
+func TestPostgresBelowAPrivateDirectory(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data") // in a directory of mode 0700
+	d, ready := startPartOf(t, "postgres", data)
+	t.Cleanup(func() {
+		if err := deleteData(data); err != nil {
+			t.Error(err)
+		}
+	})
+	_, err := os.Stat(filepath.Join(data, "postgres", "elsewhere"))
+	if moved := err == nil; moved != (os.Geteuid() == 0) {
+		t.Errorf("the cluster is elsewhere: %v, want it for root alone", moved)
+	}
+	execute(t, ready.URL, "create table kept (id int)")
+	d.end(t, syscall.SIGTERM)
+
+	again, ready := startPartOf(t, "postgres", data)
+	execute(t, ready.URL, "drop table kept")
+	again.end(t, syscall.SIGTERM)
+}
+
+func TestBrokerKeepsItsIdentityAndMakesNoTopicByItself(t *testing.T) {
+	t.Parallel()
+	data := newData(t)
+	d, ready := startPartOf(t, "broker", data)
+	before := clusterID(t, ready.Addr)
+	d.end(t, syscall.SIGKILL)
+	_, ready = startPartOf(t, "broker", data)
+	if after := clusterID(t, ready.Addr); after != before {
+		t.Errorf("cluster id = %q after the restart, was %q", after, before)
+	}
+	_, other := startPartOf(t, "broker", newData(t))
+	if clusterID(t, other.Addr) == before {
+		t.Error("two data directories have one cluster id")
+	}
+
+	client, err := kgo.NewClient(kgo.SeedBrokers(ready.Addr), kgo.AllowAutoTopicCreation(), kgo.UnknownTopicRetries(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	err = client.ProduceSync(t.Context(), &kgo.Record{Topic: "asked-for"}).FirstErr()
+	if !errors.Is(err, kerr.UnknownTopicOrPartition) {
+		t.Errorf("producing to a topic that nobody made: %v", err)
+	}
+}
+
+// startPartOf runs one part and returns where it can be reached.
+func startPartOf(t *testing.T, name, data string, args ...string) (*dev, endpoint) {
+	t.Helper()
+	d := startDev(t, nil, append([]string{"part", name, "--data", data}, args...)...)
+	var ready map[string]endpoint
+	if err := json.Unmarshal([]byte(d.until(t, "\n")), &ready); err != nil {
+		t.Fatal(err)
+	}
+	return d, ready[name]
+}
+
+func clusterID(t *testing.T, addr string) string {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	metadata, err := kadm.NewClient(client).BrokerMetadata(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return metadata.Cluster
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The defaults of NETSIM_HTTP and NETSIM_DATA.
+const (
+	defaultHTTP = "127.0.0.1:8080"
+	defaultData = ".netsim"
+)
+
+// run starts every part on disk and the service as a child, prints one banner
+// when the service is ready, and ends all in order on SIGINT or SIGTERM. It
+// returns an error when something cannot start or ends by itself. However this
+// process dies, the kernel ends its children.
+func run(args []string) (err error) {
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	binary := flags.String("service", besideUs("netsim"), "the service's program")
+	noSync := flags.Bool("no-sync", false, "do not fsync the log: survives kill -9 but not a power cut")
+	withParent := flags.Bool("end-with-parent", false, "end when the process that started us ends")
+	if err := flags.Parse(args); err != nil {
+		return flag.ErrHelp
+	}
+	if *withParent {
+		if err := endWithParent(); err != nil {
+			return err
+		}
+	}
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGINT, syscall.SIGTERM)
+
+	s, err := newService(*binary)
+	if err != nil {
+		return err
+	}
+	lock, err := lockDir(s.data, 0o755)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	// Asked before the minutes that a first start may take.
+	if err := checkFree(s.http); err != nil {
+		return fmt.Errorf("%w; stop it, or choose another with NETSIM_HTTP", err)
+	}
+	parts, err := startParts(options{data: s.data, listen: "127.0.0.1:0", sync: !*noSync}, allParts...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, parts.stop()) }()
+	if err := s.start(parts.endpoints()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+
+	ready := make(chan error, 1)
+	go func() { ready <- s.ready() }()
+	for {
+		select {
+		case err := <-ready:
+			if err != nil {
+				return err
+			}
+			fmt.Print(s.banner())
+		case <-end:
+			signal.Stop(end) // a second Ctrl-C ends us at once, and the kernel the rest
+			return nil
+		case err := <-parts.ended:
+			return err
+		case <-s.child.ended:
+			return s.ended()
+		}
+	}
+}
+
+// besideUs returns the path of a program in the directory of this one.
+func besideUs(name string) string {
+	self, err := os.Executable()
+	if err != nil {
+		return name
+	}
+	return filepath.Join(filepath.Dir(self), name)
+}
+
+// endWithParent has the kernel send us SIGTERM when our parent dies, for
+// "make run": make killed with SIGKILL would leave us behind.
+func endWithParent() error {
+	failed := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the request is the thread's, which must live on
+		failed <- unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGTERM), 0, 0, 0)
+		select {}
+	}()
+	return <-failed
+}
+
+// listenAddress reads NETSIM_HTTP or NETSIM_OPS: host:port, also as a URL.
+// Port 0 becomes a free port.
+func listenAddress(name, standard string) (string, error) {
+	addr := os.Getenv(name)
+	if addr == "" {
+		addr = standard
+	}
+	addr = strings.TrimSuffix(strings.TrimPrefix(addr, "http://"), "/")
+	if strings.HasSuffix(addr, ":0") {
+		return address(addr)
+	}
+	if portOf(addr) == 0 {
+		return "", fmt.Errorf("%s is %q: it must be host:port, such as %s", name, addr, defaultHTTP)
+	}
+	return addr, nil
+}

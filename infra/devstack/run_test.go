@@ -1,0 +1,189 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+func TestRunIsContinuedOnTheSameData(t *testing.T) {
+	t.Parallel()
+	data := newData(t)
+
+	first := startDev(t, runSettings(data), "run", "--service", os.Args[0])
+	before := settingsOf(t, first)
+	execute(t, before["NETSIM_POSTGRES"], "create table kept (id int)")
+	left := descendants(t, first.Process.Pid)
+	if len(left) < 2 {
+		t.Errorf("netsim-dev has %d children, want the service and postgres", len(left))
+	}
+	if code := first.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit status after SIGTERM = %d, want 0: %s", code, first.complaint(t))
+	}
+	left.waitEnded(t)
+
+	second := startDev(t, runSettings(data), "run", "--service", os.Args[0])
+	after := settingsOf(t, second)
+	execute(t, after["NETSIM_POSTGRES"], "drop table kept")
+	for _, name := range []string{"NETSIM_OIDC_ISSUER", "NETSIM_S3_ACCESS_KEY", "NETSIM_S3_SECRET_KEY", "NETSIM_DATA"} {
+		if before[name] != after[name] {
+			t.Errorf("%s = %q after the restart, was %q", name, after[name], before[name])
+		}
+	}
+	if code := second.end(t, syscall.SIGINT); code != 0 {
+		t.Errorf("exit status after SIGINT = %d, want 0: %s", code, second.complaint(t))
+	}
+}
+
+func TestKillLeavesNoProcessBehind(t *testing.T) {
+	t.Parallel()
+	data := newData(t)
+	d := startRun(t, data)
+	left := descendants(t, d.Process.Pid)
+	if len(left) < 2 {
+		t.Errorf("netsim-dev has %d children, want the service and postgres", len(left))
+	}
+
+	d.end(t, syscall.SIGKILL)
+	left.waitEnded(t)
+
+	// What was killed can be started again.
+	again := startRun(t, data)
+	again.end(t, syscall.SIGTERM)
+}
+
+func TestKillOfTheParentEndsRun(t *testing.T) {
+	t.Parallel()
+	// A shell stands for make: it starts netsim-dev and waits for it.
+	shell := startCommand(t, runSettings(newData(t)),
+		"/bin/sh", "-c", `"$0" run --end-with-parent --service "$0"; :`, os.Args[0])
+	shell.until(t, "Ctrl-C ends everything.")
+	run := descendants(t, shell.Process.Pid)
+	for pid := range run {
+		for child, fd := range descendants(t, pid) {
+			run[child] = fd
+		}
+	}
+	shell.end(t, syscall.SIGKILL)
+	run.waitEnded(t)
+}
+
+func TestRunRefuses(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { taken.Close() }) // not deferred: the subtests outlive this function
+	inUse := t.TempDir()
+	lock, err := lockDir(inUse, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lock.Close() })
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho no such topic\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+
+	tests := map[string]struct {
+		settings []string
+		service  string
+		want     string
+	}{
+		"a data directory in use": {
+			[]string{"NETSIM_DATA=" + inUse, "NETSIM_HTTP=127.0.0.1:0"}, os.Args[0],
+			`^netsim-dev: another netsim-dev is using the data directory /\S+\n$`,
+		},
+		"a port in use": {
+			[]string{"NETSIM_DATA=" + newData(t), "NETSIM_HTTP=" + taken.Addr().String()}, os.Args[0],
+			`^netsim-dev: address 127.0.0.1:\d+ is in use by another program; stop it, or choose another with NETSIM_HTTP\n$`,
+		},
+		"a malformed address": {
+			[]string{"NETSIM_DATA=" + newData(t), "NETSIM_HTTP=nowhere"}, os.Args[0],
+			`^netsim-dev: NETSIM_HTTP is "nowhere": it must be host:port, such as 127.0.0.1:8080\n$`,
+		},
+		"a missing service": {
+			runSettings(newData(t)), "/nowhere/netsim",
+			`^netsim-dev: the service's program /nowhere/netsim is missing; build it with: make build\n$`,
+		},
+		"a missing PostgreSQL": {
+			append(runSettings(newData(t)), "PG_BIN=/nowhere"), os.Args[0],
+			`^netsim-dev: postgres: PG_BIN: open /nowhere/postgres: no such file or directory\n$`,
+		},
+		"a service that ends at once": {
+			runSettings(newData(t)), broken,
+			`^netsim-dev: the service ended: exit status 3; its log /\S+ ends with:\nno such topic\n$`,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := startDev(t, test.settings, "run", "--service", test.service)
+			d.untilEnd(t)
+			if code := d.ProcessState.ExitCode(); code != 1 {
+				t.Errorf("exit status = %d, want 1", code)
+			}
+			if got := d.complaint(t); !regexp.MustCompile(test.want).MatchString(got) {
+				t.Errorf("complaint = %q, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestBannerCommandCanBePasted(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		data, want string
+	}{
+		"default data": {"/repo/.netsim", `curl -H "Authorization: Bearer $(./bin/netsim token)" http://127.0.0.1:8080/api/v1/workspaces`},
+		"other data":   {"/my data", `curl -H "Authorization: Bearer $(NETSIM_DATA='/my data' ./bin/netsim token)" http://127.0.0.1:8080/api/v1/workspaces`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &service{binary: "/repo/bin/netsim", http: "0.0.0.0:8080", ops: ":1", data: test.data, cwd: "/repo"}
+			if got := s.banner(); !strings.Contains(got, test.want) {
+				t.Errorf("banner = %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+// settingsOf waits for the banner and returns the service's environment, which
+// the service of these tests answers with.
+func settingsOf(t *testing.T, d *dev) map[string]string {
+	t.Helper()
+	banner := d.until(t, "Ctrl-C ends everything.")
+	api := regexp.MustCompile(`http://\S+/api/v1`).FindString(banner)
+	res, err := http.Get(api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var settings map[string]string
+	if err := json.NewDecoder(res.Body).Decode(&settings); err != nil {
+		t.Fatal(err)
+	}
+	return settings
+}
+
+func execute(t *testing.T, url, statement string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}

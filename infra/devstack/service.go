@@ -1,0 +1,195 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	serviceReady = 2 * time.Minute  // bounds the wait for readiness, a first rebuild included
+	serviceGrace = 30 * time.Second // bounds the wait for an orderly end
+	bucket       = "netsim"         // the service makes it when it is missing
+)
+
+// service is the program that the stack exists for.
+type service struct {
+	binary string
+	http   string // where it serves the API
+	ops    string // where it serves health and metrics
+	data   string // absolute, because the S3 gateway changes the directory
+	cwd    string // where we were started; the banner's paths are relative to it
+	child  *child
+}
+
+// newService reads where the service listens and keeps its data from
+// NETSIM_HTTP, NETSIM_OPS and NETSIM_DATA.
+func newService(binary string) (*service, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	s := &service{cwd: cwd, data: os.Getenv("NETSIM_DATA")}
+	if s.binary, err = filepath.Abs(binary); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(s.binary); err != nil {
+		return nil, fmt.Errorf("the service's program %s is missing; build it with: make build", s.binary)
+	}
+	if s.data == "" {
+		s.data = defaultData
+	}
+	if s.data, err = filepath.Abs(s.data); err != nil {
+		return nil, err
+	}
+	if s.http, err = listenAddress("NETSIM_HTTP", defaultHTTP); err != nil {
+		return nil, err
+	}
+	s.ops, err = listenAddress("NETSIM_OPS", "127.0.0.1:0")
+	return s, err
+}
+
+// start runs "netsim serve" against the parts. It is killed when we die: it
+// must survive that on any day, and could not end in order without its log.
+func (s *service) start(parts map[string]endpoint) error {
+	// The last run's log is kept, because a crash is looked into after a restart.
+	if err := os.Rename(s.log(), s.log()+".previous"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	log, err := os.OpenFile(s.log(), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := exec.Command(s.binary, "serve")
+	cmd.Dir = s.cwd
+	cmd.Env = append(os.Environ(), s.environment(parts)...)
+	cmd.Stdout, cmd.Stderr = log, log
+	s.child, err = spawn(cmd, syscall.SIGKILL)
+	return err
+}
+
+func (s *service) log() string { return filepath.Join(s.data, "service.log") }
+
+// environment is the service's whole configuration.
+func (s *service) environment(parts map[string]endpoint) []string {
+	objects, issuer := parts["objects"], parts["issuer"]
+	return []string{
+		"NETSIM_HTTP=" + s.http,
+		"NETSIM_OPS=" + s.ops,
+		"NETSIM_DATA=" + s.data,
+		"NETSIM_DATA_DEV=1", // one broker cannot replicate: relaxes the topics' check
+		"NETSIM_KAFKA=" + parts["broker"].Addr,
+		"NETSIM_POSTGRES=" + parts["postgres"].URL,
+		"NETSIM_S3_ENDPOINT=" + objects.URL,
+		"NETSIM_S3_REGION=" + objects.Region,
+		"NETSIM_S3_BUCKET=" + bucket,
+		"NETSIM_S3_ACCESS_KEY=" + objects.AccessKey,
+		"NETSIM_S3_SECRET_KEY=" + objects.SecretKey,
+		"NETSIM_OIDC_ISSUER=" + issuer.Issuer,
+		"NETSIM_OIDC_JWKS_URL=" + issuer.JWKSURL,
+		"NETSIM_OIDC_AUDIENCE=" + issuer.Audience,
+	}
+}
+
+// ready waits until the service says that it is. It returns when the service
+// has ended too; who watches its end says why.
+func (s *service) ready() error {
+	client := &http.Client{Timeout: 5 * time.Second}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(serviceReady)
+	for {
+		select {
+		case <-deadline:
+			return fmt.Errorf("the service is not ready after %v; see %s", serviceReady, s.log())
+		case <-s.child.ended:
+			return s.ended()
+		case <-tick.C:
+		}
+		res, err := client.Get("http://" + s.ops + "/readyz")
+		if err != nil {
+			continue
+		}
+		res.Body.Close()
+		if res.StatusCode == http.StatusOK {
+			return nil
+		}
+	}
+}
+
+// ended says how the service ended, with the last words of its log.
+func (s *service) ended() error {
+	text, _ := os.ReadFile(s.log())
+	const most = 2000
+	tail := strings.TrimSpace(string(text[max(0, len(text)-most):]))
+	if s.child.err == nil {
+		return fmt.Errorf("the service ended by itself; its log %s ends with:\n%s", s.log(), tail)
+	}
+	return fmt.Errorf("the service ended: %w; its log %s ends with:\n%s", s.child.err, s.log(), tail)
+}
+
+// stop ends the service in order, before the parts that it needs for that.
+func (s *service) stop() error {
+	return s.child.stop(syscall.SIGTERM, serviceGrace)
+}
+
+// banner says what a person needs, with a command to paste.
+func (s *service) banner() string {
+	token := s.relative(s.binary) + " token"
+	if s.data != filepath.Join(s.cwd, defaultData) {
+		token = "NETSIM_DATA=" + quote(s.data) + " " + token
+	}
+	base := "http://" + reachable(s.http)
+	return fmt.Sprintf(`
+netsim is ready
+
+  API    %[1]s/api/v1
+  Docs   %[1]s/docs
+  Ops    http://%[2]s/readyz and /metrics
+  Data   %[3]s
+  Log    %[4]s
+
+Try it:
+
+  curl -H "Authorization: Bearer $(%[5]s)" %[1]s/api/v1/workspaces
+
+Ctrl-C ends everything.
+`, base, reachable(s.ops), s.relative(s.data), s.relative(s.log()), token)
+}
+
+// relative shortens a path to one below the directory that we were started in.
+func (s *service) relative(path string) string {
+	if short, err := filepath.Rel(s.cwd, path); err == nil && filepath.IsLocal(short) {
+		return quote("./" + short)
+	}
+	return quote(path)
+}
+
+// reachable turns a listen address into one to connect to.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// quote quotes a word for the shell when it has to be.
+func quote(word string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%,="
+	if strings.Trim(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
