@@ -186,7 +186,39 @@ func TestPacketLevel(t *testing.T) {
 	slices.Sort(errors)
 	median, worst := errors[len(errors)/2], errors[len(errors)-1]
 	t.Logf("%d rows: median error %.2f %%, worst %.2f %%", len(errors), 100*median, 100*worst)
-	if median > 0.02 || worst > 0.14 {
-		t.Errorf("median error %.2f %%, worst %.2f %%; want at most 2 and 14", 100*median, 100*worst)
+	if median > 0.02 || worst > 0.10 {
+		t.Errorf("median error %.2f %%, worst %.2f %%; want at most 2 and 10", 100*median, 100*worst)
+	}
+}
+
+// TestECMPSpread compares per-flow hashing with csg-htsim's. Its hash is not
+// ours, so its one run is to lie in the spread of 20 of our seeds, give or take
+// 1 %. One row does not: 64 ranks in an interleaved allToAll at 4:1, where
+// 4-packet flows lose time to queues that a fluid does not have.
+func TestECMPSpread(t *testing.T) {
+	t.Parallel()
+	outside := 0
+	for _, row := range rows(t, "testdata/htsim_leafspine.csv") {
+		in, known := htsim(t, row)
+		if !known || row["transport"] != "ndp_ecmp1" {
+			continue
+		}
+		least, most := math.Inf(1), 0.0
+		for seed := range uint64(20) {
+			in.Options.Seed = seed + 1
+			us := float64(run(t, in, engine.Observer{}).Time) / 1e6
+			least, most = min(least, us), max(most, us)
+		}
+		want := number(t, row["last_fct_us"])
+		t.Logf("%-38s %s: %9.3f to %9.3f us, htsim %9.3f", row["workload"], row["oversub"], least, most, want)
+		switch off := max(least/want, want/most) - 1; {
+		case off > 0.09:
+			t.Errorf("%s %s: %.1f %% outside the spread", row["workload"], row["oversub"], 100*off)
+		case off > 0.01:
+			outside++
+		}
+	}
+	if outside > 1 {
+		t.Errorf("%d rows outside the spread", outside)
 	}
 }

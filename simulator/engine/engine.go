@@ -44,9 +44,10 @@ type resource struct {
 	carried load  // since the last report
 
 	// The solver's scratch.
-	left int64
-	open int32
-	mark uint32
+	left    int64
+	offered int64
+	open    int32
+	mark    uint32
 }
 
 func (e *engine) addResources() {

@@ -9,8 +9,9 @@
 // propagation, store-and-forward of one packet at every hop, and the
 // acknowledgement's way back. A transfer counts as received, and releases what
 // waits for it, when its sender holds the last acknowledgement; that is the
-// convention of the packet-level reference (reference/README.md). What is not:
-// queues, drops, retransmissions, congestion control's ramp-up.
+// convention of the packet-level reference (reference/README.md). Sprayed
+// traffic also pays for the packets that an overloaded stage trims. What is
+// not: queues, drops, retransmissions, congestion control's ramp-up.
 //
 // Sources: DESIGN section 7; completions.md 4.4, 5.1, 5.3, 5.6.
 package engine

@@ -165,10 +165,16 @@ func (e *engine) gather(seed int32) {
 // resource is full: max-min fairness. Shares are rounded down to whole bit/s.
 func (e *engine) fill() {
 	s := &e.solver
-	s.heap = s.heap[:0]
 	for _, h := range s.links {
 		r := &e.resources[h]
 		r.left, r.open = r.rate, int32(len(r.flows))
+	}
+	if e.options.Routing == Spray {
+		e.trim()
+	}
+	s.heap = s.heap[:0]
+	for _, h := range s.links {
+		r := &e.resources[h]
 		s.push(share{r.left / int64(r.open), h})
 	}
 	for frozen := 0; frozen < len(s.flows); {
@@ -198,6 +204,35 @@ func (e *engine) fill() {
 				e.resources[h].left -= rate
 				e.resources[h].open--
 			}
+		}
+	}
+}
+
+// trim takes from overloaded stages what their own overload costs. Transports
+// that spray let switches cut packets down to headers instead of dropping them
+// (NDP, Ultra Ethernet); hosts go on offering what their NICs can carry, so a
+// stage offered k times its rate carries, for each packet, k-1 headers and as
+// many negative acknowledgements.
+func (e *engine) trim() {
+	s := &e.solver
+	for _, h := range s.links {
+		e.resources[h].offered = 0
+	}
+	for _, id := range s.flows {
+		f := &e.flows[id]
+		first, last := &e.resources[f.path[0]], &e.resources[f.path[f.hops-1]]
+		offer := min(first.rate/int64(first.open), last.rate/int64(last.open))
+		for _, h := range f.path[1 : f.hops-1] {
+			e.resources[h].offered += offer
+		}
+	}
+	p := e.options.Packet
+	packet, control := uint64(p.MSS+p.Header+p.Ack), uint64(p.Header+p.Ack)
+	for _, h := range s.links {
+		r := &e.resources[h]
+		if over := r.offered - r.rate; over > 0 {
+			cost := mulDiv(uint64(over), control, uint64(r.rate)) // bytes a packet, over k-1
+			r.left = int64(mulDiv(uint64(r.rate), packet, packet+cost))
 		}
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"netsim/simulator/collective"
+	"netsim/simulator/topology"
 )
 
 // obviousRates raises every flow's rate together and stops those whose link is
@@ -114,4 +117,29 @@ func step(e *engine) {
 	f.component = alone
 	f.stamp++
 	e.freeFlows = append(e.freeFlows, ev.id)
+}
+
+// TestDeadlock: ranks that wait for what never comes are found out, with the
+// last collective that finished.
+func TestDeadlock(t *testing.T) {
+	t.Parallel()
+	d, err := topology.Derive(topology.Constraints{}, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fabric, err := topology.Build(d.Layout())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := newEngine(Input{Fabric: fabric, Groups: []collective.GroupSpec{{
+		Count: 1, GroupSize: 8, Phases: []collective.Phase{{OperationType: collective.AllToAll, Algorithm: collective.Interleaved, DataSize: 1}},
+	}}}, Observer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.progress.RanksTotal++ // a rank that nobody sends to
+	_, err = e.run(t.Context())
+	if want := "deadlock: 1 of 9 ranks wait and no event is left; the last finished collective is allToAll 0 of group 0"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
 }

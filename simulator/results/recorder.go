@@ -26,6 +26,9 @@ type Config struct {
 	Create func(name string) (io.WriteCloser, error)
 	// ShardSize is in bytes; 0 means 256 MiB.
 	ShardSize int
+	// MaxTransfers bounds the rows of the per-transfer record, some 200 bytes
+	// each; 0 means no bound. The summary says how many are not listed.
+	MaxTransfers int64
 }
 
 // Recorder turns what an engine reports into result files. It is used by one
@@ -36,6 +39,7 @@ type Recorder struct {
 	perf, ranks, collectives, cdf, links, hops *table
 
 	classes  []class
+	listed   int64        // transfers in the per-transfer record
 	totals   engine.Links // since the start of the run
 	forward  [4]int64     // packets sent by the switches of a tier
 	pathOf   engine.Collective
@@ -93,6 +97,10 @@ const perfHeader = "time_utc,metric_name,sim_time_sec,perf_metric_usec,metric_pa
 	"start_time_sec,is_added_synchronization_flow,comm_tag,group_size,flow_comm_size,sending_app_name,receiving_app_name"
 
 func (r *Recorder) transfer(t *engine.Transfer) error {
+	if r.config.MaxTransfers > 0 && r.listed == r.config.MaxTransfers {
+		return nil
+	}
+	r.listed++
 	c := t.Collective
 	return r.perf.utc(r.config.Start, t.Acked).text("TransferFCT").fixed(t.Acked, 12).fixed(t.Acked-t.Start, 6).
 		text(r.path(c)).int(c.ID).fixed(t.Start, 12).int(0).int(int64(t.Step)).int(int64(c.GroupSize)).int(t.Bytes).

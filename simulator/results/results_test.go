@@ -214,6 +214,18 @@ func TestShards(t *testing.T) {
 	}
 }
 
+// TestMaxTransfers: a bound on the per-transfer record is kept and told.
+func TestMaxTransfers(t *testing.T) {
+	t.Parallel()
+	out, result := record(t, results.Config{Simulation: "s", Fabric: fabric(t, "64x800G", 64), MaxTransfers: 10}, everyOperation(t), engine.Options{})
+	if rows := strings.Count(out.content["s-perf-0.csv"].String(), "\n") - 1; rows != 10 {
+		t.Errorf("%d rows, want 10", rows)
+	}
+	if want := fmt.Sprintf(`"unlistedTransfers": %d,`, result.Sends-10); !strings.Contains(out.content["summary.json"].String(), want) {
+		t.Errorf("%s does not say %s", out.content["summary.json"], want)
+	}
+}
+
 func TestCreateFails(t *testing.T) {
 	t.Parallel()
 	full := errors.New("disk full")

@@ -25,6 +25,7 @@ type Summary struct {
 	DropRate     int    `json:"dropRate"` // always 0: flows are not dropped
 
 	Transfers       int64 `json:"transfers"`
+	Unlisted        int64 `json:"unlistedTransfers,omitempty"` // not in the per-transfer record
 	PayloadBytes    int64 `json:"payloadBytes"`
 	Collectives     int   `json:"collectives"`
 	Ranks           int   `json:"ranks"`
@@ -46,7 +47,9 @@ func Summarize(r *engine.Result) Summary {
 }
 
 func (r *Recorder) writeSummary(result *engine.Result) error {
-	text, err := json.MarshalIndent(Summarize(result), "", "  ")
+	s := Summarize(result)
+	s.Unlisted = result.Sends - r.listed
+	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return err
 	}
