@@ -1,0 +1,100 @@
+package rating
+
+import (
+	"fmt"
+
+	"github.com/cockroachdb/apd/v3"
+)
+
+// Decimals here are finite and short (Parse sees to it), so sums and products
+// are exact and none of the operations can fail.
+
+func newDecimal(coefficient int64, exponent int32) *apd.Decimal {
+	return apd.New(coefficient, exponent)
+}
+
+func add(a, b *apd.Decimal) *apd.Decimal {
+	sum := new(apd.Decimal)
+	_, _ = apd.BaseContext.Add(sum, a, b)
+	return sum
+}
+
+func sub(a, b *apd.Decimal) *apd.Decimal {
+	difference := new(apd.Decimal)
+	_, _ = apd.BaseContext.Sub(difference, a, b)
+	return difference
+}
+
+func mul(a, b *apd.Decimal) *apd.Decimal {
+	product := new(apd.Decimal)
+	_, _ = apd.BaseContext.Mul(product, a, b)
+	return product
+}
+
+// share returns round12(a·k/n), half to even. The quotient is taken to 60
+// digits first: with n below 2^20 it can only look like a tie when it is one.
+func share(a *apd.Decimal, k, n int64) *apd.Decimal {
+	c := apd.BaseContext.WithPrecision(60)
+	c.Rounding = apd.RoundHalfEven
+	quotient := new(apd.Decimal)
+	_, _ = c.Quo(quotient, mul(a, newDecimal(k, 0)), newDecimal(n, 0))
+	_, _ = c.Quantize(quotient, quotient, -12)
+	return quotient
+}
+
+// plain writes a decimal without exponent and without trailing zeros.
+func plain(d *apd.Decimal) string {
+	reduced := new(apd.Decimal)
+	reduced.Reduce(d)
+	if reduced.IsZero() {
+		return "0"
+	}
+	return reduced.Text('f')
+}
+
+// Add returns the exact sum of two decimal strings.
+func Add(a, b string) (string, error) { return combine(a, b, add) }
+
+// Sub returns the exact difference of two decimal strings.
+func Sub(a, b string) (string, error) { return combine(a, b, sub) }
+
+func combine(a, b string, op func(a, b *apd.Decimal) *apd.Decimal) (string, error) {
+	x, err := Parse(a)
+	if err != nil {
+		return "", err
+	}
+	y, err := Parse(b)
+	if err != nil {
+		return "", err
+	}
+	return plain(op(x, y)), nil
+}
+
+// Equal reports whether two decimal strings are the same number.
+func Equal(a, b string) bool {
+	x, errX := Parse(a)
+	y, errY := Parse(b)
+	return errX == nil && errY == nil && x.Cmp(y) == 0
+}
+
+// maxDecimals is how fine an amount can be (completions 1.2), and maxDigits
+// how long: with both, no operation of this package comes near apd's limits.
+const (
+	maxDecimals = 18
+	maxDigits   = 38
+)
+
+// Parse reads a decimal string as the documents write amounts: no exponent, at
+// most 18 decimals.
+func Parse(s string) (*apd.Decimal, error) {
+	for _, c := range s {
+		if (c < '0' || c > '9') && c != '.' && c != '-' {
+			return nil, fmt.Errorf("%q is not a decimal number", s)
+		}
+	}
+	d, _, err := apd.NewFromString(s)
+	if err != nil || len(s) > maxDigits+2 || d.Exponent < -maxDecimals {
+		return nil, fmt.Errorf("%q is not a decimal number of at most %d decimals", s, maxDecimals)
+	}
+	return d, nil
+}

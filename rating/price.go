@@ -1,0 +1,213 @@
+package rating
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"netsim/events"
+)
+
+// The types of a rate (completions 7.3).
+const (
+	Unit      = "unit"
+	Flat      = "flat"
+	Graduated = "graduated"
+	Volume    = "volume"
+	Package   = "package"
+)
+
+// The periods of a rate's amount; all but the year are minimum periods too.
+const (
+	PerHour  = "hour"
+	PerDay   = "day"
+	PerMonth = "month"
+	PerYear  = "year"
+)
+
+// Rate is a row of the price list, checked.
+type Rate struct {
+	events.RateSet
+	amount *apd.Decimal
+}
+
+// maxRateDecimals keeps a cost within 18 decimals: an amount per day or hour
+// is multiplied by a fraction of six.
+const maxRateDecimals = 12
+
+// Check returns the row as a rate, or what is wrong with it.
+func Check(row events.RateSet) (Rate, error) {
+	amount, err := Parse(row.Amount)
+	switch {
+	case err != nil:
+		return Rate{}, fmt.Errorf("rate %s: amount %w", row.RateName, err)
+	case amount.Negative || amount.Exponent < -maxRateDecimals:
+		return Rate{}, fmt.Errorf("rate %s: amount %s is negative or finer than %d decimals", row.RateName, row.Amount, maxRateDecimals)
+	case !slices.Contains([]string{Unit, Flat, Graduated, Volume, Package}, row.RateType):
+		return Rate{}, fmt.Errorf("rate %s: there is no rate type %q", row.RateName, row.RateType)
+	case !slices.Contains([]string{PerHour, PerDay, PerMonth, PerYear}, row.Period):
+		return Rate{}, fmt.Errorf("rate %s: there is no period %q", row.RateName, row.Period)
+	case !slices.Contains([]string{"", PerHour, PerDay, PerMonth}, row.MinimumPeriod):
+		return Rate{}, fmt.Errorf("rate %s: there is no minimum period %q", row.RateName, row.MinimumPeriod)
+	case row.TierStart < 0 || row.TierEnd != 0 && row.TierEnd <= row.TierStart:
+		return Rate{}, fmt.Errorf("rate %s: tier %d to %d is empty", row.RateName, row.TierStart, row.TierEnd)
+	case row.RateType == Package && row.PackageSize < 1:
+		return Rate{}, fmt.Errorf("rate %s: a package needs a size", row.RateName)
+	}
+	return Rate{row, amount}, nil
+}
+
+// Price is the rates that apply together on a day, by tier.
+type Price []Rate
+
+// PriceOn chooses from the price list what applies to an account's rate name
+// on a day: the account's own rows before the platform's, those valid on the
+// day, and of rows whose tiers overlap the one recorded last.
+func PriceOn(day time.Time, account, rateName string, list []events.RateSet) (Price, error) {
+	own, common := Price{}, Price{}
+	date := day.Format(time.DateOnly)
+	for _, row := range slices.SortedFunc(slices.Values(list), latestFirst) {
+		if row.RateName != rateName || date < row.StartDate || row.EndDate != "" && date >= row.EndDate {
+			continue
+		}
+		rate, err := Check(row)
+		if err != nil {
+			return nil, err
+		}
+		switch row.AccountID {
+		case account:
+			own = own.with(rate)
+		case "":
+			common = common.with(rate)
+		}
+	}
+	if len(own) == 0 {
+		own = common
+	}
+	slices.SortFunc(own, func(a, b Rate) int { return cmp.Compare(a.TierStart, b.TierStart) })
+	return own, nil
+}
+
+func latestFirst(a, b events.RateSet) int { return cmp.Compare(b.RateID, a.RateID) }
+
+// with adds a rate unless a newer one covers some of its tier.
+func (p Price) with(r Rate) Price {
+	start, end := r.tier()
+	for _, newer := range p {
+		if s, e := newer.tier(); start < e && s < end {
+			return p
+		}
+	}
+	return append(p, r)
+}
+
+// tier returns the units that the rate is about, half-open. Only graduated
+// and volume prices have tiers.
+func (r Rate) tier() (start, end int64) {
+	switch {
+	case r.RateType != Graduated && r.RateType != Volume:
+		return 0, math.MaxInt64
+	case r.TierEnd == 0:
+		return r.TierStart, math.MaxInt64
+	}
+	return r.TierStart, r.TierEnd
+}
+
+// Alone reports whether the price of an item does not depend on the account's
+// other items.
+func (p Price) Alone() bool {
+	return !slices.ContainsFunc(p, func(r Rate) bool { return r.RateType != Unit })
+}
+
+// Window returns the time of which usage must be known to rate the day: the
+// day, and the month before it where the first touch of a month counts.
+func (p Price) Window(day time.Time) (from, to time.Time) {
+	from = day
+	for _, r := range p {
+		if r.MinimumPeriod == PerMonth {
+			from = firstOfMonth(day)
+		}
+	}
+	return from, day.AddDate(0, 0, 1)
+}
+
+// OneHour returns what units cost in an hour of the day when nothing else is
+// used, and in which currency. It is an estimate, to hold credit by: periods
+// other than the hour are divided, to 12 decimals. An empty price costs "0".
+func (p Price) OneHour(day time.Time, units int64) (amount, currency string) {
+	sum := newDecimal(0, 0)
+	for _, r := range p {
+		hourly := r.amount
+		if r.Period != PerHour {
+			hourly = share(r.dayPrice(day), 1, 24)
+		}
+		sum = add(sum, mul(hourly, newDecimal(r.priced(0, units, units), 0)))
+		currency = r.Currency
+	}
+	return plain(sum), currency
+}
+
+// priced returns how many times the amount is due for an item with q units
+// when o units stand before it and c are active in all.
+func (r Rate) priced(o, q, c int64) int64 {
+	start, end := r.tier()
+	switch r.RateType {
+	case Unit:
+		return q
+	case Flat:
+		if o == 0 && q > 0 {
+			return 1
+		}
+	case Graduated:
+		return max(min(o+q, end)-max(o, start), 0)
+	case Volume:
+		if start <= c && c < end {
+			return q
+		}
+	case Package:
+		return ceilDiv(o+q, r.PackageSize) - ceilDiv(o, r.PackageSize)
+	}
+	return 0
+}
+
+func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
+
+// dayPrice returns the part of the amount that falls to the day
+// (completions 7.4 step 2).
+func (r Rate) dayPrice(day time.Time) *apd.Decimal {
+	switch k, n := r.placeInPeriod(day); r.Period {
+	case PerHour:
+		return mul(r.amount, newDecimal(24, 0))
+	case PerDay:
+		return r.amount
+	default:
+		return sub(share(r.amount, k, n), share(r.amount, k-1, n))
+	}
+}
+
+// priceOfDaysAfter returns the sum of the prices of so many days after the
+// day, which are in the same month.
+func (r Rate) priceOfDaysAfter(day time.Time, days int64) *apd.Decimal {
+	switch k, n := r.placeInPeriod(day); r.Period {
+	case PerHour, PerDay:
+		return mul(r.dayPrice(day), newDecimal(days, 0))
+	default:
+		return sub(share(r.amount, k+days, n), share(r.amount, k, n))
+	}
+}
+
+// placeInPeriod returns that the day is the k-th of the n of its period.
+func (r Rate) placeInPeriod(day time.Time) (k, n int64) {
+	if r.Period == PerYear {
+		return int64(day.YearDay()), int64(time.Date(day.Year(), 12, 31, 0, 0, 0, 0, time.UTC).YearDay())
+	}
+	return int64(day.Day()), int64(firstOfMonth(day).AddDate(0, 1, -1).Day())
+}
+
+func firstOfMonth(day time.Time) time.Time {
+	return time.Date(day.Year(), day.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
