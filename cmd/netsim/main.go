@@ -1,0 +1,160 @@
+// Command netsim is the service and its tools. Its settings come from the
+// environment (package program); "netsim --help" lists the commands.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"netsim/cmd/netsim/program"
+	"netsim/infra/devissuer"
+	"netsim/infra/telemetry"
+)
+
+type commands struct {
+	Serve     serve     `cmd:"" help:"Run the service, or the roles of it that NETSIM_ROLES names."`
+	Token     token     `cmd:"" help:"Print a token of the development issuer."`
+	ReadModel readModel `cmd:"" name:"readmodel" help:"Rebuild, compare and promote read models."`
+	Version   version   `cmd:"" help:"Print the version."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	var c commands
+	parsed := kong.Parse(&c, kong.Name("netsim"), kong.Description("Simulates collective workloads on modelled networks."),
+		kong.BindTo(ctx, (*context.Context)(nil)))
+	if err := parsed.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "netsim:", err)
+		os.Exit(1) //nolint:gocritic // the signal handler needs no clean-up
+	}
+}
+
+type serve struct{}
+
+// Run serves until a signal comes.
+func (serve) Run(ctx context.Context) error {
+	c, err := program.FromEnvironment()
+	if err != nil {
+		return err
+	}
+	log, err := telemetry.NewLog(os.Stderr, c.LogFormat, c.LogLevel)
+	if err != nil {
+		return err
+	}
+	return program.Run(ctx, c, log, nil)
+}
+
+type token struct {
+	Service    bool          `help:"A service (machine-to-machine) token instead of a user's."`
+	User       string        `help:"User id and name." placeholder:"NAME"`
+	Account    string        `help:"Account id; '*' with --service sees the platform." placeholder:"ID"`
+	Workspaces []string      `help:"Workspace ids, separated by commas; every workspace when absent." placeholder:"LIST"`
+	TTL        time.Duration `name:"ttl" help:"How long it is valid." default:"1h"`
+	Data       string        `help:"The data directory of netsim-dev." env:"NETSIM_DATA" default:".netsim"`
+}
+
+// Run prints the token.
+func (t token) Run() error {
+	if t.TTL <= 0 {
+		return errors.New("--ttl must be longer than nothing")
+	}
+	text, err := devissuer.Mint(t.Data, devissuer.Options{
+		Service: t.Service, User: t.User, Account: t.Account, Workspaces: t.Workspaces, TTL: t.TTL,
+	}, time.Now())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Println(text)
+	return err
+}
+
+type readModel struct {
+	Rebuild rebuild `cmd:"" help:"Replay the log into a new schema beside the live one."`
+	Diff    diff    `cmd:"" help:"Compare two read models row by row."`
+	Promote promote `cmd:"" help:"Put a rebuilt read model in the place of the live one."`
+}
+
+type rebuild struct {
+	Schema string `arg:"" help:"The schema to make."`
+}
+
+// Run rebuilds.
+func (r rebuild) Run(ctx context.Context) error {
+	return withTools(ctx, func(t *program.Tools) error {
+		began := time.Now()
+		facts, err := t.Rebuild(ctx, r.Schema)
+		if err != nil {
+			return err
+		}
+		took := time.Since(began)
+		_, err = fmt.Printf("%s holds %d facts, told in %s (%.0f a second)\n",
+			r.Schema, facts, took.Round(time.Millisecond), float64(facts)/took.Seconds())
+		return err
+	})
+}
+
+type diff struct {
+	Schema string `arg:"" help:"The read model to compare with the live one."`
+}
+
+// Run compares, and fails when there is a difference.
+func (d diff) Run(ctx context.Context) error {
+	return withTools(ctx, func(t *program.Tools) error {
+		found, err := t.Diff(ctx, d.Schema)
+		if err != nil {
+			return err
+		}
+		for _, one := range found {
+			fmt.Printf("%s: %d rows only in the live one, %d only in %s, such as %s\n",
+				one.Table, one.OnlyA, one.OnlyB, d.Schema, one.Row)
+		}
+		if len(found) > 0 {
+			return fmt.Errorf("%d tables differ", len(found))
+		}
+		_, err = fmt.Println("equal")
+		return err
+	})
+}
+
+type promote struct {
+	Schema string `arg:"" help:"The read model to promote."`
+}
+
+// Run promotes.
+func (p promote) Run(ctx context.Context) error {
+	return withTools(ctx, func(t *program.Tools) error { return t.Promote(ctx, p.Schema) })
+}
+
+func withTools(ctx context.Context, use func(*program.Tools) error) error {
+	c, err := program.FromEnvironment()
+	if err != nil {
+		return err
+	}
+	log, err := telemetry.NewLog(os.Stderr, c.LogFormat, c.LogLevel)
+	if err != nil {
+		return err
+	}
+	t, err := program.OpenTools(ctx, c, log)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return use(t)
+}
+
+type version struct{}
+
+// Run prints it.
+func (version) Run() error {
+	b := telemetry.ReadBuild()
+	_, err := fmt.Printf("netsim %s (%s, %s)\n", b.Version, b.Commit, b.Go)
+	return err
+}

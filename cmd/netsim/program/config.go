@@ -1,0 +1,97 @@
+// Package program assembles the service: it reads the settings, connects what
+// infra offers with what the domain needs, and runs the roles asked for until
+// its context ends. It holds no logic of its own.
+package program
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// Config is every setting of the service. Each has the environment variable in
+// its tag; the defaults suit netsim-dev.
+type Config struct {
+	HTTP  string   `env:"NETSIM_HTTP" envDefault:"127.0.0.1:8080"`
+	Ops   string   `env:"NETSIM_OPS" envDefault:"127.0.0.1:8081"`
+	Roles []string `env:"NETSIM_ROLES" envDefault:"api,projector,reactor,worker"`
+
+	Kafka            []string `env:"NETSIM_KAFKA,required"`
+	TopicPrefix      string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim."`
+	Partitions       int32    `env:"NETSIM_PARTITIONS" envDefault:"4"` // of topics that are made; fixed then
+	Replication      int      `env:"NETSIM_REPLICATION" envDefault:"-1"`
+	Development      bool     `env:"NETSIM_DATA_DEV"` // accept topics that one broker's death can lose
+	Postgres         string   `env:"NETSIM_POSTGRES,required"`
+	PostgresPoolSize int32    `env:"NETSIM_POSTGRES_POOL" envDefault:"24"`
+
+	S3Endpoint  string `env:"NETSIM_S3_ENDPOINT,required"`
+	S3Region    string `env:"NETSIM_S3_REGION" envDefault:"us-east-1"`
+	S3Bucket    string `env:"NETSIM_S3_BUCKET" envDefault:"netsim"`
+	S3AccessKey string `env:"NETSIM_S3_ACCESS_KEY,required"`
+	S3SecretKey string `env:"NETSIM_S3_SECRET_KEY,required"`
+
+	Issuer       string   `env:"NETSIM_OIDC_ISSUER,required"`
+	JWKS         string   `env:"NETSIM_OIDC_JWKS_URL,required"`
+	Audience     string   `env:"NETSIM_OIDC_AUDIENCE" envDefault:"netsim"`
+	Algorithms   []string `env:"NETSIM_OIDC_ALGORITHMS"` // default ES256, RS256
+	ServiceClaim string   `env:"NETSIM_OIDC_SERVICE_CLAIM" envDefault:"token_use"`
+	ServiceValue string   `env:"NETSIM_OIDC_SERVICE_VALUE" envDefault:"service"`
+
+	Platform string `env:"NETSIM_PLATFORM" envDefault:"netsim"`
+	Prices   string `env:"NETSIM_PRICES"` // path of a price list; default the embedded one
+	Console  string `env:"NETSIM_CONSOLE_URL"`
+
+	BillingEndpoints bool `env:"NETSIM_ENABLE_BILLING_ENDPOINTS" envDefault:"true"`
+	TraceRoutes      bool `env:"NETSIM_ENABLE_TRACE_ROUTES" envDefault:"true"`
+	SimulationDelete bool `env:"NETSIM_ENABLE_SIMULATION_DELETE" envDefault:"true"`
+
+	Workers        int           `env:"NETSIM_WORKERS" envDefault:"2"` // simulations at a time in this process
+	MaxWrites      int           `env:"NETSIM_MAX_WRITES" envDefault:"4096"`
+	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000"` // records the projector may lag before writes are shed
+	VerdictTimeout time.Duration `env:"NETSIM_VERDICT_TIMEOUT" envDefault:"10s"`
+	ReadTimeout    time.Duration `env:"NETSIM_READ_TIMEOUT" envDefault:"10s"`
+	Grace          time.Duration `env:"NETSIM_GRACE" envDefault:"10s"`
+
+	LogFormat string     `env:"NETSIM_LOG_FORMAT" envDefault:"json"`
+	LogLevel  slog.Level `env:"NETSIM_LOG_LEVEL" envDefault:"INFO"`
+}
+
+// The roles that a process can have.
+const (
+	RoleAPI       = "api"
+	RoleProjector = "projector"
+	RoleReactor   = "reactor"
+	RoleWorker    = "worker"
+)
+
+// FromEnvironment reads the settings.
+func FromEnvironment() (Config, error) {
+	c, err := env.ParseAs[Config]()
+	if err != nil {
+		return c, fmt.Errorf("read the settings: %w", err)
+	}
+	return c, nil
+}
+
+func (c *Config) check() error {
+	for _, role := range c.Roles {
+		switch role {
+		case RoleAPI, RoleProjector, RoleReactor, RoleWorker:
+		default:
+			return fmt.Errorf("role %q is unknown: api, projector, reactor and worker are known", role)
+		}
+	}
+	return nil
+}
+
+func (c *Config) has(role string) bool { return slices.Contains(c.Roles, role) }
+
+// How long things may take by default.
+const (
+	DefaultVerdictTimeout = 10 * time.Second
+	DefaultReadTimeout    = 10 * time.Second
+	DefaultGrace          = 10 * time.Second
+)

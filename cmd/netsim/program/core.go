@@ -1,0 +1,164 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"netsim/commands"
+	"netsim/infra/auth"
+	"netsim/infra/directory"
+	"netsim/infra/journal"
+	"netsim/infra/ledger"
+	"netsim/infra/objects"
+	"netsim/infra/postgres"
+	"netsim/infra/projector"
+	"netsim/infra/telemetry"
+	"netsim/projections"
+)
+
+// core is what every role stands on: the log, the read model, the object
+// store, and the one way in which commands reach the log.
+type core struct {
+	config    Config
+	log       *slog.Logger
+	pool      *pgxpool.Pool
+	journal   *journal.Kafka
+	projector *projector.Projector
+	watcher   *projector.Watcher
+	ledger    *ledger.Ledger
+	handler   *commands.Handler
+	objects   *objects.Store
+	verifier  *auth.Verifier
+	registry  *prometheus.Registry
+	build     telemetry.Build
+	startedAt time.Time
+}
+
+// connect opens everything and leaves nothing running.
+func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err error) {
+	s := &core{config: c, log: log, build: telemetry.ReadBuild(), startedAt: time.Now().UTC()}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	s.registry = telemetry.NewRegistry(s.build)
+	if s.pool, err = postgres.Open(ctx, c.Postgres, projector.Live, c.PostgresPoolSize); err != nil {
+		return nil, err
+	}
+	if err = postgres.Migrate(ctx, s.pool); err != nil {
+		return nil, err
+	}
+	if s.journal, err = journal.Open(ctx, c.journal()); err != nil {
+		return nil, err
+	}
+	if err = s.trustLog(ctx); err != nil {
+		return nil, err
+	}
+	s.projector = projector.New(s.projectorConfig(s.pool, ""))
+	s.watcher = projector.NewWatcher(s.pool, "", log)
+	s.objects = objects.New(objects.Config{
+		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket,
+		AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey,
+	})
+	if err = s.objects.EnsureBucket(ctx); err != nil {
+		return nil, err
+	}
+	names := directory.Directory{Pool: s.pool, Now: time.Now}
+	remember := func(ctx context.Context, c auth.Caller) {
+		if err := names.Remember(ctx, c); err != nil {
+			log.WarnContext(ctx, "names in a token were not stored", "error", err)
+		}
+	}
+	s.verifier, err = auth.New(auth.Config{
+		Issuer: c.Issuer, JWKSURL: c.JWKS, Audience: c.Audience, Algorithms: c.Algorithms,
+		ServiceClaim: c.ServiceClaim, ServiceValue: c.ServiceValue, Directory: remember,
+	})
+	return s, err
+}
+
+func (c *Config) journal() journal.Config {
+	return journal.Config{
+		Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions,
+		Replication: c.Replication, Relaxed: c.Development,
+	}
+}
+
+func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Config {
+	var all []projector.Projection
+	for _, p := range projections.All() {
+		all = append(all, p)
+	}
+	return projector.Config{
+		Pool: pool, Log: s.journal, Schema: schema, Projections: all, Logger: s.log,
+		ReadState: func(stream string, stored []byte) (projector.State, error) {
+			return commands.ReadState(stream, stored)
+		},
+	}
+}
+
+// trustLog makes the topics that are missing and refuses settings under which
+// facts could be lost.
+func (s *core) trustLog(ctx context.Context) error {
+	if err := s.journal.Ensure(ctx); err != nil {
+		return err
+	}
+	log, err := s.journal.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	return s.journal.Check(log)
+}
+
+// keepTrust looks at the log's settings every hour.
+func (s *core) keepTrust(ctx context.Context) error {
+	hourly := time.NewTicker(time.Hour)
+	defer hourly.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-hourly.C:
+		}
+		log, err := s.journal.Describe(ctx)
+		if err != nil {
+			s.log.WarnContext(ctx, "the log's settings could not be checked", "error", err)
+			continue
+		}
+		if err := s.journal.Check(log); err != nil {
+			return fmt.Errorf("the event log's settings changed: %w", err)
+		}
+	}
+}
+
+// openLedger waits for the projector, of this process or another, to know its
+// log, and makes the way in for commands.
+func (s *core) openLedger(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	partitions, err := ledger.LoadPartitions(ctx, s.pool)
+	if err != nil {
+		return err
+	}
+	s.ledger = &ledger.Ledger{Pool: s.pool, Journal: s.journal, Watcher: s.watcher, Partitions: partitions}
+	s.handler = &commands.Handler{Log: s.ledger, Now: time.Now, Timeout: s.config.VerdictTimeout}
+	return nil
+}
+
+func (s *core) close() {
+	if s.journal != nil {
+		s.journal.Close()
+	}
+	if s.pool != nil {
+		s.pool.Close()
+	}
+}
+
+// errLagging sheds writes while the projector is far behind.
+var errLagging = errors.New("the projections are too far behind")

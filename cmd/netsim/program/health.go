@@ -1,0 +1,47 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"netsim/fault"
+	web "netsim/infra/http"
+)
+
+// checks are what readiness depends on.
+func (s *core) checks() []web.Check {
+	return []web.Check{
+		{Name: "eventLog", Run: func(ctx context.Context) error {
+			_, err := s.journal.Describe(ctx)
+			return err
+		}},
+		{Name: "readStore", Run: s.pool.Ping},
+		{Name: "objectStore", Run: s.objects.Ping},
+		{Name: "projections", Run: func(context.Context) error {
+			if lag := s.lag(); lag > s.config.MaxLag {
+				return fmt.Errorf("%w: %d records", errLagging, lag)
+			}
+			return nil
+		}},
+	}
+}
+
+// lag is how many records the projector of this process has not judged.
+func (s *core) lag() int64 {
+	if !s.config.has(RoleProjector) {
+		return 0
+	}
+	return s.projector.Report().LagRecords
+}
+
+// admit refuses writes whose verdict would be long in coming.
+func (s *core) admit(context.Context) error {
+	if s.lag() <= s.config.MaxLag {
+		return nil
+	}
+	return &fault.Fault{
+		Code: fault.Unavailable, Message: "the service is catching up; try again soon",
+		RetryAfter: 2 * time.Second, Cause: errLagging,
+	}
+}

@@ -1,0 +1,149 @@
+// Package programtest gives tests the assembled service on real servers: a
+// Kafka broker, PostgreSQL, S3 and an OIDC issuer. Every response that its
+// clients get is checked against the contract.
+//
+//	p := programtest.Start(t)       // a service of this test's own
+//	p := programtest.Shared(t)      // one for the whole test process; use an account of your own
+//	user := p.User(t, programtest.NewAccount())
+//	reply := user.Post("/api/v1/workspaces", map[string]any{"name": "w"})
+package programtest
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"os"
+	"sync"
+	"testing"
+
+	"netsim/api/contract/contracttest"
+	"netsim/cmd/netsim/program"
+	"netsim/events"
+	"netsim/infra/devissuer"
+	"netsim/infra/teststack"
+)
+
+// Program is a running service.
+type Program struct {
+	URL    string // of the API
+	Ops    string // of the operations listener
+	Config program.Config
+}
+
+// Start runs a service with a log and a database of its own until the test
+// ends. The options change its settings first.
+func Start(t testing.TB, options ...func(*program.Config)) *Program {
+	t.Helper()
+	c := config(t)
+	for _, option := range options {
+		option(&c)
+	}
+	p, stop := run(t, c)
+	t.Cleanup(stop)
+	return p
+}
+
+var shared struct {
+	once    sync.Once
+	program *Program
+}
+
+// Shared returns the service that the tests of this process share. It ends
+// with the process.
+func Shared(t testing.TB) *Program {
+	t.Helper()
+	shared.once.Do(func() {
+		c := config(keep{t})
+		shared.program, _ = run(t, c)
+	})
+	if shared.program == nil {
+		t.Fatal("programtest: the shared service did not start")
+	}
+	return shared.program
+}
+
+// keep is a test whose clean-ups do not run: what it makes lasts as long as the
+// process.
+type keep struct{ testing.TB }
+
+func (keep) Cleanup(func()) {}
+
+func config(t testing.TB) program.Config {
+	t.Helper()
+	store := teststack.Objects(t)
+	issuer := teststack.Issuer(t)
+	return program.Config{
+		HTTP: "127.0.0.1:0", Ops: "127.0.0.1:0",
+		Roles:       []string{program.RoleAPI, program.RoleProjector, program.RoleReactor, program.RoleWorker},
+		Kafka:       teststack.Broker(t),
+		TopicPrefix: events.NewID("test") + ".", Partitions: 2, Replication: -1, Development: true,
+		Postgres: teststack.Postgres(t), PostgresPoolSize: 16,
+		S3Endpoint: store.Endpoint, S3Region: store.Region, S3Bucket: store.Bucket,
+		S3AccessKey: store.AccessKey, S3SecretKey: store.SecretKey,
+		Issuer: issuer.URL, JWKS: issuer.JWKSURL, Audience: issuer.Audience,
+		ServiceClaim: "token_use", ServiceValue: "service",
+		Platform: "netsim", BillingEndpoints: true, TraceRoutes: true, SimulationDelete: true,
+		Workers: 2, MaxWrites: 4096, MaxLag: 200_000,
+		VerdictTimeout: program.DefaultVerdictTimeout, ReadTimeout: program.DefaultReadTimeout, Grace: program.DefaultGrace,
+	}
+}
+
+// run starts the service and returns once it answers, with a function that
+// ends it.
+func run(t testing.TB, c program.Config) (*Program, func()) {
+	t.Helper()
+	level := slog.LevelError
+	if os.Getenv("NETSIM_TEST_LOG") != "" {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	ctx, cancel := context.WithCancel(context.Background())
+	started, ended := make(chan program.Started, 1), make(chan error, 1)
+	go func() { ended <- program.Run(ctx, c, log, func(s program.Started) { started <- s }) }()
+	select {
+	case at := <-started:
+		return &Program{URL: "http://" + at.HTTP, Ops: "http://" + at.Ops, Config: c}, func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Errorf("programtest: the service ended with: %v", err)
+			}
+		}
+	case err := <-ended:
+		cancel()
+		t.Fatalf("programtest: the service did not start: %v", err)
+		return nil, nil
+	}
+}
+
+// NewAccount returns the id of an account that nobody else uses.
+func NewAccount() string { return events.NewID(events.AccountPrefix) }
+
+// User returns a client with a user's token of the account. Workspaces limits
+// the token to these; none is every workspace.
+func (p *Program) User(t testing.TB, account string, workspaces ...string) *Client {
+	t.Helper()
+	return p.Client(t, devissuer.Options{User: "tester", Account: account, Workspaces: workspaces})
+}
+
+// Service returns a client with a service token of the account.
+func (p *Program) Service(t testing.TB, account string) *Client {
+	t.Helper()
+	return p.Client(t, devissuer.Options{Service: true, User: "robot", Account: account})
+}
+
+// Client returns a client with whatever token the options ask for.
+func (p *Program) Client(t testing.TB, o devissuer.Options) *Client {
+	t.Helper()
+	return p.Bearer(t, teststack.Issuer(t).Token(o))
+}
+
+// Bearer returns a client that sends this token; "" sends none.
+func (p *Program) Bearer(t testing.TB, token string) *Client {
+	t.Helper()
+	return &Client{
+		t: t, base: p.URL, token: token,
+		http: &http.Client{Transport: contracttest.Transport(t, nil), CheckRedirect: noRedirect},
+	}
+}
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -1,0 +1,102 @@
+package program
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"netsim/api"
+	"netsim/api/contract"
+	"netsim/fault"
+	"netsim/infra/auth"
+	web "netsim/infra/http"
+)
+
+// door is what stands between a client and the handlers.
+type door struct {
+	config   Config
+	contract *contract.Contract
+	verifier *auth.Verifier
+	metrics  *web.Metrics
+	admit    func(context.Context) error
+	log      *slog.Logger
+}
+
+// router serves the contract. The order of checks is that of completions
+// section 1.3: flag 404, 401, 403, 400, and then what the handler finds.
+func (d door) router(handlers api.StrictServerInterface) http.Handler {
+	fail := web.Errors{Log: d.log}.Fail
+	root := chi.NewRouter()
+	root.Use(
+		web.Observe(d.log, d.metrics, time.Now), web.Identify, web.Harden, web.Recover(fail),
+		middleware.GetHead, web.LimitBody(web.MaxBody, fail),
+		web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second),
+	)
+	web.Unrouted(root, fail)
+	docs := api.Docs()
+	root.Handle("/docs", docs)
+	root.Handle("/docs/*", docs)
+	root.Handle("/openapi.yaml", docs)
+	root.Handle("/openapi.json", docs)
+	root.Group(func(group chi.Router) {
+		group.Use(
+			d.flags(fail), d.verifier.Authenticate(fail), auth.Authorize(d.access(), d.operation, fail),
+			web.Shed(d.config.MaxWrites, d.admit, fail), d.contract.Check(fail),
+		)
+		strict := api.NewStrictHandlerWithOptions(handlers, nil, api.StrictHTTPServerOptions{
+			RequestErrorHandlerFunc: refuse(fail), ResponseErrorHandlerFunc: fail,
+		})
+		api.HandlerWithOptions(strict, api.ChiServerOptions{BaseRouter: group, ErrorHandlerFunc: refuse(fail)})
+	})
+	return root
+}
+
+// refuse answers a request that the generated server could not bind. The
+// contract is checked before, so it is the client's mistake all the same.
+func refuse(fail web.FailFunc) web.FailFunc {
+	return func(w http.ResponseWriter, r *http.Request, err error) {
+		if fault.CodeOf(err) == fault.Internal {
+			err = &fault.Fault{Code: fault.Validation, Message: "the request cannot be read", Cause: err}
+		}
+		fail(w, r, err)
+	}
+}
+
+// flags hides the operations of features that are off.
+func (d door) flags(fail web.FailFunc) web.Middleware {
+	on := map[string]bool{
+		"":                         true,
+		"enable_billing_endpoints": d.config.BillingEndpoints,
+		"enable_trace_routes":      d.config.TraceRoutes,
+		"enable_simulation_delete": d.config.SimulationDelete,
+	}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if op, ok := d.contract.Find(r); ok && !on[op.Access.Flag] {
+				fail(w, r, fault.New(fault.NotFound, "no such resource"))
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// access is the authorization table: one row for every operation.
+func (d door) access() map[string]auth.Access {
+	rows := map[string]auth.Access{}
+	for _, op := range d.contract.Operations() {
+		rows[op.ID] = auth.Access(op.Access.Token)
+	}
+	return rows
+}
+
+func (d door) operation(r *http.Request) string {
+	if op, ok := d.contract.Find(r); ok {
+		return op.ID
+	}
+	return ""
+}

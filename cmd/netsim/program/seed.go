@@ -1,0 +1,29 @@
+package program
+
+import (
+	"context"
+	"fmt"
+
+	"netsim/commands"
+	"netsim/events"
+)
+
+// seed appends what every deployment begins with, once: the built-in
+// workspaces and the price list. Its commands have fixed ids, so every start
+// may run it.
+func (s *core) seed(ctx context.Context) error {
+	for _, w := range []struct{ id, name, description string }{
+		{events.DefaultWorkspace, "default", "configurations and simple submissions that name no workspace"},
+		{events.TemplateWorkspace, "templates", "the curated templates"},
+		{events.TracesetWorkspace, "tracesets", "traceset uploads that name no workspace"},
+	} {
+		_, err := commands.Handle(ctx, s.handler,
+			commands.Target{Stream: w.id, PartitionKey: w.id},
+			commands.Origin{Actor: "system", CommandID: "built-in"},
+			commands.CreateWorkspace{Owner: "system", Name: w.name, Description: w.description})
+		if err != nil {
+			return fmt.Errorf("create the built-in workspace %s: %w", w.name, err)
+		}
+	}
+	return s.seedPrices(ctx)
+}

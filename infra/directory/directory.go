@@ -1,0 +1,43 @@
+// Package directory keeps the names behind the opaque ids of events: users,
+// accounts and sandboxes, as tokens bring them. Names live here and nowhere
+// else, so that a person can be forgotten without breaking a chain.
+package directory
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/infra/auth"
+)
+
+// Directory is the table of names.
+type Directory struct {
+	Pool *pgxpool.Pool
+	Now  func() time.Time
+}
+
+// Remember stores the names that a caller's token carries. A name that is
+// already stored is left alone, so it may be called again.
+func (d *Directory) Remember(ctx context.Context, c auth.Caller) error {
+	var kinds, ids, names []string
+	note := func(kind, id, name string) {
+		if id != "" && name != "" {
+			kinds, ids, names = append(kinds, kind), append(ids, id), append(names, name)
+		}
+	}
+	note("user", c.UserID, c.UserName)
+	note("account", c.AccountID, c.AccountName)
+	note("sandbox", c.SandboxID, c.SandboxName)
+	_, err := d.Pool.Exec(ctx, `
+		INSERT INTO netsim.directory AS d (kind, id, name, updated_at)
+		SELECT kind, id, name, $4 FROM unnest($1::text[], $2::text[], $3::text[]) AS u (kind, id, name)
+		ON CONFLICT (kind, id) DO UPDATE SET name = excluded.name, updated_at = excluded.updated_at
+		WHERE d.name <> excluded.name`, kinds, ids, names, d.Now())
+	if err != nil {
+		return fmt.Errorf("remember names: %w", err)
+	}
+	return nil
+}
