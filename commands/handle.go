@@ -61,7 +61,8 @@ type stateOf[S any] interface {
 
 // Handle runs cmd on the target stream and returns once the log has judged
 // what it appended. An answer of the command itself (nothing to do, or a
-// refusal) is given only when everything that it was based on is a fact.
+// refusal) is given only when everything that it was based on is a fact, and
+// when that is not older than the command.
 //
 // A record that lost its place to another writer is decided again from the
 // new head, with jitter, a bounded number of times; after that the fault is
@@ -86,10 +87,11 @@ func Handle[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, fro
 		defer l.release(from.CommandID)
 	}
 	for attempt := range maxAttempts {
-		result, err := h.try(ctx, l, to, from, decide)
+		result, err := h.try(ctx, l, to, from, decide, from.CommandID != "")
 		if !errors.Is(err, errLost) {
 			return result, err
 		}
+		to.Fresh = false // something is there, or was lost on the way
 		if err := pause(ctx, attempt); err != nil {
 			return Result{}, fault.Unknown(err)
 		}
@@ -102,19 +104,25 @@ var errLost = errors.New("lost its place in the stream")
 
 type decision func(State, time.Time) (events.Data, error)
 
-func (h *Handler) try(ctx context.Context, l *lane, to Target, from Origin, decide decision) (Result, error) {
-	t, prior, err := h.tip(ctx, l, to, from.CommandID)
+// try decides once. With look it looks the stream up even when the lane has a
+// tip.
+func (h *Handler) try(ctx context.Context, l *lane, to Target, from Origin, decide decision, look bool) (Result, error) {
+	at, err := h.view(ctx, l, to, from.CommandID, look)
 	if err != nil {
 		return Result{}, err
 	}
-	if prior != nil {
+	if prior := at.prior; prior != nil {
 		if prior.Digest != from.CommandDigest {
 			return Result{}, fault.New(fault.Unprocessable, "the idempotency key was used with another request")
 		}
 		return Result{Repeated: true}, nil
 	}
 
+	t := at.tip
 	l.mu.Lock()
+	if l.tip == t && t.head.Sequence < at.sequence {
+		l.tip = nil // another process has moved the stream on
+	}
 	if l.tip != t {
 		l.mu.Unlock()
 		return Result{}, errLost
@@ -124,6 +132,9 @@ func (h *Handler) try(ctx context.Context, l *lane, to Target, from Origin, deci
 	if refusal != nil || data == nil {
 		last := t.last
 		l.mu.Unlock()
+		if !at.looked {
+			return h.try(ctx, l, to, from, decide, true)
+		}
 		return Result{}, answerAfter(ctx, last, refusal)
 	}
 	a, event, err := h.append(t, to, from, now, data)
@@ -170,12 +181,13 @@ func (h *Handler) append(t *tip, to Target, from Origin, now time.Time, data eve
 func (h *Handler) await(ctx context.Context, l *lane, t *tip, a *appended, e *events.Event) (Result, error) {
 	verdict, at, err := h.judge(ctx, a)
 	a.fact = err == nil && (verdict == events.Accepted || verdict == events.Duplicate)
-	close(a.judged)
-	if a.fact {
-		return Result{Event: e, At: at}, nil
+	if !a.fact {
+		l.drop(t) // first, so that whoever is told starts from another tip
 	}
-	l.drop(t)
+	close(a.judged)
 	switch {
+	case a.fact:
+		return Result{Event: e, At: at}, nil
 	case err == nil:
 		return Result{}, errLost
 	case fault.CodeOf(err) != fault.Internal:

@@ -92,35 +92,46 @@ func (l *lane) drop(t *tip) {
 	}
 }
 
-// tip returns the lane's tip, loading it when there is none, and the fact that
-// an earlier run of the command left. The look-up of the command is never
-// older than the tip: what another process appended before the tip was loaded
-// is seen by the look-up, what it appends afterwards makes our append lose.
-func (h *Handler) tip(ctx context.Context, l *lane, to Target, commandID string) (*tip, *events.Prior, error) {
+// view is what a command decides on.
+type view struct {
+	tip      *tip
+	prior    *events.Prior // the fact that an earlier run of the command left
+	looked   bool          // the stream was looked up since the command began
+	sequence int64         // of the stream's last fact then
+}
+
+// view returns the lane's tip, loading it when there is none. With look it
+// looks the stream and the command up in any case.
+//
+// The look-up is never older than the tip: what another process appended
+// before the tip was loaded is seen by the look-up, what it appends afterwards
+// makes our append lose. A tip may lie behind the look-up, when another process
+// has moved the stream on; an answer that appends nothing would not notice.
+func (h *Handler) view(ctx context.Context, l *lane, to Target, commandID string, look bool) (view, error) {
 	l.mu.Lock()
 	if t := l.tip; t != nil {
 		l.mu.Unlock()
-		if commandID == "" {
-			return t, nil, nil
+		if !look {
+			return view{tip: t}, nil
 		}
 		s, err := h.Log.Load(ctx, to.Stream, commandID)
-		return t, s.Prior, err
+		return view{t, s.Prior, true, s.Head.Sequence}, err
 	}
 	defer l.mu.Unlock()
 	var s events.Snapshot
 	if !to.Fresh {
 		var err error
 		if s, err = h.Log.Load(ctx, to.Stream, commandID); err != nil {
-			return nil, nil, err
+			return view{}, err
 		}
 	}
 	if s.Parked {
-		return nil, nil, fault.New(fault.Unavailable, "%s waits for a repair of its history", to.Stream)
+		return view{}, fault.New(fault.Unavailable, "%s waits for a repair of its history", to.Stream)
 	}
 	state, err := ReadState(to.Stream, s.State)
 	if err != nil {
-		return nil, nil, err
+		return view{}, err
 	}
 	l.tip = &tip{head: s.Head, state: state}
-	return l.tip, s.Prior, nil
+	return view{l.tip, s.Prior, true, s.Head.Sequence}, nil
 }

@@ -1,0 +1,432 @@
+package commands_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+)
+
+// process is a process of the service that uses the log, and a workspace.
+type process struct {
+	t       *testing.T
+	log     *memory
+	handler *commands.Handler
+	id      string
+}
+
+func newProcess(t *testing.T) *process {
+	log := &memory{}
+	p := &process{t: t, log: log, handler: &commands.Handler{Log: log, Now: time.Now}, id: events.NewID(events.WorkspacePrefix)}
+	log.foreign(t, p.id, events.WorkspaceCreated{AccountID: "acct", Name: "new", Owner: "someone"})
+	return p
+}
+
+// another returns another process on the same log.
+func (p *process) another() *process {
+	return &process{p.t, p.log, &commands.Handler{Log: p.log, Now: time.Now}, p.id}
+}
+
+func (p *process) run(from commands.Origin, cmd commands.Command[commands.Workspace]) (commands.Result, error) {
+	return commands.Handle(p.t.Context(), p.handler, commands.Target{Stream: p.id, PartitionKey: p.id}, from, cmd)
+}
+
+func (p *process) rename(name string) (commands.Result, error) {
+	return p.run(commands.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: name})
+}
+
+func (p *process) setProject(project string) (commands.Result, error) {
+	return p.run(commands.Origin{}, commands.SetLegacyProject{ID: p.id, LegacyProjectID: project})
+}
+
+// answer is what a command run in the background came to.
+type answer struct {
+	commands.Result
+	err error
+}
+
+// begin runs f in the background until it waits, and returns where its answer
+// will be.
+func begin(f func() (commands.Result, error)) <-chan answer {
+	done := make(chan answer, 1)
+	go func() {
+		result, err := f()
+		done <- answer{result, err}
+	}()
+	synctest.Wait()
+	return done
+}
+
+func TestCommandsOnOneStreamArePipelined(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		open := p.log.shut()
+		const count = 50
+		var all sync.WaitGroup
+		sequences := make([]int64, count)
+		for i := range count {
+			all.Go(func() {
+				result, err := p.rename(fmt.Sprint("name ", i))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				sequences[i] = result.Event.Sequence
+			})
+		}
+		synctest.Wait()
+		if got := len(p.log.records); got != 1+count {
+			t.Errorf("%d records are appended before the first verdict, want %d", got, 1+count)
+		}
+		open()
+		all.Wait()
+		if got := p.log.facts(); got != 1+count {
+			t.Errorf("%d of %d records are facts: %v", got, 1+count, p.log.verdicts())
+		}
+		slices.Sort(sequences)
+		for i, sequence := range sequences {
+			if sequence != int64(i)+2 {
+				t.Fatalf("the answers name the sequences %v, want 2, 3, 4 …", sequences)
+			}
+		}
+	})
+}
+
+func TestARecordBehindAForeignOneIsDecidedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		p.log.beforeAppend = sync.OnceFunc(func() {
+			p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: "foreign", Description: "kept"})
+		})
+		result, err := p.rename("ours")
+		if err != nil || result.Event == nil || result.Event.Sequence != 3 {
+			t.Errorf("answer %+v, %v, want the fact 3", result, err)
+		}
+		if w := p.log.workspace(p.id); w.Name != "ours" || w.Description != "kept" {
+			t.Errorf("the workspace is %+v, want our name on top of the foreign change", w)
+		}
+	})
+}
+
+func TestARecordThatTheForeignOneForbidsIsRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		p.log.beforeAppend = sync.OnceFunc(func() {
+			p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: "foreign"})
+		})
+		match := commands.Match{Given: true, Tags: []string{"1"}}
+		_, err := p.run(commands.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: "ours", Match: match})
+		if !fault.Is(err, fault.PreconditionFailed) {
+			t.Errorf("answer %v, want the precondition to fail", err)
+		}
+		if w := p.log.workspace(p.id); w.Name != "foreign" {
+			t.Errorf("the name is %q", w.Name)
+		}
+	})
+}
+
+// What stands on a record that proves to be no fact is decided again, whether
+// it appended, refused or had nothing to do.
+func TestWhatStandsOnALostRecordIsDecidedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: "old"})
+		open := p.log.shut()
+		p.log.beforeAppend = sync.OnceFunc(func() {
+			p.log.foreign(t, p.id, events.WorkspaceLegacyProjectSet{LegacyProjectID: "two"})
+		})
+		lost := begin(func() (commands.Result, error) { return p.setProject("one") })
+		refused := begin(func() (commands.Result, error) { return p.setProject("two") })
+		nothing := begin(func() (commands.Result, error) { return p.setProject("one") })
+		tail := begin(func() (commands.Result, error) { return p.rename("tail") })
+		select {
+		case a := <-refused:
+			t.Errorf("the refusal is answered before its ground is judged: %+v", a)
+		case a := <-nothing:
+			t.Errorf("nothing to do is answered before its ground is judged: %+v", a)
+		default:
+		}
+		open()
+		if a := <-lost; !fault.Is(a.err, fault.Conflict) {
+			t.Errorf("the lost record: %+v, want a conflict with the foreign one", a)
+		}
+		if a := <-refused; a.err != nil || a.Event != nil {
+			t.Errorf("the refused one: %+v, want nothing to do", a)
+		}
+		if a := <-nothing; !fault.Is(a.err, fault.Conflict) {
+			t.Errorf("the one with nothing to do: %+v, want a conflict", a)
+		}
+		if a := <-tail; a.err != nil || a.Event == nil || a.Event.Sequence != 4 {
+			t.Errorf("the tail: %+v, want the fact 4", a)
+		}
+		want := []events.Verdict{
+			events.Accepted, events.Accepted, // what was there
+			events.Accepted, events.Stale, events.Broken, // the foreign record, the lost one and its tail
+			events.Accepted, // the tail, decided again
+		}
+		if diff := cmp.Diff(want, p.log.verdicts()); diff != "" {
+			t.Errorf("verdicts (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A lane that is in use for long must not answer from what it once loaded.
+func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		when func(p *process) (commands.Result, error)
+		then func(commands.Result, error) bool
+	}{{
+		name: "what another process undid is done again",
+		when: func(p *process) (commands.Result, error) { return p.rename("mine") },
+		then: func(r commands.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
+	}, {
+		name: "a version that another process made matches",
+		when: func(p *process) (commands.Result, error) {
+			match := commands.Match{Given: true, Tags: []string{"3"}}
+			return p.run(commands.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: "next", Match: match})
+		},
+		then: func(r commands.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
+	}, {
+		name: "a command id does not change that",
+		when: func(p *process) (commands.Result, error) {
+			return p.run(commands.Origin{CommandID: "again"}, commands.UpdateWorkspace{ID: p.id, Name: "mine"})
+		},
+		then: func(r commands.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
+	}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := newProcess(t)
+				hold := make(chan struct{})
+				p.log.loading = func(commandID string) {
+					if commandID == "held" {
+						<-hold
+					}
+				}
+				open := p.log.shut()
+				first := begin(func() (commands.Result, error) { return p.rename("mine") })
+				// It keeps the lane in use, and with it the lane's tip.
+				held := begin(func() (commands.Result, error) {
+					return p.run(commands.Origin{CommandID: "held"}, commands.UpdateWorkspace{ID: p.id, Name: "held"})
+				})
+				open()
+				if a := <-first; a.err != nil {
+					t.Fatal(a.err)
+				}
+				if _, err := p.another().rename("theirs"); err != nil {
+					t.Fatal(err)
+				}
+				if r, err := c.when(p); !c.then(r, err) {
+					t.Errorf("answer %+v, %v", r, err)
+				}
+				close(hold)
+				if a := <-held; a.err != nil {
+					t.Error(a.err)
+				}
+			})
+		})
+	}
+}
+
+func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		losing   func(int64) error
+		repeated bool
+	}{
+		{name: "the record is in the log", repeated: true},
+		{name: "the record never arrived", losing: func(offset int64) error {
+			if offset == 1 {
+				return errors.New("connection reset")
+			}
+			return nil
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := newProcess(t)
+				p.log.losing = c.losing
+				open := p.log.shut()
+				from := commands.Origin{CommandID: "key", CommandDigest: "body"}
+				cmd := commands.UpdateWorkspace{ID: p.id, Name: "once"}
+				_, err := p.run(from, cmd)
+				unknown, ok := errors.AsType[*fault.Fault](err)
+				if !ok || unknown.Code != fault.Unavailable || unknown.RetryAfter <= 0 {
+					t.Errorf("answer %v, want unavailable with a time to come back", err)
+				}
+				open()
+				again, err := p.run(from, cmd)
+				if err != nil || again.Repeated != c.repeated {
+					t.Errorf("again: %+v, %v, want repeated %v", again, err, c.repeated)
+				}
+				if w := p.log.workspace(p.id); w.Name != "once" || w.Version != 2 {
+					t.Errorf("the workspace is %+v, want it renamed once", w)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatTheLogSaysItselfIsTheAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		p.log.losing = func(offset int64) error {
+			if offset == 1 {
+				return fault.New(fault.PayloadTooLarge, "too large")
+			}
+			return nil
+		}
+		open := p.log.shut()
+		tooLarge := begin(func() (commands.Result, error) { return p.rename("large") })
+		next := begin(func() (commands.Result, error) { return p.rename("small") })
+		open()
+		if a := <-tooLarge; !fault.Is(a.err, fault.PayloadTooLarge) {
+			t.Errorf("answer %+v, want what the log says", a)
+		}
+		if a := <-next; a.err != nil || a.Event == nil || a.Event.Sequence != 2 {
+			t.Errorf("the next command: %+v, want the fact 2", a)
+		}
+	})
+}
+
+func TestARepeatedCommandIsNotRunAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		from := commands.Origin{CommandID: "key", CommandDigest: "body"}
+		cmd := commands.UpdateWorkspace{ID: p.id, Name: "once"}
+		var all sync.WaitGroup
+		ran := make([]bool, 8)
+		for i := range ran {
+			all.Go(func() {
+				result, err := p.run(from, cmd)
+				if err != nil {
+					t.Error(err)
+				}
+				ran[i] = !result.Repeated && result.Event != nil
+			})
+		}
+		all.Wait()
+		if runs := len(slices.DeleteFunc(ran, func(b bool) bool { return !b })); runs != 1 {
+			t.Errorf("the command ran %d times in one process", runs)
+		}
+		if result, err := p.another().run(from, cmd); err != nil || !result.Repeated {
+			t.Errorf("in another process: %+v, %v, want it repeated", result, err)
+		}
+		other := commands.Origin{CommandID: "key", CommandDigest: "another body"}
+		if _, err := p.run(other, cmd); !fault.Is(err, fault.Unprocessable) {
+			t.Errorf("with another body: %v, want it refused", err)
+		}
+		if got := len(p.log.records); got != 2 {
+			t.Errorf("the log has %d records, want 2", got)
+		}
+	})
+}
+
+func TestTwoProcessesWithOneCommandRunItOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		open := p.log.shut()
+		run := func(p *process) func() (commands.Result, error) {
+			return func() (commands.Result, error) {
+				return p.run(commands.Origin{CommandID: "key"}, commands.UpdateWorkspace{ID: p.id, Name: "once"})
+			}
+		}
+		here, there := begin(run(p)), begin(run(p.another()))
+		open()
+		a, b := <-here, <-there
+		if a.err != nil || b.err != nil || a.Repeated || !b.Repeated {
+			t.Errorf("answers %+v and %+v, want the first run and the second repeated", a, b)
+		}
+		if got := p.log.facts(); got != 2 {
+			t.Errorf("%d facts, want 2", got)
+		}
+	})
+}
+
+func TestAttemptsAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		attempts := 0
+		p.log.beforeAppend = func() {
+			attempts++
+			p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: fmt.Sprint("foreign ", attempts)})
+		}
+		_, err := p.rename("ours")
+		if !fault.Is(err, fault.Conflict) {
+			t.Errorf("answer %v, want a conflict", err)
+		}
+		if attempts < 2 || attempts > 20 {
+			t.Errorf("%d attempts", attempts)
+		}
+	})
+}
+
+func TestAClientThatLeavesDoesNotAbandonItsCommand(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		open := p.log.shut()
+		ctx, leave := context.WithCancel(t.Context())
+		done := begin(func() (commands.Result, error) {
+			return commands.Handle(ctx, p.handler, commands.Target{Stream: p.id, PartitionKey: p.id},
+				commands.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: "kept"})
+		})
+		leave()
+		synctest.Wait()
+		open()
+		if a := <-done; a.err != nil || a.Event == nil {
+			t.Errorf("answer %+v, want the fact", a)
+		}
+	})
+}
+
+func TestAParkedStreamTakesNoCommand(t *testing.T) {
+	t.Parallel()
+	h := &commands.Handler{Log: parked{}, Now: time.Now}
+	_, err := commands.Handle(t.Context(), h, commands.Target{Stream: events.DefaultWorkspace, PartitionKey: events.DefaultWorkspace},
+		commands.Origin{}, commands.DeleteWorkspace{ID: events.DefaultWorkspace})
+	if !fault.Is(err, fault.Unavailable) {
+		t.Errorf("answer %v, want unavailable", err)
+	}
+}
+
+// parked is a log whose every stream waits for a repair.
+type parked struct{ commands.Log }
+
+func (parked) Load(context.Context, string, string) (events.Snapshot, error) {
+	return events.Snapshot{Parked: true}, nil
+}
+
+func TestAFreshStreamIsNotLookedUp(t *testing.T) {
+	t.Parallel()
+	log := &memory{loading: func(string) { t.Error("a stream that was just made is looked up") }}
+	h := &commands.Handler{Log: log, Now: time.Now}
+	id := events.NewID(events.WorkspacePrefix)
+	to := commands.Target{Stream: id, PartitionKey: id, Fresh: true}
+	result, err := commands.Handle(t.Context(), h, to, commands.Origin{}, commands.CreateWorkspace{Name: "new"})
+	if err != nil || result.Event == nil || result.Event.Sequence != 1 {
+		t.Errorf("answer %+v, %v, want the fact 1", result, err)
+	}
+}

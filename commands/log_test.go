@@ -1,0 +1,205 @@
+package commands_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"netsim/commands"
+	"netsim/events"
+)
+
+// memory is a log of one partition with its projector, in memory. It judges by
+// the rule, so what Handle is told is what the real log would say.
+type memory struct {
+	mu      sync.Mutex
+	records []stored
+	streams map[string]*folded
+
+	gate chan struct{} // when not nil, no verdict is given until it is closed
+
+	// beforeAppend, when set, is called before a record of Handle is stored.
+	beforeAppend func()
+	// losing says of the record at an offset what Append's wait says instead of
+	// its place; the record is not stored.
+	losing func(offset int64) error
+	// loading, when set, is called with the command of every look-up.
+	loading func(commandID string)
+}
+
+type stored struct {
+	message events.Message
+	verdict events.Verdict
+	lost    bool
+}
+
+type folded struct {
+	head  events.Head
+	state commands.State
+	prior map[string]events.Prior
+}
+
+func (m *memory) Load(_ context.Context, stream, commandID string) (events.Snapshot, error) {
+	if m.loading != nil {
+		m.loading(commandID)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.project()
+	s := m.streams[stream]
+	if s == nil {
+		return events.Snapshot{}, nil
+	}
+	state, err := json.Marshal(s.state)
+	snapshot := events.Snapshot{Head: s.head, State: state}
+	if prior, ok := s.prior[commandID]; ok && commandID != "" {
+		snapshot.Prior = &prior
+	}
+	return snapshot, err
+}
+
+func (m *memory) Append(_ events.Family, _ string, message events.Message) (commands.Wait, error) {
+	if m.beforeAppend != nil {
+		m.beforeAppend()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	offset := int64(len(m.records))
+	if m.losing != nil {
+		if err := m.losing(offset); err != nil {
+			m.records = append(m.records, stored{lost: true})
+			return func(context.Context) (events.Position, error) { return events.Position{}, err }, nil
+		}
+	}
+	m.records = append(m.records, stored{message: message})
+	return func(context.Context) (events.Position, error) { return events.Position{Offset: offset}, nil }, nil
+}
+
+func (m *memory) Verdict(ctx context.Context, at events.Position) (events.Verdict, error) {
+	m.mu.Lock()
+	gate := m.gate
+	m.mu.Unlock()
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.project()
+	return m.records[at.Offset].verdict, nil
+}
+
+// project judges what has not been judged, unless the gate is shut.
+func (m *memory) project() {
+	if m.gate != nil {
+		select {
+		case <-m.gate:
+		default:
+			return
+		}
+	}
+	for i := range m.records {
+		if r := &m.records[i]; r.verdict == "" && !r.lost {
+			r.verdict = m.judge(&r.message)
+		}
+	}
+}
+
+func (m *memory) judge(message *events.Message) events.Verdict {
+	frame, hash, err := events.ReadFrame(message)
+	if err != nil {
+		return events.BadFrame
+	}
+	s := m.streams[frame.Stream]
+	if s == nil {
+		state, err := commands.NewState(frame.Stream)
+		if err != nil {
+			return events.BadFrame
+		}
+		s = &folded{state: state, prior: map[string]events.Prior{}}
+		if m.streams == nil {
+			m.streams = map[string]*folded{}
+		}
+		m.streams[frame.Stream] = s
+	}
+	verdict := events.Judge(s.head, &frame, hash, 0, 1)
+	if verdict != events.Accepted {
+		return verdict
+	}
+	data, err := events.Decode(frame.Type, message.Value)
+	if err != nil {
+		return events.BadFrame
+	}
+	s.head = events.Head{Sequence: frame.Sequence, Hash: hash}
+	s.state.Evolve(events.Event{Frame: frame, Hash: hash, Data: data})
+	if frame.CommandID != "" {
+		s.prior[frame.CommandID] = events.Prior{Sequence: frame.Sequence, Digest: frame.CommandDigest}
+	}
+	return verdict
+}
+
+// shut withholds verdicts and look-ups of anything newer until the returned
+// function is called.
+func (m *memory) shut() (open func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.project()
+	gate := make(chan struct{})
+	m.gate = gate
+	return func() { close(gate) }
+}
+
+// foreign appends, as another process would, an event on top of the stream's
+// last fact.
+func (m *memory) foreign(t testing.TB, stream string, data events.Data) {
+	t.Helper()
+	value, err := events.Encode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.project()
+	frame := events.Frame{
+		ID: uuid.NewString(), Type: data.EventType(), Stream: stream, PartitionKey: stream,
+		Sequence: 1, Time: time.UnixMilli(0), Actor: "another", DataVersion: 1,
+	}
+	if s := m.streams[stream]; s != nil {
+		frame.Sequence, frame.PreviousHash = s.head.Sequence+1, s.head.Hash
+	}
+	message, _ := frame.Message(value)
+	m.records = append(m.records, stored{message: message})
+}
+
+// verdicts returns what became of every record, in the log's order.
+func (m *memory) verdicts() []events.Verdict {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.project()
+	var all []events.Verdict
+	for _, r := range m.records {
+		all = append(all, r.verdict)
+	}
+	return all
+}
+
+// facts returns how many records are facts.
+func (m *memory) facts() int {
+	return len(slices.DeleteFunc(m.verdicts(), func(v events.Verdict) bool { return v != events.Accepted }))
+}
+
+// workspace returns the state of a workspace.
+func (m *memory) workspace(stream string) commands.Workspace {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.project()
+	return *m.streams[stream].state.(*commands.Workspace)
+}
