@@ -1,0 +1,248 @@
+package jobs_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/infra/jobs"
+	"netsim/infra/teststack"
+)
+
+// workers is a process with workers, whose runs the test holds in its hand.
+type workers struct {
+	started chan string        // a run has begun
+	ended   chan error         // why a run's context ended, or nil when it was let go
+	letGo   chan struct{}      // each lets one run come to its end
+	stop    context.CancelFunc // ends the process in order
+	jobs    *jobs.Jobs
+}
+
+func config(url string) jobs.Config {
+	return jobs.Config{
+		URL: url, Workers: 2, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now,
+		Run:        func(context.Context, string) error { return nil },
+		Purge:      func(context.Context, string) error { return nil },
+		Accrue:     func(context.Context, string) error { return nil },
+		Unfinished: func(context.Context) ([]string, error) { return nil, nil },
+		Reconcile:  20 * time.Millisecond,
+	}
+}
+
+func start(t *testing.T, url string, change func(*jobs.Config)) *workers {
+	t.Helper()
+	w := &workers{started: make(chan string, 8), ended: make(chan error, 8), letGo: make(chan struct{})}
+	c := config(url)
+	c.Run = func(ctx context.Context, simulation string) error {
+		w.started <- simulation
+		select {
+		case <-w.letGo:
+			w.ended <- nil
+			return nil
+		case <-ctx.Done():
+			w.ended <- context.Cause(ctx)
+			return ctx.Err()
+		}
+	}
+	if change != nil {
+		change(&c)
+	}
+	var err error
+	if w.jobs, err = jobs.Open(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- w.jobs.Work(ctx) }()
+	w.stop = func() {
+		if cancel == nil {
+			return
+		}
+		cancel()
+		cancel = nil
+		if err := <-done; err != nil {
+			t.Errorf("work ended with %v", err)
+		}
+		w.jobs.Close()
+	}
+	t.Cleanup(w.stop)
+	return w
+}
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}
+
+func TestRunsOnce(t *testing.T) {
+	t.Parallel()
+	w := start(t, teststack.Postgres(t), nil)
+	for range 3 {
+		if err := w.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := <-w.started; got != "sim_a" {
+		t.Errorf("ran %s", got)
+	}
+	counts, err := w.jobs.Counts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := counts["run_simulation/running"]; n != 1 || len(counts) > 2 { // the other is the accrual
+		t.Errorf("jobs: %v", counts)
+	}
+	w.letGo <- struct{}{}
+	<-w.ended
+}
+
+// TestDeadWorker: a job that is called running while nobody holds its lock is
+// run by another worker.
+func TestDeadWorker(t *testing.T) {
+	t.Parallel()
+	url := teststack.Postgres(t)
+	queue, err := jobs.Open(t.Context(), jobs.Config{URL: url, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer queue.Close()
+	if err := queue.EnqueueRun(t.Context(), "sim_a"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := connect(t, url).Exec(t.Context(), `
+		UPDATE jobs.river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '6 seconds',
+			attempted_by = '{a worker that is gone}'`); err != nil {
+		t.Fatal(err)
+	}
+	w := start(t, url, nil)
+	if got := <-w.started; got != "sim_a" {
+		t.Errorf("ran %s", got)
+	}
+	w.letGo <- struct{}{}
+	<-w.ended
+}
+
+// TestLivingWorker: however long a job has been running, nobody takes it while
+// its lock is held.
+func TestLivingWorker(t *testing.T) {
+	t.Parallel()
+	url := teststack.Postgres(t)
+	first := start(t, url, nil)
+	if err := first.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
+		t.Fatal(err)
+	}
+	<-first.started
+	if _, err := connect(t, url).Exec(t.Context(), `
+		UPDATE jobs.river_job SET attempted_at = now() - interval '2 days' WHERE kind = 'run_simulation'`); err != nil {
+		t.Fatal(err)
+	}
+
+	looked := make(chan struct{}, 64)
+	second := start(t, url, func(c *jobs.Config) {
+		c.Unfinished = func(context.Context) ([]string, error) { // comes after each look for orphans
+			looked <- struct{}{}
+			return []string{"sim_a"}, nil
+		}
+	})
+	for range 3 {
+		<-looked
+	}
+	first.letGo <- struct{}{}
+	if err := <-first.ended; err != nil {
+		t.Errorf("the first run was ended: %v", err)
+	}
+	select {
+	case <-second.started:
+		// The simulation still counts as unfinished here, so it may run again,
+		// but only now.
+		second.letGo <- struct{}{}
+		<-second.ended
+	default:
+	}
+}
+
+// TestBrokenSession: work ends when the session of its lock does, and is done
+// again.
+func TestBrokenSession(t *testing.T) {
+	t.Parallel()
+	url := teststack.Postgres(t)
+	w := start(t, url, nil)
+	if err := w.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
+		t.Fatal(err)
+	}
+	<-w.started
+	if _, err := connect(t, url).Exec(t.Context(), `
+		SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN jobs.river_job j
+		ON l.locktype = 'advisory' AND l.objsubid = 1
+		   AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended(j.kind || '/' || j.args::text, 0)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-w.ended; err == nil {
+		t.Error("the run was not told that its lock is gone")
+	}
+	<-w.started
+	w.letGo <- struct{}{}
+	<-w.ended
+}
+
+// TestStopAndGoOn: a process that stops hands its work to the next one.
+func TestStopAndGoOn(t *testing.T) {
+	t.Parallel()
+	url := teststack.Postgres(t)
+	first := start(t, url, nil)
+	if err := first.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
+		t.Fatal(err)
+	}
+	<-first.started
+	first.stop()
+	if err := <-first.ended; err == nil {
+		t.Error("the run was not interrupted")
+	}
+	second := start(t, url, nil)
+	<-second.started
+	second.letGo <- struct{}{}
+	<-second.ended
+}
+
+// TestMissingJobs: a simulation that is to run and has no job gets one.
+func TestMissingJobs(t *testing.T) {
+	t.Parallel()
+	w := start(t, teststack.Postgres(t), func(c *jobs.Config) {
+		c.Unfinished = func(context.Context) ([]string, error) { return []string{"sim_a", "sim_b"}, nil }
+	})
+	seen := map[string]bool{<-w.started: true, <-w.started: true}
+	if !seen["sim_a"] || !seen["sim_b"] {
+		t.Errorf("ran %v", seen)
+	}
+	w.letGo <- struct{}{}
+	w.letGo <- struct{}{}
+}
+
+func TestHousekeeping(t *testing.T) {
+	t.Parallel()
+	purged, accrued := make(chan string, 1), make(chan string, 2)
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	w := start(t, teststack.Postgres(t), func(c *jobs.Config) {
+		c.Now = func() time.Time { return noon }
+		c.Purge = func(_ context.Context, simulation string) error { purged <- simulation; return nil }
+		c.Accrue = func(_ context.Context, day string) error { accrued <- day; return nil }
+	})
+	if err := w.jobs.EnqueuePurge(t.Context(), "sim_a"); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-purged; got != "sim_a" {
+		t.Errorf("purged %s", got)
+	}
+	if got := <-accrued; got != "2026-02-28" {
+		t.Errorf("accrued %s, want the day before", got)
+	}
+}

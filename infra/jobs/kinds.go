@@ -1,0 +1,102 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// queueHousekeeping keeps short work from waiting behind simulations.
+const queueHousekeeping = "housekeeping"
+
+// RunSimulation is the run of one simulation.
+type RunSimulation struct {
+	SimulationID string `json:"simulationId"`
+}
+
+// PurgeSimulation removes results, logs and checkpoints of a deleted one.
+type PurgeSimulation struct {
+	SimulationID string `json:"simulationId"`
+}
+
+// AccrueDay rates the costs of a day.
+type AccrueDay struct {
+	Date string `json:"date"`
+}
+
+// Kind implements river.JobArgs.
+func (RunSimulation) Kind() string { return "run_simulation" }
+
+// Kind implements river.JobArgs.
+func (PurgeSimulation) Kind() string { return "purge_simulation" }
+
+// Kind implements river.JobArgs.
+func (AccrueDay) Kind() string { return "accrue_day" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (RunSimulation) InsertOpts() river.InsertOpts { return once(river.QueueDefault) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (PurgeSimulation) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (AccrueDay) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }
+
+// once is a job that is not enqueued while an equal one is still to be done.
+func once(queue string) river.InsertOpts {
+	return river.InsertOpts{
+		Queue: queue, MaxAttempts: maxAttempts,
+		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: openStates()},
+	}
+}
+
+// maxAttempts is far beyond any outage: a job gives up by its own rules.
+const maxAttempts = 10_000
+
+// worker works on one kind of job, alone on each.
+type worker[T river.JobArgs] struct {
+	river.WorkerDefaults[T]
+	jobs *Jobs
+	work func(ctx context.Context, args T) error
+}
+
+// Timeout implements river.Worker: river neither ends nor rescues a job.
+func (w *worker[T]) Timeout(*river.Job[T]) time.Duration { return -1 }
+
+// NextRetry implements river.Worker: after 1, 2, 4 … at most 30 seconds.
+func (w *worker[T]) NextRetry(job *river.Job[T]) time.Time {
+	return w.jobs.config.Now().Add(min(time.Second<<min(job.Attempt-1, 5), 30*time.Second))
+}
+
+// busyPause is how long a job is put off that another worker is at.
+const busyPause = 2 * time.Second
+
+// Work implements river.Worker.
+func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error {
+	err := w.jobs.alone(ctx, job.Kind, job.EncodedArgs, func(ctx context.Context) error {
+		return w.work(ctx, job.Args)
+	})
+	switch {
+	case errors.Is(err, errBusy):
+		return river.JobSnooze(busyPause)
+	case err != nil && ctx.Err() != nil:
+		return river.JobSnooze(0) // interrupted: the next worker takes it
+	}
+	return err
+}
+
+// daily is just after midnight, UTC, of every day.
+type daily struct{}
+
+// Next implements river.PeriodicSchedule.
+func (daily) Next(now time.Time) time.Time {
+	next := now.UTC().Truncate(24 * time.Hour).Add(30 * time.Second)
+	if !next.After(now) {
+		next = next.Add(24 * time.Hour)
+	}
+	return next
+}
+
+func yesterday(now time.Time) string { return now.UTC().AddDate(0, 0, -1).Format(time.DateOnly) }

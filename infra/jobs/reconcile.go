@@ -1,0 +1,92 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+)
+
+// reconcileUntil reconciles now and then until ctx ends. It is not a job
+// itself, because it repairs the queue.
+func (j *Jobs) reconcileUntil(ctx context.Context) {
+	beat := time.NewTicker(j.config.Reconcile)
+	defer beat.Stop()
+	for {
+		if err := j.reconcile(ctx); err != nil && ctx.Err() == nil {
+			j.config.Log.WarnContext(ctx, "jobs could not be reconciled", "error", err)
+		}
+		select {
+		case <-beat.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (j *Jobs) reconcile(ctx context.Context) error {
+	freed, err := j.freeOrphans(ctx)
+	if err != nil {
+		return err
+	}
+	if freed > 0 {
+		j.config.Log.InfoContext(ctx, "jobs lost their worker and wait for another", "jobs", freed)
+	}
+	return j.enqueueMissing(ctx)
+}
+
+// lockGrace is the time that a worker has from fetching a job to locking it.
+const lockGrace = "5 seconds"
+
+// freeOrphans makes jobs available again that are called running while nobody
+// holds their lock.
+func (j *Jobs) freeOrphans(ctx context.Context) (int64, error) {
+	tag, err := j.pool.Exec(ctx, `
+		UPDATE jobs.river_job j SET state = 'available', scheduled_at = now()
+		WHERE state = 'running' AND attempted_at < now() - interval '`+lockGrace+`'
+		  AND NOT EXISTS (
+			SELECT FROM pg_locks l
+			WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
+			  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+			  AND (l.classid::bigint << 32 | l.objid::bigint) = `+fmt.Sprintf(lockName, "j.kind", "j.args")+`)`)
+	if err != nil {
+		return 0, fmt.Errorf("free the jobs of dead workers: %w", err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+// enqueueMissing enqueues the simulations that are to run and have no job.
+func (j *Jobs) enqueueMissing(ctx context.Context) error {
+	wanted, err := j.config.Unfinished(ctx)
+	if err != nil {
+		return fmt.Errorf("list the simulations that are to run: %w", err)
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	rows, err := j.pool.Query(ctx, `
+		SELECT id FROM unnest($1::text[]) AS wanted (id)
+		WHERE NOT EXISTS (
+			SELECT FROM jobs.river_job j
+			WHERE j.kind = $2 AND j.args @> jsonb_build_object('simulationId', wanted.id)
+			  AND j.state NOT IN ('completed', 'cancelled', 'discarded'))`,
+		wanted, RunSimulation{}.Kind())
+	if err != nil {
+		return fmt.Errorf("look for simulations without a job: %w", err)
+	}
+	missing, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	params := make([]river.InsertManyParams, len(missing))
+	for i, simulation := range missing {
+		params[i].Args = RunSimulation{SimulationID: simulation}
+	}
+	if _, err := j.client.InsertMany(ctx, params); err != nil {
+		return fmt.Errorf("enqueue the simulations without a job: %w", err)
+	}
+	j.config.Log.InfoContext(ctx, "simulations without a job were enqueued", "simulations", len(missing))
+	return nil
+}
