@@ -67,6 +67,10 @@ func (e *engine) addResources() {
 	}
 }
 
+// eventsPerLook is how many events a cancellation may have to wait for: some
+// milliseconds of them.
+const eventsPerLook = 4096
+
 // run handles events in order until none is left, the limit or the context
 // ends it, or something fails.
 func (e *engine) run(ctx context.Context) (End, error) {
@@ -77,15 +81,19 @@ func (e *engine) run(ctx context.Context) (End, error) {
 		e.queue.push(o.Beacon, beacon, 0, 0)
 	}
 	e.begin()
-	for next := int64(0); e.err == nil; {
+	var look, tell int64 // events at which to look at ctx and tell the progress
+	for e.err == nil {
 		if e.progress.Ranks == e.progress.RanksTotal {
 			return Finished, nil
 		}
-		if e.progress.Events >= next {
-			next = e.progress.Events + e.options.ProgressEvents
+		if e.progress.Events >= look {
+			look = e.progress.Events + min(e.options.ProgressEvents, eventsPerLook)
 			if ctx.Err() != nil {
 				return Stopped, nil
 			}
+		}
+		if e.progress.Events >= tell {
+			tell = e.progress.Events + e.options.ProgressEvents
 			e.reportProgress()
 		}
 		if e.queue.idle() {

@@ -74,7 +74,7 @@ type Options struct {
 	// Observer.Links and Observer.Beacon; 0 means never.
 	Interval, Beacon int64
 	// ProgressEvents is the number of events between calls of
-	// Observer.Progress and looks at the context; 0 means 65,536.
+	// Observer.Progress; 0 means 65,536.
 	ProgressEvents int64
 }
 

@@ -174,8 +174,9 @@ func (e *engine) fill() {
 	}
 	s.heap = s.heap[:0]
 	for _, h := range s.links {
-		r := &e.resources[h]
-		s.push(share{r.left / int64(r.open), h})
+		if r := &e.resources[h]; !e.idleLimit(r) {
+			s.push(share{r.left / int64(r.open), h})
+		}
 	}
 	for frozen := 0; frozen < len(s.flows); {
 		least := s.heap[0]
@@ -206,6 +207,22 @@ func (e *engine) fill() {
 			}
 		}
 	}
+}
+
+// idleLimit reports whether the resource has one flow only, which shares a
+// resource that is no faster with others and so can never fill this one. In a
+// large component most resources are like that.
+func (e *engine) idleLimit(r *resource) bool {
+	if r.open > 1 {
+		return false
+	}
+	f := &e.flows[r.flows[0]>>3]
+	for _, h := range f.path[:f.hops] {
+		if g := &e.resources[h]; g.open > 1 && g.left <= r.left {
+			return true
+		}
+	}
+	return false
 }
 
 // trim takes from overloaded stages what their own overload costs. Transports
