@@ -2,9 +2,7 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/IBM/sarama"
 	"github.com/segmentio/kafka-go"
@@ -34,6 +32,7 @@ type Topic struct {
 type Partition struct {
 	Start       int64
 	End         int64
+	Leader      int32 // a broker's id, -1 when there is none
 	LeaderEpoch int32
 }
 
@@ -92,7 +91,7 @@ func (k *Kafka) describe(ctx context.Context) (Description, error) {
 	if len(d.Topics) == 0 {
 		return d, nil
 	}
-	if err := k.describeOffsets(ctx, d.Topics); err != nil {
+	if err := k.describeOffsets(meta.Brokers, d.Topics); err != nil {
 		return Description{}, err
 	}
 	return d, k.describeSettings(ctx, d.Topics)
@@ -110,38 +109,12 @@ func describeTopic(family events.Family, meta *sarama.TopicMetadata) (Topic, err
 		if p.ID < 0 || int(p.ID) >= len(t.Partitions) {
 			return t, fmt.Errorf("topic %s has a partition %d of %d", t.Name, p.ID, len(t.Partitions))
 		}
-		t.Partitions[p.ID].LeaderEpoch = p.LeaderEpoch
+		t.Partitions[p.ID] = Partition{Leader: p.Leader, LeaderEpoch: p.LeaderEpoch}
 		if i == 0 || len(p.Replicas) < t.Replication {
 			t.Replication = len(p.Replicas)
 		}
 	}
 	return t, nil
-}
-
-func (k *Kafka) describeOffsets(ctx context.Context, topics []Topic) error {
-	req := kafka.ListOffsetsRequest{Topics: make(map[string][]kafka.OffsetRequest, len(topics))}
-	for _, t := range topics {
-		for p := range t.Partitions {
-			req.Topics[t.Name] = append(req.Topics[t.Name], kafka.FirstOffsetOf(p), kafka.LastOffsetOf(p))
-		}
-	}
-	res, err := k.client.ListOffsets(ctx, &req)
-	if err != nil {
-		return fmt.Errorf("list offsets: %w", err)
-	}
-	for _, t := range topics {
-		if len(res.Topics[t.Name]) != len(t.Partitions) {
-			return fmt.Errorf("list offsets: topic %s is answered in part", t.Name)
-		}
-		for _, p := range res.Topics[t.Name] {
-			if p.Error != nil {
-				return fmt.Errorf("list offsets of %s/%d: %w", t.Name, p.Partition, p.Error)
-			}
-			t.Partitions[p.Partition].Start = p.FirstOffset
-			t.Partitions[p.Partition].End = p.LastOffset
-		}
-	}
-	return nil
 }
 
 func (k *Kafka) describeSettings(ctx context.Context, topics []Topic) error {
@@ -171,32 +144,4 @@ func (k *Kafka) describeSettings(ctx context.Context, topics []Topic) error {
 		}
 	}
 	return nil
-}
-
-// metadata asks the first broker that answers. kafka-go reads neither topic
-// ids nor leader epochs; sarama does.
-func (k *Kafka) metadata(ctx context.Context) (*sarama.MetadataResponse, error) {
-	c := sarama.NewConfig()
-	c.ClientID = clientID
-	c.Version = sarama.V2_8_0_0 // the first with topic ids
-	c.Net.DialTimeout, c.Net.ReadTimeout, c.Net.WriteTimeout = 3*time.Second, 5*time.Second, 5*time.Second
-	c.Net.TLS.Enable, c.Net.TLS.Config = k.TLS != nil, k.TLS
-	var errs []error
-	for _, address := range k.Brokers {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		broker := sarama.NewBroker(address)
-		if err := broker.Open(c); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		res, err := broker.GetMetadata(sarama.NewMetadataRequest(c.Version, k.topics()))
-		closeErr := broker.Close()
-		if err == nil {
-			return res, nil
-		}
-		errs = append(errs, err, closeErr)
-	}
-	return nil, fmt.Errorf("ask for metadata: %w", errors.Join(errs...))
 }

@@ -30,7 +30,7 @@ func ensureTwice(t *testing.T, c Config) {
 		if topic.Family != families[i] || topic.Name != k.Topic(families[i]) || topic.ID == "" || len(topic.Partitions) != 2 {
 			t.Errorf("topic %d is %+v", i, topic)
 		}
-		want := Partition{LeaderEpoch: topic.Partitions[1].LeaderEpoch}
+		want := Partition{Leader: topic.Partitions[1].Leader, LeaderEpoch: topic.Partitions[1].LeaderEpoch}
 		if topic.Family == events.Billing {
 			want.End = 1
 		}

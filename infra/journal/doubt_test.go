@@ -10,7 +10,6 @@ import (
 	"net"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/segmentio/kafka-go/protocol"
 
@@ -134,11 +133,16 @@ func lostRequest(t *testing.T, c Config) {
 }
 
 func noAnswerEver(t *testing.T, c Config) {
-	c.AppendTimeout = 300 * time.Millisecond
-	k, _ := openLossy(t, c, func() loss { return answerLost })
-	topic := k.Topic(events.Simulations)
-	_, err := k.Append(topic, 0, message("a")).Wait(t.Context())
-	if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrNotWritten) {
+	lost := make(chan struct{})
+	var once sync.Once
+	k, _ := openLossy(t, c, func() loss {
+		once.Do(func() { close(lost) })
+		return answerLost
+	})
+	p := k.Append(k.Topic(events.Simulations), 0, message("a"))
+	<-lost
+	k.Close()
+	if _, err := p.Wait(t.Context()); !errors.Is(err, ErrUnknown) || errors.Is(err, ErrNotWritten) {
 		t.Errorf("got %v", err)
 	}
 }

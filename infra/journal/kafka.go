@@ -26,7 +26,8 @@ const (
 // protocol. It is safe for concurrent use.
 type Kafka struct {
 	Config
-	client    *kafka.Client // for questions and for produce requests
+	client    *kafka.Client // for questions
+	producer  *kafka.Client
 	transport *kafka.Transport
 	running   context.Context // ends at Close
 	close     context.CancelFunc
@@ -61,17 +62,15 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 		TLS:            c.TLS,
 		Context:        running,
 	}
+	address := kafka.TCP(c.Brokers...)
 	k := &Kafka{
 		Config:    c,
+		client:    &kafka.Client{Addr: address, Timeout: answerTimeout, Transport: transport},
+		producer:  &kafka.Client{Addr: address, Timeout: c.AppendTimeout / 3, Transport: transport},
 		transport: transport,
-		client: &kafka.Client{
-			Addr:      kafka.TCP(c.Brokers...),
-			Timeout:   c.AppendTimeout / 3,
-			Transport: transport,
-		},
-		running: running,
-		close:   cancel,
-		queues:  map[place]*queue{},
+		running:   running,
+		close:     cancel,
+		queues:    map[place]*queue{},
 	}
 	if _, err := k.metadata(ctx); err != nil {
 		cancel()
@@ -122,7 +121,8 @@ func passes(err error) bool {
 		return false
 	}
 	code, ok := errors.AsType[kafka.Error](err)
-	return !ok || code.Temporary()
+	// Unknown is also what kafka-go makes of a broken connection.
+	return !ok || code.Temporary() || code == kafka.Unknown
 }
 
 // end returns the partition's end: the offset that the next record gets.

@@ -27,6 +27,9 @@ func open(t testing.TB, c Config) *Kafka {
 	if c.Partitions == 0 {
 		c.Partitions = 2
 	}
+	if c.AppendTimeout == 0 {
+		c.AppendTimeout = time.Minute
+	}
 	c.Relaxed = true
 	k, err := Open(t.Context(), c)
 	if err != nil {

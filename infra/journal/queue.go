@@ -155,7 +155,7 @@ func (q *queue) try(ctx context.Context, set []byte) (int64, error) {
 		}
 		q.end = end
 	}
-	res, err := q.kafka.client.RawProduce(ctx, &kafka.RawProduceRequest{
+	res, err := q.kafka.producer.RawProduce(ctx, &kafka.RawProduceRequest{
 		Topic:        q.place.topic,
 		Partition:    int(q.place.partition),
 		RequiredAcks: kafka.RequireAll,

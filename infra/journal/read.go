@@ -18,8 +18,8 @@ import (
 // nothing it waits up to wait, in milliseconds, and then returns no records.
 // The records share memory with each other.
 //
-// A from that the log does not reach is ErrOutOfRange; a topic or partition
-// that is not there is ErrNoTopic.
+// A from that the log does not reach is ErrOutOfRange, together with the high
+// water mark; a topic or partition that is not there is ErrNoTopic.
 func (k *Kafka) Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
 	req := &fetchRequest{topic: topic, partition: partition, from: from, maxBytes: int32(maxBytes), wait: wait}
 	var res *fetched
@@ -29,7 +29,8 @@ func (k *Kafka) Read(ctx context.Context, topic string, partition int32, from in
 	})
 	switch {
 	case errors.Is(err, kafka.OffsetOutOfRange):
-		return nil, 0, fmt.Errorf("read %s/%d from %d: %w", topic, partition, from, ErrOutOfRange)
+		end, err := k.end(ctx, topic, partition)
+		return nil, end, fmt.Errorf("read %s/%d from %d: %w", topic, partition, from, errors.Join(ErrOutOfRange, err))
 	case errors.Is(err, kafka.UnknownTopicOrPartition), errors.Is(err, protocol.ErrNoTopic), errors.Is(err, protocol.ErrNoPartition):
 		return nil, 0, fmt.Errorf("read %s/%d: %w", topic, partition, ErrNoTopic)
 	case err != nil:

@@ -71,18 +71,42 @@ func (k *Kafka) topicConfig(name string) kafka.TopicConfig {
 // maxMessage is the largest batch that Append sends, in bytes.
 func (k *Kafka) maxMessage() int { return max(k.MaxRecord, batchBytes) + batchHeader }
 
-// awaitTopics waits until every partition answers: a cluster makes topics step
-// by step.
+// awaitTopics waits until every partition answers, and until the client knows
+// their leaders: a cluster makes topics step by step.
 func (k *Kafka) awaitTopics(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	for pause := (backoff{}); ; {
 		d, err := k.Describe(ctx)
-		if err == nil && len(d.Topics) == len(k.topics()) {
+		if err == nil {
+			err = k.routed(ctx, d)
+		}
+		if err == nil {
 			return nil
 		}
 		if !pause.wait(ctx) {
-			return fmt.Errorf("wait for the topics: %d of %d are there: %w", len(d.Topics), len(k.topics()), errors.Join(err, ctx.Err()))
+			return fmt.Errorf("wait for the topics: %w", err)
 		}
 	}
+}
+
+// routed returns an error when kafka-go, by its cached metadata, does not know
+// where all topics are.
+func (k *Kafka) routed(ctx context.Context, d Description) error {
+	meta, err := k.client.Metadata(ctx, &kafka.MetadataRequest{Topics: k.topics()})
+	if err != nil {
+		return fmt.Errorf("ask for metadata: %w", err)
+	}
+	if len(d.Topics) != len(meta.Topics) {
+		return fmt.Errorf("%d of %d topics exist", len(d.Topics), len(meta.Topics))
+	}
+	for i, topic := range meta.Topics {
+		if topic.Error != nil {
+			return fmt.Errorf("topic %s: %w", topic.Name, topic.Error)
+		}
+		if len(topic.Partitions) != len(d.Topics[i].Partitions) {
+			return fmt.Errorf("topic %s: %d of %d partitions are known", topic.Name, len(topic.Partitions), len(d.Topics[i].Partitions))
+		}
+	}
+	return nil
 }
