@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
@@ -67,42 +65,6 @@ func begin(f func() (commands.Result, error)) <-chan answer {
 	return done
 }
 
-func TestCommandsOnOneStreamArePipelined(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcess(t)
-		open := p.log.shut()
-		const count = 50
-		var all sync.WaitGroup
-		sequences := make([]int64, count)
-		for i := range count {
-			all.Go(func() {
-				result, err := p.rename(fmt.Sprint("name ", i))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				sequences[i] = result.Event.Sequence
-			})
-		}
-		synctest.Wait()
-		if got := len(p.log.records); got != 1+count {
-			t.Errorf("%d records are appended before the first verdict, want %d", got, 1+count)
-		}
-		open()
-		all.Wait()
-		if got := p.log.facts(); got != 1+count {
-			t.Errorf("%d of %d records are facts: %v", got, 1+count, p.log.verdicts())
-		}
-		slices.Sort(sequences)
-		for i, sequence := range sequences {
-			if sequence != int64(i)+2 {
-				t.Fatalf("the answers name the sequences %v, want 2, 3, 4 …", sequences)
-			}
-		}
-	})
-}
-
 func TestARecordBehindAForeignOneIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -136,112 +98,6 @@ func TestARecordThatTheForeignOneForbidsIsRefused(t *testing.T) {
 			t.Errorf("the name is %q", w.Name)
 		}
 	})
-}
-
-// What stands on a record that proves to be no fact is decided again, whether
-// it appended, refused or had nothing to do.
-func TestWhatStandsOnALostRecordIsDecidedAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcess(t)
-		p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: "old"})
-		open := p.log.shut()
-		p.log.beforeAppend = sync.OnceFunc(func() {
-			p.log.foreign(t, p.id, events.WorkspaceLegacyProjectSet{LegacyProjectID: "two"})
-		})
-		lost := begin(func() (commands.Result, error) { return p.setProject("one") })
-		refused := begin(func() (commands.Result, error) { return p.setProject("two") })
-		nothing := begin(func() (commands.Result, error) { return p.setProject("one") })
-		tail := begin(func() (commands.Result, error) { return p.rename("tail") })
-		select {
-		case a := <-refused:
-			t.Errorf("the refusal is answered before its ground is judged: %+v", a)
-		case a := <-nothing:
-			t.Errorf("nothing to do is answered before its ground is judged: %+v", a)
-		default:
-		}
-		open()
-		if a := <-lost; !fault.Is(a.err, fault.Conflict) {
-			t.Errorf("the lost record: %+v, want a conflict with the foreign one", a)
-		}
-		if a := <-refused; a.err != nil || a.Event != nil {
-			t.Errorf("the refused one: %+v, want nothing to do", a)
-		}
-		if a := <-nothing; !fault.Is(a.err, fault.Conflict) {
-			t.Errorf("the one with nothing to do: %+v, want a conflict", a)
-		}
-		if a := <-tail; a.err != nil || a.Event == nil || a.Event.Sequence != 4 {
-			t.Errorf("the tail: %+v, want the fact 4", a)
-		}
-		want := []events.Verdict{
-			events.Accepted, events.Accepted, // what was there
-			events.Accepted, events.Stale, events.Broken, // the foreign record, the lost one and its tail
-			events.Accepted, // the tail, decided again
-		}
-		if diff := cmp.Diff(want, p.log.verdicts()); diff != "" {
-			t.Errorf("verdicts (-want +got):\n%s", diff)
-		}
-	})
-}
-
-// A lane that is in use for long must not answer from what it once loaded.
-func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name string
-		when func(p *process) (commands.Result, error)
-		then func(commands.Result, error) bool
-	}{{
-		name: "what another process undid is done again",
-		when: func(p *process) (commands.Result, error) { return p.rename("mine") },
-		then: func(r commands.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
-	}, {
-		name: "a version that another process made matches",
-		when: func(p *process) (commands.Result, error) {
-			match := commands.Match{Given: true, Tags: []string{"3"}}
-			return p.run(commands.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: "next", Match: match})
-		},
-		then: func(r commands.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
-	}, {
-		name: "a command id does not change that",
-		when: func(p *process) (commands.Result, error) {
-			return p.run(commands.Origin{CommandID: "again"}, commands.UpdateWorkspace{ID: p.id, Name: "mine"})
-		},
-		then: func(r commands.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
-	}} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				p := newProcess(t)
-				hold := make(chan struct{})
-				p.log.loading = func(commandID string) {
-					if commandID == "held" {
-						<-hold
-					}
-				}
-				open := p.log.shut()
-				first := begin(func() (commands.Result, error) { return p.rename("mine") })
-				// It keeps the lane in use, and with it the lane's tip.
-				held := begin(func() (commands.Result, error) {
-					return p.run(commands.Origin{CommandID: "held"}, commands.UpdateWorkspace{ID: p.id, Name: "held"})
-				})
-				open()
-				if a := <-first; a.err != nil {
-					t.Fatal(a.err)
-				}
-				if _, err := p.another().rename("theirs"); err != nil {
-					t.Fatal(err)
-				}
-				if r, err := c.when(p); !c.then(r, err) {
-					t.Errorf("answer %+v, %v", r, err)
-				}
-				close(hold)
-				if a := <-held; a.err != nil {
-					t.Error(a.err)
-				}
-			})
-		})
-	}
 }
 
 func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {

@@ -1,0 +1,83 @@
+package commands_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"netsim/commands"
+	"netsim/events"
+)
+
+// moves are those of completions 5.1, written down a second time.
+func moves(from string) []string {
+	switch from {
+	case "":
+		return []string{commands.Validating, commands.Provisioning}
+	case commands.Validating:
+		return []string{commands.Provisioning, commands.Invalid}
+	case commands.Provisioning:
+		return []string{commands.Running, commands.Failed}
+	case commands.Running:
+		return []string{commands.Completed, commands.Failed, commands.Terminated}
+	}
+	return nil
+}
+
+func anyCommand() *rapid.Generator[commands.Command[commands.Simulation]] {
+	return rapid.Custom(func(t *rapid.T) commands.Command[commands.Simulation] {
+		p := progress(rapid.Int64Range(0, 20).Draw(t, "progress"))
+		return rapid.SampledFrom([]commands.Command[commands.Simulation]{
+			commands.RequestSimulation{Requested: requested(commands.OriginStart)},
+			commands.RequestSimulation{Requested: requested(commands.OriginSimple)},
+			commands.ValidateSimulation{},
+			commands.InvalidateSimulation{Reason: "gone"},
+			commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "r"}},
+			commands.ReportProgress{Progress: p},
+			commands.PublishResults{Published: events.SimulationResultsPublished{Manifest: "m"}},
+			commands.CompleteRun{Completed: events.SimulationCompleted{Progress: p}},
+			commands.FailRun{Failed: events.SimulationFailed{Progress: p}},
+			commands.TerminateSimulation{By: "ann"},
+			commands.DeleteSimulation{Reason: "request"},
+		}).Draw(t, "command")
+	})
+}
+
+// step runs a command and holds its event to what may follow the state.
+func step(t *rapid.T, state *commands.Simulation, cmd commands.Command[commands.Simulation]) {
+	before := *state
+	data, err := cmd.Decide(state, time.UnixMilli(0))
+	switch {
+	case err != nil && data != nil:
+		t.Fatalf("%T is refused and appends %T", cmd, data)
+	case data == nil:
+		return
+	}
+	state.Evolve(events.Event{Data: data})
+	after := *state
+	if after.Status != before.Status && !slices.Contains(moves(before.Status), after.Status) {
+		t.Fatalf("%T moved the simulation from %q to %q", cmd, before.Status, after.Status)
+	}
+	if commands.Final(before.Status) && after.Progress != before.Progress {
+		t.Fatalf("%T changed the progress of a simulation that is %s", cmd, before.Status)
+	}
+	if before.Deleted {
+		t.Fatalf("%T appended %T to a deleted simulation", cmd, data)
+	}
+	if again, err := cmd.Decide(state, time.UnixMilli(0)); err == nil && again != nil {
+		t.Fatalf("%T appends %T and then %T", cmd, data, again)
+	}
+}
+
+func TestASimulationMovesAsTheDocumentsSay(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		state := &commands.Simulation{}
+		for _, cmd := range rapid.SliceOfN(anyCommand(), 1, 40).Draw(t, "commands") {
+			step(t, state, cmd)
+			state = restored(t, state)
+		}
+	})
+}

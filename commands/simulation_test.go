@@ -1,0 +1,187 @@
+package commands_test
+
+import (
+	"testing"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+)
+
+// Source: completions 5.1, 5.4, 5.5.
+
+func requested(origin string) events.SimulationRequested {
+	return events.SimulationRequested{Origin: origin, AccountID: "acct", WorkspaceID: "workspace_1", Name: "run"}
+}
+
+func progress(ns int64) events.Progress {
+	return events.Progress{SimulatedTimeNs: ns, EventsProcessed: ns}
+}
+
+// inState returns a history that ends in the state.
+func inState(status string) []events.Data {
+	started := events.SimulationStarted{Engine: "builtin", RunID: "r1", Ranks: 8}
+	progressed := events.SimulationProgressed{Progress: progress(100)}
+	switch start := given(requested(commands.OriginStart)); status {
+	case commands.Validating:
+		return start
+	case commands.Invalid:
+		return and(start, events.SimulationInvalidated{Reason: "bytes missing"})
+	case commands.Provisioning:
+		return and(start, events.SimulationValidated{DocumentHash: "sha256:0"})
+	case commands.Running:
+		return and(inState(commands.Provisioning), started, progressed)
+	case commands.Completed:
+		return and(inState(commands.Running), events.SimulationCompleted{Progress: progress(200)})
+	case commands.Failed:
+		return and(inState(commands.Running), events.SimulationFailed{Progress: progress(150), Reason: "deadlock"})
+	case commands.Terminated:
+		return and(inState(commands.Running), events.SimulationTerminated{Progress: progress(100), By: "ann"})
+	}
+	return nil
+}
+
+func states() []string {
+	return []string{
+		"", commands.Validating, commands.Provisioning, commands.Running,
+		commands.Completed, commands.Failed, commands.Terminated, commands.Invalid,
+	}
+}
+
+// inEveryState returns one example for each state, with the outcomes that
+// differ from otherwise.
+func inEveryState(cmd commands.Command[commands.Simulation], otherwise outcome, then map[string]outcome) []example[commands.Simulation] {
+	var all []example[commands.Simulation]
+	for _, status := range states() {
+		want, ok := then[status]
+		if !ok {
+			want = otherwise
+		}
+		name := status
+		if status == "" {
+			name = "unknown"
+		}
+		all = append(all, example[commands.Simulation]{name, inState(status), cmd, want})
+	}
+	return all
+}
+
+func TestRequestSimulation(t *testing.T) {
+	t.Parallel()
+	request := commands.RequestSimulation{Requested: requested(commands.OriginStart)}
+	check(t, inEveryState(request, refusal(fault.Conflict), map[string]outcome{"": event(requested(commands.OriginStart))}))
+}
+
+func TestASimpleSubmissionIsProvisionedAtOnce(t *testing.T) {
+	t.Parallel()
+	submitted := given(requested(commands.OriginSimple))
+	started := events.SimulationStarted{Engine: "builtin", RunID: "r1"}
+	check(t, []example[commands.Simulation]{
+		{"it may start", submitted, commands.StartRun{Started: started}, event(started)},
+		{"it is not rechecked", submitted, commands.ValidateSimulation{}, nothing()},
+		{"it cannot be invalid", submitted, commands.InvalidateSimulation{Reason: "late"}, nothing()},
+	})
+}
+
+func TestValidateSimulation(t *testing.T) {
+	t.Parallel()
+	passed := events.SimulationValidated{DocumentHash: "sha256:0"}
+	check(t, inEveryState(commands.ValidateSimulation{Validated: passed}, nothing(), map[string]outcome{
+		commands.Validating: event(passed),
+	}))
+}
+
+func TestInvalidateSimulation(t *testing.T) {
+	t.Parallel()
+	check(t, inEveryState(commands.InvalidateSimulation{Reason: "gone"}, nothing(), map[string]outcome{
+		commands.Validating: event(events.SimulationInvalidated{Reason: "gone"}),
+	}))
+}
+
+func TestStartRun(t *testing.T) {
+	t.Parallel()
+	started := events.SimulationStarted{Engine: "builtin", RunID: "r2", Ranks: 8}
+	check(t, inEveryState(commands.StartRun{Started: started}, refusal(fault.Conflict), map[string]outcome{
+		commands.Provisioning: event(started),
+		commands.Running:      nothing(), // another worker takes over
+	}))
+}
+
+func TestReportProgress(t *testing.T) {
+	t.Parallel()
+	report := func(ns int64) commands.ReportProgress { return commands.ReportProgress{Progress: progress(ns)} }
+	check(t, inEveryState(report(101), nothing(), map[string]outcome{
+		commands.Running: event(events.SimulationProgressed{Progress: progress(101)}),
+	}))
+	check(t, []example[commands.Simulation]{
+		{"what is recorded", inState(commands.Running), report(100), nothing()},
+		{"less than what is recorded", inState(commands.Running), report(50), nothing()},
+	})
+}
+
+func TestPublishResults(t *testing.T) {
+	t.Parallel()
+	published := events.SimulationResultsPublished{Prefix: "sim/", Manifest: "sim/manifest-1", Files: 3}
+	later := events.SimulationResultsPublished{Prefix: "sim/", Manifest: "sim/manifest-2", Files: 4}
+	deleted := and(inState(commands.Completed), events.SimulationDeleted{Reason: "request"})
+	publish := commands.PublishResults{Published: published}
+	for _, status := range []string{commands.Running, commands.Completed, commands.Failed, commands.Terminated} {
+		check(t, []example[commands.Simulation]{
+			{status, inState(status), publish, event(published)},
+			{status + ", the same set", and(inState(status), published), publish, nothing()},
+			{status + ", another set", and(inState(status), published), commands.PublishResults{Published: later}, event(later)},
+		})
+	}
+	check(t, []example[commands.Simulation]{
+		{"of one that does not exist", nil, publish, nothing()},
+		{"of one that is deleted", deleted, publish, nothing()},
+	})
+}
+
+func TestTheFirstFinalEventWins(t *testing.T) {
+	t.Parallel()
+	completed := events.SimulationCompleted{Progress: progress(200), UnfinishedRanks: 1}
+	failed := events.SimulationFailed{Progress: progress(150), Reason: "worker lost"}
+	t.Run("complete", func(t *testing.T) {
+		t.Parallel()
+		check(t, inEveryState(commands.CompleteRun{Completed: completed}, nothing(), map[string]outcome{
+			commands.Running: event(completed),
+		}))
+	})
+	t.Run("fail", func(t *testing.T) {
+		t.Parallel()
+		check(t, inEveryState(commands.FailRun{Failed: failed}, nothing(), map[string]outcome{
+			commands.Provisioning: event(failed),
+			commands.Running:      event(failed),
+		}))
+	})
+}
+
+func TestTerminateSimulation(t *testing.T) {
+	t.Parallel()
+	terminate := commands.TerminateSimulation{ID: "sim_1", By: "bob"}
+	imported := and(inState(commands.Provisioning), events.SimulationStarted{})
+	check(t, inEveryState(terminate, refusal(fault.Conflict), map[string]outcome{
+		"":               refusal(fault.NotFound),
+		commands.Running: event(events.SimulationTerminated{Progress: progress(100), By: "bob"}),
+	}))
+	check(t, []example[commands.Simulation]{
+		{"without a platform link", imported, terminate, refusal(fault.Validation)},
+		{"one that is deleted", and(inState(commands.Failed), events.SimulationDeleted{}), terminate, refusal(fault.NotFound)},
+	})
+}
+
+func TestDeleteSimulation(t *testing.T) {
+	t.Parallel()
+	deleted := events.SimulationDeleted{Reason: "request"}
+	remove := commands.DeleteSimulation{ID: "sim_1", Reason: "request"}
+	check(t, inEveryState(remove, event(deleted), map[string]outcome{
+		"":                    refusal(fault.NotFound),
+		commands.Validating:   refusal(fault.Conflict),
+		commands.Provisioning: refusal(fault.Conflict),
+		commands.Running:      refusal(fault.Conflict),
+	}))
+	check(t, []example[commands.Simulation]{
+		{"again", and(inState(commands.Invalid), deleted), remove, refusal(fault.NotFound)},
+	})
+}
