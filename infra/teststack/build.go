@@ -32,7 +32,9 @@ var root = sync.OnceValues(func() (string, error) {
 // binary is the path of netsim-dev, built when its sources have changed.
 var binary = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv("NETSIM_DEV_BIN"); path != "" {
-		return path, nil
+		// Looked at, and so noticed by Go's test cache when it changes.
+		_, err := os.Stat(path)
+		return path, err
 	}
 	root, err := root()
 	if err != nil {

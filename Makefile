@@ -1,0 +1,48 @@
+# Everything a contributor runs. Each target does its own set-up; Go and make
+# are all that must be there.
+
+# The linter is run from its own module, so that the service's module does not
+# carry its requirements.
+STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Tests use the netsim-dev built here. Without this each package would look
+# whether it is up to date, and Go's test cache would not see it change.
+export NETSIM_DEV_BIN = $(CURDIR)/bin/netsim-dev
+
+.PHONY: run build test check bench generate clean netsim-dev
+
+run: build ## start everything on this machine (NETSIM_HTTP, NETSIM_DATA)
+	@exec bin/netsim-dev run --end-with-parent
+
+build: netsim-dev
+	go build -o bin/ ./cmd/netsim
+
+netsim-dev:
+	go build -C infra/devstack -buildvcs=false -o "$(NETSIM_DEV_BIN)" .
+
+test: netsim-dev ## run all tests
+	go test -timeout 20m ./...
+	go test -C infra/devstack -timeout 20m ./...
+
+check: netsim-dev ## lint, generated files, architecture and race tests
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
+	go vet ./...
+	go vet -C infra/devstack ./...
+	$(STATICCHECK) ./...
+	cd infra/devstack && $(STATICCHECK) ./...
+	@echo "make generate must change nothing"
+	@state() { git status --porcelain; git diff; }; \
+	before=$$(state); $(MAKE) --no-print-directory generate; \
+	[ "$$before" = "$$(state)" ] || { echo "generated files are out of date; commit what make generate changed"; exit 1; }
+	go test -race -count=1 -timeout 30m ./...
+	go test -C infra/devstack -race -count=1 -timeout 20m ./...
+
+bench: netsim-dev ## print the figures
+	go test -run '^$$' -bench . -benchmem -timeout 60m ./...
+
+generate: ## write the generated files anew
+	go generate ./...
+
+clean: ## delete what was built; the data in .netsim stays
+	rm -rf bin .cache
