@@ -1,9 +1,7 @@
 package projector_test
 
 import (
-	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -197,22 +195,5 @@ func TestRecordsThatAreNotFactsChangeNothing(t *testing.T) {
 	}
 	if d := s.rebuilt(t, "next"); len(d) > 0 {
 		t.Errorf("the rebuilt read model differs: %+v", d)
-	}
-}
-
-func TestAnotherLogIsRefused(t *testing.T) {
-	t.Parallel()
-	s := newStack(t)
-	if _, err := s.createWorkspace(t.Context(), "here"); err != nil {
-		t.Fatal(err)
-	}
-	other := newStack(t)
-	if _, err := other.createWorkspace(t.Context(), "there"); err != nil {
-		t.Fatal(err)
-	}
-	c := s.config(projector.Live)
-	c.Log, c.Logger = other.journal, slog.New(slog.DiscardHandler)
-	if err := projector.New(c).RunWithoutLock(t.Context()); !errors.Is(err, projector.ErrOtherLog) {
-		t.Errorf("a log with other topics: %v, want ErrOtherLog", err)
 	}
 }

@@ -31,6 +31,15 @@ type stack struct {
 // newStack starts a projector on an empty log of its own.
 func newStack(t *testing.T) *stack {
 	t.Helper()
+	s := newStackWithoutProjector(t)
+	running(t, s.projector(projector.Live).Run)
+	s.listen(t)
+	return s
+}
+
+// newStackWithoutProjector makes everything that a projector needs.
+func newStackWithoutProjector(t *testing.T) *stack {
+	t.Helper()
 	ctx := t.Context()
 	s := &stack{database: teststack.Postgres(t)}
 	s.journal = openJournal(t, journal.Config{
@@ -40,20 +49,23 @@ func newStack(t *testing.T) *stack {
 	if err := postgres.Migrate(ctx, s.pool); err != nil {
 		t.Fatal(err)
 	}
-	p := s.projector(projector.Live)
-	if err := p.Create(ctx); err != nil {
+	if err := s.projector(projector.Live).Create(ctx); err != nil {
 		t.Fatal(err)
 	}
-	running(t, p.Run)
+	return s
+}
+
+// listen makes the way in for commands, once a projector runs.
+func (s *stack) listen(t *testing.T) {
+	t.Helper()
 	s.watcher = projector.NewWatcher(s.pool, "", slog.Default())
 	running(t, s.watcher.Run)
-	partitions, err := ledger.LoadPartitions(ctx, s.pool)
+	partitions, err := ledger.LoadPartitions(t.Context(), s.pool)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.ledger = &ledger.Ledger{Pool: s.pool, Journal: s.journal, Watcher: s.watcher, Partitions: partitions}
 	s.handler = &commands.Handler{Log: s.ledger, Now: time.Now}
-	return s
 }
 
 func (s *stack) projector(schema string) *projector.Projector {
