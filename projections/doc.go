@@ -29,6 +29,7 @@ type Projection interface {
 func All() []Projection {
 	return []Projection{
 		NewWorkspaces(), NewConfigurations(), NewSimulations(), NewTracesets(),
+		NewUsage(), NewCosts(), NewHolds(), NewRates(),
 	}
 }
 

@@ -1,0 +1,57 @@
+-- Daily costs in their newest version, and corrections. Amounts are text, as
+-- they stand in the log.
+CREATE TABLE daily_costs (
+    slot           text        NOT NULL PRIMARY KEY, -- item/date/rate, or correction/id
+    id             bigint      NOT NULL,
+    account_id     text        NOT NULL,
+    item_id        bigint      NOT NULL,
+    item_name      text        NOT NULL,
+    date           text        NOT NULL COLLATE "C", -- YYYY-MM-DD
+    rate_id        bigint      NOT NULL,
+    rate_name      text        NOT NULL,
+    rate_amount    text        NOT NULL,
+    cost           text        NOT NULL,
+    currency       text        NOT NULL,
+    quantity       bigint      NOT NULL,
+    workspace_id   text        NOT NULL,
+    sandbox_id     text        NOT NULL,
+    user_id        text        NOT NULL,
+    segments       text        NOT NULL, -- JSON array of events.CostSegment
+    day_price      text        NOT NULL,
+    unit_days      text        NOT NULL,
+    period         text        NOT NULL,
+    tier_start     bigint      NOT NULL,
+    tier_end       bigint      NOT NULL, -- 0: open
+    engine_version text        NOT NULL,
+    first_event_id bigint      NOT NULL,
+    last_event_id  bigint      NOT NULL,
+    version        bigint      NOT NULL,
+    supersedes     bigint      NOT NULL,
+    correction_of  bigint      NOT NULL,
+    rated_at       timestamptz NOT NULL
+);
+CREATE INDEX daily_costs_account ON daily_costs (account_id, date, id);
+CREATE INDEX daily_costs_date ON daily_costs (date, id);
+CREATE INDEX daily_costs_item ON daily_costs (item_id, date);
+CREATE INDEX daily_costs_corrections ON daily_costs (correction_of) WHERE correction_of <> 0;
+
+-- Sums of the daily costs, so that a summary never scans them.
+CREATE TABLE cost_totals (
+    account_id   text    NOT NULL,
+    date         text    NOT NULL COLLATE "C",
+    currency     text    NOT NULL,
+    rate_name    text    NOT NULL,
+    workspace_id text    NOT NULL,
+    total        numeric NOT NULL,
+    PRIMARY KEY (account_id, date, currency, rate_name, workspace_id)
+);
+CREATE INDEX cost_totals_date ON cost_totals (date);
+
+CREATE TABLE balances (
+    account_id text        NOT NULL,
+    currency   text        NOT NULL,
+    credits    numeric     NOT NULL, -- granted
+    debits     numeric     NOT NULL, -- daily costs
+    updated_at timestamptz NOT NULL, -- of the last event counted
+    PRIMARY KEY (account_id, currency)
+);
