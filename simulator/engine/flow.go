@@ -166,11 +166,15 @@ func (e *engine) newFlow() int32 {
 		return id
 	}
 	if len(e.flows) >= e.options.MaxFlows {
-		e.fail(fmt.Errorf("more than %d transfers are in flight at once", e.options.MaxFlows))
+		e.fail(tooManyFlows(e.options.MaxFlows))
 		return 0
 	}
 	e.flows = append(e.flows, flow{})
 	return int32(len(e.flows) - 1)
+}
+
+func tooManyFlows(limit int) error {
+	return fmt.Errorf("more than %d transfers would be in flight at once", limit)
 }
 
 // acknowledgeAt schedules the flow's last acknowledgement, which is certain

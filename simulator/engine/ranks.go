@@ -73,7 +73,26 @@ func (e *engine) addGroups(specs []collective.GroupSpec) error {
 		}
 	}
 	p.RanksTotal = len(e.ranks)
+	if n := mostFlows(e.groups); n > int64(e.options.MaxFlows) {
+		return tooManyFlows(e.options.MaxFlows)
+	}
 	return nil
+}
+
+// mostFlows is how many transfers are in flight at once when every group is in
+// its most crowded phase.
+func mostFlows(groups []group) int64 {
+	var total int64
+	for i := range groups {
+		most := int64(0)
+		for j := range groups[i].plans {
+			if plan := &groups[i].plans[j]; plan.Order == collective.Burst {
+				most = max(most, plan.Transfers())
+			}
+		}
+		total += most
+	}
+	return total
 }
 
 // slowestNIC is the rate at which every rank of the group can send.

@@ -67,7 +67,7 @@ type Options struct {
 	// that reaches it is complete, with unfinished ranks.
 	Limit int64
 	// MaxFlows bounds the transfers in flight, and with them the memory, about
-	// 200 bytes each; 0 means 8 million.
+	// 300 bytes each; 0 means 4 million.
 	MaxFlows int
 
 	// Interval and Beacon are the simulated picoseconds between calls of
@@ -136,10 +136,11 @@ func (p *Progress) Throughput() int64 {
 var ErrNothing = errors.New("the workload has no transfer between two ranks")
 
 // Run simulates the input to its end, its limit or the cancellation of ctx,
-// which is not an error. It fails with ErrNothing; when a rank has no host or
-// a pair of ranks no path; when more than MaxFlows transfers would be in
-// flight; when ranks wait and no event is left, naming the last finished
-// collective; and with the observer's first error.
+// which is not an error. It fails before it starts with ErrNothing, or when a
+// rank has no host or more than MaxFlows transfers would be in flight; and on
+// the way when a pair of ranks has no path, when ranks wait and no event is
+// left, naming the last finished collective, and with the observer's first
+// error.
 func Run(ctx context.Context, in Input, observe Observer) (*Result, error) {
 	e, err := newEngine(in, observe)
 	if err != nil {
@@ -167,7 +168,7 @@ func newEngine(in Input, observe Observer) (*engine, error) {
 		o.Limit = math.MaxInt64
 	}
 	if o.MaxFlows == 0 {
-		o.MaxFlows = 8 << 20
+		o.MaxFlows = 4 << 20
 	}
 	if o.ProgressEvents == 0 {
 		o.ProgressEvents = 1 << 16

@@ -157,7 +157,7 @@ func TestRefusals(t *testing.T) {
 				Fabric: oneSwitch(t, 8, gbps, 1), Groups: workload(t, 8, phase("allToAll", "", 1)),
 				Options: engine.Options{MaxFlows: 55},
 			},
-			want: "more than 55 transfers are in flight at once",
+			want: "more than 55 transfers would be in flight at once",
 		},
 		{
 			when:    "observer",
