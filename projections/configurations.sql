@@ -18,7 +18,7 @@ CREATE TABLE configurations (
     modified_at             timestamptz NOT NULL
 );
 CREATE INDEX configurations_created ON configurations (account_id, created_at DESC, id DESC) WHERE NOT deleted;
-CREATE INDEX configurations_workspace ON configurations (workspace_id, created_at DESC, id DESC) WHERE NOT deleted;
+CREATE INDEX configurations_workspace ON configurations (workspace_id, account_id, created_at DESC, id DESC) WHERE NOT deleted;
 
 -- Every version, readable for ever.
 CREATE TABLE configuration_versions (

@@ -37,10 +37,11 @@ CREATE TABLE simulations (
     completed_at           timestamptz
 ) WITH (fillfactor = 85);
 
--- One index for each order that a list can have, each ending in the id, so
--- that a page anywhere is one short walk.
+-- The places that lists are made of, each in the order of creation and ending
+-- in the id, so that a page anywhere is a short walk; and the order by name.
+-- Every index makes each change of a status dearer, so there are no more.
 CREATE INDEX simulations_created ON simulations (account_id, created_at, id) WHERE deleted = '';
-CREATE INDEX simulations_workspace ON simulations (workspace_id, account_id, created_at, id) WHERE deleted = '';
+CREATE INDEX simulations_workspace ON simulations (workspace_id, account_id, status, created_at, id) WHERE deleted = '';
 CREATE INDEX simulations_status ON simulations (account_id, status, created_at, id) WHERE deleted = '';
 CREATE INDEX simulations_name ON simulations (account_id, name COLLATE "C", id) WHERE deleted = '';
 CREATE INDEX simulations_open ON simulations (id) WHERE status IN ('validating', 'provisioning', 'running');

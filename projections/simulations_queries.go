@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/commands"
 )
 
 // FindSimulation reads a simulation, also one that is deleted. It returns
@@ -34,11 +38,13 @@ type SimulationQuery struct {
 // ListSimulations returns one page, each row as JSON, and the position of the
 // next page.
 //
-// What is listed is cut into places, each an account or a workspace of one,
-// and, where it is asked for, a status. In each of them an index has the rows
-// in the list's order, so that a page costs a walk of a page's length in each
-// place, wherever in the list it is. Orders other than that of creation have
-// an index by account at most, and filters beside them are applied on the way.
+// What is listed is cut into places: an account, an account and a status, or a
+// workspace, an account and a status. In each of them an index has the rows in
+// the order of their creation, so that a page costs a walk of a page's length
+// in each place, wherever in the list it is. The order by name has an index by
+// account; the other orders have none, since every index makes each change of
+// a simulation dearer: PostgreSQL keeps the best of a page while it reads the
+// rows of the places.
 func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [][]byte, next []string, err error) {
 	keys := simulationKeys(q.Sort)
 	var c conditions
@@ -47,29 +53,36 @@ func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [
 	c.within("created_at", q.Created)
 	c.after(keys, q.Page.After)
 
-	columns := []string{"item"}
-	for i, k := range keys {
-		columns = append(columns, fmt.Sprintf("%s AS k%d", k.column, i))
-	}
 	limit := strconv.Itoa(q.Page.Limit + 1) // in the text, because plans depend on it
-	page := fmt.Sprintf(`SELECT %s FROM simulations WHERE %s ORDER BY %s LIMIT %s`,
-		strings.Join(columns, ", "), c.where(), orderBy(keys), limit)
+	page := fmt.Sprintf(`SELECT item, %s FROM simulations WHERE %s ORDER BY %s LIMIT %s`,
+		columnsOf(keys), c.where(), orderBy(keys), limit)
 	if places != "" {
-		page = fmt.Sprintf(`SELECT s.* FROM %s CROSS JOIN LATERAL (%s) AS s ORDER BY %s LIMIT %s`,
-			places, page, orderBy(keyed(keys)), limit)
+		page = fmt.Sprintf(`
+			SELECT s.item, page.* FROM (
+				SELECT found.* FROM %s CROSS JOIN LATERAL (
+					SELECT %s FROM simulations WHERE %s ORDER BY %s LIMIT %s) AS found
+				ORDER BY %s LIMIT %s) AS page
+			JOIN simulations AS s ON s.id = page.k%d ORDER BY %s`,
+			places, columnsOf(keys), c.where(), orderBy(keys), limit,
+			orderBy(named(keys)), limit, len(keys)-1, orderBy(named(keys)))
 	}
-
 	rows, err := db.Query(ctx, page, c.args...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list simulations: %w", err)
 	}
+	return readPage(rows, q.Page.Limit)
+}
+
+// readPage reads rows of JSON and sort keys. A row beyond the limit only says
+// that there are more.
+func readPage(rows pgx.Rows, limit int) (items [][]byte, next []string, err error) {
 	defer rows.Close()
 	for rows.Next() {
-		if len(items) == q.Page.Limit {
-			return items, next, nil // the row beyond the page says that there are more
+		if len(items) == limit {
+			return items, next, nil
 		}
 		items = append(items, append([]byte(nil), rows.RawValues()[0]...))
-		if len(items) < q.Page.Limit {
+		if len(items) < limit {
 			continue
 		}
 		values, err := rows.Values()
@@ -87,31 +100,17 @@ func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [
 // places adds what is listed to the conditions, and returns the places that
 // it is in as a FROM; "" when one walk reaches everything.
 func (q SimulationQuery) places(c *conditions) string {
-	var from []string
 	c.add("deleted = ''")
-	counted, gone := "total > 0", "state <> 'live'"
-	if q.Scope.AccountID != "" {
-		own := "account_id = " + c.arg(q.Scope.AccountID)
-		counted += " AND " + own
-		gone += " AND " + own
+	p := place{scope: q.Scope, workspace: q.Workspace, counts: "simulation_counts"}
+	from := p.add(c)
+	statuses := q.Statuses
+	if statuses == nil && p.byWorkspace() {
+		statuses = simulationStatuses() // the index of a workspace is by status
 	}
-	switch workspaces := members(q.Scope, q.Workspace); {
-	case workspaces != nil:
-		from = append(from, fmt.Sprintf(`(SELECT workspace_id, account_id FROM simulation_counts
-			WHERE %s AND workspace_id = ANY(%s)) AS place`, counted, c.arg(workspaces)))
-		c.add("workspace_id = place.workspace_id AND account_id = place.account_id")
-	case q.Scope.AccountID == "":
-		from = append(from, "(SELECT DISTINCT account_id FROM simulation_counts WHERE total > 0) AS place")
-		c.add("account_id = place.account_id")
-	default:
-		c.add("account_id = ?", q.Scope.AccountID)
-	}
-	if q.Statuses != nil {
-		from = append(from, fmt.Sprintf("unnest(%s::text[]) AS wanted", c.arg(q.Statuses)))
+	if statuses != nil {
+		from = append(from, fmt.Sprintf("unnest(%s::text[]) AS wanted", c.arg(statuses)))
 		c.add("status = wanted")
 	}
-	// What a workspace owns is gone with it, before the cascade gets there.
-	c.add("workspace_id <> ALL (ARRAY(SELECT id FROM workspaces WHERE " + gone + "))")
 	return strings.Join(from, " CROSS JOIN ")
 }
 
@@ -139,14 +138,27 @@ func simulationKeys(sort []Order) []sortKey {
 	return append(keys, sortKey{"id", "text", keys[len(keys)-1].desc})
 }
 
-// keyed names the keys as the page's columns do.
-func keyed(keys []sortKey) []sortKey {
+// columnsOf selects the keys as k0, k1 …
+func columnsOf(keys []sortKey) string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = fmt.Sprintf("%s AS k%d", k.column, i)
+	}
+	return strings.Join(out, ", ")
+}
+
+// named are the keys as columnsOf selects them.
+func named(keys []sortKey) []sortKey {
 	out := make([]sortKey, len(keys))
 	for i, k := range keys {
 		out[i] = sortKey{column: "k" + strconv.Itoa(i), desc: k.desc}
-		if strings.HasSuffix(k.column, `COLLATE "C"`) {
-			out[i].column += ` COLLATE "C"`
-		}
 	}
 	return out
+}
+
+func simulationStatuses() []string {
+	return []string{
+		commands.Validating, commands.Provisioning, commands.Running,
+		commands.Completed, commands.Failed, commands.Terminated, commands.Invalid,
+	}
 }

@@ -13,3 +13,4 @@ CREATE TABLE workspaces (
 );
 CREATE INDEX workspaces_created ON workspaces (account_id, created_at DESC, id DESC) WHERE state = 'live';
 CREATE INDEX workspaces_name ON workspaces (account_id, name);
+CREATE INDEX workspaces_gone ON workspaces (account_id, id) WHERE state <> 'live';

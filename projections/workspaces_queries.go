@@ -71,3 +71,13 @@ func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspa
 	found, next := cut(found, q.Page.Limit, func(w *Workspace) []any { return []any{w.CreatedAt, w.ID} })
 	return found, next, nil
 }
+
+// WorkspaceIsLive reports whether the workspace is there for its users.
+func WorkspaceIsLive(ctx context.Context, db Reader, id string) (bool, error) {
+	var live bool
+	err := db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM workspaces WHERE id = $1 AND state = 'live')`, id).Scan(&live)
+	if err != nil {
+		return false, fmt.Errorf("read workspace %s: %w", id, err)
+	}
+	return live, nil
+}

@@ -11,14 +11,19 @@ import (
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
+	"netsim/simulator/design"
 )
 
 // API has the POST, PATCH and DELETE operations but the preview's.
 type API struct {
-	Commands   *commands.Handler
-	Workspaces Workspaces
+	Commands       *commands.Handler
+	Workspaces     Workspaces
+	Configurations Configurations
+	Simulations    Simulations
 	// Gate returns PaymentRequired when the account's credit is exhausted.
 	Gate func(ctx context.Context, account string) error
+	// TracesetID is the id of the account's traceset for a simple submission.
+	TracesetID func(account string, submission design.Simple) (string, error)
 	// Unfold makes the traceset and the configuration of a simple submission.
 	// Repeating it changes nothing.
 	Unfold func(ctx context.Context, simulation string, requested events.SimulationRequested) error
@@ -33,4 +38,28 @@ type Workspaces interface {
 	AdmitWorkspaceDeletion(ctx context.Context, id string) error
 	// Workspace returns the workspace and its entity tag.
 	Workspace(ctx context.Context, id string) (api.Workspace, string, error)
+}
+
+// Configurations are the configurations as reads show them.
+type Configurations interface {
+	// AdmitConfiguration returns the newest version of a configuration that
+	// exists and that the caller may work with.
+	AdmitConfiguration(ctx context.Context, id string) (commands.Configuration, error)
+	// ConfigurationAt is the configuration as of a version, NotFound where
+	// there is no such version.
+	ConfigurationAt(ctx context.Context, id string, version int64) (commands.Configuration, error)
+	// Configuration returns the configuration and its entity tag.
+	Configuration(ctx context.Context, id string) (api.Configuration, string, error)
+}
+
+// Simulations are the simulations as reads show them.
+type Simulations interface {
+	// AdmitSimulation returns the workspace of a simulation that exists and
+	// that the caller may work with.
+	AdmitSimulation(ctx context.Context, id string) (workspace string, err error)
+	// AdmitTermination is the same, but a simulation whose workspace is deleted
+	// passes, and live is false.
+	AdmitTermination(ctx context.Context, id string) (workspace string, live bool, err error)
+	// Simulation returns the simulation.
+	Simulation(ctx context.Context, id string) (api.Simulation, error)
 }

@@ -1,0 +1,109 @@
+package projections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/fault"
+)
+
+// FindConfiguration reads a configuration, also one that is deleted. It
+// returns NotFound for one that never was.
+func FindConfiguration(ctx context.Context, db Reader, id string) (Configuration, error) {
+	return find(ctx, db, &NewConfigurations().rows, "configuration", id)
+}
+
+// ConfigurationVersion is one version of a configuration. Document is only
+// read where one version is asked for.
+type ConfigurationVersion struct {
+	Version    int64
+	Status     string
+	Document   string
+	TracesetID string
+	CreatedAt  time.Time
+}
+
+// FindConfigurationVersion reads one version, or returns NotFound.
+func FindConfigurationVersion(ctx context.Context, db Reader, id string, version int64) (ConfigurationVersion, error) {
+	v := ConfigurationVersion{Version: version}
+	err := db.QueryRow(ctx, `
+		SELECT status, document, traceset_id, created_at FROM configuration_versions
+		WHERE configuration_id = $1 AND version = $2`, id, version).
+		Scan(&v.Status, &v.Document, &v.TracesetID, &v.CreatedAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return v, fault.New(fault.NotFound, "configuration %s has no version %d", id, version)
+	}
+	if err != nil {
+		return v, fmt.Errorf("read version %d of configuration %s: %w", version, id, err)
+	}
+	return v, nil
+}
+
+// ListConfigurationVersions returns all versions without their documents,
+// newest first.
+func ListConfigurationVersions(ctx context.Context, db Reader, id string) ([]ConfigurationVersion, error) {
+	rows, err := db.Query(ctx, `
+		SELECT version, status, created_at FROM configuration_versions
+		WHERE configuration_id = $1 ORDER BY version DESC`, id)
+	versions, err := collect(rows, err, func(v *ConfigurationVersion) []any {
+		return []any{&v.Version, &v.Status, &v.CreatedAt}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the versions of configuration %s: %w", id, err)
+	}
+	return versions, nil
+}
+
+// ConfigurationQuery asks for configurations that are not deleted, of
+// workspaces that are live, newest first.
+type ConfigurationQuery struct {
+	Scope     Scope
+	Workspace string   // "" for every one in the scope
+	Statuses  []string // nil for every one
+	Search    string   // in name and description
+	Created   Period
+	Page      Page
+}
+
+// ListConfigurations returns one page, of which neither documents nor findings
+// are read, and the position of the next one. What is listed is cut into
+// places, as that of ListSimulations is.
+func ListConfigurations(ctx context.Context, db Reader, q ConfigurationQuery) ([]Configuration, []string, error) {
+	const columns = "id, workspace_id, name, status, version, component_count, created_at, modified_at"
+	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
+	var c conditions
+	places := q.places(&c)
+	if q.Statuses != nil {
+		c.add("status = ANY(?)", q.Statuses)
+	}
+	c.contains(q.Search, "name", "description")
+	c.within("created_at", q.Created)
+	c.after(keys, q.Page.After)
+	limit := strconv.Itoa(q.Page.Limit + 1)
+	page := fmt.Sprintf(`SELECT %s FROM configurations WHERE %s ORDER BY %s LIMIT %s`, columns, c.where(), orderBy(keys), limit)
+	if places != "" {
+		page = fmt.Sprintf(`SELECT found.* FROM %s CROSS JOIN LATERAL (%s) AS found ORDER BY %s LIMIT %s`,
+			places, page, orderBy(keys), limit)
+	}
+	rows, err := db.Query(ctx, page, c.args...)
+	found, err := collect(rows, err, func(c *Configuration) []any {
+		return []any{&c.ID, &c.WorkspaceID, &c.Name, &c.Status, &c.Version, &c.ComponentCount, &c.CreatedAt, &c.ModifiedAt}
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list configurations: %w", err)
+	}
+	found, next := cut(found, q.Page.Limit, func(c *Configuration) []any { return []any{c.CreatedAt, c.ID} })
+	return found, next, nil
+}
+
+func (q ConfigurationQuery) places(c *conditions) string {
+	c.add("NOT deleted")
+	p := place{scope: q.Scope, workspace: q.Workspace, counts: "configuration_counts"}
+	return strings.Join(p.add(c), " CROSS JOIN ")
+}

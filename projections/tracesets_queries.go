@@ -1,0 +1,26 @@
+package projections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// FindTraceset reads a traceset, also one that is deleted. It returns NotFound
+// for one that never was.
+func FindTraceset(ctx context.Context, db Reader, id string) (Traceset, error) {
+	return find(ctx, db, &NewTracesets().rows, "traceset", id)
+}
+
+// TracesetName returns the name of a traceset, deleted or not; "" for one that
+// never was.
+func TracesetName(ctx context.Context, db Reader, id string) (string, error) {
+	var name string
+	err := db.QueryRow(ctx, `SELECT name FROM tracesets WHERE id = $1`, id).Scan(&name)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return "", fmt.Errorf("read traceset %s: %w", id, err)
+	}
+	return name, nil
+}

@@ -1,0 +1,194 @@
+package readapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
+	web "netsim/infra/http"
+	"netsim/projections"
+)
+
+// ListConfigurations implements GET /configurations (completions.md section
+// 3.5 row 1): those of the workspaces that the caller is a member of.
+func (a *API) ListConfigurations(ctx context.Context, r api.ListConfigurationsRequestObject) (api.ListConfigurationsResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	if p.WorkspaceID != "" {
+		if err := member(caller, p.WorkspaceID); err != nil {
+			return nil, err
+		}
+	}
+	l, err := a.listing(caller, "configurations", asked{p.Limit, 50, p.Next, p.Cursor}, p.WorkspaceID, p.Status, p.Search,
+		filterTime(p.CreatedAfter), filterTime(p.CreatedBefore))
+	if err != nil {
+		return nil, err
+	}
+	rows, next, err := projections.ListConfigurations(ctx, a.DB, projections.ConfigurationQuery{
+		Scope: scopeOf(caller), Workspace: p.WorkspaceID, Search: p.Search,
+		Statuses: known(p.Status, commands.Draft, commands.Validated, commands.Invalid),
+		Created:  period(p.CreatedAfter, p.CreatedBefore),
+		Page:     l.page,
+	})
+	if err != nil {
+		return nil, err
+	}
+	items := make([]api.ConfigurationListItem, len(rows))
+	for i, c := range rows {
+		items[i] = api.ConfigurationListItem{
+			ID: c.ID, WorkspaceID: c.WorkspaceID, Name: c.Name, Status: api.ConfigurationStatus(c.Status),
+			Version: c.Version, ComponentCount: c.ComponentCount,
+			CreatedAt: timestamp(c.CreatedAt), ModifiedAt: timestamp(c.ModifiedAt),
+		}
+	}
+	return api.ListConfigurations200JSONResponse{Configurations: items, Pagination: l.pagination(len(items), next)}, nil
+}
+
+// GetConfiguration implements GET /configurations/{config_id}.
+func (a *API) GetConfiguration(ctx context.Context, r api.GetConfigurationRequestObject) (api.GetConfigurationResponseObject, error) {
+	c, err := a.configuration(ctx, r.ConfigID)
+	if err != nil {
+		return nil, err
+	}
+	tag := web.ETag(c.Version)
+	if web.NotModified(r.Params.IfNoneMatch, tag) {
+		return api.GetConfiguration304Response{Headers: api.NotModifiedResponseHeaders{ETag: tag}}, nil
+	}
+	view, err := a.configurationView(ctx, &c)
+	if err != nil {
+		return nil, err
+	}
+	return api.GetConfiguration200JSONResponse{Body: view, Headers: api.GetConfiguration200ResponseHeaders{ETag: tag}}, nil
+}
+
+// ListConfigurationVersions implements GET /configurations/{config_id}/versions.
+func (a *API) ListConfigurationVersions(ctx context.Context, r api.ListConfigurationVersionsRequestObject) (api.ListConfigurationVersionsResponseObject, error) {
+	if _, err := a.configuration(ctx, r.ConfigID); err != nil {
+		return nil, err
+	}
+	rows, err := projections.ListConfigurationVersions(ctx, a.DB, r.ConfigID)
+	if err != nil {
+		return nil, err
+	}
+	versions := make([]api.ConfigurationVersionItem, len(rows))
+	for i, v := range rows {
+		versions[i] = api.ConfigurationVersionItem{
+			Version: v.Version, CreatedAt: timestamp(v.CreatedAt), Status: api.ConfigurationStatus(v.Status),
+		}
+	}
+	return api.ListConfigurationVersions200JSONResponse{Versions: versions}, nil
+}
+
+// GetConfigurationVersion implements GET
+// /configurations/{config_id}/versions/{version}: the document as it was.
+func (a *API) GetConfigurationVersion(ctx context.Context, r api.GetConfigurationVersionRequestObject) (api.GetConfigurationVersionResponseObject, error) {
+	c, err := a.configuration(ctx, r.ConfigID)
+	if err != nil {
+		return nil, err
+	}
+	v, err := projections.FindConfigurationVersion(ctx, a.DB, r.ConfigID, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	view := api.ConfigurationVersion{ParentConfigurationID: c.ParentConfigurationID}
+	if err := readDocument(v.Document, &view); err != nil {
+		return nil, fmt.Errorf("version %d of configuration %s: %w", v.Version, c.ID, err)
+	}
+	view.Version, view.CreatedAt = v.Version, timestamp(v.CreatedAt)
+	view.ActiveTraceset, err = a.tracesetReference(ctx, v.TracesetID)
+	return api.GetConfigurationVersion200JSONResponse(view), err
+}
+
+// AdmitConfiguration returns the newest version of a configuration that exists
+// and that the caller may work with.
+func (a *API) AdmitConfiguration(ctx context.Context, id string) (commands.Configuration, error) {
+	c, err := a.configuration(ctx, id)
+	return commands.Configuration{
+		AccountID: c.AccountID, WorkspaceID: c.WorkspaceID, Version: c.Version, Status: c.Status,
+		Findings: c.Findings, Document: c.Document, TracesetID: c.TracesetID,
+	}, err
+}
+
+// ConfigurationAt is what AdmitConfiguration returns, as of a version.
+func (a *API) ConfigurationAt(ctx context.Context, id string, version int64) (commands.Configuration, error) {
+	c, err := a.AdmitConfiguration(ctx, id)
+	if err != nil {
+		return c, err
+	}
+	v, err := projections.FindConfigurationVersion(ctx, a.DB, id, version)
+	c.Version, c.Status, c.Document, c.TracesetID = v.Version, v.Status, v.Document, v.TracesetID
+	return c, err
+}
+
+// Configuration returns a configuration as GET does, and its entity tag,
+// without a check of access: the answer to a write that was allowed.
+func (a *API) Configuration(ctx context.Context, id string) (api.Configuration, string, error) {
+	c, err := projections.FindConfiguration(ctx, a.DB, id)
+	if err != nil {
+		return api.Configuration{}, "", err
+	}
+	view, err := a.configurationView(ctx, &c)
+	return view, web.ETag(c.Version), err
+}
+
+// configuration reads a configuration that the caller may see. Templates are
+// everyone's.
+func (a *API) configuration(ctx context.Context, id string) (projections.Configuration, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return projections.Configuration{}, err
+	}
+	c, err := projections.FindConfiguration(ctx, a.DB, id)
+	if err != nil {
+		return c, err
+	}
+	live, err := projections.WorkspaceIsLive(ctx, a.DB, c.WorkspaceID)
+	switch {
+	case err != nil:
+		return c, err
+	case c.Deleted || !live:
+		return c, missing("configuration", id)
+	case c.WorkspaceID == events.TemplateWorkspace:
+		return c, nil
+	}
+	return c, admit(caller, "configuration", id, c.AccountID, c.WorkspaceID)
+}
+
+func (a *API) configurationView(ctx context.Context, c *projections.Configuration) (api.Configuration, error) {
+	var view api.Configuration
+	if err := readDocument(c.Document, &view); err != nil {
+		return view, fmt.Errorf("configuration %s: %w", c.ID, err)
+	}
+	view.ID, view.WorkspaceID, view.Name = c.ID, c.WorkspaceID, c.Name
+	view.Status, view.Version, view.ComponentCount = api.ConfigurationStatus(c.Status), c.Version, c.ComponentCount
+	view.CreatedAt, view.ModifiedAt = timestamp(c.CreatedAt), timestamp(c.ModifiedAt)
+	view.ParentConfigurationID = c.ParentConfigurationID
+	var err error
+	view.ActiveTraceset, err = a.tracesetReference(ctx, c.TracesetID)
+	return view, err
+}
+
+// readDocument reads a stored document into a view that has its members.
+func readDocument(text string, view any) error {
+	if err := json.Unmarshal([]byte(text), view); err != nil {
+		return fmt.Errorf("read the document: %w", err)
+	}
+	return nil
+}
+
+func (a *API) tracesetReference(ctx context.Context, id string) (*api.TracesetReference, error) {
+	if id == "" {
+		return nil, nil
+	}
+	name, err := projections.TracesetName(ctx, a.DB, id)
+	if err != nil {
+		return nil, err
+	}
+	return &api.TracesetReference{ID: id, Name: name}, nil
+}

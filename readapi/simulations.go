@@ -1,0 +1,189 @@
+package readapi
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"net/http"
+	"slices"
+	"strings"
+
+	"netsim/api"
+	"netsim/commands"
+	web "netsim/infra/http"
+	"netsim/projections"
+	"netsim/simulator/units"
+)
+
+// simulationPage is a page whose rows are JSON already.
+type simulationPage web.List
+
+func (p simulationPage) VisitListSimulationsResponse(w http.ResponseWriter) error {
+	return web.List(p).Reply(w)
+}
+
+// ListSimulations implements GET /simulations (document 1, Simulations): those
+// of the workspaces that the caller is a member of.
+func (a *API) ListSimulations(ctx context.Context, r api.ListSimulationsRequestObject) (api.ListSimulationsResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	if p.WorkspaceID != "" {
+		if err := member(caller, p.WorkspaceID); err != nil {
+			return nil, err
+		}
+	}
+	order := simulationOrder(p.Sort)
+	l, err := a.listing(caller, "simulations", asked{p.Limit, 100, p.Next, p.Cursor}, p.WorkspaceID, p.Status, p.Search,
+		filterTime(p.CreatedAfter), filterTime(p.CreatedBefore), p.Sort)
+	if err != nil {
+		return nil, err
+	}
+	items, next, err := projections.ListSimulations(ctx, a.DB, projections.SimulationQuery{
+		Scope: scopeOf(caller), Workspace: p.WorkspaceID, Search: p.Search,
+		Statuses: known(p.Status, commands.Validating, commands.Provisioning, commands.Running,
+			commands.Completed, commands.Failed, commands.Terminated, commands.Invalid),
+		Created: period(p.CreatedAfter, p.CreatedBefore),
+		Sort:    order, Page: l.page,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return simulationPage{Key: "simulations", Rows: items, NextCursor: l.seal(next)}, nil
+}
+
+// known returns the values of a comma-separated filter that exist, each once:
+// nil when there is no filter, none when all its values are unknown.
+func known(filter string, values ...string) []string {
+	if filter == "" {
+		return nil
+	}
+	asked := strings.Split(filter, ",")
+	return slices.DeleteFunc(values, func(v string) bool { return !slices.Contains(asked, v) })
+}
+
+// simulationOrder reads a sort that the contract has checked.
+func simulationOrder(sort string) []projections.Order {
+	if sort == "" {
+		return []projections.Order{{Key: "created", Desc: true}}
+	}
+	var order []projections.Order
+	for part := range strings.SplitSeq(sort, ",") {
+		key, direction, _ := strings.Cut(part, ":")
+		order = append(order, projections.Order{Key: key, Desc: direction == "desc"})
+	}
+	return order
+}
+
+// GetSimulation implements GET /simulations/{sim_id}.
+func (a *API) GetSimulation(ctx context.Context, r api.GetSimulationRequestObject) (api.GetSimulationResponseObject, error) {
+	s, err := a.simulation(ctx, r.SimID)
+	if err != nil {
+		return nil, err
+	}
+	return api.GetSimulation200JSONResponse(simulationView(&s)), nil
+}
+
+// Simulation returns a simulation as GET does, without a check of access: the
+// answer to a write that was allowed.
+func (a *API) Simulation(ctx context.Context, id string) (api.Simulation, error) {
+	s, err := projections.FindSimulation(ctx, a.DB, id)
+	if err != nil {
+		return api.Simulation{}, err
+	}
+	return simulationView(&s), nil
+}
+
+// AdmitSimulation checks that the simulation exists and that the caller may
+// work with it, and returns its workspace.
+func (a *API) AdmitSimulation(ctx context.Context, id string) (workspace string, err error) {
+	s, err := a.simulation(ctx, id)
+	return s.WorkspaceID, err
+}
+
+// AdmitTermination is AdmitSimulation, but a simulation whose workspace is
+// deleted passes, and live tells (completions.md section 5.4).
+func (a *API) AdmitTermination(ctx context.Context, id string) (workspace string, live bool, err error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	s, err := projections.FindSimulation(ctx, a.DB, id)
+	if err != nil {
+		return "", false, err
+	}
+	if err := admit(caller, "simulation", id, s.AccountID, s.WorkspaceID); err != nil {
+		return "", false, err
+	}
+	if live, err = projections.WorkspaceIsLive(ctx, a.DB, s.WorkspaceID); err != nil {
+		return "", false, err
+	}
+	if s.Deleted != "" && (live || s.Deleted != "workspace") {
+		return "", false, missing("simulation", id)
+	}
+	return s.WorkspaceID, live, nil
+}
+
+// simulation reads a simulation that the caller may work with.
+func (a *API) simulation(ctx context.Context, id string) (projections.Simulation, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return projections.Simulation{}, err
+	}
+	s, err := a.anySimulation(ctx, id)
+	if err != nil {
+		return s, err
+	}
+	return s, admit(caller, "simulation", id, s.AccountID, s.WorkspaceID)
+}
+
+// anySimulation reads a simulation of whatever account: its results are open
+// to every authenticated user (document 1, Authentication).
+func (a *API) anySimulation(ctx context.Context, id string) (projections.Simulation, error) {
+	s, err := projections.FindSimulation(ctx, a.DB, id)
+	if err != nil {
+		return s, err
+	}
+	live, err := projections.WorkspaceIsLive(ctx, a.DB, s.WorkspaceID)
+	if err != nil {
+		return s, err
+	}
+	if s.Deleted != "" || !live {
+		return s, missing("simulation", id)
+	}
+	return s, nil
+}
+
+func simulationView(s *projections.Simulation) api.Simulation {
+	view := api.Simulation{
+		ID: s.ID, WorkspaceID: s.WorkspaceID,
+		ConfigurationID: s.ConfigurationID, ConfigurationVersion: s.ConfigurationVersion,
+		Name: s.Name, Status: api.SimulationStatus(s.Status),
+		CreatedAt: timestamp(s.CreatedAt), StartedAt: timestampOf(s.StartedAt), CompletedAt: timestampOf(s.CompletedAt),
+		FailureReason: s.FailureReason,
+	}
+	if s.EventsProcessed > 0 { // a run that has not progressed has nothing to tell
+		view.Metrics = &api.SimulationMetrics{
+			SimulatedTime: simulatedTime(s), EventsProcessed: s.EventsProcessed, Throughput: throughput(s),
+		}
+	}
+	return view
+}
+
+func simulatedTime(s *projections.Simulation) string {
+	return units.FormatDuration(s.SimulatedTimeNs * 1000)
+}
+
+// throughput is the delivered payload in bits per simulated second, rounded
+// down.
+func throughput(s *projections.Simulation) string {
+	const bitsPerByteInNs = 8e9
+	hi, lo := bits.Mul64(uint64(s.DeliveredBytes), bitsPerByteInNs)
+	if elapsed := uint64(s.SimulatedTimeNs); hi < elapsed {
+		rate, _ := bits.Div64(hi, lo, elapsed)
+		return units.FormatRate(int64(min(rate, math.MaxInt64)))
+	}
+	return units.FormatRate(0)
+}

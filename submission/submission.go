@@ -1,0 +1,64 @@
+// Package submission reads a simple submission: what a request asks for, with
+// everything resolved that it leaves open. Submitting and previewing refuse
+// the same requests, with the messages of completions.md section 4.1.
+package submission
+
+import (
+	"netsim/api"
+	"netsim/fault"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/simulator/topology"
+)
+
+// Resolve normalises the request and derives its fabric, or returns
+// Validation.
+func Resolve(s *api.SimpleSubmission) (design.Simple, topology.Derivation, error) {
+	switch {
+	case s.Topology != "" && s.TopologyConstraints != nil:
+		return refuse("topologyConstraints and topology are mutually exclusive")
+	case s.Topology != "":
+		return refuse("topology is reserved and must be absent; use topologyConstraints")
+	}
+	var constraints *topology.Constraints
+	if c := s.TopologyConstraints; c != nil {
+		constraints = &topology.Constraints{
+			SwitchRadix: string(c.SwitchRadix), SubscriptionRatio: string(c.SubscriptionRatio),
+		}
+	}
+	var workload *collective.Workload
+	if w := s.Workload; w != nil {
+		workload = &collective.Workload{Ranks: int(w.Ranks), Phases: phases(w.Phases)}
+	}
+	groups := make([]collective.GroupSpec, len(s.Groups))
+	for i, g := range s.Groups {
+		groups[i] = collective.GroupSpec{Count: int(g.Count), GroupSize: int(g.GroupSize), Phases: phases(g.Phases)}
+	}
+	simple, derived, err := design.NewSimple(constraints, workload, groups)
+	if err != nil {
+		return refuse(err.Error())
+	}
+	return simple, derived, nil
+}
+
+// Echo returns the phases as the answer to a submission shows them, with the
+// resolved algorithms.
+func Echo(resolved []collective.Phase) api.SimplePhases {
+	out := make(api.SimplePhases, len(resolved))
+	for i, p := range resolved {
+		out[i] = api.SimplePhase{OperationType: p.OperationType, Algorithm: p.Algorithm, DataSize: p.DataSize}
+	}
+	return out
+}
+
+func phases(asked api.SimplePhases) []collective.Phase {
+	out := make([]collective.Phase, len(asked))
+	for i, p := range asked {
+		out[i] = collective.Phase{OperationType: p.OperationType, Algorithm: p.Algorithm, DataSize: p.DataSize}
+	}
+	return out
+}
+
+func refuse(message string) (design.Simple, topology.Derivation, error) {
+	return design.Simple{}, topology.Derivation{}, &fault.Fault{Code: fault.Validation, Message: message}
+}

@@ -1,0 +1,109 @@
+package writeapi
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/submission"
+)
+
+// The bound on the simulated time of a simple submission (completions.md
+// section 4.3).
+const (
+	simpleRunTime     = time.Hour
+	simpleRunTimeText = "1h"
+)
+
+// SubmitSimple implements POST /simple/simulations (completions.md section 4).
+// The simulation is requested; its traceset and configuration are made at
+// once, so that both are there when the client gets the answer.
+func (a *API) SubmitSimple(ctx context.Context, r api.SubmitSimpleRequestObject) (api.SubmitSimpleResponseObject, error) {
+	w, err := create(ctx, "SubmitSimple", events.SimulationPrefix, r.Params.IdempotencyKey, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := oneAccount(w.caller); err != nil {
+		return nil, err
+	}
+	simple, _, err := submission.Resolve(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	requested, err := a.simpleRequest(w, simple, r.Body.Name)
+	if err != nil {
+		return nil, err
+	}
+	done, err := a.repeated(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	if !done {
+		if err := a.Gate(ctx, w.caller.AccountID); err != nil {
+			return nil, err
+		}
+		if _, err := commands.Handle[commands.Simulation](ctx, a.Commands, w.to(requested.WorkspaceID), w.origin,
+			commands.RequestSimulation{Requested: requested}); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.Unfold(ctx, w.stream, requested); err != nil {
+		return nil, fault.Unknown(err) // the simulation is a fact; a repetition finds it
+	}
+	return accepted(w.stream, r.Body, simple), nil
+}
+
+func (a *API) simpleRequest(w write, simple design.Simple, name string) (events.SimulationRequested, error) {
+	text, err := design.Canonical(simple)
+	if err != nil {
+		return events.SimulationRequested{}, err
+	}
+	traceset, err := a.TracesetID(w.caller.AccountID, simple)
+	if err != nil {
+		return events.SimulationRequested{}, err
+	}
+	if name == "" {
+		name = simpleName(w.stream, simple)
+	}
+	return events.SimulationRequested{
+		Origin: commands.OriginSimple, AccountID: w.caller.AccountID, WorkspaceID: events.DefaultWorkspace,
+		ConfigurationID: events.DerivedID(events.ConfigurationPrefix, w.stream), ConfigurationVersion: 1,
+		Name: name, DurationNs: simpleRunTime.Nanoseconds(), Duration: simpleRunTimeText,
+		TracesetID: traceset, Simple: text, SandboxID: w.caller.SandboxID,
+	}, nil
+}
+
+// simpleName is the name of a submission that brings none.
+func simpleName(simulation string, s design.Simple) string {
+	return fmt.Sprintf("simple-%s-%d-%s", strings.ToLower(s.Groups[0].Phases[0].OperationType),
+		collective.Ranks(s.Groups), simulation[len(simulation)-8:])
+}
+
+// accepted echoes the submission with its algorithms resolved.
+func accepted(simulation string, body *api.SimpleSubmission, simple design.Simple) api.SubmitSimpleResponseObject {
+	answer := api.SimpleAccepted{
+		SimulationID: simulation, Status: api.SimpleAcceptedStatusAccepted, Mode: api.SimpleAcceptedModeParallel,
+	}
+	if body.Workload != nil {
+		answer.Mode = api.SimpleAcceptedModeSequential
+		answer.Workload = &api.SimpleWorkload{
+			Ranks: body.Workload.Ranks, Phases: submission.Echo(simple.Groups[0].Phases),
+		}
+	} else {
+		for _, g := range simple.Groups {
+			answer.Groups = append(answer.Groups, api.SimpleGroup{
+				Count: int64(g.Count), GroupSize: int64(g.GroupSize), Phases: submission.Echo(g.Phases),
+			})
+		}
+	}
+	return api.SubmitSimple202JSONResponse{Body: answer, Headers: api.SubmitSimple202ResponseHeaders{
+		Location: "/api/v1/simulations/" + simulation,
+	}}
+}

@@ -1,0 +1,112 @@
+package writeapi
+
+import (
+	"context"
+	"time"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/simulator/units"
+)
+
+const (
+	defaultCheckpointInterval = 10 * time.Minute // wall clock, completions.md section 5.2
+	minCheckpointInterval     = 10 * time.Second
+)
+
+// StartSimulation implements POST /simulations (completions.md section 5.2).
+func (a *API) StartSimulation(ctx context.Context, r api.StartSimulationRequestObject) (api.StartSimulationResponseObject, error) {
+	w, err := create(ctx, "StartSimulation", events.SimulationPrefix, r.Params.IdempotencyKey, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	requested, err := readStart(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	done, err := a.repeated(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	if !done {
+		if err := a.start(ctx, w, requested, r.Body); err != nil {
+			return nil, err
+		}
+	}
+	s, err := a.Simulations.Simulation(ctx, w.stream)
+	if err != nil {
+		return nil, err
+	}
+	return api.StartSimulation201JSONResponse{Body: s, Headers: api.StartSimulation201ResponseHeaders{
+		Location: "/api/v1/simulations/" + s.ID,
+	}}, nil
+}
+
+// readStart reads what a start says by itself.
+func readStart(body *api.SimulationStart) (events.SimulationRequested, error) {
+	duration, err := units.ParseDuration(body.Duration)
+	if err != nil {
+		return events.SimulationRequested{}, fault.New(fault.Validation, "duration %s", err)
+	}
+	requested := events.SimulationRequested{
+		Origin: commands.OriginStart, Name: body.Name,
+		DurationNs: duration.Nanoseconds(), Duration: body.Duration,
+	}
+	c := body.Checkpointing
+	if c == nil {
+		return requested, nil
+	}
+	interval := defaultCheckpointInterval
+	if c.Interval != "" {
+		if interval, err = units.ParseDuration(c.Interval); err != nil {
+			return requested, fault.New(fault.Validation, "checkpointing.interval %s", err)
+		}
+	}
+	if interval < minCheckpointInterval {
+		return requested, fault.New(fault.Validation, "checkpointing.interval must be at least 10s, got '%s'", c.Interval)
+	}
+	requested.Checkpointing = events.Checkpointing{Enabled: c.Enabled, IntervalNs: interval.Nanoseconds()}
+	return requested, nil
+}
+
+// start checks what the request refers to, and then the credit.
+func (a *API) start(ctx context.Context, w write, requested events.SimulationRequested, body *api.SimulationStart) error {
+	newest, err := a.Configurations.AdmitConfiguration(ctx, body.ConfigurationID)
+	if err != nil {
+		return err
+	}
+	if body.WorkspaceID != "" && body.WorkspaceID != newest.WorkspaceID {
+		if err := a.Workspaces.AdmitWorkspace(ctx, body.WorkspaceID); err != nil {
+			return err
+		}
+		return fault.New(fault.Validation, "workspaceId must be that of the configuration, %s, got %s", newest.WorkspaceID, body.WorkspaceID)
+	}
+	if newest.WorkspaceID == events.TemplateWorkspace {
+		return inTemplateWorkspace()
+	}
+	version := newest
+	if body.ConfigurationVersion != 0 && body.ConfigurationVersion != newest.Version {
+		if version, err = a.Configurations.ConfigurationAt(ctx, body.ConfigurationID, body.ConfigurationVersion); err != nil {
+			return err
+		}
+	}
+	if version.Status != commands.Validated {
+		return fault.New(fault.Unprocessable, "version %d of configuration %s is %s, not validated",
+			version.Version, body.ConfigurationID, version.Status)
+	}
+	if err := a.Gate(ctx, version.AccountID); err != nil {
+		return err
+	}
+	requested.AccountID, requested.WorkspaceID = version.AccountID, version.WorkspaceID
+	requested.ConfigurationID, requested.ConfigurationVersion = body.ConfigurationID, version.Version
+	requested.TracesetID, requested.SandboxID = version.TracesetID, w.caller.SandboxID
+	_, err = commands.Handle[commands.Simulation](ctx, a.Commands, w.to(requested.WorkspaceID), w.origin,
+		commands.RequestSimulation{Requested: requested})
+	return err
+}
+
+func inTemplateWorkspace() error {
+	return fault.New(fault.Validation, "the configuration is in the template workspace; clone it first")
+}
