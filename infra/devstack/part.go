@@ -25,7 +25,8 @@ type options struct {
 type endpoint struct {
 	Addr      string `json:"addr"`
 	URL       string `json:"url,omitempty"`
-	PID       int    `json:"pid"` // the server's process, which may be our child
+	PID       int    `json:"pid"`            // the server's process, which may be our child
+	Data      string `json:"data,omitempty"` // where its files are, when not in the data directory
 	Region    string `json:"region,omitempty"`
 	AccessKey string `json:"accessKey,omitempty"`
 	SecretKey string `json:"secretKey,omitempty"`

@@ -77,8 +77,12 @@ func startPostgres(o options) (_ *server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	reach := endpoint{Addr: c.addr, URL: c.url(postgresName), PID: running.cmd.Process.Pid}
+	if filepath.Dir(c.pgdata) != dir {
+		reach.Data = c.pgdata
+	}
 	return &server{
-		endpoint: endpoint{Addr: c.addr, URL: c.url(postgresName), PID: running.cmd.Process.Pid},
+		endpoint: reach,
 		stop: func() error {
 			err := running.stop(syscall.SIGINT, 20*time.Second)
 			return errors.Join(err, lock.Close())

@@ -71,7 +71,7 @@ func run(args []string) (err error) {
 			if err != nil {
 				return err
 			}
-			fmt.Print(s.banner())
+			fmt.Print(s.banner(parts.endpoints()))
 		case <-end:
 			signal.Stop(end) // a second Ctrl-C ends us at once, and the kernel the rest
 			return nil

@@ -151,7 +151,7 @@ func TestBannerCommandCanBePasted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &service{binary: "/repo/bin/netsim", http: "0.0.0.0:8080", ops: ":1", data: test.data, cwd: "/repo"}
-			if got := s.banner(); !strings.Contains(got, test.want) {
+			if got := s.banner(nil); !strings.Contains(got, test.want) {
 				t.Errorf("banner = %s\nwant %s", got, test.want)
 			}
 		})

@@ -142,10 +142,14 @@ func (s *service) stop() error {
 }
 
 // banner says what a person needs, with a command to paste.
-func (s *service) banner() string {
+func (s *service) banner(parts map[string]endpoint) string {
 	token := s.relative(s.binary) + " token"
 	if s.data != filepath.Join(s.cwd, defaultData) {
 		token = "NETSIM_DATA=" + quote(s.data) + " " + token
+	}
+	data := s.relative(s.data)
+	if moved := parts["postgres"].Data; moved != "" {
+		data += " and, because PostgreSQL's user cannot enter it, " + moved
 	}
 	base := "http://" + reachable(s.http)
 	return fmt.Sprintf(`
@@ -162,7 +166,7 @@ Try it:
   curl -H "Authorization: Bearer $(%[5]s)" %[1]s/api/v1/workspaces
 
 Ctrl-C ends everything.
-`, base, reachable(s.ops), s.relative(s.data), s.relative(s.log()), token)
+`, base, reachable(s.ops), data, s.relative(s.log()), token)
 }
 
 // relative shortens a path to one below the directory that we were started in.
