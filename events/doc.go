@@ -6,7 +6,8 @@
 //
 // A record is a fact if and only if, at its offset, its sequence is its
 // stream's head plus one and its previous hash is the head's hash. Every other
-// record is not a fact, for every reader, for ever. Optimistic concurrency,
+// record is not a fact, for every reader, for ever. Every partition is judged by
+// itself: a head is that of a stream in one partition. Optimistic concurrency,
 // idempotent retries, exactly-once reactions and tamper evidence all follow
 // from it (docs/log.md).
 //
@@ -26,5 +27,5 @@
 //	SHA-256 of the record's value, 32 bytes
 //
 // testdata/golden holds vectors that any other implementation can be tested
-// with; verdicts.py is one.
+// with; verdicts.py beside them is one.
 package events
