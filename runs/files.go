@@ -1,0 +1,148 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"netsim/infra/objects"
+)
+
+// Prefix is that of everything a simulation leaves in the object store.
+func Prefix(simulation string) string { return "results/" + simulation + "/" }
+
+// ManifestName is that of the list of result files, under an attempt's prefix.
+const ManifestName = "manifest.json"
+
+// Manifest lists the result files of a simulation, in the order in which they
+// were finished. It is no result file itself.
+type Manifest struct {
+	Files []File `json:"files"`
+}
+
+// File is one result file. Its object key is the attempt's prefix and the name.
+type File struct {
+	Name        string `json:"name"`
+	Size        int64  `json:"size"`   // bytes
+	SHA256      string `json:"sha256"` // hex
+	ContentType string `json:"contentType"`
+	Type        string `json:"type"` // csv, json, log, state, pcap, unknown
+}
+
+// files writes the result files of an attempt. The run's goroutine uses it.
+type files struct {
+	ctx    context.Context // of the attempt: a recorder creates files without one
+	store  *objects.Store
+	prefix string
+	open   []*file
+	done   Manifest
+	err    error // the first one of the store: what it says passes
+}
+
+type file struct {
+	*objects.Upload
+	files *files
+	File
+}
+
+func (f *files) create(name string) (io.WriteCloser, error) {
+	contentType, kind := typesOf(name)
+	w := &file{
+		Upload: f.store.Create(f.ctx, f.prefix+name, contentType), files: f,
+		File: File{Name: name, ContentType: contentType, Type: kind},
+	}
+	f.open = append(f.open, w)
+	return w, nil
+}
+
+// Write implements io.Writer.
+func (w *file) Write(p []byte) (int, error) {
+	n, err := w.Upload.Write(p)
+	return n, w.files.note(err)
+}
+
+// Close makes the file exist and lists it.
+func (w *file) Close() error {
+	if err := w.files.note(w.Upload.Close()); err != nil {
+		return err
+	}
+	stored := w.Stored()
+	w.Size, w.SHA256 = stored.Size, stored.SHA256
+	w.files.done.Files = append(w.files.done.Files, w.File)
+	return nil
+}
+
+func (f *files) note(err error) error {
+	if f.err == nil {
+		f.err = err
+	}
+	return err
+}
+
+// writeJSON writes a file whole.
+func (f *files) writeJSON(name string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", name, err)
+	}
+	w, err := f.create(name)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// seal writes the manifest, and with it the files exist for everyone. It
+// returns the manifest's key.
+func (f *files) seal() (string, error) {
+	text, err := json.Marshal(f.done)
+	if err != nil {
+		return "", fmt.Errorf("encode the manifest: %w", err)
+	}
+	stored, err := f.store.Put(f.ctx, f.prefix+ManifestName, "application/json", strings.NewReader(string(text)))
+	return stored.Key, f.note(err)
+}
+
+// size is that of all files, in bytes.
+func (f *files) size() int64 {
+	var sum int64
+	for i := range f.done.Files {
+		sum += f.done.Files[i].Size
+	}
+	return sum
+}
+
+// abort drops the files that are not closed.
+func (f *files) abort() error {
+	var all error
+	for _, w := range f.open {
+		all = errors.Join(all, w.Abort())
+	}
+	f.open = nil
+	return all
+}
+
+// typesOf returns the content type and the listed type of a file, which its
+// suffix tells (completions.md 5.3, 5.8).
+func typesOf(name string) (contentType, kind string) {
+	for _, t := range [...]struct{ suffix, contentType, kind string }{
+		{".csv", "text/csv", "csv"},
+		{".json", "application/json", "json"},
+		{".json.zst", "application/zstd", "json"},
+		{".log", "text/plain", "log"},
+		{".txt", "text/plain", "log"},
+		{".state", "application/octet-stream", "state"},
+		{".pcap", "application/vnd.tcpdump.pcap", "pcap"},
+	} {
+		if strings.HasSuffix(name, t.suffix) {
+			return t.contentType, t.kind
+		}
+	}
+	return "application/octet-stream", "unknown"
+}

@@ -1,0 +1,155 @@
+package runs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/objects"
+	"netsim/projections"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/simulator/engine"
+	"netsim/simulator/topology"
+)
+
+// Stage reads what a simulation runs on.
+type Stage struct {
+	DB      projections.Reader // the read model
+	Objects *objects.Store
+}
+
+// Inputs are what a simulation runs on, checked to fit together.
+type Inputs struct {
+	ConfigurationStatus string // of the version
+	DocumentHash        string // sha256: of the document's canonical text
+	Traceset            Traceset
+	Groups              []collective.GroupSpec
+	Fabric              *topology.Fabric
+	Options             engine.Options
+	Transfers           int64
+}
+
+// Traceset is the workload that is replayed.
+type Traceset struct {
+	ID          string
+	Status      string
+	Format      string
+	LibraryHash string
+	Files       []events.TracesetFile
+}
+
+// Inputs reads and checks the inputs of a simulation. A fault says what is
+// wrong with them: NotFound that something is missing, which may yet come,
+// Unprocessable that they can never run. Any other error may pass.
+func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Inputs, error) {
+	in := new(Inputs)
+	document, err := s.document(ctx, sim, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.workload(ctx, in); err != nil {
+		return nil, err
+	}
+	if in.Fabric, err = document.Fabric(); err != nil {
+		return nil, unfit("configuration %s cannot be wired: %w", sim.ConfigurationID, err)
+	}
+	if in.Options, err = document.Options(time.Duration(sim.DurationNs)); err != nil {
+		return nil, unfit("configuration %s cannot be simulated: %w", sim.ConfigurationID, err)
+	}
+	if ranks, hosts := collective.Ranks(in.Groups), len(in.Fabric.Hosts); ranks > hosts {
+		return nil, unfit("%d ranks exceed the %d servers of configuration %s", ranks, hosts, sim.ConfigurationID)
+	}
+	for _, g := range in.Groups {
+		for _, phase := range g.Phases {
+			plan := collective.NewPlan(phase, g.GroupSize)
+			in.Transfers += int64(g.Count) * plan.Transfers()
+		}
+	}
+	if in.Transfers == 0 {
+		return nil, unfit("%w", engine.ErrNothing)
+	}
+	return in, nil
+}
+
+func (s *Stage) document(ctx context.Context, sim *projections.Simulation, in *Inputs) (*design.Document, error) {
+	v, err := projections.FindConfigurationVersion(ctx, s.DB, sim.ConfigurationID, sim.ConfigurationVersion)
+	if err != nil {
+		return nil, err
+	}
+	in.ConfigurationStatus, in.Traceset.ID = v.Status, v.TracesetID
+	if sim.TracesetID != "" {
+		in.Traceset.ID = sim.TracesetID // fixed when the simulation was requested
+	}
+	sum := sha256.Sum256([]byte(v.Document))
+	in.DocumentHash = "sha256:" + hex.EncodeToString(sum[:])
+	document, err := design.Parse(v.Document)
+	if err != nil {
+		return nil, unfit("configuration %s: %w", sim.ConfigurationID, err)
+	}
+	return document, nil
+}
+
+// formatSimple is the one format of workload that the engine replays yet.
+const formatSimple = "simple_v1"
+
+func (s *Stage) workload(ctx context.Context, in *Inputs) error {
+	t := &in.Traceset
+	if t.ID == "" {
+		return unfit("the configuration has no traceset")
+	}
+	row, err := projections.FindTraceset(ctx, s.DB, t.ID)
+	if err != nil {
+		return err
+	}
+	t.Status, t.Format, t.LibraryHash = row.Status, row.Format, row.LibraryHash
+	if err := json.Unmarshal([]byte(row.Files), &t.Files); err != nil {
+		return fmt.Errorf("read the files of traceset %s: %w", t.ID, err)
+	}
+	switch {
+	case t.Status != "ready":
+		return unfit("traceset %s is %s, not ready", t.ID, t.Status)
+	case t.Format != formatSimple || len(t.Files) != 1:
+		return unfit("traceset %s has the format %s, which this engine does not replay", t.ID, t.Format)
+	}
+	content, err := s.fetch(ctx, t.Files[0])
+	if err != nil {
+		return err
+	}
+	if in.Groups, err = design.ParseWorkload(content); err != nil {
+		return unfit("traceset %s: %w", t.ID, err)
+	}
+	return nil
+}
+
+// fetch reads a file of a traceset whole and checks that it is the one.
+func (s *Stage) fetch(ctx context.Context, f events.TracesetFile) ([]byte, error) {
+	body, _, err := s.Objects.Get(ctx, f.ObjectKey)
+	if fault.Is(err, fault.NotFound) {
+		return nil, &fault.Fault{Code: fault.NotFound, Message: "file " + f.Name + " of the traceset is not stored", Cause: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	content, err := io.ReadAll(io.LimitReader(body, f.Size+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", f.ObjectKey, err)
+	}
+	sum := sha256.Sum256(content)
+	if f.Hash != "sha256:"+hex.EncodeToString(sum[:]) {
+		return nil, unfit("file %s of the traceset does not match its hash", f.Name)
+	}
+	return content, nil
+}
+
+// unfit is a fault of inputs that can never run; its text is the reason.
+func unfit(format string, args ...any) error {
+	return fault.New(fault.Unprocessable, "%s", fmt.Errorf(format, args...).Error())
+}

@@ -1,0 +1,156 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/objects"
+	"netsim/projections"
+	"netsim/simulator/collective"
+)
+
+// Runner runs simulations with the built-in engine.
+type Runner struct {
+	Commands *commands.Handler
+	DB       *pgxpool.Pool // the read model
+	Objects  *objects.Store
+	Now      func() time.Time
+	Log      *slog.Logger
+
+	// MaxFlows bounds the transfers that are in flight at once, and with them
+	// the memory of a run, about 200 bytes each; 0 is the engine's default.
+	MaxFlows int
+
+	Poll   time.Duration // between two looks at the simulation's status, 0 for 200 ms
+	Report time.Duration // between two progress events, 0 for 5 s
+	Stall  time.Duration // wall-clock time without simulated progress that fails a run, 0 for 5 min
+}
+
+const (
+	builtin      = "builtin"
+	systemActor  = "system"
+	stagingLimit = 10 * time.Minute // after the request
+)
+
+// Run runs the simulation to its end, or finds that there is nothing to do. An
+// error says that the attempt ended early and is to be repeated; the context's
+// own is one.
+func (r *Runner) Run(ctx context.Context, id string) error {
+	sim, err := projections.FindSimulation(ctx, r.DB, id)
+	if err != nil {
+		return err
+	}
+	stopped := sim.Status == commands.Terminated && sim.ResultsManifest == ""
+	switch {
+	case sim.Deleted != "":
+		return nil
+	case sim.Status != commands.Provisioning && sim.Status != commands.Running && !stopped:
+		return nil
+	}
+	log := &logbook{db: r.DB, simulation: id, now: r.Now, log: r.Log}
+	if err := log.begin(ctx); err != nil {
+		return err
+	}
+	stage := Stage{DB: r.DB, Objects: r.Objects}
+	in, err := stage.Inputs(ctx, &sim)
+	if err != nil {
+		return r.unstaged(ctx, &sim, log, err)
+	}
+	log.add(0, levelInfo, componentProvisioner, "configuration %s version %d: %d switches, %d links, %d servers",
+		sim.ConfigurationID, sim.ConfigurationVersion, in.Fabric.Switches(), len(in.Fabric.Links), len(in.Fabric.Hosts))
+	log.add(0, levelInfo, componentProvisioner, "traceset %s: %d ranks, %d transfers",
+		in.Traceset.ID, collective.Ranks(in.Groups), in.Transfers)
+	if sim.Status == commands.Provisioning {
+		if sim, err = r.begin(ctx, &sim, in); err != nil || sim.Status != commands.Running {
+			return err
+		}
+	}
+	a := newAttempt(ctx, r, sim, in, log)
+	if stopped {
+		a.upTo(sim.SimulatedTimeNs)
+	}
+	return a.run(ctx)
+}
+
+// unstaged decides what becomes of a simulation whose inputs are not to be had.
+func (r *Runner) unstaged(ctx context.Context, sim *projections.Simulation, log *logbook, err error) error {
+	reason := fmt.Sprintf("they were not ready within %s", stagingLimit)
+	switch {
+	case sim.Status == commands.Terminated:
+		return nil // nothing is left to publish
+	case fault.Is(err, fault.Unprocessable):
+		reason = err.Error()
+	case r.Now().Sub(sim.CreatedAt) < stagingLimit:
+		return fmt.Errorf("stage the inputs of %s: %w", sim.ID, err)
+	}
+	r.Log.WarnContext(ctx, "the inputs of a simulation could not be staged", "simulation", sim.ID, "error", err)
+	reason = "inputs could not be staged: " + reason
+	log.add(0, levelError, componentProvisioner, "%s", reason)
+	log.flush(ctx)
+	return r.fail(ctx, sim, events.SimulationFailed{Progress: sim.Progress, Reason: reason})
+}
+
+// begin records that the engine takes the run, and returns the simulation as
+// it is then.
+func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, in *Inputs) (projections.Simulation, error) {
+	_, err := commands.Handle(ctx, r.Commands, target(sim), origin(sim.ID, "start"), commands.StartRun{
+		Started: events.SimulationStarted{
+			Engine: builtin, RunID: events.DerivedID("run", sim.ID), Ranks: int64(collective.Ranks(in.Groups)),
+		},
+	})
+	if err != nil && !fault.Is(err, fault.Conflict) { // of one that has ended: the reading tells
+		return *sim, fmt.Errorf("start %s: %w", sim.ID, err)
+	}
+	return projections.FindSimulation(ctx, r.DB, sim.ID)
+}
+
+func (r *Runner) fail(ctx context.Context, sim *projections.Simulation, failed events.SimulationFailed) error {
+	_, err := commands.Handle(ctx, r.Commands, target(sim), origin(sim.ID, "fail"), commands.FailRun{Failed: failed})
+	if err != nil {
+		return fmt.Errorf("record that %s failed: %w", sim.ID, err)
+	}
+	return nil
+}
+
+func target(sim *projections.Simulation) commands.Target {
+	return commands.Target{Stream: sim.ID, PartitionKey: sim.WorkspaceID}
+}
+
+// origin is that of a worker's command: what is done once in a simulation's
+// life is known by what it is.
+func origin(parts ...string) commands.Origin {
+	return commands.Origin{Actor: systemActor, CommandID: events.DerivedUUID(parts...).String()}
+}
+
+// Purge removes everything that a deleted simulation left behind.
+func (r *Runner) Purge(ctx context.Context, id string) error {
+	if err := r.Objects.DeletePrefix(ctx, Prefix(id)); err != nil {
+		return fmt.Errorf("purge %s: %w", id, err)
+	}
+	if _, err := r.DB.Exec(ctx, `DELETE FROM netsim.simulation_logs WHERE simulation_id = $1`, id); err != nil {
+		return fmt.Errorf("purge the log of %s: %w", id, err)
+	}
+	return nil
+}
+
+// maxUnfinished bounds one answer of Unfinished; the next one has the rest.
+const maxUnfinished = 10_000
+
+// Unfinished lists simulations that are to run or running, the oldest first.
+func (r *Runner) Unfinished(ctx context.Context) ([]string, error) {
+	rows, err := r.DB.Query(ctx, `
+		SELECT id FROM simulations WHERE status IN ('provisioning', 'running') AND deleted = ''
+		ORDER BY id LIMIT $1`, maxUnfinished)
+	if err != nil {
+		return nil, fmt.Errorf("list the unfinished simulations: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}

@@ -1,0 +1,339 @@
+package runs_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/projections"
+	"netsim/reactions"
+	"netsim/runs"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/testworld"
+)
+
+func runner(w *testworld.World) *runs.Runner {
+	return &runs.Runner{
+		Commands: w.Commands, DB: w.DB, Objects: w.Objects, Now: time.Now, Log: w.Logger,
+		Poll: 5 * time.Millisecond,
+	}
+}
+
+// small is a workload that is over at once.
+func small() collective.Workload {
+	return collective.Workload{Ranks: 8, Phases: []collective.Phase{
+		{OperationType: collective.AllReduce, DataSize: 1 << 20},
+		{OperationType: collective.AllToAll, DataSize: 1 << 16},
+	}}
+}
+
+// endless is one that takes longer than any test.
+func endless() collective.Workload {
+	phases := make([]collective.Phase, collective.MaxPhases)
+	for i := range phases {
+		phases[i] = collective.Phase{OperationType: collective.AllToAll, DataSize: 1 << 20}
+	}
+	return collective.Workload{Ranks: 256, Phases: phases}
+}
+
+// submit asks for a simple simulation, as the API does.
+func submit(t *testing.T, w *testworld.World, workload collective.Workload) (string, events.SimulationRequested) {
+	t.Helper()
+	simple, _, err := design.NewSimple(nil, &workload, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := design.Canonical(simple)
+	if err != nil {
+		t.Fatal(err)
+	}
+	traceset, err := reactions.SimpleTracesetID(testworld.Account, simple)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := events.NewID(events.SimulationPrefix)
+	requested := events.SimulationRequested{
+		Origin: commands.OriginSimple, AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace,
+		ConfigurationID: events.DerivedID(events.ConfigurationPrefix, id), ConfigurationVersion: 1,
+		Name: "test*run", DurationNs: int64(time.Hour), Duration: "1h",
+		TracesetID: traceset, Simple: text,
+	}
+	testworld.Do(t, w, id, commands.RequestSimulation{Requested: requested})
+	return id, requested
+}
+
+// provisioned is submit with the inputs in place.
+func provisioned(t *testing.T, w *testworld.World, workload collective.Workload) string {
+	t.Helper()
+	id, requested := submit(t, w, workload)
+	simple := reactions.Simple{Commands: w.Commands, Objects: w.Objects}
+	if err := simple.Unfold(t.Context(), id, requested); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func read(t *testing.T, w *testworld.World, key string) string {
+	t.Helper()
+	body, _, err := w.Objects.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	content, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// resultFiles reads the published files and checks them against the manifest.
+func resultFiles(t *testing.T, w *testworld.World, sim projections.Simulation) map[string]string {
+	t.Helper()
+	var manifest runs.Manifest
+	if err := json.Unmarshal([]byte(read(t, w, sim.ResultsManifest)), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	contents := map[string]string{}
+	var size int64
+	for _, f := range manifest.Files {
+		content := read(t, w, sim.ResultsPrefix+f.Name)
+		sum := sha256.Sum256([]byte(content))
+		if f.Size != int64(len(content)) || f.SHA256 != hex.EncodeToString(sum[:]) {
+			t.Errorf("%s is not what the manifest says", f.Name)
+		}
+		contents[f.Name] = content
+		size += f.Size
+	}
+	if size != sim.ResultsBytes {
+		t.Errorf("the files have %d bytes, published were %d", size, sim.ResultsBytes)
+	}
+	return contents
+}
+
+func TestCompletes(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, small())
+
+	if err := runner(w).Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+
+	sim := w.Simulation(t, id)
+	if sim.Status != commands.Completed || sim.Ranks != 8 || sim.FinishedRanks != 8 || sim.UnfinishedRanks != 0 {
+		t.Fatalf("simulation is %s, %d of %d ranks finished: %s", sim.Status, sim.FinishedRanks, sim.Ranks, sim.FailureReason)
+	}
+	files := resultFiles(t, w, sim)
+	for _, name := range []string{
+		"test_run-perf-0.csv", "test_run-collective-stats-0.csv", "test_run-rank-completion-0.csv",
+		"test_run-topology-report-0.csv", "test_run-nd-stats-0.csv", "summary.json", "run.log", "receipt.json",
+	} {
+		if files[name] == "" {
+			t.Errorf("%s is missing or empty", name)
+		}
+	}
+	var receipt runs.Receipt
+	if err := json.Unmarshal([]byte(files["receipt.json"]), &receipt); err != nil {
+		t.Fatal(err)
+	}
+	if len(receipt.Files) != len(files)-1 || receipt.Seed != 1 || receipt.Partial || receipt.Traceset.ID != sim.TracesetID {
+		t.Errorf("receipt %+v", receipt)
+	}
+	lines, _, err := projections.ListLogs(t.Context(), w.DB, projections.LogQuery{Simulation: id, Page: projections.Page{Limit: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(files["run.log"], "\n"); n == 0 || len(lines) != n+2 { // before run.log there are two of the staging
+		t.Errorf("%d log entries beside %d lines of run.log", len(lines), n)
+	}
+}
+
+// TestRepeats: a job that is done again changes nothing, and an attempt that
+// died half-way is made anew with the same bytes.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, small())
+	interrupted, cancel := context.WithCancel(t.Context())
+	// The run begins, and its worker goes before the engine has started.
+	testworld.Do(t, w, id, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "run", Ranks: 8}})
+	cancel()
+	if err := runner(w).Run(interrupted, id); err == nil {
+		t.Error("an interrupted run must be repeated, but gave no error")
+	}
+	if err := runner(w).Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	first := w.Simulation(t, id)
+	files := resultFiles(t, w, first)
+	if err := runner(w).Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, w.Simulation(t, id)); diff != "" {
+		t.Errorf("the second run changed the simulation:\n%s", diff)
+	}
+
+	// The same simulation as its worker's death just before the end leaves it.
+	if _, err := w.DB.Exec(t.Context(), `UPDATE simulations SET status = 'running', results_manifest = ''`); err != nil {
+		t.Fatal(err)
+	}
+	if err := runner(w).Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	again := w.Simulation(t, id)
+	if again.ResultsPrefix == first.ResultsPrefix {
+		t.Fatal("the second attempt has not published")
+	}
+	if diff := cmp.Diff(files, resultFiles(t, w, again)); diff != "" {
+		t.Errorf("the second attempt wrote other files:\n%s", diff)
+	}
+}
+
+func TestTerminates(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, endless())
+	done := make(chan error, 1)
+	r := runner(w)
+	r.Report = 10 * time.Millisecond
+	go func() { done <- r.Run(t.Context(), id) }()
+	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs > 0 })
+
+	testworld.Do(t, w, id, commands.TerminateSimulation{ID: id, By: "tester"})
+
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	sim := w.Simulation(t, id)
+	if sim.Status != commands.Terminated {
+		t.Fatalf("simulation is %s: %s", sim.Status, sim.FailureReason)
+	}
+	files := resultFiles(t, w, sim)
+	if !strings.Contains(files["receipt.json"], `"partial": true`) || !strings.Contains(files["summary.json"], `"stopped"`) {
+		t.Errorf("the results do not say that they are partial")
+	}
+	if strings.Count(files["test_run-rank-completion-0.csv"], "\n") != 257 {
+		t.Errorf("not every rank is in rank-completion")
+	}
+}
+
+// TestTerminatedWithoutWorker: the results of a run that was terminated while
+// its worker was dead reach as far as it was known to be.
+func TestTerminatedWithoutWorker(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, small())
+	testworld.Do(t, w, id, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "run", Ranks: 8}})
+	testworld.Do(t, w, id, commands.ReportProgress{Progress: events.Progress{SimulatedTimeNs: 10_000}})
+	testworld.Do(t, w, id, commands.TerminateSimulation{ID: id, By: "tester"})
+
+	if err := runner(w).Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+
+	sim := w.Simulation(t, id)
+	if sim.Status != commands.Terminated || sim.SimulatedTimeNs != 10_000 {
+		t.Errorf("simulation is %s at %d ns", sim.Status, sim.SimulatedTimeNs)
+	}
+	files := resultFiles(t, w, sim)
+	if !strings.Contains(files["summary.json"], `"simulatedTimePs": 10000000,`) {
+		t.Errorf("the results do not end at the recorded progress:\n%s", files["summary.json"])
+	}
+}
+
+func TestStalls(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, endless())
+	r := runner(w)
+	r.Stall = time.Nanosecond
+
+	if err := r.Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+
+	sim := w.Simulation(t, id)
+	if sim.Status != commands.Failed || !strings.Contains(sim.FailureReason, "no simulated progress") ||
+		!strings.Contains(sim.FailureReason, "the last finished collective is") {
+		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+	}
+	resultFiles(t, w, sim)
+}
+
+func TestInputsThatDoNotCome(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id, _ := submit(t, w, small())
+	r := runner(w)
+
+	if err := r.Run(t.Context(), id); !fault.Is(err, fault.NotFound) {
+		t.Errorf("error %v, want one that says what is missing", err)
+	}
+	if s := w.Simulation(t, id); s.Status != commands.Provisioning {
+		t.Errorf("simulation is %s already", s.Status)
+	}
+	r.Now = func() time.Time { return time.Now().Add(11 * time.Minute) }
+	if err := r.Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if s := w.Simulation(t, id); s.Status != commands.Failed || s.FailureReason != "inputs could not be staged: they were not ready within 10m0s" {
+		t.Errorf("simulation is %s: %s", s.Status, s.FailureReason)
+	}
+}
+
+func TestInputsThatCannotRun(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, small())
+	sim := w.Simulation(t, id)
+	traceset, err := projections.FindTraceset(t.Context(), w.DB, sim.TracesetID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored []events.TracesetFile
+	if err := json.Unmarshal([]byte(traceset.Files), &stored); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Objects.Put(t.Context(), stored[0].ObjectKey, "application/json", strings.NewReader("[]")); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := runner(w).Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+
+	want := "inputs could not be staged: file workload.simple.json of the traceset does not match its hash"
+	if s := w.Simulation(t, id); s.Status != commands.Failed || s.FailureReason != want {
+		t.Errorf("simulation is %s: %s", s.Status, s.FailureReason)
+	}
+}
+
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, small())
+	r := runner(w)
+	if err := r.Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := r.Purge(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for o, err := range w.Objects.List(t.Context(), runs.Prefix(id)) {
+		t.Errorf("%s is left (%v)", o.Key, err)
+	}
+}
