@@ -8,6 +8,8 @@ import (
 	"io"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	web "netsim/infra/http"
 	"netsim/infra/objects"
 	"netsim/projections"
@@ -23,10 +25,13 @@ type API struct {
 	Build      Build
 	Checks     []Check
 	ConsoleURL string // of the console, without a slash at the end
+
+	summaries singleflight.Group // computations under way, by object key
 }
 
 // Objects is the store that result files are in.
 type Objects interface {
 	Get(ctx context.Context, key string) (io.ReadCloser, objects.Info, error)
+	Put(ctx context.Context, key, contentType string, r io.Reader) (objects.Stored, error)
 	PresignGet(ctx context.Context, key, fileName, contentType string, life time.Duration) (objects.Link, error)
 }

@@ -1,0 +1,187 @@
+package readapi
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/fault"
+	"netsim/infra/objects"
+	"netsim/projections"
+	"netsim/simulator/units"
+)
+
+// resultSet is the published files of an ended simulation, in the order in
+// which they were finished.
+type resultSet struct {
+	simulation projections.Simulation
+	files      []resultFile
+}
+
+// resultFile is an entry of the manifest that a run leaves beside its files.
+type resultFile struct {
+	Name        string `json:"name"`
+	Size        int64  `json:"size"`   // bytes
+	SHA256      string `json:"sha256"` // hex
+	ContentType string `json:"contentType"`
+	Type        string `json:"type"`
+}
+
+const maxManifest = 64 << 20 // bytes
+
+// results reads the result files of a simulation of whatever account. There
+// are none, and it is NotFound, until the simulation is final and its files
+// are published (completions.md section 5.3).
+func (a *API) results(ctx context.Context, id string) (resultSet, error) {
+	s, err := a.anySimulation(ctx, id)
+	if err != nil {
+		return resultSet{}, err
+	}
+	if !commands.Final(s.Status) || s.ResultsManifest == "" {
+		return resultSet{}, fault.New(fault.NotFound, "simulation %s is %s and has no results", id, s.Status)
+	}
+	body, _, err := a.Objects.Get(ctx, s.ResultsManifest)
+	if err != nil {
+		return resultSet{}, fmt.Errorf("read the manifest of %s: %w", id, err)
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	var manifest struct {
+		Files []resultFile `json:"files"`
+	}
+	if err := json.NewDecoder(io.LimitReader(body, maxManifest)).Decode(&manifest); err != nil {
+		return resultSet{}, fmt.Errorf("read the manifest of %s: %w", id, err)
+	}
+	return resultSet{simulation: s, files: manifest.Files}, nil
+}
+
+// GetResults implements GET /simulations/{sim_id}/results.
+func (a *API) GetResults(ctx context.Context, r api.GetResultsRequestObject) (api.GetResultsResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	l, err := a.listing(caller, "results", asked{p.Limit, 100, p.Next, p.Cursor},
+		r.SimID, string(p.Type), p.Metrics, string(p.Sort), string(p.Order))
+	if err != nil {
+		return nil, err
+	}
+	set, err := a.results(ctx, r.SimID)
+	if err != nil {
+		return nil, err
+	}
+	files := set.selected(string(p.Type), p.Metrics)
+	if p.Sort == api.GetResultsParamsSortSize {
+		slices.SortStableFunc(files, func(x, y resultFile) int { return cmp.Compare(x.Size, y.Size) })
+	}
+	if p.Order != api.GetResultsParamsOrderAsc {
+		slices.Reverse(files)
+	}
+	s := &set.simulation
+	shown, next, err := l.window(files, s.ResultsManifest)
+	if err != nil {
+		return nil, err
+	}
+	answer := api.Results{
+		SimulationID: s.ID, Duration: simulatedTime(s),
+		Summary: api.ResultSummary{
+			TotalPackets: s.TotalPackets, AvgLatency: units.FormatDuration(s.AvgLatencyPs),
+			Throughput: throughput(s),
+		},
+		DashboardURL: a.ConsoleURL + "/simulations/" + s.ID,
+		Files:        make([]api.ResultFile, len(shown)),
+		Pagination:   l.pagination(len(shown), next),
+	}
+	for i, f := range shown {
+		link, err := a.link(ctx, s, f.Name, f.ContentType)
+		if err != nil {
+			return nil, err
+		}
+		answer.Files[i] = api.ResultFile{
+			Type: api.ResultFileType(f.Type), Name: f.Name, Size: units.FormatSize(f.Size), DownloadURL: link.URL,
+		}
+	}
+	return api.GetResults200JSONResponse(answer), nil
+}
+
+// window cuts a page out of the files of a manifest. The position is how many
+// are behind it and the manifest, since another one may be published.
+func (l listing) window(files []resultFile, manifest string) (shown []resultFile, next []string, err error) {
+	from := 0
+	if after := l.page.After; after != nil {
+		if after[1] != manifest {
+			return nil, nil, fault.New(fault.Validation, "cursor is expired: the results were published anew")
+		}
+		if from, err = strconv.Atoi(after[0]); err != nil {
+			return nil, nil, fmt.Errorf("read a cursor of our own: %w", err)
+		}
+	}
+	files = files[min(from, len(files)):]
+	if len(files) <= l.page.Limit {
+		return files, nil, nil
+	}
+	return files[:l.page.Limit], []string{strconv.Itoa(from + l.page.Limit), manifest}, nil
+}
+
+// selected are the files of a type and of a record, "" for every one.
+func (s resultSet) selected(kind, record string) []resultFile {
+	var out []resultFile
+	for _, f := range s.files {
+		if (kind == "" || f.Type == kind) && (record == "" || s.recordOf(f.Name) == record) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// recordOf returns the record part of {simulation}-{record}-{shard}.csv, ""
+// for a file of another form (completions.md section 5.6).
+func (s resultSet) recordOf(name string) string {
+	rest, ours := strings.CutPrefix(name, strings.ReplaceAll(s.simulation.Name, "*", "_")+"-")
+	rest, csv := strings.CutSuffix(rest, ".csv")
+	if !ours || !csv {
+		return ""
+	}
+	if i := strings.LastIndexByte(rest, '-'); i > 0 && strings.Trim(rest[i+1:], "0123456789") == "" {
+		return rest[:i]
+	}
+	return rest
+}
+
+// GetResultDownload implements GET /simulations/{sim_id}/results/download-url.
+func (a *API) GetResultDownload(ctx context.Context, r api.GetResultDownloadRequestObject) (api.GetResultDownloadResponseObject, error) {
+	name := r.Params.FileName
+	if strings.Contains(name, "..") || strings.HasPrefix(name, "/") {
+		return nil, fault.New(fault.Validation, "fileName must hold no '..' and no leading '/', got '%.200s'", name)
+	}
+	set, err := a.results(ctx, r.SimID)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(set.files, func(f resultFile) bool { return f.Name == name })
+	if i < 0 {
+		return nil, fault.New(fault.NotFound, "simulation %s has no result file '%.200s'", r.SimID, name)
+	}
+	f := set.files[i]
+	link, err := a.link(ctx, &set.simulation, f.Name, f.ContentType)
+	if err != nil {
+		return nil, err
+	}
+	return api.GetResultDownload200JSONResponse{
+		SimulationID: r.SimID, FileName: f.Name, ContentType: f.ContentType, SizeBytes: f.Size,
+		Checksum: "sha256:" + f.SHA256, DownloadURL: link.URL, ExpiresAt: timestamp(link.Expires),
+	}, nil
+}
+
+// link returns a download link for a file of the result set.
+func (a *API) link(ctx context.Context, s *projections.Simulation, name, contentType string) (objects.Link, error) {
+	saveAs := name[strings.LastIndexByte(name, '/')+1:]
+	return a.Objects.PresignGet(ctx, s.ResultsPrefix+name, saveAs, contentType, objects.LinkLife)
+}
