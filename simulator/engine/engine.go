@@ -26,6 +26,7 @@ type engine struct {
 	components     []component
 	freeComponents []int32
 	pending        []int32 // started flows without a rate
+	freed          []int32 // resources that flows have left others on
 	admitAt        int64   // when pending flows get one
 	solver         solver
 
@@ -44,10 +45,15 @@ type resource struct {
 	carried load  // since the last report
 
 	// The solver's scratch.
+	fixed   int64 // taken by flows that are not solved for
 	left    int64
+	level   int64 // rate of the flows that it limits
+	most    int64 // rate of its fastest flow
 	offered int64
-	open    int32
+	members int32 // flows that are solved for
+	open    int32 // of these, without a rate yet
 	mark    uint32
+	freed   bool // a flow left it since rates were shared out
 }
 
 func (e *engine) addResources() {

@@ -28,6 +28,8 @@ type flow struct {
 
 	transfer
 
+	share     int64 // bit/s, the solver's
+	limit     int32 // the resource that limits the rate
 	component int32
 	stamp     uint32
 	mark      uint32 // the solver's visits
@@ -69,6 +71,7 @@ type route struct {
 	work  work  // its bits
 	tail  int64 // ps
 	rate  int64 // bit/s of the slowest resource
+	limit int32 // that resource
 	solo  int64 // ps to drain at that rate
 }
 
@@ -94,7 +97,7 @@ func (e *engine) send(t transfer) {
 		e.acknowledgeAt(id)
 	case e.vacant(f):
 		e.attach(id)
-		f.rate, f.drain = r.rate, e.now+r.solo
+		f.rate, f.drain, f.limit = r.rate, e.now+r.solo, r.limit
 		e.acknowledgeAt(id)
 	default:
 		e.attach(id)
@@ -129,10 +132,12 @@ func (e *engine) measure(r *route) {
 	packets := packetsOf(r.bytes, p.MSS)
 	r.wire = load{8 * (r.bytes + packets*(p.Header+p.Ack)), packets}
 	path := r.path[:r.hops]
-	r.rate = e.resources[path[0]].rate
+	r.rate, r.limit = e.resources[path[0]].rate, path[0]
 	var delay int64
 	for _, h := range path {
-		r.rate = min(r.rate, e.resources[h].rate)
+		if rate := e.resources[h].rate; rate < r.rate {
+			r.rate, r.limit = rate, h
+		}
 		delay += e.resources[h].delay
 	}
 	if e.options.Analytical {
@@ -228,6 +233,10 @@ func (e *engine) detach(id int32) {
 			e.flows[moved>>3].pos[moved&7] = f.pos[hop]
 		}
 		r.flows = r.flows[:last]
+		if last > 0 && !r.freed {
+			r.freed = true
+			e.freed = append(e.freed, h)
+		}
 	}
 	if f.component >= 0 {
 		e.leave(f)

@@ -1,0 +1,266 @@
+package engine
+
+import "math"
+
+// solver shares out rates. Its slices are kept from one solution to the next.
+type solver struct {
+	epoch uint32
+	flows []int32 // that are solved for
+	links []int32 // their resources
+	heap  []share
+}
+
+// share is what each flow of a resource gets that has no rate yet.
+type share struct {
+	rate     int64
+	resource int32
+}
+
+// maxRounds is how often a solution is widened flow by flow before everything
+// connected is solved at once.
+const maxRounds = 6
+
+// anew empties the solver for another solution.
+func (e *engine) anew() {
+	s := &e.solver
+	s.epoch++
+	s.flows, s.links = s.flows[:0], s.links[:0]
+}
+
+// solve shares out rates where something changed, beginning with the flows
+// that are enlisted. It solves for these while all others keep their rates,
+// looks for others whose rate is then no longer fair, enlists them too, and
+// repeats. When that goes on for long, or when sprayed traffic makes rates
+// depend on everything offered, it enlists all flows that are connected.
+func (e *engine) solve() {
+	s := &e.solver
+	e.reach(0)
+	if len(s.flows) == 0 {
+		return
+	}
+	for round := 0; ; round++ {
+		if round == maxRounds || e.options.Routing == Spray {
+			e.connect()
+			e.fill()
+			break
+		}
+		e.fill()
+		if !e.widen() {
+			break
+		}
+	}
+	for _, id := range s.flows {
+		f := &e.flows[id]
+		e.setRate(f, f.share)
+	}
+	e.schedule()
+}
+
+// enlist makes the flow one of those that are solved for.
+func (e *engine) enlist(id int32) {
+	s := &e.solver
+	f := &e.flows[id]
+	f.mark = s.epoch
+	s.flows = append(s.flows, id)
+	if f.component >= 0 {
+		e.leave(f)
+	}
+	f.component = alone
+	if f.rate > 0 {
+		f.left = f.left.after(f.rate, e.now-f.since)
+	}
+	f.since = e.now
+	for _, h := range f.path[:f.hops] {
+		if r := &e.resources[h]; r.mark == s.epoch {
+			r.fixed -= f.rate
+			r.members++
+		}
+	}
+}
+
+// reach touches the resources of the enlisted flows from the given one on.
+func (e *engine) reach(from int) {
+	s := &e.solver
+	for i := from; i < len(s.flows); i++ {
+		f := &e.flows[s.flows[i]]
+		for _, h := range f.path[:f.hops] {
+			if e.resources[h].mark != s.epoch {
+				e.touch(h)
+			}
+		}
+	}
+}
+
+// touch counts what the resource's flows take that are not solved for. Drained
+// flows leave; those without a rate, those that had their resources for
+// themselves, and those that what was freed here may speed up, are enlisted.
+func (e *engine) touch(h int32) {
+	s := &e.solver
+	r := &e.resources[h]
+	freed := r.freed
+	r.freed = false
+	r.mark, r.fixed, r.members = s.epoch, 0, 0
+	s.links = append(s.links, h)
+	for j := 0; j < len(r.flows); {
+		id := r.flows[j] >> 3
+		f := &e.flows[id]
+		switch {
+		case f.mark == s.epoch:
+			r.members++
+		case f.rate > 0 && f.drain <= e.now:
+			e.detach(id)
+			continue
+		default:
+			r.fixed += f.rate
+			if f.component < 0 || freed && f.limit == h {
+				e.enlist(id)
+			}
+		}
+		j++
+	}
+}
+
+// fill raises the rates of the enlisted flows together and stops those whose
+// resource is full: max-min fairness. Shares are rounded down to whole bit/s.
+func (e *engine) fill() {
+	s := &e.solver
+	for _, h := range s.links {
+		r := &e.resources[h]
+		r.left, r.open = max(r.rate-r.fixed, 0), r.members
+		r.level, r.most = math.MaxInt64, 0
+	}
+	if e.options.Routing == Spray {
+		e.trim()
+	}
+	s.heap = s.heap[:0]
+	for _, h := range s.links {
+		if r := &e.resources[h]; r.open > 0 && !e.idleLimit(r) {
+			s.push(share{r.left / int64(r.open), h})
+		}
+	}
+	for _, id := range s.flows {
+		e.flows[id].frozen = false
+	}
+	for frozen := 0; frozen < len(s.flows); {
+		least := s.heap[0]
+		r := &e.resources[least.resource]
+		if r.open == 0 {
+			s.pop()
+			continue
+		}
+		// Other resources that filled up have only made this share larger.
+		if now := r.left / int64(r.open); now > least.rate {
+			s.heap[0].rate = now
+			s.sink(0)
+			continue
+		}
+		s.pop()
+		r.level = max(least.rate, 1)
+		for _, ref := range r.flows {
+			f := &e.flows[ref>>3]
+			if f.mark != s.epoch || f.frozen {
+				continue
+			}
+			f.frozen = true
+			frozen++
+			f.share, f.limit = r.level, least.resource
+			for _, h := range f.path[:f.hops] {
+				g := &e.resources[h]
+				g.left -= r.level
+				g.open--
+				g.most = r.level
+			}
+		}
+	}
+}
+
+// widen enlists the flows that keep the solution from being fair: those faster
+// than others on a resource that limits the others, and those that their own
+// resource no longer limits. It reports whether there were any.
+func (e *engine) widen() bool {
+	s := &e.solver
+	before := len(s.flows)
+	for _, h := range s.links {
+		r := &e.resources[h]
+		n := int64(len(r.flows))
+		if n == int64(r.members) {
+			continue
+		}
+		// Shares are rounded down, so a full resource may have some bits left.
+		full := r.left <= n
+		for _, ref := range r.flows {
+			f := &e.flows[ref>>3]
+			if f.mark == s.epoch {
+				continue
+			}
+			slack := n + f.rate>>20
+			faster := r.level != math.MaxInt64 && f.rate > r.level+slack
+			slower := f.limit == h && (!full || r.most > f.rate+slack)
+			if faster || slower {
+				e.enlist(ref >> 3)
+			}
+		}
+	}
+	e.reach(before)
+	return len(s.flows) > before
+}
+
+// connect enlists every flow that shares a resource with an enlisted one,
+// directly or through others.
+func (e *engine) connect() {
+	s := &e.solver
+	for i := 0; i < len(s.links); i++ {
+		before := len(s.flows)
+		for _, ref := range e.resources[s.links[i]].flows {
+			if e.flows[ref>>3].mark != s.epoch {
+				e.enlist(ref >> 3)
+			}
+		}
+		e.reach(before)
+	}
+}
+
+// idleLimit reports whether the resource has one flow only, which shares a
+// resource that is no faster with others and so can never fill this one. In a
+// large component most resources are like that.
+func (e *engine) idleLimit(r *resource) bool {
+	if len(r.flows) > 1 {
+		return false
+	}
+	f := &e.flows[r.flows[0]>>3]
+	for _, h := range f.path[:f.hops] {
+		if g := &e.resources[h]; len(g.flows) > 1 && g.left <= r.left {
+			return true
+		}
+	}
+	return false
+}
+
+// trim takes from overloaded stages what their own overload costs. Transports
+// that spray let switches cut packets down to headers instead of dropping them
+// (NDP, Ultra Ethernet); hosts go on offering what their NICs can carry, so a
+// stage offered k times its rate carries, for each packet, k-1 headers and as
+// many negative acknowledgements.
+func (e *engine) trim() {
+	s := &e.solver
+	for _, h := range s.links {
+		e.resources[h].offered = 0
+	}
+	for _, id := range s.flows {
+		f := &e.flows[id]
+		first, last := &e.resources[f.path[0]], &e.resources[f.path[f.hops-1]]
+		offer := min(first.rate/int64(first.open), last.rate/int64(last.open))
+		for _, h := range f.path[1 : f.hops-1] {
+			e.resources[h].offered += offer
+		}
+	}
+	p := e.options.Packet
+	packet, control := uint64(p.MSS+p.Header+p.Ack), uint64(p.Header+p.Ack)
+	for _, h := range s.links {
+		r := &e.resources[h]
+		if over := r.offered - r.rate; over > 0 {
+			cost := mulDiv(uint64(over), control, uint64(r.rate)) // bytes a packet, over k-1
+			r.left = int64(mulDiv(uint64(r.rate), packet, packet+cost))
+		}
+	}
+}
