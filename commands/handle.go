@@ -164,6 +164,9 @@ func (h *Handler) append(t *tip, to Target, from Origin, now time.Time, data eve
 		Time: now, Actor: from.Actor, CorrelationID: from.CorrelationID, CauseID: from.CauseID,
 		DataVersion: 1,
 	}}
+	if err := e.Frame.Check(); err != nil {
+		return nil, nil, err
+	}
 	var m events.Message
 	m, e.Hash = e.Frame.Message(value)
 	wait, err := h.Log.Append(family, to.PartitionKey, m)

@@ -104,6 +104,22 @@ func (f Frame) Message(value []byte) (Message, Hash) {
 	return m, hashFrame(&values, value)
 }
 
+// FrameText reports whether s can stand in a frame: 1 to 512 bytes of printable
+// ASCII without spaces.
+func FrameText(s string) bool { return printable([]byte(s)) }
+
+// Check returns an error wrapping ErrFrame for a frame that no reader would
+// read. Such a record must not be appended: it could never be a fact.
+func (f Frame) Check() error {
+	for i, v := range f.values() {
+		required := requiredFields&(1<<i) != 0
+		if (v != nil || required) && !printable(v) {
+			return fmt.Errorf("%w: %s is %q", ErrFrame, frameHeaders[i], v)
+		}
+	}
+	return nil
+}
+
 func (f Frame) values() (v [len(frameHeaders)][]byte) {
 	v[0] = []byte(frameVersion)
 	v[1] = []byte(f.ID)

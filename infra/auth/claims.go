@@ -42,6 +42,8 @@ func (c claims) caller(service bool) (Caller, error) {
 		}
 	}
 	switch {
+	case !events.FrameText(c.Subject):
+		return Caller{}, errors.New("claim sub must be printable ASCII without spaces: it becomes the actor of events")
 	case c.AccountID == AllAccounts && !service:
 		return Caller{}, errors.New("claim account_id may be * in a service token only")
 	case c.AccountID != AllAccounts && !events.ValidID(events.AccountPrefix, c.AccountID):

@@ -45,12 +45,16 @@ func (l *Ledger) Load(ctx context.Context, stream, commandID string) (events.Sna
 		seq    *int64
 		digest *string
 	)
-	err := l.Pool.QueryRow(ctx, `
+	family, err := events.FamilyOf(stream)
+	if err != nil {
+		return s, err
+	}
+	err = l.Pool.QueryRow(ctx, `
 		SELECT coalesce(s.sequence, 0), s.hash, s.state, coalesce(s.parked, false), c.sequence, c.digest
 		FROM (SELECT) AS one
-		LEFT JOIN streams s ON s.stream = $1
+		LEFT JOIN streams s ON s.stream = $1 AND s.family = $3
 		LEFT JOIN command_ids c ON c.stream = $1 AND c.command_id = $2
-		LIMIT 1`, stream, commandID).
+		LIMIT 1`, stream, commandID, family).
 		Scan(&s.Head.Sequence, &hash, &s.State, &s.Parked, &seq, &digest)
 	if err != nil {
 		return s, fmt.Errorf("load stream %s: %w", stream, err)

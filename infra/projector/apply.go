@@ -168,7 +168,8 @@ func (p *Projector) moveOffsets(writes *pgx.Batch, batch []chunk) map[*place]pos
 }
 
 func (p *Projector) saveStreams(writes *pgx.Batch, batch []chunk) error {
-	var ids, states = []string{}, []*string{}
+	var families, ids []string
+	var states []*string
 	var partitions []int32
 	var sequences []int64
 	var hashes [][]byte
@@ -176,7 +177,7 @@ func (p *Projector) saveStreams(writes *pgx.Batch, batch []chunk) error {
 	for _, part := range batch {
 		for i := range part.items {
 			it := &part.items[i]
-			s := p.streams[streamKey{it.frame.Stream, part.at.partition}]
+			s := p.streams[keyOf(part.at, it)]
 			if s == nil || !s.touched {
 				continue
 			}
@@ -185,18 +186,18 @@ func (p *Projector) saveStreams(writes *pgx.Batch, batch []chunk) error {
 			if err != nil {
 				return fmt.Errorf("encode the state of %s: %w", it.frame.Stream, err)
 			}
-			ids, states = append(ids, it.frame.Stream), append(states, state)
+			families, ids, states = append(families, string(part.at.family)), append(ids, it.frame.Stream), append(states, state)
 			partitions, sequences = append(partitions, part.at.partition), append(sequences, s.head.Sequence)
 			hashes, parked = append(hashes, s.head.Hash[:]), append(parked, s.parked)
 		}
 	}
 	if len(ids) > 0 {
 		writes.Queue(fmt.Sprintf(`
-			INSERT INTO %s.streams (stream, partition, sequence, hash, state, parked)
-			SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bytea[], $5::text[], $6::boolean[])
-			ON CONFLICT (stream, partition) DO UPDATE
+			INSERT INTO %s.streams (stream, family, partition, sequence, hash, state, parked)
+			SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[], $5::bytea[], $6::text[], $7::boolean[])
+			ON CONFLICT (stream, family, partition) DO UPDATE
 			SET sequence = excluded.sequence, hash = excluded.hash, state = excluded.state, parked = excluded.parked`,
-			p.ident()), ids, partitions, sequences, hashes, states, parked)
+			p.ident()), ids, families, partitions, sequences, hashes, states, parked)
 	}
 	return nil
 }

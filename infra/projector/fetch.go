@@ -32,7 +32,7 @@ type chunk struct {
 
 const (
 	readBytes = 4 << 20
-	readWait  = time.Second
+	readWait  = 5 * time.Second
 )
 
 // fetch reads one partition from its place on and decodes what it brings, so

@@ -12,10 +12,15 @@ import (
 // maxCachedStreams bounds the streams that are kept between batches.
 const maxCachedStreams = 50_000
 
-// streamKey names a stream where the rule does: in its partition.
+// streamKey names a stream where the rule does: in its partition of its topic.
 type streamKey struct {
-	stream    string
+	family    events.Family
 	partition int32
+	stream    string
+}
+
+func keyOf(at *place, it *item) streamKey {
+	return streamKey{at.family, at.partition, it.frame.Stream}
 }
 
 // stream is a stream as the batches so far leave it.
@@ -36,7 +41,7 @@ func (c streamCache) load(reads *pgx.Batch, schema string, batch []chunk) {
 	for _, part := range batch {
 		for i := range part.items {
 			it := &part.items[i]
-			key := streamKey{it.frame.Stream, part.at.partition}
+			key := keyOf(part.at, it)
 			if it.bad != nil || c[key] != nil || asked[key] {
 				continue
 			}
@@ -48,12 +53,12 @@ func (c streamCache) load(reads *pgx.Batch, schema string, batch []chunk) {
 		return
 	}
 	reads.Queue(fmt.Sprintf(
-		`SELECT stream, partition, sequence, hash, state, parked FROM %s.streams WHERE stream = ANY($1)`, schema), ids).
+		`SELECT family, partition, stream, sequence, hash, state, parked FROM %s.streams WHERE stream = ANY($1)`, schema), ids).
 		Query(func(rows pgx.Rows) error {
 			var key streamKey
 			var s stream
 			var hash []byte
-			_, err := pgx.ForEachRow(rows, []any{&key.stream, &key.partition, &s.head.Sequence, &hash, &s.stored, &s.parked},
+			_, err := pgx.ForEachRow(rows, []any{&key.family, &key.partition, &key.stream, &s.head.Sequence, &hash, &s.stored, &s.parked},
 				func() error {
 					copy(s.head.Hash[:], hash)
 					if asked[key] {
@@ -97,7 +102,7 @@ func (p *Projector) judge(batch []chunk) []events.Fact {
 				it.verdict = events.BadFrame
 				continue
 			}
-			s := p.streams.get(streamKey{it.frame.Stream, part.at.partition})
+			s := p.streams.get(keyOf(part.at, it))
 			it.verdict = events.Judge(s.head, &it.frame, it.hash, part.at.partition, p.counts[part.at.family])
 			if it.verdict != events.Accepted {
 				continue

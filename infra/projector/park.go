@@ -94,7 +94,7 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 	if err := p.send(ctx, reads); err != nil {
 		return fmt.Errorf("load the parked stream: %w", err)
 	}
-	s := p.streams.get(streamKey{parked[0].stream, at.partition})
+	s := p.streams.get(streamKey{at.family, at.partition, parked[0].stream})
 	s.parked, s.touched = false, true
 	var facts []events.Fact
 	for i := range batch[0].items {
@@ -106,7 +106,8 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 		facts = append(facts, factOf(at, it, event))
 	}
 	writes := &pgx.Batch{}
-	writes.Queue(fmt.Sprintf(`DELETE FROM %s.parked WHERE stream = $1 AND partition = $2`, p.ident()), parked[0].stream, at.partition)
+	writes.Queue(fmt.Sprintf(`DELETE FROM %s.parked WHERE stream = $1 AND family = $2 AND partition = $3`, p.ident()),
+		parked[0].stream, at.family, at.partition)
 	if err := p.retell(ctx, writes, batch, facts); err != nil {
 		return err
 	}

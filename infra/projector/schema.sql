@@ -18,12 +18,13 @@ CREATE TABLE offsets (
 
 CREATE TABLE streams (
     stream    text    NOT NULL,
+    family    text    NOT NULL,
     partition int     NOT NULL,
     sequence  bigint  NOT NULL,
     hash      bytea   NOT NULL,
     state     text,             -- what decisions need, as JSON
     parked    boolean NOT NULL,
-    PRIMARY KEY (stream, partition)
+    PRIMARY KEY (stream, family, partition)
 ) WITH (fillfactor = 80);
 
 -- Facts whose command may be sent again under the same id.
