@@ -33,6 +33,26 @@ type engine struct {
 	groups []group
 	ranks  []rank
 	cover  cover
+
+	links, beacons period
+}
+
+// period is when a periodic report is due.
+type period struct {
+	every int64 // ps
+	count int64
+}
+
+// again schedules the next report of the period, if it is to be had at all.
+func (e *engine) again(p *period, k kind) {
+	if p.every == 0 {
+		return
+	}
+	if n := e.options.MaxReports; n > 0 && p.count > 0 && p.count%n == 0 {
+		p.every *= 2
+	}
+	p.count++
+	e.queue.push(e.now+p.every, k, 0, 0)
 }
 
 // resource is a directed link, or in spray mode a directed bundle.
@@ -80,11 +100,13 @@ const eventsPerLook = 4096
 // run handles events in order until none is left, the limit or the context
 // ends it, or something fails.
 func (e *engine) run(ctx context.Context) (End, error) {
-	if o := e.options; o.Interval > 0 && e.observe.Links != nil {
-		e.queue.push(o.Interval, report, 0, 0)
+	if e.observe.Links != nil {
+		e.links.every = e.options.Interval
+		e.again(&e.links, report)
 	}
-	if o := e.options; o.Beacon > 0 && e.observe.Beacon != nil {
-		e.queue.push(o.Beacon, beacon, 0, 0)
+	if e.observe.Beacon != nil {
+		e.beacons.every = e.options.Beacon
+		e.again(&e.beacons, beacon)
 	}
 	e.begin()
 	var look, tell int64 // events at which to look at ctx and tell the progress
@@ -135,11 +157,11 @@ func (e *engine) handle(k kind, ev event) {
 		}
 	case report:
 		e.reportLinks()
-		e.queue.push(e.now+e.options.Interval, report, 0, 0)
+		e.again(&e.links, report)
 	case beacon:
 		e.progress.Time = e.now
 		e.fail(e.observe.Beacon(&e.progress))
-		e.queue.push(e.now+e.options.Beacon, beacon, 0, 0)
+		e.again(&e.beacons, beacon)
 	}
 }
 

@@ -73,6 +73,10 @@ type Options struct {
 	// Interval and Beacon are the simulated picoseconds between calls of
 	// Observer.Links and Observer.Beacon; 0 means never.
 	Interval, Beacon int64
+	// MaxReports keeps long runs from drowning in them: after every so many
+	// calls of Observer.Links or of Observer.Beacon its interval doubles; 0
+	// means never.
+	MaxReports int64
 	// ProgressEvents is the number of events between calls of
 	// Observer.Progress; 0 means 65,536.
 	ProgressEvents int64

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -228,5 +229,26 @@ func TestStop(t *testing.T) {
 	}
 	if r.End != engine.Stopped || r.Sends == 0 || r.Sends == r.SendsTotal || len(r.Unfinished) != 8 {
 		t.Errorf("ended %v after %d of %d sends with %d unfinished ranks", r.End, r.Sends, r.SendsTotal, len(r.Unfinished))
+	}
+}
+
+// TestMaxReports: the interval doubles after so many reports, and the reports
+// still cover the run without a gap.
+func TestMaxReports(t *testing.T) {
+	t.Parallel()
+	var spans []int64
+	var end int64
+	r := run(t, engine.Input{
+		Fabric: oneSwitch(t, 8, 400*gbps, 500_000), Groups: workload(t, 8, phase("allReduce", "", 1<<20)),
+		Options: engine.Options{Interval: 1_000_000, MaxReports: 2},
+	}, engine.Observer{Links: func(l *engine.Links) error {
+		if l.Start != end {
+			t.Errorf("a report from %d after one to %d", l.Start, end)
+		}
+		spans, end = append(spans, (l.End-l.Start)/1_000_000), l.End
+		return nil
+	}})
+	if end != r.Time || !slices.Equal(spans[:6], []int64{1, 1, 2, 2, 4, 4}) {
+		t.Errorf("reports of %v us to %d of %d ps", spans, end, r.Time)
 	}
 }

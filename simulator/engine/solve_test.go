@@ -84,6 +84,7 @@ func TestMaxMin(t *testing.T) {
 				if f.drain <= e.now {
 					continue // alone and drained: it only waits for its acknowledgement
 				}
+				// Shares are rounded down one after the other.
 				if d := f.rate - rate; d < -1000 || d > 1000 {
 					t.Fatalf("flow %d has %d bit/s, want %d", id, f.rate, rate)
 				}

@@ -30,6 +30,12 @@ func (r *Recorder) writeTopology() error {
 	return t.close()
 }
 
+// MaxReports is the engine option that keeps nd-stats to some hundred thousand
+// rows for each doubling of the run's length: two rows a link and report.
+func MaxReports(f *topology.Fabric) int64 {
+	return max(1, 128<<10/int64(len(f.Links)))
+}
+
 func device(port int32) string { return "eth" + strconv.Itoa(int(port)) }
 
 const linkHeader = "time_utc,sim_time_sec,component_name,nd_name,component_type,ifid,uldl,node_id,tier,subtier," +
