@@ -51,7 +51,11 @@ func findBinaries(pgdata string, owner *syscall.Credential) (binaries, error) {
 	if want != 0 && unsuited != nil {
 		return binaries{}, unsuited
 	}
-	return obtain(owner)
+	b, err := obtain(owner)
+	if err != nil {
+		return b, err
+	}
+	return b, b.suits(want)
 }
 
 // candidates lists directories that may hold PostgreSQL's programs, best first.
@@ -63,7 +67,11 @@ func candidates() []string {
 			dirs = append(dirs, filepath.Dir(file))
 		}
 	}
-	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"} {
+	patterns := []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"}
+	if cache, err := cacheDir(); err == nil {
+		patterns = append(patterns, filepath.Join(cache, "postgres-*/bin")) // what download left
+	}
+	for _, pattern := range patterns {
 		found, _ := filepath.Glob(pattern)
 		slices.Reverse(found) // newest first
 		dirs = append(dirs, found...)
@@ -113,7 +121,8 @@ func isProgram(file string) error {
 // suits refuses programs that are too old, or cannot open the existing cluster.
 func (b binaries) suits(want int) error {
 	if want != 0 && b.major != want {
-		return fmt.Errorf("the data was written by PostgreSQL %d, but %s is %d; set PG_BIN to the directory of its programs", want, b.dir, b.major)
+		return fmt.Errorf("the data was written by PostgreSQL %d, but %s is %d; set PG_BIN to the directory of its programs",
+			want, b.dir, b.major)
 	}
 	if b.major < oldestMajor {
 		return fmt.Errorf("%s is PostgreSQL %d, at least %d is needed", b.dir, b.major, oldestMajor)
@@ -127,6 +136,9 @@ func (b binaries) suits(want int) error {
 func obtain(owner *syscall.Credential) (binaries, error) {
 	cache, err := cacheDir()
 	if err != nil {
+		return binaries{}, err
+	}
+	if err := makeDir(cache); err != nil {
 		return binaries{}, err
 	}
 	lock, err := os.OpenFile(filepath.Join(cache, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
@@ -149,8 +161,8 @@ func obtain(owner *syscall.Credential) (binaries, error) {
 		}
 	}
 	if b, err = download(cache, owner); err != nil {
-		return b, fmt.Errorf("PostgreSQL was not found in $PG_BIN, PATH or /usr/lib/postgresql and could not be obtained; install PostgreSQL %d or later: %w",
-			oldestMajor, errors.Join(aptErr, err))
+		return b, fmt.Errorf("PostgreSQL was not found in $PG_BIN, PATH or /usr/lib/postgresql and could not be obtained; "+
+			"install PostgreSQL %d or later: %w", oldestMajor, errors.Join(aptErr, err))
 	}
 	return b, nil
 }
@@ -165,18 +177,13 @@ func installed(owner *syscall.Credential) (binaries, bool) {
 	return binaries{}, false
 }
 
-// cacheDir makes the directory that downloads are kept in.
+// cacheDir is the directory that downloads are kept in.
 func cacheDir() (string, error) {
 	if os.Geteuid() == 0 {
-		const shared = "/var/cache/netsim-dev" // a root's home is closed to PostgreSQL's user
-		return shared, makeDir(shared)
+		return "/var/cache/netsim-dev", nil // root's home is closed to PostgreSQL's user
 	}
 	base, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(base, "netsim-dev")
-	return dir, makeDir(dir)
+	return filepath.Join(base, "netsim-dev"), err
 }
 
 // aptInstall installs Debian's package without the cluster that it would
@@ -203,9 +210,6 @@ apt-get install -q -y --no-install-recommends postgresql`
 func download(cache string, owner *syscall.Credential) (binaries, error) {
 	version := embeddedpostgres.V17
 	dir := filepath.Join(cache, "postgres-"+string(version))
-	if b, err := inspect(filepath.Join(dir, "bin"), owner); err == nil {
-		return b, nil
-	}
 	fmt.Fprintln(os.Stderr, "netsim-dev: PostgreSQL was not found; downloading it")
 	scratch, err := os.MkdirTemp("", "netsim-dev-postgres-")
 	if err != nil {

@@ -142,17 +142,18 @@ func TestRunRefuses(t *testing.T) {
 func TestBannerCommandCanBePasted(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		data, want string
+		data, token string
 	}{
-		"default data": {"/repo/.netsim", `curl -H "Authorization: Bearer $(./bin/netsim token)" http://127.0.0.1:8080/api/v1/workspaces`},
-		"other data":   {"/my data", `curl -H "Authorization: Bearer $(NETSIM_DATA='/my data' ./bin/netsim token)" http://127.0.0.1:8080/api/v1/workspaces`},
+		"default data": {"/repo/.netsim", "./bin/netsim token"},
+		"other data":   {"/my data", "NETSIM_DATA='/my data' ./bin/netsim token"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &service{binary: "/repo/bin/netsim", http: "0.0.0.0:8080", ops: ":1", data: test.data, cwd: "/repo"}
-			if got := s.banner(nil); !strings.Contains(got, test.want) {
-				t.Errorf("banner = %s\nwant %s", got, test.want)
+			want := `curl -H "Authorization: Bearer $(` + test.token + `)" http://127.0.0.1:8080/api/v1/workspaces`
+			if got := s.banner(nil); !strings.Contains(got, want) {
+				t.Errorf("banner = %s\nwant %s", got, want)
 			}
 		})
 	}

@@ -20,7 +20,7 @@ func Postgres(t testing.TB) string {
 	t.Helper()
 	admin := sharedPostgres.get(t, "postgres").URL
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	if err := execute(t.Context(), admin, "create database "+name+" strategy file_copy"); err != nil {
+	if err := execute(t.Context(), admin, "create database "+name); err != nil {
 		t.Fatalf("teststack: create database: %v", err)
 	}
 	t.Cleanup(func() {
