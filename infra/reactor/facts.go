@@ -1,0 +1,156 @@
+package reactor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/IBM/sarama"
+	"github.com/ThreeDotsLabs/watermill-kafka/v3/pkg/kafka"
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
+
+	"netsim/events"
+)
+
+// The metadata of a message are its record's headers, and these.
+const (
+	streamHeader    = "ce_subject"
+	partitionHeader = "partition_poisoned" // beside the reason, topic and handler that Watermill adds
+	offsetHeader    = "offset_poisoned"
+)
+
+// Outcomes of a record, for the metrics.
+const (
+	outcomeDone     = "done"
+	outcomeNoFact   = "not_a_fact"
+	outcomeFailed   = "failed"
+	outcomePoisoned = "poisoned"
+)
+
+// errUnreadable is wrapped by the error of a fact that this release cannot
+// read. Trying again does not help.
+var errUnreadable = errors.New("the fact cannot be read")
+
+// unmarshaler turns a record into a message as it stands. It never fails: a
+// record that cannot be read is judged like any other.
+type unmarshaler struct{}
+
+// Unmarshal implements kafka.Unmarshaler.
+func (unmarshaler) Unmarshal(record *sarama.ConsumerMessage) (*message.Message, error) {
+	metadata := make(message.Metadata, len(record.Headers)+3)
+	for _, h := range record.Headers {
+		metadata.Set(string(h.Key), string(h.Value))
+	}
+	metadata.Set(partitionHeader, strconv.Itoa(int(record.Partition)))
+	metadata.Set(offsetHeader, strconv.FormatInt(record.Offset, 10))
+	metadata.Set(middleware.CorrelationIDMetadataKey, metadata.Get("ce_correlationid"))
+	m := message.NewMessage(metadata.Get("ce_id"), record.Value)
+	m.Metadata = metadata
+	return m, nil
+}
+
+// positionOf is the place of a message's record in the log.
+func positionOf(m *message.Message, family events.Family) (events.Position, error) {
+	partition, ok := kafka.MessagePartitionFromCtx(m.Context())
+	offset, found := kafka.MessagePartitionOffsetFromCtx(m.Context())
+	if !ok || !found {
+		return events.Position{}, errors.New("the message has no place in the log")
+	}
+	return events.Position{Family: family, Partition: partition, Offset: offset}, nil
+}
+
+// factsOnly holds a record back until it has been judged, and drops it unless
+// it is a fact. When no verdict is to be had, the record comes again.
+func (r *Reactor) factsOnly(h handler) message.HandlerMiddleware {
+	return func(next message.HandlerFunc) message.HandlerFunc {
+		return func(m *message.Message) ([]*message.Message, error) {
+			at, err := positionOf(m, h.family)
+			if err != nil {
+				return nil, err
+			}
+			verdict, err := r.config.Judge.Verdict(m.Context(), at)
+			if err != nil {
+				return nil, err
+			}
+			if verdict != events.Accepted {
+				r.count(h, outcomeNoFact)
+				return nil, nil
+			}
+			return next(m)
+		}
+	}
+}
+
+// react reads the fact and hands it to the handler.
+func (r *Reactor) react(m *message.Message, h handler) error {
+	f, err := factOf(m, h.family)
+	if err == nil {
+		err = h.react(m.Context(), f)
+	}
+	if err != nil {
+		r.count(h, outcomeFailed)
+		return fmt.Errorf("handler %s on %s %s: %w", h.name, m.Metadata.Get("ce_type"), m.Metadata.Get(streamHeader), err)
+	}
+	r.count(h, outcomeDone)
+	return nil
+}
+
+// factOf reads an accepted record. Its frame has been read by the projector,
+// so there is no header twice.
+func factOf(m *message.Message, family events.Family) (events.Fact, error) {
+	at, err := positionOf(m, family)
+	if err != nil {
+		return events.Fact{}, err
+	}
+	key, _ := kafka.MessageKeyFromCtx(m.Context())
+	record := events.Message{Key: key, Value: m.Payload}
+	for name, value := range m.Metadata {
+		record.Headers = append(record.Headers, events.Header{Key: name, Value: []byte(value)})
+	}
+	frame, hash, err := events.ReadFrame(&record)
+	if err != nil {
+		return events.Fact{}, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	data, err := events.Decode(frame.Type, m.Payload)
+	if err != nil {
+		return events.Fact{}, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	f := events.Fact{
+		Event: events.Event{Frame: frame, Hash: hash, Data: data}, Family: family,
+		Partition: at.Partition, Offset: at.Offset,
+	}
+	f.RecordedAt, _ = kafka.MessageTimestampFromCtx(m.Context())
+	return f, nil
+}
+
+// errNotToBlame is wrapped by a failure while the read model did not answer
+// either.
+var errNotToBlame = errors.New("the read model does not answer")
+
+// blame finds out whether a fact that could not be reacted to is the cause.
+func (r *Reactor) blame(h handler) message.HandlerMiddleware {
+	return func(next message.HandlerFunc) message.HandlerFunc {
+		return func(m *message.Message) ([]*message.Message, error) {
+			out, err := next(m)
+			if err == nil || errors.Is(err, errUnreadable) {
+				return out, err
+			}
+			at, _ := positionOf(m, h.family) // it had one before
+			if _, e := r.config.Judge.Verdict(m.Context(), at); e != nil {
+				return nil, fmt.Errorf("%w: %w", errNotToBlame, err)
+			}
+			return nil, err
+		}
+	}
+}
+
+// blameable reports whether a fact goes to the poison topic for the error.
+func blameable(err error) bool {
+	return !errors.Is(err, errNotToBlame) && !errors.Is(err, context.Canceled)
+}
+
+func (r *Reactor) count(h handler, outcome string) {
+	r.outcomes.WithLabelValues(h.name, outcome).Inc()
+}

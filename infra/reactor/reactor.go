@@ -1,0 +1,198 @@
+package reactor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/IBM/sarama"
+	"github.com/ThreeDotsLabs/watermill"
+	"github.com/ThreeDotsLabs/watermill-kafka/v3/pkg/kafka"
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"netsim/events"
+)
+
+// Judge tells what the log's arbiter said of a record.
+type Judge interface {
+	// Verdict waits until the record at the position has been judged.
+	Verdict(ctx context.Context, at events.Position) (events.Verdict, error)
+}
+
+// Config says which log to react to and how.
+type Config struct {
+	Brokers     []string // host:port of some brokers
+	Prefix      string   // of topic names, and of group names when it is not the default; "" is "netsim."
+	Replication int      // of the poison topic, 0 for the broker's own
+	Judge       Judge
+	Log         *slog.Logger
+	Metrics     prometheus.Registerer // nil for none
+
+	// Retries is how often a failed reaction is tried again before it is
+	// poison, 0 for 10. Pauses double from FirstPause, 0 for 100 ms, to at
+	// most 30 s, with jitter: about two minutes in all.
+	Retries    int
+	FirstPause time.Duration
+}
+
+// Reaction reacts to a fact. It may be called again with the same fact.
+type Reaction func(ctx context.Context, f events.Fact) error
+
+// Reactor runs reactions. Handle is called before Run.
+type Reactor struct {
+	config   Config
+	handlers []handler
+	outcomes *prometheus.CounterVec
+}
+
+type handler struct {
+	name   string
+	family events.Family
+	react  Reaction
+}
+
+const defaultPrefix = "netsim."
+
+// New returns a reactor without handlers.
+func New(c Config) (*Reactor, error) {
+	if len(c.Brokers) == 0 {
+		return nil, errors.New("no address of a Kafka broker is configured")
+	}
+	if c.Prefix == "" {
+		c.Prefix = defaultPrefix
+	}
+	if c.Replication == 0 {
+		c.Replication = -1
+	}
+	if c.Retries == 0 {
+		c.Retries = 10
+	}
+	if c.FirstPause == 0 {
+		c.FirstPause = 100 * time.Millisecond
+	}
+	r := &Reactor{config: c, outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "netsim_reactions_total",
+		Help: "Records by handler and outcome: done, not_a_fact, failed (and tried again), poisoned.",
+	}, []string{"handler", "outcome"})}
+	if c.Metrics != nil {
+		if err := c.Metrics.Register(r.outcomes); err != nil {
+			return nil, fmt.Errorf("register the reactor's metrics: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// Handle has the facts of the families reacted to. The name is the handler's
+// for ever: its groups' offsets are kept under it.
+func (r *Reactor) Handle(name string, react Reaction, families ...events.Family) {
+	for _, family := range families {
+		r.handlers = append(r.handlers, handler{name: name, family: family, react: react})
+	}
+}
+
+// Run reacts until ctx ends. It begins anew whenever it must.
+func (r *Reactor) Run(ctx context.Context) error {
+	for {
+		err := r.run(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		r.config.Log.WarnContext(ctx, "the reactor starts over", "error", err)
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// closeTimeout bounds how long reactions in progress may take to end. What is
+// cut off comes again.
+const closeTimeout = 5 * time.Second
+
+func (r *Reactor) run(ctx context.Context) error {
+	if err := r.ensurePoison(); err != nil {
+		return err
+	}
+	logger := watermill.NewSlogLoggerWithLevelMapping(r.config.Log, map[slog.Level]slog.Level{
+		slog.LevelInfo: slog.LevelDebug, slog.LevelError: slog.LevelWarn, // each error is tried again
+	})
+	publisher, err := kafka.NewPublisher(kafka.PublisherConfig{
+		Brokers: r.config.Brokers, OverwriteSaramaConfig: r.sarama(),
+		Marshaler: kafka.NewWithPartitioningMarshaler(func(_ string, m *message.Message) (string, error) {
+			return m.Metadata.Get(streamHeader), nil
+		}),
+	}, logger)
+	if err != nil {
+		return fmt.Errorf("open the poison topic: %w", err)
+	}
+	defer publisher.Close() //nolint:errcheck // what was sent is acknowledged
+	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: closeTimeout}, logger)
+	if err != nil {
+		return fmt.Errorf("make the router: %w", err)
+	}
+	poison, err := middleware.PoisonQueueWithFilter(counted{publisher, r.outcomes}, r.PoisonTopic(), blameable)
+	if err != nil {
+		return fmt.Errorf("make the poison queue: %w", err)
+	}
+	router.AddMiddleware(middleware.CorrelationID)
+	for _, h := range r.handlers {
+		if err := r.add(router, h, poison, logger); err != nil {
+			return err
+		}
+	}
+	return router.Run(ctx)
+}
+
+// add subscribes a handler. From the outside in: hold back what is no fact,
+// give up what cannot be done, try again, and turn panics into errors.
+func (r *Reactor) add(router *message.Router, h handler, poison message.HandlerMiddleware, logger watermill.LoggerAdapter) error {
+	group := r.Group(h.name, h.family)
+	subscriber, err := kafka.NewSubscriber(kafka.SubscriberConfig{
+		Brokers: r.config.Brokers, ConsumerGroup: group, Unmarshaler: unmarshaler{},
+		OverwriteSaramaConfig: r.sarama(), NackResendSleep: time.Second,
+	}, logger)
+	if err != nil {
+		return fmt.Errorf("subscribe %s: %w", group, err)
+	}
+	added := router.AddConsumerHandler(group, r.config.Prefix+string(h.family), subscriber, func(m *message.Message) error {
+		return r.react(m, h)
+	})
+	retry := middleware.Retry{
+		MaxRetries: r.config.Retries, InitialInterval: r.config.FirstPause, MaxInterval: 30 * time.Second,
+		Multiplier: 2, RandomizationFactor: 0.5, ResetContextOnRetry: true, Logger: logger,
+		ShouldRetry: func(p middleware.RetryParams) bool { return !errors.Is(p.Err, errUnreadable) },
+	}
+	added.AddMiddleware(r.factsOnly(h), poison, r.blame(h), retry.Middleware, middleware.Recoverer)
+	return nil
+}
+
+// Group is the name of the consumer group of a handler and a family.
+func (r *Reactor) Group(name string, family events.Family) string {
+	group := "netsim-reactor." + name + "." + string(family)
+	if r.config.Prefix == defaultPrefix {
+		return group
+	}
+	return r.config.Prefix + group
+}
+
+// sarama are the settings of every client: nothing is acknowledged before all
+// replicas have it, and a retry lands once.
+func (r *Reactor) sarama() *sarama.Config {
+	c := sarama.NewConfig()
+	c.Version = sarama.V2_8_0_0
+	c.ClientID = "netsim-reactor"
+	c.Consumer.Return.Errors = true
+	c.Consumer.Offsets.Initial = sarama.OffsetOldest
+	c.Consumer.Group.Session.Timeout = 6 * time.Second // the least that brokers allow: how long a dead process keeps its partitions
+	c.Consumer.Group.Heartbeat.Interval = 2 * time.Second
+	c.Producer.Idempotent = true
+	c.Producer.RequiredAcks = sarama.WaitForAll
+	c.Producer.Return.Successes = true
+	c.Net.MaxOpenRequests = 1
+	return c
+}

@@ -1,0 +1,306 @@
+package reactor_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/reactor"
+	"netsim/testworld"
+)
+
+// newReactor returns a reactor on the world's log that gives up soon.
+func newReactor(t *testing.T, w *testworld.World, change func(*reactor.Config)) (*reactor.Reactor, *prometheus.Registry) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	c := reactor.Config{
+		Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, Judge: w.Watcher, Log: w.Logger, Metrics: registry,
+		Retries: 2, FirstPause: time.Millisecond,
+	}
+	if change != nil {
+		change(&c)
+	}
+	r, err := reactor.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, registry
+}
+
+// workspace makes a workspace of its own partition key and returns its id.
+func workspace(t *testing.T, w *testworld.World, name string) string {
+	t.Helper()
+	id := events.NewID(events.WorkspacePrefix)
+	testworld.Do(t, w, id, commands.CreateWorkspace{AccountID: testworld.Account, Owner: "tester", Name: name})
+	return id
+}
+
+// appendRecord puts a record into the log, fact or not, and returns once it
+// has been judged.
+func appendRecord(t *testing.T, w *testworld.World, m events.Message, want events.Verdict) {
+	t.Helper()
+	wait, err := w.Ledger.Append(events.Workspaces, events.DefaultWorkspace, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.Watcher.Verdict(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != want {
+		t.Fatalf("the record is %s, want %s", got, want)
+	}
+}
+
+func frame(stream, eventType string, sequence int64) events.Frame {
+	return events.Frame{
+		ID: events.DerivedUUID(stream, eventType).String(), Type: eventType, Stream: stream,
+		PartitionKey: events.DefaultWorkspace, Sequence: sequence, Time: time.Now(), Actor: "tester", DataVersion: 1,
+	}
+}
+
+// outcomes reads the reactor's counter for a handler.
+func outcomes(t *testing.T, registry *prometheus.Registry, handler string) map[string]int {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			labels := map[string]string{}
+			for _, l := range m.GetLabel() {
+				labels[l.GetName()] = l.GetValue()
+			}
+			if labels["handler"] == handler {
+				counts[labels["outcome"]] = int(m.GetCounter().GetValue())
+			}
+		}
+	}
+	return counts
+}
+
+// poisoned waits for the first record in the poison topic, in any partition.
+func poisoned(t *testing.T, w *testworld.World, r *reactor.Reactor) kafka.Message {
+	t.Helper()
+	reader := kafka.NewReader(kafka.ReaderConfig{
+		Brokers: w.Log.Brokers, Topic: r.PoisonTopic(), GroupID: w.Log.Prefix + "poison-reader",
+		StartOffset: kafka.FirstOffset, MaxWait: 50 * time.Millisecond,
+	})
+	defer reader.Close()
+	m, err := reader.ReadMessage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func header(m kafka.Message, key string) string {
+	for _, h := range m.Headers {
+		if h.Key == key {
+			return string(h.Value)
+		}
+	}
+	return ""
+}
+
+func TestFactsOnly(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	first := workspace(t, w, "first")
+	value := []byte(`{"name":"never"}`)
+	stale, _ := frame(first, events.WorkspaceUpdated{}.EventType(), 1).Message(value)
+	ahead := frame(first, events.WorkspaceUpdated{}.EventType(), 9)
+	ahead.PreviousHash = events.Hash{1}
+	gap, _ := ahead.Message(value)
+	appendRecord(t, w, stale, events.Stale)
+	appendRecord(t, w, gap, events.Gap)
+	appendRecord(t, w, events.Message{Key: []byte("what"), Value: []byte("is this")}, events.BadFrame)
+	second := workspace(t, w, "second")
+
+	r, registry := newReactor(t, w, nil)
+	seen := make(chan events.Fact, 8)
+	r.Handle("recorder", func(_ context.Context, f events.Fact) error {
+		seen <- f
+		return nil
+	}, events.Workspaces)
+	testworld.Running(t, r.Run)
+
+	one, two := <-seen, <-seen
+	if one.Stream != first || two.Stream != second {
+		t.Errorf("reacted to %s and %s, want %s and %s", one.Stream, two.Stream, first, second)
+	}
+	if d, ok := one.Data.(events.WorkspaceCreated); !ok || d.Name != "first" || one.Sequence != 1 || one.RecordedAt.IsZero() {
+		t.Errorf("the fact came as %+v", one)
+	}
+	testworld.Await(t, func() bool { return outcomes(t, registry, "recorder")["done"] == 2 })
+	if n := outcomes(t, registry, "recorder")["not_a_fact"]; n != 3 {
+		t.Errorf("%d records were dropped, want 3", n)
+	}
+}
+
+// TestPoison: what a handler cannot do goes aside after the last try, and the
+// partition goes on.
+func TestPoison(t *testing.T) {
+	t.Parallel()
+	for name, failing := range map[string]func() error{
+		"an error": func() error { return errors.New("out of ideas") },
+		"a panic":  func() error { panic("out of ideas") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := testworld.New(t)
+			bad, good := workspace(t, w, "bad"), workspace(t, w, "good")
+			r, registry := newReactor(t, w, nil)
+			seen := make(chan string, 8)
+			r.Handle("picky", func(_ context.Context, f events.Fact) error {
+				seen <- f.Stream
+				if f.Stream == bad {
+					return failing()
+				}
+				return nil
+			}, events.Workspaces)
+			testworld.Running(t, r.Run)
+
+			for i, want := range []string{bad, bad, bad, good} {
+				if got := <-seen; got != want {
+					t.Fatalf("call %d was for %s, want %s", i+1, got, want)
+				}
+			}
+			m := poisoned(t, w, r)
+			if string(m.Key) != bad || header(m, "ce_subject") != bad || header(m, "reason_poisoned") == "" || header(m, "offset_poisoned") != "0" {
+				t.Errorf("poison record with key %s and headers %s", m.Key, m.Headers)
+			}
+			if n := outcomes(t, registry, "picky")["poisoned"]; n != 1 {
+				t.Errorf("%d facts counted as poisoned", n)
+			}
+		})
+	}
+}
+
+// TestUnreadableFact: a type of a later release goes aside without a try.
+func TestUnreadableFact(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	stream := events.NewID(events.WorkspacePrefix)
+	m, _ := frame(stream, "netsim.workspace.unheard_of.v1", 1).Message([]byte(`{}`))
+	appendRecord(t, w, m, events.Accepted)
+	good := workspace(t, w, "good")
+	r, _ := newReactor(t, w, nil)
+	seen := make(chan string, 8)
+	r.Handle("old", func(_ context.Context, f events.Fact) error {
+		seen <- f.Stream
+		return nil
+	}, events.Workspaces)
+	testworld.Running(t, r.Run)
+
+	if got := <-seen; got != good {
+		t.Errorf("reacted to %s, want only %s", got, good)
+	}
+	if m := poisoned(t, w, r); header(m, "ce_type") != "netsim.workspace.unheard_of.v1" {
+		t.Errorf("poison record with headers %s", m.Headers)
+	}
+}
+
+// outage is a judge whose read model is away for a while.
+type outage struct {
+	reactor.Judge
+	answers chan error // the next answers; then the judge's own
+}
+
+func (o outage) Verdict(ctx context.Context, at events.Position) (events.Verdict, error) {
+	select {
+	case err := <-o.answers:
+		if err != nil {
+			return "", err
+		}
+	default:
+	}
+	return o.Judge.Verdict(ctx, at)
+}
+
+// TestOutage: while the read model is away no fact is to blame.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := workspace(t, w, "one")
+	away := errors.New("connection refused")
+	answers := make(chan error, 8)
+	for _, err := range []error{nil, away, away, nil} { // judged, probed, then not even judged, judged
+		answers <- err
+	}
+	r, registry := newReactor(t, w, func(c *reactor.Config) { c.Judge = outage{c.Judge, answers} })
+	calls, done := 0, make(chan string, 1)
+	r.Handle("patient", func(_ context.Context, f events.Fact) error {
+		if calls++; calls <= 3 {
+			return away
+		}
+		done <- f.Stream
+		return nil
+	}, events.Workspaces)
+	testworld.Running(t, r.Run)
+
+	if got := <-done; got != id {
+		t.Errorf("reacted to %s", got)
+	}
+	if n := outcomes(t, registry, "patient")["poisoned"]; n != 0 {
+		t.Errorf("%d facts were poisoned by an outage", n)
+	}
+}
+
+// TestGoesOn: a reactor that is started again goes on where the last one was,
+// and handlers do not wait for each other.
+func TestGoesOn(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	first := workspace(t, w, "first")
+	run := func(seen chan<- string) (stop func()) {
+		r, _ := newReactor(t, w, nil)
+		r.Handle("recorder", func(_ context.Context, f events.Fact) error {
+			seen <- f.Stream
+			return nil
+		}, events.Workspaces)
+		r.Handle("stuck", func(ctx context.Context, _ events.Fact) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}, events.Workspaces)
+		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		return func() {
+			cancel()
+			if err := <-done; err != nil {
+				t.Errorf("ended with %v", err)
+			}
+		}
+	}
+	seen := make(chan string, 8)
+	stop := run(seen)
+	if got := <-seen; got != first {
+		t.Errorf("reacted to %s, want %s", got, first)
+	}
+	stop()
+
+	second := workspace(t, w, "second")
+	stop = run(seen)
+	defer stop()
+	for got := range seen {
+		if got == second {
+			return
+		}
+		if got != first {
+			t.Fatalf("reacted to %s, want %s, or %s once more", got, second, first)
+		}
+	}
+}
