@@ -1,0 +1,225 @@
+// Package netsim_test holds the whole module to its design: which package may
+// depend on which, and what every file keeps to.
+package netsim_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A set of packages is a list of paths; one that ends in "/" is everything
+// below it. Paths of our own packages are those below the module.
+type set = []string
+
+// directions says which of our packages each of them may import.
+func directions() map[string]set {
+	domain := set{"events", "commands", "fault", "rating", "simulator/"}
+	handlers := append(set{"api", "submission", "infra/auth", "infra/http"}, domain...)
+	everything := set{"/"}
+	return map[string]set{
+		"events":     {},
+		"fault":      {},
+		"simulator/": {"simulator/"},
+		"rating":     {"events"},
+		"commands":   {"events", "fault", "simulator/"},
+		"submission": {"api", "fault", "simulator/"}, // what a simple submission asks for
+
+		"projections": {"events", "commands", "fault"},
+		"writeapi":    handlers,
+		"readapi":     append(set{"projections", "infra/objects"}, handlers...),
+		"prices":      {"events", "commands", "fault", "rating"}, // the price list of a first start
+		"reactions":   append(set{"projections", "submission", "infra/objects"}, domain...),
+		"runs":        append(set{"projections", "infra/objects"}, domain...),
+
+		"api":          {},
+		"api/contract": {"api", "fault"},
+		"infra/":       {"events", "fault", "infra/"}, // never what uses it
+		"cmd/":         everything,
+		"bench":        everything,
+
+		"events/internal/":          {"events"}, // generators
+		"api/contract/contracttest": {"api/contract"},
+		"testworld":                 everything,
+	}
+}
+
+// support lists the packages that only tests may import.
+func support() set {
+	return set{"infra/teststack", "testworld", "api/contract/contracttest", "cmd/netsim/program/programtest"}
+}
+
+// homes says which of our packages may import each library.
+func homes() map[string]set {
+	return map[string]set{
+		"github.com/segmentio/kafka-go": {"infra/journal", "bench"},
+		"github.com/IBM/sarama":         {"infra/journal", "infra/reactor", "bench"},
+		"github.com/ThreeDotsLabs/":     {"infra/reactor", "bench"},
+		"github.com/riverqueue/":        {"infra/jobs"},
+		"github.com/jackc/pgx/":         {"projections", "runs", "infra/", "cmd/", "bench", "testworld"},
+		"github.com/pressly/goose/":     {"infra/postgres"},
+		"github.com/aws/":               {"infra/objects", "infra/teststack"},
+		"github.com/coreos/go-oidc/":    {"infra/auth"},
+		"github.com/go-jose/":           {"infra/auth", "infra/devissuer"},
+		"github.com/getkin/":            {"api/contract"},
+		"github.com/oapi-codegen/":      {"api"},
+		"github.com/go-chi/":            {"api", "api/contract", "infra/http", "cmd/"},
+		"github.com/prometheus/":        {"infra/", "cmd/"},
+		"go.opentelemetry.io/":          {"infra/telemetry"},
+		"github.com/alecthomas/kong":    {"cmd/"},
+		"github.com/caarlos0/env/":      {"cmd/"},
+		"github.com/klauspost/compress": {"simulator/", "runs"},
+		"github.com/cockroachdb/apd/":   {"commands", "rating", "projections", "prices", "reactions", "readapi"},
+		"github.com/google/uuid":        {"events", "commands", "infra/", "bench"},
+		"github.com/zeebo/blake3":       {"reactions", "submission"},
+		"gopkg.in/yaml.v3":              {"api", "prices", "events/internal/"},
+		"golang.org/x/":                 {"/"},
+	}
+}
+
+// reach bounds what a package depends on, however far down: the libraries of a
+// pure package are all listed, the others must not come near some.
+func reach() (pure, never map[string]set) {
+	log := set{
+		"github.com/segmentio/kafka-go", "github.com/IBM/sarama", "github.com/ThreeDotsLabs/", "github.com/riverqueue/",
+		"netsim/infra/journal", "netsim/infra/ledger", "netsim/infra/projector", "netsim/infra/reactor", "netsim/infra/jobs",
+	}
+	pure = map[string]set{
+		"fault":      {},
+		"events":     {"github.com/google/uuid"},
+		"commands":   {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
+		"rating":     {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
+		"simulator/": {"github.com/klauspost/compress"},
+	}
+	never = map[string]set{
+		"writeapi":  append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
+		"readapi":   log,
+		"reactions": log,
+		"runs":      log,
+	}
+	return pure, never
+}
+
+func TestDependenciesPointTheRightWay(t *testing.T) {
+	t.Parallel()
+	pure, never := reach()
+	for _, p := range listPackages(t) {
+		allowed, ok := rowOf(directions(), p.path())
+		if !ok {
+			t.Errorf("%s is new: say in architecture_test.go what it may import", p.path())
+		}
+		for _, imported := range p.Imports {
+			ours, isOurs := strings.CutPrefix(imported, module)
+			switch {
+			case !isOurs && library(imported):
+				home, ok := rowOf(homes(), imported)
+				if !ok {
+					t.Errorf("%s is a library without a home: say in architecture_test.go who may import it", imported)
+				} else if !in(home, p.path()) {
+					t.Errorf("%s imports %s, which is for %v", p.path(), imported, home)
+				}
+			case isOurs && !in(allowed, ours):
+				t.Errorf("%s imports %s; it may import %v", p.path(), ours, allowed)
+			case isOurs && in(support(), ours) && !in(support(), p.path()):
+				t.Errorf("%s imports %s, which is for tests", p.path(), ours)
+			}
+		}
+		libraries, isPure := rowOf(pure, p.path())
+		forbidden, _ := rowOf(never, p.path())
+		for _, d := range p.Deps {
+			if isPure && library(d) && !strings.HasPrefix(d, module) && !in(libraries, d) {
+				t.Errorf("%s is pure and depends on %s", p.path(), d)
+			}
+			if in(forbidden, d) {
+				t.Errorf("%s depends on %s", p.path(), d)
+			}
+		}
+	}
+}
+
+const (
+	module = "netsim/"
+	pins   = "internal_deps" // keeps libraries required that nothing uses yet
+)
+
+// listedPackage is one of our packages, as go list tells it. Its tests are not part
+// of it.
+type listedPackage struct {
+	ImportPath string
+	Imports    []string // what its files import
+	Deps       []string // what it depends on, however far down
+}
+
+func (p listedPackage) path() string { return strings.TrimPrefix(p.ImportPath, module) }
+
+func listPackages(t *testing.T) []listedPackage {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-json=ImportPath,Imports,Deps", "./...")
+	list.Stderr = t.Output()
+	out, err := list.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := list.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var all []listedPackage
+	for lines := json.NewDecoder(out); ; {
+		var p listedPackage
+		err := lines.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(p.ImportPath, module) && p.path() != pins {
+			all = append(all, p)
+		}
+	}
+	if err := list.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if len(all) == 0 {
+		t.Fatal("go list lists nothing")
+	}
+	return all
+}
+
+// library reports whether the path is that of no standard package.
+func library(path string) bool {
+	host, _, _ := strings.Cut(path, "/")
+	return strings.Contains(host, ".")
+}
+
+// in reports whether a package belongs to a set.
+func in(packages set, path string) bool {
+	return slices.ContainsFunc(packages, func(p string) bool { return covers(p, path) })
+}
+
+// covers reports whether an entry of a set is the package or above it. A
+// library's entry covers the packages of the library.
+func covers(entry, path string) bool {
+	if entry == "/" || entry == path {
+		return true
+	}
+	above := strings.TrimSuffix(entry, "/") + "/"
+	return (entry == above || library(entry)) && strings.HasPrefix(path, above)
+}
+
+// rowOf returns the row of the longest entry that covers the package.
+func rowOf(table map[string]set, path string) (set, bool) {
+	longest := ""
+	for _, entry := range slices.Sorted(maps.Keys(table)) {
+		if covers(entry, path) && len(entry) > len(longest) {
+			longest = entry
+		}
+	}
+	row, ok := table[longest]
+	return row, ok
+}

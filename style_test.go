@@ -1,0 +1,119 @@
+package netsim_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const maxLines = 400
+
+// sourceFile is a Go file that someone wrote.
+type sourceFile struct {
+	path   string
+	lines  int
+	syntax *ast.File
+}
+
+func (f sourceFile) isTest() bool { return strings.HasSuffix(f.path, "_test.go") }
+
+// sourceFiles returns every Go file of the repository that is not generated,
+// those of the development servers' module too.
+func sourceFiles(t *testing.T) []sourceFile {
+	t.Helper()
+	var files []sourceFile
+	set := token.NewFileSet()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || path == pins || strings.HasPrefix(d.Name(), ".") && path != "."):
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".go":
+			return nil
+		}
+		syntax, err := parser.ParseFile(set, path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		if !ast.IsGenerated(syntax) {
+			files = append(files, sourceFile{filepath.ToSlash(path), set.File(syntax.Pos()).LineCount(), syntax})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestFilesKeepToTheStyle(t *testing.T) {
+	t.Parallel()
+	ceremony := regexp.MustCompile(`(Manager|Helper|Util|Utils|Impl|Service)$`)
+	documented := map[string]bool{}
+	for _, f := range sourceFiles(t) {
+		if f.lines > maxLines {
+			t.Errorf("%s has %d lines; %d are the limit", f.path, f.lines, maxLines)
+		}
+		if !f.isTest() {
+			dir := filepath.Dir(f.path)
+			documented[dir] = documented[dir] || f.syntax.Doc.Text() != ""
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Name.Name == "init" && n.Recv == nil {
+					t.Errorf("%s has an init function", f.path)
+				}
+			case *ast.TypeSpec:
+				if ceremony.MatchString(n.Name.Name) {
+					t.Errorf("%s: %s says what it is to the code, not what it is", f.path, n.Name.Name)
+				}
+			case *ast.SelectorExpr:
+				if name := selected(n); f.isTest() && (name == "time.Sleep" || strings.HasPrefix(name, "t.Skip")) {
+					t.Errorf("%s uses %s: tests wait for what they need, and fail when it cannot be had", f.path, name)
+				}
+			}
+			return true
+		})
+	}
+	for dir, ok := range documented {
+		if !ok {
+			t.Errorf("package %s has no comment", dir)
+		}
+	}
+}
+
+// Of commands, the read side knows the states only.
+func TestReadersDoNotAppend(t *testing.T) {
+	t.Parallel()
+	for _, f := range sourceFiles(t) {
+		if dir := filepath.Dir(f.path); dir != "projections" && dir != "readapi" || f.isTest() {
+			continue
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			if n, ok := n.(*ast.SelectorExpr); ok {
+				switch name := selected(n); name {
+				case "commands.Handle", "commands.Handler", "commands.Log":
+					t.Errorf("%s uses %s", f.path, name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// selected returns "x.Name" for a selector on a plain name, and ".Name"
+// otherwise.
+func selected(n *ast.SelectorExpr) string {
+	x, _ := n.X.(*ast.Ident)
+	if x == nil {
+		return "." + n.Sel.Name
+	}
+	return x.Name + "." + n.Sel.Name
+}
