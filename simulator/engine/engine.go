@@ -35,6 +35,12 @@ type engine struct {
 	cover  cover
 
 	links, beacons period
+
+	// seen is what the observer is shown for every transfer, allocated once.
+	seen struct {
+		transfer   Transfer
+		collective Collective
+	}
 }
 
 // period is when a periodic report is due.

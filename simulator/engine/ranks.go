@@ -69,6 +69,7 @@ func (e *engine) addGroups(specs []collective.GroupSpec) error {
 				p.BytesTotal += plan.TotalBytes()
 				g.ideal = append(g.ideal, plan.Ideal(rate))
 			}
+			p.CollectivesTotal += len(plans)
 			e.groups = append(e.groups, g)
 		}
 	}

@@ -19,11 +19,12 @@ func (e *engine) count(f *transfer) {
 	to.Receives++
 	to.BytesReceived += f.bytes
 	if e.observe.Transfer != nil {
-		c := e.collective(e.ranks[f.from].group, f.phase)
-		e.fail(e.observe.Transfer(&Transfer{
-			Collective: &c, From: f.from, To: f.to, Step: f.step,
+		e.seen.collective = e.collective(e.ranks[f.from].group, f.phase)
+		e.seen.transfer = Transfer{
+			Collective: &e.seen.collective, From: f.from, To: f.to, Step: f.step,
 			Bytes: f.bytes, Start: f.start, Acked: e.now,
-		}))
+		}
+		e.fail(e.observe.Transfer(&e.seen.transfer))
 	}
 }
 

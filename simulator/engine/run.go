@@ -111,18 +111,20 @@ type Result struct {
 
 // Progress is how far a run has come.
 type Progress struct {
-	Time           int64 // simulated picoseconds
-	Events         int64
-	Sends          int64 // transfers acknowledged
-	SendsTotal     int64
-	Bytes          int64 // payload of the acknowledged transfers
-	BytesTotal     int64
-	Packets        int64 // of the acknowledged transfers
-	LatencySum     Sum   // of the acknowledged transfers' completion times
-	Ranks          int   // finished
-	RanksTotal     int
-	Collectives    int // finished
-	LastCollective string
+	Time        int64 // simulated picoseconds
+	Events      int64
+	Sends       int64 // transfers acknowledged
+	SendsTotal  int64
+	Bytes       int64 // payload of the acknowledged transfers
+	BytesTotal  int64
+	Packets     int64 // of the acknowledged transfers
+	LatencySum  Sum   // of the acknowledged transfers' completion times
+	Ranks       int   // finished
+	RanksTotal  int
+	Collectives int // finished
+
+	CollectivesTotal int
+	LastCollective   string // the last that finished, in words
 }
 
 // AvgLatency is the mean completion time of a transfer in picoseconds.
