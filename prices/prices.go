@@ -1,0 +1,188 @@
+// Package prices reads a deployment's price list and writes it to the log:
+// its rates to the platform's stream, its opening credit to the accounts. Each
+// row and each grant is written once, whatever the number of starts, because
+// the ids of the commands derive from what they say.
+package prices
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/rating"
+)
+
+//go:embed default.yaml
+var standard []byte
+
+// List is a price list.
+type List struct {
+	Rates         []events.RateSet // without RateID and Platform
+	OpeningCredit Opening
+	Postpaid      []string // accounts that are not gated by their credit
+}
+
+// Opening is the credit that accounts begin with.
+type Opening struct {
+	Amount   string // decimal; "" for none
+	Currency string
+	Accounts []string // ids, or DefaultAccount
+}
+
+// DefaultAccount stands in a list for the deployment's own account.
+const DefaultAccount = "default"
+
+// Default returns the list of completions 7.3, with 100000 CREDIT for the
+// deployment's own account.
+func Default() (List, error) { return Read(standard) }
+
+// file is a list as it is written. Its rates have the members of the billing
+// event, less those that the service fills in.
+type file struct {
+	Rates []struct {
+		AccountID     string `yaml:"accountId"`
+		RateName      string `yaml:"rateName"`
+		RateType      string `yaml:"rateType"`
+		Amount        string `yaml:"amount"`
+		Currency      string `yaml:"currency"`
+		Period        string `yaml:"period"`
+		MinimumPeriod string `yaml:"minimumPeriod"`
+		TierStart     int64  `yaml:"tierStart"`
+		TierEnd       int64  `yaml:"tierEnd"`
+		PackageSize   int64  `yaml:"packageSize"`
+		UnitName      string `yaml:"unitName"`
+		UnitSize      string `yaml:"unitSize"`
+		Note          string `yaml:"note"`
+		StartDate     string `yaml:"startDate"`
+		EndDate       string `yaml:"endDate"`
+	} `yaml:"rates"`
+	OpeningCredit struct {
+		Amount   string   `yaml:"amount"`
+		Currency string   `yaml:"currency"`
+		Accounts []string `yaml:"accounts"`
+	} `yaml:"openingCredit"`
+	Postpaid []string `yaml:"postpaid"`
+}
+
+// Read reads a list in YAML or JSON. The error names what is wrong with it.
+func Read(text []byte) (List, error) {
+	var f file
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&f); err != nil {
+		return List{}, fmt.Errorf("read the price list: %w", err)
+	}
+	list := List{OpeningCredit: Opening(f.OpeningCredit), Postpaid: f.Postpaid}
+	for i, r := range f.Rates {
+		row := events.RateSet{
+			AccountID: r.AccountID, RateName: r.RateName, RateType: r.RateType, RateTypeRaw: r.RateType,
+			Amount: r.Amount, Currency: r.Currency, Period: r.Period, MinimumPeriod: r.MinimumPeriod,
+			TierStart: r.TierStart, TierEnd: r.TierEnd, PackageSize: r.PackageSize,
+			UnitName: r.UnitName, UnitSize: r.UnitSize, Note: r.Note, StartDate: r.StartDate, EndDate: r.EndDate,
+		}
+		if err := check(row); err != nil {
+			return List{}, fmt.Errorf("price list: row %d: %w", i+1, err)
+		}
+		list.Rates = append(list.Rates, row)
+	}
+	if err := list.OpeningCredit.check(); err != nil {
+		return List{}, fmt.Errorf("price list: opening credit: %w", err)
+	}
+	return list, nil
+}
+
+func check(r events.RateSet) error {
+	if r.RateName == "" {
+		return errors.New("a rateName is required")
+	}
+	if _, err := rating.Check(r); err != nil {
+		return err
+	}
+	if _, err := time.Parse(time.DateOnly, r.StartDate); err != nil {
+		return fmt.Errorf("rate %s: startDate %q is not a date", r.RateName, r.StartDate)
+	}
+	if _, err := time.Parse(time.DateOnly, r.EndDate); r.EndDate != "" && (err != nil || r.EndDate <= r.StartDate) {
+		return fmt.Errorf("rate %s: endDate %q is not a date after %s", r.RateName, r.EndDate, r.StartDate)
+	}
+	if n, err := strconv.ParseInt(r.UnitSize, 10, 64); err != nil || n < 1 || r.UnitName == "" {
+		return fmt.Errorf("rate %s: a unitName and a whole unitSize are required, got %q and %q", r.RateName, r.UnitName, r.UnitSize)
+	}
+	return currency(r.Currency)
+}
+
+func currency(c string) error {
+	if c != "CREDIT" && c != "USD" {
+		return fmt.Errorf("there is no currency %q", c)
+	}
+	return nil
+}
+
+func (o Opening) check() error {
+	if o.Amount == "" {
+		return nil
+	}
+	amount, err := rating.Parse(o.Amount)
+	if err != nil {
+		return err
+	}
+	if amount.Sign() <= 0 {
+		return fmt.Errorf("amount %s is not above 0", o.Amount)
+	}
+	return currency(o.Currency)
+}
+
+// Load writes the list to the log. The platform is the deployment's name, the
+// account its own.
+func (l List) Load(ctx context.Context, h *commands.Handler, platform, account string) error {
+	stream := commands.PlatformStream(platform)
+	for _, row := range l.Rates {
+		row.Platform = platform
+		text, err := json.Marshal(row)
+		if err != nil {
+			return fmt.Errorf("load rate %s: %w", row.RateName, err)
+		}
+		_, err = commands.Handle(ctx, h, commands.Target{Stream: stream, PartitionKey: stream},
+			origin("rate", string(text)), commands.SetRate{Rate: row})
+		if err != nil {
+			return fmt.Errorf("load rate %s: %w", row.RateName, err)
+		}
+	}
+	if l.OpeningCredit.Amount == "" {
+		return nil
+	}
+	for _, to := range l.OpeningCredit.Accounts {
+		if to == DefaultAccount {
+			to = account
+		}
+		if err := Grant(ctx, h, to, events.CreditGranted{
+			Amount: l.OpeningCredit.Amount, Currency: l.OpeningCredit.Currency, Reference: "opening",
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Grant gives an account credit. The reference is unique within the account:
+// granting it again changes nothing, whatever the amount.
+func Grant(ctx context.Context, h *commands.Handler, account string, credit events.CreditGranted) error {
+	_, err := commands.Handle(ctx, h, commands.Target{Stream: account, PartitionKey: account},
+		origin("credit", credit.Reference), commands.GrantCredit{Granted: credit})
+	if err != nil {
+		return fmt.Errorf("grant credit to %s: %w", account, err)
+	}
+	return nil
+}
+
+func origin(parts ...string) commands.Origin {
+	return commands.Origin{Actor: "system", CommandID: events.DerivedUUID(parts...).String()}
+}
