@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
 	web "netsim/infra/http"
 	"netsim/projections"
+	"netsim/simulator/design"
+	"netsim/simulator/validation"
 )
 
 // ListConfigurations implements GET /configurations (completions.md section
@@ -100,6 +103,9 @@ func (a *API) GetConfigurationVersion(ctx context.Context, r api.GetConfiguratio
 	if err := readDocument(v.Document, &view); err != nil {
 		return nil, fmt.Errorf("version %d of configuration %s: %w", v.Version, c.ID, err)
 	}
+	if view.Components, err = reachable(v.Document, view.Components); err != nil {
+		return nil, fmt.Errorf("version %d of configuration %s: %w", v.Version, c.ID, err)
+	}
 	view.Version, view.CreatedAt = v.Version, timestamp(v.CreatedAt)
 	view.ActiveTraceset, err = a.tracesetReference(ctx, v.TracesetID)
 	return api.GetConfigurationVersion200JSONResponse(view), err
@@ -170,6 +176,9 @@ func (a *API) configurationView(ctx context.Context, c *projections.Configuratio
 	view.CreatedAt, view.ModifiedAt = timestamp(c.CreatedAt), timestamp(c.ModifiedAt)
 	view.ParentConfigurationID = c.ParentConfigurationID
 	var err error
+	if view.Components, err = reachable(c.Document, view.Components); err != nil {
+		return view, fmt.Errorf("configuration %s: %w", c.ID, err)
+	}
 	view.ActiveTraceset, err = a.tracesetReference(ctx, c.TracesetID)
 	return view, err
 }
@@ -180,6 +189,17 @@ func readDocument(text string, view any) error {
 		return fmt.Errorf("read the document: %w", err)
 	}
 	return nil
+}
+
+// reachable leaves the components that the topology reaches (completions.md
+// section 3.2).
+func reachable(text string, components []api.Component) ([]api.Component, error) {
+	document, err := design.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	reached := validation.Reachable(document)
+	return slices.DeleteFunc(components, func(c api.Component) bool { return !reached[c.Name] }), nil
 }
 
 func (a *API) tracesetReference(ctx context.Context, id string) (*api.TracesetReference, error) {

@@ -12,6 +12,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/simulator/design"
+	"netsim/simulator/validation"
 )
 
 // API has the POST, PATCH and DELETE operations but the preview's.
@@ -20,6 +21,7 @@ type API struct {
 	Workspaces     Workspaces
 	Configurations Configurations
 	Simulations    Simulations
+	Tracesets      Tracesets
 	// Gate returns PaymentRequired when the account's credit is exhausted.
 	Gate func(ctx context.Context, account string) error
 	// TracesetID is the id of the account's traceset for a simple submission.
@@ -62,4 +64,13 @@ type Simulations interface {
 	AdmitTermination(ctx context.Context, id string) (workspace string, live bool, err error)
 	// Simulation returns the simulation.
 	Simulation(ctx context.Context, id string) (api.Simulation, error)
+}
+
+// Tracesets are the tracesets as reads show them.
+type Tracesets interface {
+	// AdmitTraceset returns NotFound unless the traceset is there for the
+	// caller.
+	AdmitTraceset(ctx context.Context, id string) error
+	// Traceset returns what validation needs of a traceset, deleted or not.
+	Traceset(ctx context.Context, id string) (validation.Traceset, error)
 }

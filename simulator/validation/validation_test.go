@@ -1,0 +1,205 @@
+package validation_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/simulator/topology"
+	"netsim/simulator/validation"
+)
+
+// rack is a rack of eight servers, as short as a client can write it.
+const rack = `{
+	"components": [
+		{"type": "switch", "model": "clos-switch-v1", "name": "leaf", "version": "1.0.0", "typedParameters": {"NumDownLinks": {"value": 8, "type": "uint"}}},
+		{"type": "nic", "model": "roce-nic-v1", "name": "nic", "version": "1.0.0"},
+		{"type": "server", "model": "gpu-server-v1", "name": "server", "version": "1.0.0", "components": [{"name": "nic", "type": "nic"}]}],
+	"containers": [{"type": "rack", "name": "rack", "model": "leaf-rack-v1", "version": "1.0.0",
+		"components": [{"name": "leaf", "type": "switch"}, {"name": "server", "type": "server", "count": 8}]}],
+	"applications": [{"type": "application", "trafficType": "coordinated", "name": "workload", "model": "chakra-workload-v1", "version": "1.0.0"}],
+	"links": [],
+	"topology": {"type": "clos", "topologyTiers": 1, "components": [{"name": "rack", "type": "rack"}]},
+	"globalParameters": {"SimulationParameters": {"RandomSeed": {"value": 7, "type": "uint"}}}}`
+
+func read(t *testing.T, text string, replace ...string) *design.Document {
+	t.Helper()
+	d := new(design.Document)
+	if err := json.Unmarshal([]byte(strings.NewReplacer(replace...).Replace(text)), d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func codes(findings []validation.Finding) []string {
+	out := []string{}
+	for _, f := range findings {
+		out = append(out, f.Code)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	d := read(t, rack)
+	if err := validation.Complete(d); err != nil {
+		t.Fatal(err)
+	}
+	ref := d.Containers[0].Components[0]
+	if want := (design.Ref{Name: "leaf", Type: "switch", Count: 1, Model: "clos-switch-v1", Version: "1.0.0"}); ref != want {
+		t.Errorf("reference %+v, want %+v", ref, want)
+	}
+	if d.Applications[0].TrafficType != design.TrafficChakra {
+		t.Errorf("traffic type %s", d.Applications[0].TrafficType)
+	}
+	p := d.Components[0].TypedParameters
+	if got := p["NumDownLinks"].Value; got != 8.0 {
+		t.Errorf("NumDownLinks = %v, which the client said to be 8", got)
+	}
+	if got := p["LoadBalancingFlowlet"].Branch["Gap"].Leaf; got == nil || got.Unit != "us" {
+		t.Errorf("the default of a nested parameter is %v", got)
+	}
+	if got := d.GlobalParameters["SimulationParameters"].Branch; got["RandomSeed"].Value != 7.0 || got["Mtu"].Leaf == nil {
+		t.Errorf("global parameters %v", got)
+	}
+	again := read(t, rack)
+	if err := validation.Complete(again); err != nil {
+		t.Fatal(err)
+	}
+	if err := validation.Complete(again); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(d, again); diff != "" {
+		t.Errorf("completing twice is not completing once:\n%s", diff)
+	}
+}
+
+func TestCompleteRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ from, to, want string }{
+		"a name twice":             {`"name": "nic", "version"`, `"name": "leaf", "version"`, "components[1].name 'leaf' is taken by components[0].name"},
+		"a layer as component":     {`"type": "nic", "model"`, `"type": "layer", "model"`, "components[1].type must be layer in links and only there, got 'layer'"},
+		"children of a switch":     {`"typedParameters": {"NumDownLinks": {"value": 8, "type": "uint"}}`, `"components": [{"name": "nic", "type": "nic"}]`, "components[0].components must be empty: only a server has children"},
+		"a section of the service": {`"SimulationParameters"`, `"ComputeConfiguration"`, "globalParameters.ComputeConfiguration is set by the service"},
+		"an unknown section":       {`"SimulationParameters"`, `"Other"`, "globalParameters.Other is unknown"},
+		"a parent of a nic":        {`{"name": "nic", "type": "nic"}`, `{"name": "nic", "type": "nic", "parentApplicationName": "x"}`, "components[2].components[0].parentApplicationName is only for applications, the type is 'nic'"},
+		"a reference twice":        {`{"name": "leaf", "type": "switch"}`, `{"name": "leaf", "type": "switch"}, {"name": "leaf", "type": "switch"}`, "containers[0].components[1].name 'leaf' is referenced twice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := validation.Complete(read(t, rack, c.from, c.to))
+			if err == nil || err.Error() != c.want {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestCheckParams(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"A": {"B": {"value": 1, "type": "uint"}}}`: "",
+		`{"A": {"value": "x", "type": "string"}}`:    "",
+		`{}`:                                    "",
+		`{"A": 1}`:                              "p.A must be an object",
+		`{"A": null}`:                           "p.A must be an object",
+		`{"A": {"value": 1.5, "type": "uint"}}`: "p.A.value must be that of a uint, got 1.5",
+		`{"A": {"value": -1, "type": "uint"}}`:  "p.A.value must be that of a uint, got -1",
+		`{"A": {"value": 1, "type": "colour"}}`: "p.A.value must be that of a colour, got 1",
+		`{"A": {"value": 1, "type": 2}}`:        "p.A.type must be a string",
+		`{"A": {"value": 1, "type": "uint", "unit": 3}}`: "p.A.unit must be a string",
+		`{"A": {"value": 1, "type": "uint", "min": 3}}`:  "p.A.min is unknown",
+	} {
+		got := ""
+		if err := validation.CheckParams("p", []byte(text)); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	ready := &validation.Traceset{Status: "ready", Ranks: 8}
+	note := slices.Clip([]string{"PREPROCESSOR_VALIDATION_NOTE"})
+	for name, c := range map[string]struct {
+		from, to string
+		traceset *validation.Traceset
+		want     []string
+	}{
+		"nothing wrong":           {traceset: ready, want: note},
+		"no traceset":             {want: append([]string{"TRACESET_REQUIRED"}, note...)},
+		"a deleted traceset":      {traceset: &validation.Traceset{Status: "deleted"}, want: append([]string{"TRACESET_DELETED"}, note...)},
+		"a traceset on its way":   {traceset: &validation.Traceset{Status: "processing"}, want: append([]string{"TRACESET_NOT_READY"}, note...)},
+		"too many ranks":          {traceset: &validation.Traceset{Status: "ready", Ranks: 9}, want: append([]string{"RANKS_EXCEED_SERVERS"}, note...)},
+		"too few ranks":           {traceset: &validation.Traceset{Status: "ready", Ranks: 7}, want: append(note, "SERVERS_EXCEED_RANKS")},
+		"no application":          {from: `{"type": "application", "trafficType": "coordinated", "name": "workload", "model": "chakra-workload-v1", "version": "1.0.0"}`, want: []string{"APPLICATION_REQUIRED", note[0]}},
+		"an unknown model":        {from: "roce-nic-v1", to: "other-nic-v1", traceset: ready, want: []string{"NIC_NOT_SUPPORTED", "UNKNOWN_MODEL"}},
+		"an unknown version":      {from: `"nic", "version": "1.0.0"`, to: `"nic", "version": "9.0.0"`, traceset: ready, want: []string{"UNKNOWN_MODEL"}},
+		"a model of another type": {from: `"model": "roce-nic-v1"`, to: `"model": "gpu-v1"`, traceset: ready, want: []string{"CONSTRAINT_VIOLATION", "NIC_NOT_SUPPORTED"}},
+		"a reference to nothing":  {from: `{"name": "server", "type"`, to: `{"name": "ghost", "type"`, traceset: ready, want: []string{"UNKNOWN_REFERENCE", "UNREFERENCED_COMPONENT"}},
+		"a rack in itself":        {from: `{"name": "leaf", "type": "switch"}`, to: `{"name": "rack", "type": "rack"}`, traceset: ready, want: []string{"CONSTRAINT_VIOLATION", "UNREFERENCED_COMPONENT"}},
+		"no server":               {from: `, {"name": "server", "type": "server", "count": 8}`, traceset: ready, want: []string{"RANKS_EXCEED_SERVERS", "TOPOLOGY_EMPTY", "UNREFERENCED_COMPONENT"}},
+		"other tiers":             {from: `"topologyTiers": 1`, to: `"topologyTiers": 2`, traceset: ready, want: []string{"TIER_MISMATCH"}},
+		"no switch":               {from: `{"name": "leaf", "type": "switch"}, `, traceset: ready, want: []string{"DISCONNECTED", "UNREFERENCED_COMPONENT"}},
+		"two racks apart":         {from: `{"name": "rack", "type": "rack"}`, to: `{"name": "rack", "type": "rack", "count": 2}`, traceset: ready, want: []string{"SERVERS_EXCEED_RANKS", "TIER_MISMATCH"}},
+		"more than can be":        {from: `"count": 8`, to: `"count": 1048576`, traceset: ready, want: []string{"CONSTRAINT_VIOLATION", "SERVERS_EXCEED_RANKS"}},
+		"too few ports":           {from: `"value": 8`, to: `"value": 0`, traceset: &validation.Traceset{Status: "ready", Ranks: 80}, want: append(note, "RANKS_EXCEED_SERVERS")},
+		"an unknown parameter":    {from: `"NumDownLinks"`, to: `"Other"`, traceset: ready, want: []string{"CONSTRAINT_VIOLATION"}},
+		"a parameter's type":      {from: `"value": 8, "type": "uint"`, to: `"value": 8, "type": "double"`, traceset: ready, want: []string{"CONSTRAINT_VIOLATION"}},
+		"a parameter's unit":      {from: `"value": 8, "type": "uint"`, to: `"value": 8, "type": "uint", "unit": "B"`, traceset: ready, want: []string{"PARAMETER_UNIT_INVALID"}},
+		"a value of no enum":      {from: `{"NumDownLinks": {"value": 8, "type": "uint"}}`, to: `{"EcmpHashMethod": {"value": "md5", "type": "string"}}`, traceset: ready, want: []string{"PARAMETER_NOT_IN_ENUM"}},
+		"a value out of range":    {from: `{"NumDownLinks": {"value": 8, "type": "uint"}}`, to: `{"LoadBalancingFlowlet": {"Gap": {"value": 3, "type": "timeval", "unit": "s"}}}`, traceset: ready, want: []string{"PARAMETER_OUT_OF_RANGE"}},
+		"too little capacity":     {from: `{"NumDownLinks": {"value": 8, "type": "uint"}}`, to: `{"SwitchingCapacity": {"value": 1, "type": "datarate", "unit": "Gbps"}}`, traceset: ready, want: append(note, "SWITCH_OVERSUBSCRIBED")},
+		"another logical group":   {from: `"version": "1.0.0", "components": [{"name": "nic"`, to: `"version": "1.0.0", "typedParameters": {"LogicalGroupId": {"value": 3, "type": "uint"}}, "components": [{"name": "nic"`, traceset: ready, want: []string{"LOGICAL_GROUP_MISMATCH", note[0]}},
+		"an uneven distribution": {from: `"topologyTiers": 1`, to: `"topologyTiers": 1, "appDistribution": {"randomApplicationDistribution": [
+			{"name": "c", "parentApplication": "workload", "applicationType": "client", "distributionPercent": {"distributionId": "c", "value": 0.5}}]}`, traceset: ready, want: []string{"DISTRIBUTION_SUM", note[0]}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := read(t, rack)
+			if c.from != "" {
+				d = read(t, rack, c.from, c.to)
+			}
+			if err := validation.Complete(d); err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(c.want)
+			if diff := cmp.Diff(c.want, codes(validation.Check(d, c.traceset))); diff != "" {
+				t.Errorf("codes (-want +got):\n%s\n%+v", diff, validation.Check(d, c.traceset))
+			}
+		})
+	}
+}
+
+// TestDerivedDocumentsAreValid: what the service writes for a simple
+// submission has nothing to be said against it, and completing it again
+// changes nothing.
+func TestDerivedDocumentsAreValid(t *testing.T) {
+	t.Parallel()
+	for _, ranks := range []int{1, 8, 64, 65, 1000, 9000, 16384} {
+		for _, ratio := range topology.Ratios() {
+			s, _, err := design.NewSimple(&topology.Constraints{SubscriptionRatio: ratio},
+				&collective.Workload{Ranks: ranks, Phases: []collective.Phase{{OperationType: collective.AllReduce, DataSize: 1}}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := s.Document()
+			if err != nil {
+				t.Fatal(err)
+			}
+			findings := validation.Check(d, &validation.Traceset{Status: "ready", Ranks: int64(ranks)})
+			if diff := cmp.Diff([]string{"PREPROCESSOR_VALIDATION_NOTE"}, codes(findings)); diff != "" {
+				t.Errorf("%d ranks at %s: %+v", ranks, ratio, findings)
+			}
+		}
+	}
+}

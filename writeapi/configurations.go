@@ -1,0 +1,141 @@
+package writeapi
+
+import (
+	"context"
+	"fmt"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/simulator/design"
+	"netsim/simulator/validation"
+)
+
+// DeleteConfiguration implements DELETE /configurations/{config_id}
+// (completions.md section 3.5 row 5). Simulations keep their copy.
+func (a *API) DeleteConfiguration(ctx context.Context, r api.DeleteConfigurationRequestObject) (api.DeleteConfigurationResponseObject, error) {
+	w, err := change(ctx, "DeleteConfiguration", r.ConfigID, r.Params.IdempotencyKey, nil)
+	if err != nil {
+		return nil, err
+	}
+	match, err := matchOf(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	done, err := a.repeated(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	if !done {
+		c, err := a.mutable(ctx, r.ConfigID)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := commands.Handle[commands.Configuration](ctx, a.Commands, w.existing(c.WorkspaceID), w.origin,
+			commands.DeleteConfiguration{ID: r.ConfigID, Reason: "request", Match: match}); err != nil {
+			return nil, err
+		}
+	}
+	return api.DeleteConfiguration204Response{}, nil
+}
+
+// mutable returns a configuration that the caller may change.
+func (a *API) mutable(ctx context.Context, id string) (commands.Configuration, error) {
+	c, err := a.Configurations.AdmitConfiguration(ctx, id)
+	if err == nil && c.WorkspaceID == events.TemplateWorkspace {
+		err = inTemplateWorkspace()
+	}
+	return c, err
+}
+
+// ValidateConfiguration implements POST /configurations/{config_id}/validate
+// (completions.md sections 3.4, 3.6), which templates allow, too. A verdict
+// that is recorded already is not recorded again.
+func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigurationRequestObject) (api.ValidateConfigurationResponseObject, error) {
+	w, err := change(ctx, "ValidateConfiguration", r.ConfigID, r.Params.IdempotencyKey, nil)
+	if err != nil {
+		return nil, err
+	}
+	match, err := matchOf(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.Configurations.AdmitConfiguration(ctx, r.ConfigID)
+	if err != nil {
+		return nil, err
+	}
+	findings, err := a.findings(ctx, &c)
+	if err != nil {
+		return nil, fmt.Errorf("validate configuration %s: %w", r.ConfigID, err)
+	}
+	report := reportOf(findings)
+	status := commands.Validated
+	if !report.Valid {
+		status = commands.Invalid
+	}
+	text, err := design.Canonical(findings)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := commands.Handle[commands.Configuration](ctx, a.Commands, w.existing(c.WorkspaceID), w.origin,
+		commands.RecordValidation{ID: r.ConfigID, Version: c.Version, Status: status, Findings: text, Match: match}); err != nil {
+		return nil, err
+	}
+	_, tag, err := a.Configurations.Configuration(ctx, r.ConfigID)
+	if err != nil {
+		return nil, err
+	}
+	return api.ValidateConfiguration200JSONResponse{Body: report, Headers: api.ValidateConfiguration200ResponseHeaders{ETag: tag}}, nil
+}
+
+func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]validation.Finding, error) {
+	document, err := design.Parse(c.Document)
+	if err != nil {
+		return nil, err
+	}
+	var traceset *validation.Traceset
+	if c.TracesetID != "" {
+		t, err := a.Tracesets.Traceset(ctx, c.TracesetID)
+		if err != nil {
+			return nil, err
+		}
+		traceset = &t
+	}
+	return validation.Check(document, traceset), nil
+}
+
+// reportOf sorts findings by severity. Its lists are never null.
+func reportOf(findings []validation.Finding) api.ValidationReport {
+	report := api.ValidationReport{
+		Status: api.ValidationReportStatusValid,
+		Errors: []api.Finding{}, Warnings: []api.Finding{}, Info: []api.Finding{},
+	}
+	for _, f := range findings {
+		view := api.Finding{
+			Code: f.Code, Severity: api.FindingSeverity(f.Severity), Component: f.Component,
+			Parameter: f.Parameter, Path: f.Path, Message: f.Message,
+		}
+		switch f.Severity {
+		case validation.Error:
+			report.Errors = append(report.Errors, view)
+		case validation.Warning:
+			report.Warnings = append(report.Warnings, view)
+		default:
+			report.Info = append(report.Info, view)
+		}
+	}
+	report.Valid = len(report.Errors) == 0
+	switch {
+	case !report.Valid:
+		report.Status = api.ValidationReportStatusError
+	case len(report.Warnings) > 0:
+		report.Status = api.ValidationReportStatusWarning
+	}
+	return report
+}
+
+// refusal is the 400 of a message.
+func refusal(err error) error {
+	return fault.New(fault.Validation, "%s", err)
+}
