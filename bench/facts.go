@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"netsim/events"
+	"netsim/infra/journal"
+)
+
+// stream makes the facts of one stream, each on top of the one before.
+type stream struct {
+	id, partitionKey string
+	head             events.Head
+}
+
+// newStream begins a stream with a fresh id; no partition key is its own id.
+func newStream(prefix, partitionKey string) *stream {
+	s := &stream{id: events.NewID(prefix), partitionKey: partitionKey}
+	if partitionKey == "" {
+		s.partitionKey = s.id
+	}
+	return s
+}
+
+// next returns the record of the stream's next fact.
+func (s *stream) next(data events.Data, at time.Time) (events.Message, error) {
+	value, err := events.Encode(data)
+	if err != nil {
+		return events.Message{}, err
+	}
+	f := events.Frame{
+		ID: uuid.Must(uuid.NewV7()).String(), Type: data.EventType(), Stream: s.id, PartitionKey: s.partitionKey,
+		Sequence: s.head.Sequence + 1, PreviousHash: s.head.Hash, Time: at, Actor: "developer",
+		CorrelationID: uuid.Must(uuid.NewV7()).String(), DataVersion: 1,
+	}
+	m, hash := f.Message(value)
+	s.head = events.Head{Sequence: f.Sequence, Hash: hash}
+	return m, nil
+}
+
+func createdWorkspace(n int, account string) events.WorkspaceCreated {
+	return events.WorkspaceCreated{
+		AccountID: account, Owner: "developer",
+		Name: fmt.Sprintf("workspace %d", n), Description: "made to be measured",
+	}
+}
+
+// fact is a record on its way into the log.
+type fact struct {
+	stream  *stream
+	message events.Message
+}
+
+// history is what happened in one account.
+type history struct {
+	account     string
+	simulations int
+	workspaces  []*stream // made by facts; what is listed by workspace
+	from        time.Time // of the first simulation's creation
+	every       time.Duration
+}
+
+// The history of the list: so many workspaces, and so many simulations under
+// way at a time, whose facts lie between each other's in the log.
+const (
+	workspaceCount = 20
+	atATime        = 256
+)
+
+func newHistory(account string, simulations int) *history {
+	h := &history{account: account, simulations: simulations, every: 10 * time.Second}
+	h.from = time.Now().UTC().Truncate(time.Millisecond).Add(-h.every * time.Duration(simulations))
+	for range workspaceCount {
+		h.workspaces = append(h.workspaces, newStream(events.WorkspacePrefix, ""))
+	}
+	return h
+}
+
+func (h *history) created(n int) time.Time { return h.from.Add(h.every * time.Duration(n)) }
+
+// facts tells the history: the workspaces, then simulations, each with its life
+// behind it, and a configuration for every tenth of them.
+func (h *history) facts() iter.Seq2[fact, error] {
+	return func(yield func(fact, error) bool) {
+		tell := func(s *stream, data events.Data, at time.Time) bool {
+			m, err := s.next(data, at)
+			return yield(fact{s, m}, err) && err == nil
+		}
+		for n, w := range h.workspaces {
+			if !tell(w, createdWorkspace(n, h.account), h.from) {
+				return
+			}
+		}
+		random := rand.New(rand.NewPCG(1, 0)) //nolint:gosec // the same history every time
+		var configuration *stream
+		for first := 0; first < h.simulations; first += atATime {
+			count := min(atATime, h.simulations-first)
+			lives, streams := make([][]events.Data, count), make([]*stream, count)
+			for i := range count {
+				n := first + i
+				workspace := h.workspaces[random.IntN(len(h.workspaces))]
+				if n%10 == 0 {
+					configuration = newStream(events.ConfigurationPrefix, workspace.id)
+					if !tell(configuration, h.configuration(n, workspace.id), h.created(n)) {
+						return
+					}
+				}
+				streams[i] = newStream(events.SimulationPrefix, workspace.id)
+				lives[i] = h.life(n, workspace.id, configuration.id)
+			}
+			for step := 0; step < 6; step++ {
+				for i, all := range lives {
+					at := h.created(first + i).Add(time.Duration(step) * time.Second)
+					if step < len(all) && !tell(streams[i], all[step], at) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// life is what happens to the nth simulation. Of ten, one completes, one fails,
+// one is terminated, two are invalid, and five wait.
+func (h *history) life(n int, workspace, configuration string) []events.Data {
+	requested := events.SimulationRequested{
+		Origin: "start", AccountID: h.account, WorkspaceID: workspace,
+		ConfigurationID: configuration, ConfigurationVersion: 1,
+		Name: simulationName(n), DurationNs: 1_000_000_000, Duration: "1s",
+	}
+	progress := events.Progress{SimulatedTimeNs: 2_500_000, EventsProcessed: 126_976, DeliveredBytes: 8_455_716_864, FinishedRanks: 64}
+	valid := events.SimulationValidated{DocumentHash: "sha256:" + strings.Repeat("5e", 32)}
+	started := events.SimulationStarted{Engine: "builtin", RunID: uuid.Must(uuid.NewV7()).String(), Ranks: 64}
+	switch n % 10 {
+	case 0:
+		return []events.Data{requested, valid, started, events.SimulationProgressed{Progress: progress},
+			events.SimulationResultsPublished{
+				Prefix: "results/" + configuration + "/", Manifest: "results/" + configuration + "/manifest.json",
+				Files: 7, Bytes: 48_213, TotalPackets: 2_064_384, AvgLatencyPs: 1_250_000,
+			},
+			events.SimulationCompleted{Progress: progress}}
+	case 1:
+		return []events.Data{requested, valid, started, events.SimulationFailed{Progress: progress, Reason: "the engine ran out of memory"}}
+	case 6:
+		return []events.Data{requested, valid, started, events.SimulationTerminated{Progress: progress, By: "developer"}}
+	case 2, 7:
+		return []events.Data{requested, events.SimulationInvalidated{Reason: "the fabric has fewer ranks than the workload"}}
+	}
+	return []events.Data{requested}
+}
+
+// simulationName gives a hundredth of the simulations the same word, and one
+// in ten thousand a rare one.
+func simulationName(n int) string {
+	if n%10_000 == 77 {
+		return fmt.Sprintf("needle %d", n)
+	}
+	return fmt.Sprintf("ring allreduce sweep%02d run %d", n%100, n)
+}
+
+func (h *history) configuration(n int, workspace string) events.ConfigurationCreated {
+	return events.ConfigurationCreated{
+		AccountID: h.account, WorkspaceID: workspace, Name: fmt.Sprintf("fabric %d", n),
+		Document:       `{"components":[` + strings.TrimSuffix(strings.Repeat(`{"name":"leaf","type":"switch","radix":64},`, 12), ",") + `]}`,
+		ComponentCount: 12, Status: "validated",
+	}
+}
+
+// appendAll appends the facts in order, as fast as the log takes them, and
+// returns how many. Nothing checks them on the way in: the rule does, when they
+// are projected.
+func appendAll(ctx context.Context, j *journal.Kafka, facts iter.Seq2[fact, error]) (int, error) {
+	const window = 16_384 // appends on their way
+	count := 0
+	pending := make([]*journal.Pending, window)
+	for f, err := range facts {
+		if err != nil {
+			return count, err
+		}
+		family, err := events.FamilyOf(f.stream.id)
+		if err != nil {
+			return count, err
+		}
+		if p := pending[count%window]; p != nil {
+			if _, err := p.Wait(ctx); err != nil {
+				return count, err
+			}
+		}
+		pending[count%window] = j.Append(j.Topic(family), events.PartitionOf(f.stream.partitionKey, partitions), f.message)
+		count++
+	}
+	for _, p := range pending {
+		if p == nil {
+			continue
+		}
+		if _, err := p.Wait(ctx); err != nil {
+			return count, err
+		}
+	}
+	return count, nil
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/segmentio/kafka-go"
+	"golang.org/x/sync/errgroup"
+
+	"netsim/events"
+	"netsim/infra/devissuer"
+)
+
+// partitions is how many every topic has, as in netsim-dev.
+const partitions = 4
+
+// createTopic makes a topic that is not the service's.
+func (s *stack) createTopic(ctx context.Context, name string) error {
+	client := &kafka.Client{Addr: kafka.TCP(s.brokers()...)}
+	made, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
+		{Topic: name, NumPartitions: partitions, ReplicationFactor: 1},
+	}})
+	if err == nil {
+		err = made.Errors[name]
+	}
+	if errors.Is(err, kafka.TopicAlreadyExists) {
+		return nil
+	}
+	return err
+}
+
+// produceLimit is how many records a second kafka-go's client alone produces,
+// with so many in flight: each partition gets its part of them as one batch,
+// acknowledged before the next. The records are those of a created workspace.
+func (s *stack) produceLimit(ctx context.Context, inFlight, across int, d time.Duration) (limit, error) {
+	const topic = "bench.produced"
+	if err := s.createTopic(ctx, topic); err != nil {
+		return limit{}, err
+	}
+	across = min(across, inFlight)
+	message, err := newStream(events.WorkspacePrefix, "").next(createdWorkspace(1, devissuer.DefaultAccount), time.Now())
+	if err != nil {
+		return limit{}, err
+	}
+	var headers []kafka.Header
+	for _, h := range message.Headers {
+		headers = append(headers, kafka.Header{Key: h.Key, Value: h.Value})
+	}
+	client := &kafka.Client{Addr: kafka.TCP(s.brokers()...), Timeout: answerWithin}
+	rates := make([]float64, across)
+	group, ctx := errgroup.WithContext(ctx)
+	for partition := range across {
+		group.Go(func() (err error) {
+			rates[partition], err = repeat(ctx, d, func() (int, error) {
+				records := make([]kafka.Record, inFlight/across)
+				for i := range records {
+					records[i] = kafka.Record{Key: kafka.NewBytes(message.Key), Value: kafka.NewBytes(message.Value), Headers: headers}
+				}
+				res, err := client.Produce(ctx, &kafka.ProduceRequest{
+					Topic: topic, Partition: partition, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...),
+				})
+				if err == nil {
+					err = res.Error
+				}
+				return len(records), err
+			})
+			return err
+		})
+	}
+	err = group.Wait()
+	total := 0.0
+	for _, rate := range rates {
+		total += rate
+	}
+	return limit{Name: fmt.Sprintf("produced records, %s in flight", number(float64(inFlight))), Value: total}, err
+}
+
+// copyLimit is how many rows of a read model's table one connection copies into
+// a table of the same columns without an index, so many in each transaction.
+func (s *stack) copyLimit(ctx context.Context, table string, batch int, d time.Duration) (limit, error) {
+	rows, err := s.pool.Query(ctx, fmt.Sprintf("SELECT * FROM %s LIMIT %d", table, batch))
+	if err != nil {
+		return limit{}, err
+	}
+	var columns []string
+	for _, column := range rows.FieldDescriptions() {
+		columns = append(columns, column.Name)
+	}
+	values, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) ([]any, error) { return row.Values() })
+	if err != nil {
+		return limit{}, err
+	}
+	for i := 0; len(values) < batch; i++ {
+		values = append(values, values[i])
+	}
+	target := "netsim.bench_" + table
+	if _, err := s.pool.Exec(ctx, fmt.Sprintf("CREATE TABLE %s (LIKE %s)", target, table)); err != nil {
+		return limit{}, err
+	}
+	rate, err := repeat(ctx, d, func() (int, error) {
+		n, err := s.pool.CopyFrom(ctx, pgx.Identifier{"netsim", "bench_" + table}, columns, pgx.CopyFromRows(values))
+		return int(n), err
+	})
+	_, dropped := s.pool.Exec(ctx, "DROP TABLE "+target)
+	return limit{Name: fmt.Sprintf("COPY rows of %s, %d a transaction", table, batch), Value: rate}, errors.Join(err, dropped)
+}
+
+// emptyLimit is how many requests a second the same clients get answered by a
+// server that checks the same token, and does nothing.
+func (s *stack) emptyLimit(ctx context.Context, count int, method string, body []byte, d time.Duration) (limit, error) {
+	p, at, err := s.startChild(ctx, "empty")
+	if err != nil {
+		return limit{}, err
+	}
+	conns, hangUp, err := at.dial(count)
+	if err != nil {
+		return limit{}, errors.Join(err, p.stop())
+	}
+	defer hangUp()
+	got, err := load(ctx, plan{warm: d / 4, run: d}, each(conns, func(_ int, c *conn) client {
+		return client{do: func() error {
+			_, err := c.want(http.StatusNoContent, method, "/api/v1/workspaces", body)
+			return err
+		}}
+	}))
+	return limit{Name: fmt.Sprintf("empty handler with auth, %s", plural(count, "client")), Value: got.PerSecond}, errors.Join(err, p.stop())
+}
+
+// startChild starts one of our own servers (child.go) as a process.
+func (s *stack) startChild(ctx context.Context, name string) (*process, target, error) {
+	address, issuer := freeAddress(), s.parts["issuer"].at
+	p := &process{
+		cmd: exec.Command(s.binaries.self, childCommand, name, address,
+			issuer.Issuer, issuer.JWKSURL, s.brokers()[0], s.parts["postgres"].at.URL),
+		said: filepath.Join(s.dir, name+".log"),
+	}
+	if err := p.start(); err != nil {
+		return nil, target{}, err
+	}
+	if err := awaitReady(ctx, "http://"+address+readyPath); err != nil {
+		return nil, target{}, errors.Join(err, p.stop(), p.complaint())
+	}
+	return p, target{address, s.token}, nil
+}

@@ -1,0 +1,144 @@
+// Command bench prints what netsim does on this machine, each figure beside the
+// physical limit of it that is measured in the same run, and their ratio.
+//
+//	go run ./bench            about six minutes
+//	go run ./bench -quick     about one minute, for a first look
+//	go run ./bench -profile D also writes CPU profiles of the service into D
+//
+// It builds the service and netsim-dev, runs them as processes on loopback with
+// data in a temporary directory, loads them, and takes everything away again.
+// The table goes to standard output, the same as JSON to bench/results.
+//
+// The clients share the cores with what they measure, so they speak HTTP
+// through a small client of their own (client.go). What that and the server's
+// HTTP cost by themselves is the figure of the empty handler.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// scale is how much is done.
+type scale struct {
+	warm        time.Duration // load that is not counted, before each measurement
+	run         time.Duration // load that is
+	limit       time.Duration // of each measurement of a limit
+	burst       int           // facts appended while the projector is live
+	simulations int           // in the list
+}
+
+func scaleOf(quick bool) scale {
+	if quick {
+		return scale{warm: 200 * time.Millisecond, run: time.Second, limit: 400 * time.Millisecond, burst: 20_000, simulations: 50_000}
+	}
+	return scale{warm: time.Second, run: 5 * time.Second, limit: 2 * time.Second, burst: 100_000, simulations: 1_000_000}
+}
+
+// bench is one run.
+type bench struct {
+	scale
+	dir      string // for everything temporary
+	binaries binaries
+	profiles string // directory, "" for none
+	report   *report
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == childCommand {
+		exit(child(os.Args[2:]))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := run(ctx, os.Stdout, os.Args[1:])
+	stop()
+	exit(err)
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func run(ctx context.Context, out io.Writer, args []string) (err error) {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	quick := flags.Bool("quick", false, "measure less, in about a minute")
+	only := flags.String("only", "durable,fast,peer,lists", "which parts to run")
+	profiles := flags.String("profile", "", "directory for CPU profiles of the service")
+	results := flags.String("results", "bench/results", "directory for the figures as JSON")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "netsim-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.Chmod(dir, 0o755); err != nil { // root's PostgreSQL is another user
+		return err
+	}
+	b := &bench{scale: scaleOf(*quick), dir: dir, profiles: *profiles, report: newReport(*quick)}
+	say("building")
+	if b.binaries, err = build(ctx, dir); err != nil {
+		return err
+	}
+	parts := []struct {
+		name    string
+		measure func(context.Context) error
+	}{
+		{"durable", func(ctx context.Context) error { return b.writes(ctx, true) }},
+		{"fast", func(ctx context.Context) error { return b.writes(ctx, false) }},
+		{"peer", b.peer},
+		{"lists", b.lists},
+	}
+	for _, part := range parts {
+		if !slices.Contains(strings.Split(*only, ","), part.name) {
+			continue
+		}
+		if err := part.measure(ctx); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	if err := b.report.print(out); err != nil {
+		return err
+	}
+	return b.report.save(*results)
+}
+
+// binaries are the programs under test.
+type binaries struct{ service, stack, self string }
+
+func build(ctx context.Context, dir string) (binaries, error) {
+	self, err := os.Executable()
+	b := binaries{filepath.Join(dir, "netsim"), filepath.Join(dir, "netsim-dev"), self}
+	if err != nil {
+		return b, err
+	}
+	for _, args := range [][]string{
+		{"build", "-o", b.service, "netsim/cmd/netsim"},
+		{"build", "-C", "infra/devstack", "-o", b.stack, "."},
+	} {
+		if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+			return b, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return b, nil
+}
+
+// say tells what is going on, to whoever waits.
+func say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
+}

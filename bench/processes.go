@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// clockTick is how long one of the kernel's units of CPU time is (USER_HZ).
+const clockTick = 10 * time.Millisecond
+
+// cpuOf returns the CPU time that a process and its children have used.
+func cpuOf(pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0 // it has ended meanwhile
+	}
+	// The name, in parentheses, may contain anything; the 11th field behind it
+	// is utime, then stime, cutime, cstime.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	var used time.Duration
+	for _, field := range fields[11:15] {
+		ticks, _ := strconv.ParseInt(field, 10, 64) //nolint:errcheck // the kernel writes numbers
+		used += time.Duration(ticks) * clockTick
+	}
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) //nolint:errcheck // the pattern is right
+	for _, file := range threads {
+		children, _ := os.ReadFile(file) //nolint:errcheck // a thread that has ended
+		for child := range strings.FieldsSeq(string(children)) {
+			if id, err := strconv.Atoi(child); err == nil {
+				used += cpuOf(id)
+			}
+		}
+	}
+	return used
+}
+
+// memoryOf returns one of the sizes in a process's status, such as VmRSS, in
+// MB of 10^6 bytes.
+func memoryOf(pid int, name string) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(line, name+":"); found {
+			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return float64(kib) * 1024 / 1e6, err
+		}
+	}
+	return 0, fmt.Errorf("process %d has no %s", pid, name)
+}
+
+// cpu is the CPU time used so far by every process that has a part in the work.
+func (s *stack) cpu(serving *process) map[string]time.Duration {
+	return map[string]time.Duration{
+		"service": cpuOf(serving.cmd.Process.Pid), "clients": cpuSelf(),
+		"broker": cpuOf(s.parts["broker"].at.PID), "postgres": cpuOf(s.parts["postgres"].at.PID),
+	}
+}
+
+// cpuSelf leaves the children out, who are counted by name.
+func cpuSelf() time.Duration {
+	used := cpuOf(os.Getpid())
+	threads, _ := filepath.Glob("/proc/self/task/*/children") //nolint:errcheck // the pattern is right
+	for _, file := range threads {
+		children, _ := os.ReadFile(file) //nolint:errcheck // a thread that has ended
+		for child := range strings.FieldsSeq(string(children)) {
+			if id, err := strconv.Atoi(child); err == nil {
+				used -= cpuOf(id)
+			}
+		}
+	}
+	return used
+}
+
+// under runs a load and says what it cost each process per operation. With
+// -profile the service's CPU is profiled meanwhile.
+func (b *bench) under(ctx context.Context, s *stack, serving *process, ops, name string, p plan, clients []client) (sample, map[string]float64, error) {
+	profiled := make(chan error, 1)
+	go func() { profiled <- b.profile(ctx, ops, name, p.warm+p.run) }()
+	before := s.cpu(serving)
+	got, err := load(ctx, p, clients)
+	if err != nil {
+		return got, nil, errors.Join(err, serving.complaint())
+	}
+	costs := map[string]float64{}
+	for process, used := range s.cpu(serving) {
+		costs[process] = float64((used - before[process]).Microseconds()) / float64(got.Total)
+	}
+	return got, costs, <-profiled
+}
+
+func (b *bench) profile(ctx context.Context, ops, name string, d time.Duration) error {
+	if b.profiles == "" || ops == "" || d < time.Second {
+		return nil
+	}
+	url := fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", ops, int(d.Seconds()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() //nolint:errcheck // it is read whole
+	if err := os.MkdirAll(b.profiles, 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(filepath.Join(b.profiles, strings.NewReplacer(" ", "-", ",", "").Replace(name)+".pprof"))
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, resp.Body)
+	return errors.Join(err, file.Close())
+}

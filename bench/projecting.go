@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"time"
+
+	"netsim/events"
+	"netsim/infra/journal"
+	"netsim/infra/projector"
+)
+
+// readBytes is what the projector asks for in one read.
+const readBytes = 4 << 20
+
+// burstWhileLive measures how fast the projector of a running service tells
+// facts that come all at once.
+func (b *bench) burstWhileLive(ctx context.Context, s *stack) (err error) {
+	serving, err := s.serve(ctx, "api,projector")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, serving.stop()) }()
+	j, err := s.openJournal(ctx)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	say("appending %d facts beside the projector", b.burst)
+	began := time.Now()
+	before, err := s.judged(ctx)
+	if err != nil {
+		return err
+	}
+	burst := newHistory(events.NewID(events.AccountPrefix), b.burst*10/24) // a simulation has 2.4 facts
+	count, err := appendAll(ctx, j, burst.facts())
+	if err != nil {
+		return err
+	}
+	appended := time.Since(began)
+	for judged := before; judged < before+int64(count); {
+		if judged, err = s.judged(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	took := time.Since(began)
+	b.report.add(figure{Name: "projector, live, a burst of facts", Value: float64(count) / took.Seconds(), Unit: " events/s"},
+		limit{Name: "the appends of the same burst", Value: float64(count) / appended.Seconds()})
+	return s.allFacts(ctx, projector.Live)
+}
+
+// judged is how many records the projector has gone past.
+func (s *stack) judged(ctx context.Context) (n int64, err error) {
+	err = s.pool.QueryRow(ctx, "SELECT sum(next)::bigint FROM readmodel.offsets").Scan(&n)
+	return n, err
+}
+
+// allFacts checks that nothing was rejected or parked: what was appended was
+// honest, so everything measured was done.
+func (s *stack) allFacts(ctx context.Context, schema string) error {
+	var rejected, parked int
+	err := s.pool.QueryRow(ctx, fmt.Sprintf(
+		"SELECT (SELECT count(*) FROM %[1]s.rejected), (SELECT count(*) FROM %[1]s.parked)", schema)).Scan(&rejected, &parked)
+	if err == nil && rejected+parked > 0 {
+		err = fmt.Errorf("%d records were rejected and %d parked", rejected, parked)
+	}
+	return err
+}
+
+// rebuild appends the history while no service runs, measures "netsim readmodel
+// rebuild", and makes the result the live read model.
+func (b *bench) rebuild(ctx context.Context, s *stack, h *history) error {
+	j, err := s.openJournal(ctx)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	say("appending the facts of %d simulations", h.simulations)
+	if _, err := appendAll(ctx, j, h.facts()); err != nil {
+		return err
+	}
+	read, err := b.readLimit(ctx, j)
+	if err != nil {
+		return err
+	}
+	say("rebuilding")
+	began := time.Now()
+	if err := s.tool(ctx, "readmodel", "rebuild", rebuiltModel); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	var facts int64
+	if err := s.pool.QueryRow(ctx, "SELECT sum(facts)::bigint FROM "+rebuiltModel+".offsets").Scan(&facts); err != nil {
+		return err
+	}
+	if err := s.allFacts(ctx, rebuiltModel); err != nil {
+		return err
+	}
+	if err := s.tool(ctx, "readmodel", "promote", rebuiltModel); err != nil {
+		return err
+	}
+	copied, err := s.copyLimit(ctx, "simulations", 8192, b.limit)
+	b.report.add(figure{
+		Name:  fmt.Sprintf("rebuild of %s facts, indexes included", number(float64(facts))),
+		Value: float64(facts) / took.Seconds(), Unit: " events/s", Reach: "≥ 100,000 events/s",
+	}, read, copied)
+	return err
+}
+
+// readLimit is how many records a second the journal alone reads, one
+// partition after the other.
+func (b *bench) readLimit(ctx context.Context, j *journal.Kafka) (limit, error) {
+	log, err := j.Describe(ctx)
+	if err != nil {
+		return limit{}, err
+	}
+	began, count := time.Now(), 0
+	for _, topic := range log.Topics {
+		for n, part := range topic.Partitions {
+			for from := part.Start; from < part.End && time.Since(began) < 2*b.limit; {
+				records, _, err := j.Read(ctx, topic.Name, int32(n), from, readBytes, time.Second)
+				if err != nil {
+					return limit{}, err
+				}
+				if len(records) == 0 {
+					continue
+				}
+				from = records[len(records)-1].Offset + 1
+				count += len(records)
+			}
+		}
+	}
+	return limit{Name: "records read from the log", Value: float64(count) / time.Since(began).Seconds()}, nil
+}
+
+// tool runs a command of the service's program.
+func (s *stack) tool(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, s.binaries.service, args...)
+	cmd.Env = s.settings()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("netsim %v: %w\n%s", args, err, out)
+	}
+	return nil
+}

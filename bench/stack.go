@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/infra/devissuer"
+	"netsim/infra/journal"
+	"netsim/infra/postgres"
+	"netsim/infra/projector"
+)
+
+// stack is the servers that the service needs, each a process of its own.
+type stack struct {
+	dir      string
+	binaries binaries
+	parts    map[string]*process
+	pool     *pgxpool.Pool // connected as the service is
+	token    string        // of a client service with every workspace of one account
+}
+
+// process is a running child, with what it says on standard error in a file.
+type process struct {
+	cmd   *exec.Cmd
+	stdin io.Closer // netsim-dev ends when it is closed; nil for others
+	said  string    // path of that file
+	at    endpoint
+}
+
+// endpoint is what netsim-dev tells of a part.
+type endpoint struct {
+	Addr, URL, Region, AccessKey, SecretKey, JWKSURL, Issuer, Audience string
+	PID                                                                int
+}
+
+// startStack starts the servers on fresh data. With sync the broker writes to
+// the disk before it acknowledges; PostgreSQL runs as it does in netsim-dev.
+func (b *bench) startStack(ctx context.Context, sync bool) (_ *stack, err error) {
+	say("starting the servers, broker %s fsync", map[bool]string{true: "with", false: "without"}[sync])
+	dir, err := os.MkdirTemp(b.dir, "stack-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return nil, err
+	}
+	s := &stack{dir: dir, binaries: b.binaries, parts: map[string]*process{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.stop())
+		}
+	}()
+	for _, name := range []string{"broker", "postgres", "objects", "issuer"} {
+		var flags []string
+		if name == "broker" && !sync {
+			flags = []string{"--no-sync"}
+		}
+		if s.parts[name], err = startPart(ctx, b.binaries.stack, dir, name, flags...); err != nil {
+			return s, err
+		}
+	}
+	if s.token, err = devissuer.Mint(dir, devissuer.Options{Service: true}, time.Now()); err != nil {
+		return s, err
+	}
+	s.pool, err = postgres.Open(ctx, s.parts["postgres"].at.URL, projector.Live, 0)
+	return s, err
+}
+
+func startPart(ctx context.Context, program, dir, name string, flags ...string) (*process, error) {
+	args := append([]string{"part", name, "--data", dir, "--ephemeral"}, flags...)
+	p := &process{cmd: exec.CommandContext(context.WithoutCancel(ctx), program, args...), said: filepath.Join(dir, name+".log")}
+	var err error
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("%s did not start: %s", name, errors.Join(p.stop(), p.complaint()))
+	}
+	var ready map[string]endpoint
+	if err := json.Unmarshal(line, &ready); err != nil {
+		return nil, errors.Join(err, p.stop())
+	}
+	p.at = ready[name]
+	return p, nil
+}
+
+// start starts the child so that it does not outlive us.
+func (p *process) start() error {
+	said, err := os.Create(p.said)
+	if err != nil {
+		return err
+	}
+	defer said.Close() //nolint:errcheck // the child has its own
+	p.cmd.Stderr = said
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours alone: we end them in order
+	if p.stdin == nil {
+		p.cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
+	}
+	return p.cmd.Start()
+}
+
+// stop ends the child in order.
+func (p *process) stop() error {
+	if p.stdin != nil {
+		return errors.Join(p.stdin.Close(), p.cmd.Wait())
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return p.cmd.Wait()
+}
+
+// complaint is the end of what the child said.
+func (p *process) complaint() error {
+	text, err := os.ReadFile(p.said)
+	return errors.Join(err, errors.New(string(bytes.TrimSpace(text[max(0, len(text)-2000):]))))
+}
+
+func (s *stack) stop() error {
+	if s.pool != nil {
+		s.pool.Close()
+	}
+	var err error
+	for name, part := range s.parts {
+		if part == nil {
+			continue
+		}
+		if failed := part.stop(); failed != nil {
+			err = errors.Join(err, fmt.Errorf("end %s: %w", name, failed))
+		}
+	}
+	return errors.Join(err, os.RemoveAll(s.dir))
+}
+
+func (s *stack) brokers() []string { return []string{s.parts["broker"].at.Addr} }
+
+// openJournal returns the log that the service writes to.
+func (s *stack) openJournal(ctx context.Context) (*journal.Kafka, error) {
+	return journal.Open(ctx, journal.Config{
+		Brokers: s.brokers(), Relaxed: true, MaxQueued: 1 << 20, MaxQueuedBytes: 1 << 30, AppendTimeout: time.Minute,
+	})
+}
+
+// service is the service, running.
+type service struct {
+	*process
+	target
+	ops string
+}
+
+// settings are the environment of the service and its tools.
+func (s *stack) settings(more ...string) []string {
+	objects, issuer := s.parts["objects"].at, s.parts["issuer"].at
+	return append(append(os.Environ(),
+		"NETSIM_DATA_DEV=1", "NETSIM_LOG_LEVEL=WARN",
+		"NETSIM_KAFKA="+s.parts["broker"].at.Addr, "NETSIM_POSTGRES="+s.parts["postgres"].at.URL,
+		"NETSIM_S3_ENDPOINT="+objects.URL, "NETSIM_S3_REGION="+objects.Region,
+		"NETSIM_S3_ACCESS_KEY="+objects.AccessKey, "NETSIM_S3_SECRET_KEY="+objects.SecretKey,
+		"NETSIM_OIDC_ISSUER="+issuer.Issuer, "NETSIM_OIDC_JWKS_URL="+issuer.JWKSURL, "NETSIM_OIDC_AUDIENCE="+issuer.Audience,
+	), more...)
+}
+
+// serve starts the service with some of its roles and waits until it is ready.
+func (s *stack) serve(ctx context.Context, roles string) (*service, error) {
+	web, ops, err := freeAddress(), freeAddress(), error(nil)
+	p := &process{cmd: exec.Command(s.binaries.service, "serve"), said: filepath.Join(s.dir, "service.log")}
+	p.cmd.Env = s.settings("NETSIM_HTTP="+web, "NETSIM_OPS="+ops, "NETSIM_ROLES="+roles)
+	if err = p.start(); err != nil {
+		return nil, err
+	}
+	started := &service{process: p, target: target{web, s.token}, ops: ops}
+	if err := awaitReady(ctx, "http://"+ops+"/readyz"); err != nil {
+		return nil, fmt.Errorf("the service: %w", errors.Join(err, p.stop(), p.complaint()))
+	}
+	return started, nil
+}
+
+func awaitReady(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			resp.Body.Close() //nolint:errcheck // only its status matters
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w", url, ctx.Err())
+		}
+	}
+}
+
+// freeAddress returns a loopback address that was free a moment ago.
+func freeAddress() string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	defer l.Close() //nolint:errcheck // nothing is lost
+	return l.Addr().String()
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/devissuer"
+	"netsim/infra/ledger"
+	"netsim/infra/postgres"
+	"netsim/infra/projector"
+)
+
+// checkEvery is how many creates there are for one that is looked up.
+const checkEvery = 32
+
+// writes measures commands on a broker with or without fsync, and the memory
+// that they take.
+func (b *bench) writes(ctx context.Context, sync bool) (err error) {
+	s, err := b.startStack(ctx, sync)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	serving, err := s.serve(ctx, "api,projector,reactor,worker")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, serving.stop()) }()
+	with := map[bool]string{true: "fsync", false: "no fsync"}[sync]
+	if sync {
+		time.Sleep(b.warm) // what a start leaves behind settles
+		if err := b.memory(serving, "memory, idle", "VmRSS", "≤ 60 MB"); err != nil {
+			return err
+		}
+	}
+	made := 0
+	reach := map[string]string{
+		"fsync1": "p50 ≤ 2 ms, p99 ≤ 8 ms", "no fsync1": "p50 ≤ 2 ms, p99 ≤ 8 ms",
+		"fsync64": "≥ 5,000/s, p99 ≤ 25 ms", "no fsync1024": "≥ 20,000/s", "fsync1024": "≥ 20,000/s",
+	}
+	for _, clients := range []int{1, 64, 1024} {
+		n, err := b.creates(ctx, s, serving, with, clients, reach[fmt.Sprint(with, clients)])
+		if err != nil {
+			return err
+		}
+		made += n
+	}
+	if err := s.countWorkspaces(ctx, made); err != nil {
+		return err
+	}
+	for _, clients := range []int{64, 1024} {
+		if err := b.hotStream(ctx, s, serving, with, clients); err != nil {
+			return err
+		}
+	}
+	if !sync {
+		return b.hotStreamInProcess(ctx, s, 1024)
+	}
+	return b.memory(serving, "memory, highest under this load", "VmHWM", "≤ 400 MB")
+}
+
+func (b *bench) memory(serving *service, name, size, reach string) error {
+	mb, err := memoryOf(serving.cmd.Process.Pid, size)
+	b.report.add(figure{Name: name, Value: mb, Unit: " MB", Reach: reach})
+	return err
+}
+
+// creates measures POST /workspaces, whose answer comes when the workspace is
+// visible, and returns how many it made.
+func (b *bench) creates(ctx context.Context, s *stack, serving *service, with string, clients int, reach string) (int, error) {
+	conns, hangUp, err := serving.dial(clients)
+	if err != nil {
+		return 0, err
+	}
+	defer hangUp()
+	name := fmt.Sprintf("command to visible, %s, %s", with, plural(clients, "client"))
+	got, costs, err := b.under(ctx, s, serving.process, serving.ops, name, plan{warm: b.warm, run: b.run}, each(conns, createWorkspaces))
+	if err != nil {
+		return 0, err
+	}
+	f := of(name, got, reach)
+	f.CPU = costs
+	produced, err := s.produceLimit(ctx, clients, partitions, b.limit)
+	if err != nil {
+		return 0, err
+	}
+	copied, err := s.copyLimit(ctx, "workspaces", clients, b.limit)
+	if err != nil {
+		return 0, err
+	}
+	empty, err := s.emptyLimit(ctx, clients, "POST", workspaceBody(1, 1), b.limit)
+	b.report.add(f, produced, copied, empty)
+	return got.Total, err
+}
+
+// createWorkspaces creates one workspace after another. What a 201 promises is
+// checked now and then: a GET finds the workspace at once.
+func createWorkspaces(n int, c *conn) client {
+	count := 0
+	var made struct{ ID string }
+	return client{
+		do: func() error {
+			count++
+			reply, err := c.want(http.StatusCreated, "POST", "/api/v1/workspaces", workspaceBody(n, count))
+			if err == nil && count%checkEvery == 0 {
+				err = json.Unmarshal(reply, &made)
+			}
+			return err
+		},
+		check: func() error {
+			if count%checkEvery != 0 {
+				return nil
+			}
+			_, err := c.want(http.StatusOK, "GET", "/api/v1/workspaces/"+made.ID, nil)
+			return err
+		},
+	}
+}
+
+func workspaceBody(client, count int) []byte {
+	return fmt.Appendf(nil, `{"name":"workspace %d of client %d","description":"made under load, to be measured"}`, count, client)
+}
+
+// countWorkspaces checks that every create is there, once.
+func (s *stack) countWorkspaces(ctx context.Context, made int) error {
+	var found int
+	if err := s.pool.QueryRow(ctx, "SELECT count(*) FROM workspaces WHERE account_id <> ''").Scan(&found); err != nil {
+		return err
+	}
+	if found != made {
+		return fmt.Errorf("%d workspaces were acknowledged, %d are there", made, found)
+	}
+	return nil
+}
+
+// hotStream measures PATCH of one workspace by many clients.
+func (b *bench) hotStream(ctx context.Context, s *stack, serving *service, with string, clients int) error {
+	conns, hangUp, err := serving.dial(clients)
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	reply, err := conns[0].want(http.StatusCreated, "POST", "/api/v1/workspaces", workspaceBody(0, 0))
+	if err != nil {
+		return err
+	}
+	var hot struct{ ID string }
+	if err := json.Unmarshal(reply, &hot); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("one hot stream, %s, %s", with, plural(clients, "client"))
+	got, costs, err := b.under(ctx, s, serving.process, serving.ops, name, plan{warm: b.warm, run: b.run},
+		each(conns, func(n int, c *conn) client {
+			count := 0
+			return client{do: func() error {
+				count++
+				_, err := c.want(http.StatusOK, "PATCH", "/api/v1/workspaces/"+hot.ID, workspaceBody(n, count))
+				return err
+			}}
+		}))
+	if err != nil {
+		return err
+	}
+	f := of(name, got, "≥ 10,000/s")
+	f.CPU = costs
+	produced, err := s.produceLimit(ctx, clients, 1, b.limit)
+	if err != nil {
+		return err
+	}
+	empty, err := s.emptyLimit(ctx, clients, "PATCH", workspaceBody(1, 1), b.limit)
+	b.report.add(f, produced, empty)
+	return err
+}
+
+// hotStreamInProcess measures the same without HTTP: commands of this process,
+// judged by the projector of the service.
+func (b *bench) hotStreamInProcess(ctx context.Context, s *stack, clients int) error {
+	j, err := s.openJournal(ctx)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	pool, err := postgres.Open(ctx, s.parts["postgres"].at.URL, projector.Live, 8)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	counts, err := ledger.LoadPartitions(ctx, pool)
+	if err != nil {
+		return err
+	}
+	watcher := projector.NewWatcher(pool, "", slog.New(slog.DiscardHandler))
+	watching, stop := context.WithCancel(ctx)
+	watched := make(chan error, 1)
+	go func() { watched <- watcher.Run(watching) }()
+	defer func() { stop(); <-watched }()
+	handler := &commands.Handler{
+		Log: &ledger.Ledger{Pool: pool, Journal: j, Watcher: watcher, Partitions: counts}, Now: time.Now,
+	}
+	id := events.NewID(events.WorkspacePrefix)
+	to, from := commands.Target{Stream: id, PartitionKey: id}, commands.Origin{Actor: "bench"}
+	if _, err := commands.Handle(ctx, handler, to, from, commands.CreateWorkspace{
+		AccountID: devissuer.DefaultAccount, Owner: "bench", Name: "hot",
+	}); err != nil {
+		return err
+	}
+	all := make([]client, clients)
+	for n := range all {
+		count := 0
+		all[n] = client{do: func() error {
+			count++
+			name := fmt.Sprintf("workspace %d of client %d", count, n)
+			_, err := commands.Handle(ctx, handler, to, from, commands.UpdateWorkspace{ID: id, Name: name})
+			return err
+		}}
+	}
+	got, err := load(ctx, plan{warm: b.warm, run: b.run}, all)
+	if err != nil {
+		return err
+	}
+	produced, err := s.produceLimit(ctx, clients, 1, b.limit)
+	b.report.add(of(fmt.Sprintf("one hot stream, no fsync, %s without HTTP", plural(clients, "caller")), got, "≥ 10,000/s"), produced)
+	return err
+}
