@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
@@ -63,6 +64,9 @@ func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Input
 	if in.Options, err = document.Options(time.Duration(sim.DurationNs)); err != nil {
 		return nil, unfit("configuration %s cannot be simulated: %w", sim.ConfigurationID, err)
 	}
+	if e := document.Engine(); e != builtin {
+		return nil, unfit("engine %s is not available", e)
+	}
 	if ranks, hosts := collective.Ranks(in.Groups), len(in.Fabric.Hosts); ranks > hosts {
 		return nil, unfit("%d ranks exceed the %d servers of configuration %s", ranks, hosts, sim.ConfigurationID)
 	}
@@ -76,6 +80,23 @@ func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Input
 		return nil, unfit("%w", engine.ErrNothing)
 	}
 	return in, nil
+}
+
+// Check looks whether a simulation can run: it returns the hash of its
+// document, or the reason why it cannot, or an error when that cannot be told
+// now (completions.md 5.1, the recheck).
+func (s *Stage) Check(ctx context.Context, sim *projections.Simulation) (documentHash, reason string, err error) {
+	in, err := s.Inputs(ctx, sim)
+	switch {
+	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Unprocessable):
+		return "", err.Error(), nil
+	case err != nil:
+		return "", "", err
+	case in.ConfigurationStatus != commands.Validated:
+		return "", fmt.Sprintf("version %d of configuration %s is %s, not validated",
+			sim.ConfigurationVersion, sim.ConfigurationID, in.ConfigurationStatus), nil
+	}
+	return in.DocumentHash, "", nil
 }
 
 func (s *Stage) document(ctx context.Context, sim *projections.Simulation, in *Inputs) (*design.Document, error) {
@@ -132,7 +153,7 @@ func (s *Stage) workload(ctx context.Context, in *Inputs) error {
 func (s *Stage) fetch(ctx context.Context, f events.TracesetFile) ([]byte, error) {
 	body, _, err := s.Objects.Get(ctx, f.ObjectKey)
 	if fault.Is(err, fault.NotFound) {
-		return nil, &fault.Fault{Code: fault.NotFound, Message: "file " + f.Name + " of the traceset is not stored", Cause: err}
+		return nil, fault.New(fault.NotFound, "file %s of the traceset is not stored", f.Name)
 	}
 	if err != nil {
 		return nil, err

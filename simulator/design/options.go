@@ -93,3 +93,8 @@ func (d *Document) routing() (engine.Routing, error) {
 	}
 	return engine.ECMP, nil
 }
+
+// Engine is the engine that the document asks for: builtin or remote.
+func (d *Document) Engine() string {
+	return d.GlobalParameters.text("EngineParameters.Engine", "builtin")
+}

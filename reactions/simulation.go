@@ -1,0 +1,61 @@
+package reactions
+
+import (
+	"context"
+	"fmt"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/projections"
+)
+
+// Simulation moves a simulation on: one that was started is checked again, one
+// that is to run gets a job, and so does what a deleted one left behind
+// (completions 5.1, 5.5).
+type Simulation struct {
+	Commands *commands.Handler
+	DB       projections.Reader
+	// Check returns the hash of the document that the simulation runs from, or
+	// the reason why it cannot run, or an error when that cannot be told now.
+	Check        func(ctx context.Context, sim *projections.Simulation) (documentHash, reason string, err error)
+	EnqueueRun   func(ctx context.Context, simulation string) error
+	EnqueuePurge func(ctx context.Context, simulation string) error
+}
+
+// React reacts to simulations. The run of a simple submission is enqueued by
+// Simple, when its inputs are there.
+func (s *Simulation) React(ctx context.Context, f events.Fact) error {
+	switch d := f.Data.(type) {
+	case events.SimulationRequested:
+		if d.Origin == commands.OriginStart {
+			return s.recheck(ctx, &f)
+		}
+	case events.SimulationValidated:
+		return s.EnqueueRun(ctx, f.Stream)
+	case events.SimulationDeleted:
+		return s.EnqueuePurge(ctx, f.Stream)
+	}
+	return nil
+}
+
+// recheck looks whether what the simulation runs on is still as it was when it
+// was requested, and records the answer.
+func (s *Simulation) recheck(ctx context.Context, f *events.Fact) error {
+	sim, err := projections.FindSimulation(ctx, s.DB, f.Stream)
+	if err != nil || sim.Status != commands.Validating {
+		return err
+	}
+	to := commands.Target{Stream: f.Stream, PartitionKey: f.PartitionKey}
+	hash, reason, err := s.Check(ctx, &sim)
+	switch {
+	case err != nil:
+		return fmt.Errorf("recheck simulation %s: %w", f.Stream, err)
+	case reason != "":
+		_, err = commands.Handle(ctx, s.Commands, to, because(f, "recheck"), commands.InvalidateSimulation{Reason: reason})
+	default:
+		_, err = commands.Handle(ctx, s.Commands, to, because(f, "recheck"), commands.ValidateSimulation{
+			Validated: events.SimulationValidated{DocumentHash: hash},
+		})
+	}
+	return err
+}

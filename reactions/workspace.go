@@ -1,0 +1,127 @@
+package reactions
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/projections"
+)
+
+// Workspace lets what a workspace owns follow it when it is deleted
+// (completions 2.8). Simulations that still run go on, and follow when they
+// have ended.
+type Workspace struct {
+	Commands *commands.Handler
+	DB       projections.Reader
+}
+
+// React reacts to workspaces and simulations.
+func (w *Workspace) React(ctx context.Context, f events.Fact) error {
+	switch f.Data.(type) {
+	case events.WorkspaceDeletionRequested:
+		return w.cascade(ctx, &f)
+	case events.SimulationInvalidated, events.SimulationCompleted, events.SimulationFailed, events.SimulationTerminated:
+		return w.follow(ctx, &f)
+	}
+	return nil
+}
+
+// reasonWorkspace is why what a workspace owned is deleted.
+const reasonWorkspace = "workspace"
+
+// cascade deletes everything that the workspace owns, and then records that
+// nothing is left. Whoever comes after an interruption goes on with the rest.
+func (w *Workspace) cascade(ctx context.Context, f *events.Fact) error {
+	from := because(f, "cascade") // of every deletion, each on its own stream
+	var removed events.WorkspaceDeleted
+	for _, kind := range []struct {
+		what  projections.Owned
+		count *int64
+	}{
+		{projections.OwnedConfigurations, &removed.Configurations},
+		{projections.OwnedTracesets, &removed.Tracesets},
+		{projections.OwnedSimulations, &removed.Simulations},
+	} {
+		if err := w.deleteAll(ctx, f, kind.what, from); err != nil {
+			return err
+		}
+		var err error
+		if *kind.count, err = projections.CountCommanded(ctx, w.DB, kind.what, f.Stream, from.CommandID); err != nil {
+			return err
+		}
+	}
+	_, err := commands.Handle(ctx, w.Commands, commands.Target{Stream: f.Stream, PartitionKey: f.PartitionKey},
+		because(f, "finish"), commands.FinishWorkspaceDeletion{ID: f.Stream, Removed: removed})
+	return err
+}
+
+const (
+	cascadePage     = 500
+	cascadeInFlight = 16
+)
+
+// deleteAll deletes page by page. A deletion is visible when its command
+// returns, so every page is of what is left.
+func (w *Workspace) deleteAll(ctx context.Context, f *events.Fact, what projections.Owned, from commands.Origin) error {
+	for last := ""; ; {
+		page, err := projections.ListDeletable(ctx, w.DB, what, f.Stream, cascadePage)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		if page[0] == last {
+			return fmt.Errorf("workspace %s: %s is deleted and still listed", f.Stream, last)
+		}
+		last = page[0]
+		var group errgroup.Group
+		group.SetLimit(cascadeInFlight)
+		for _, id := range page {
+			group.Go(func() error {
+				return w.remove(ctx, what, commands.Target{Stream: id, PartitionKey: f.PartitionKey}, from)
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return fmt.Errorf("workspace %s: delete its %s: %w", f.Stream, what, err)
+		}
+	}
+}
+
+// remove deletes one thing, unless somebody else has.
+func (w *Workspace) remove(ctx context.Context, what projections.Owned, to commands.Target, from commands.Origin) error {
+	var err error
+	switch what {
+	case projections.OwnedConfigurations:
+		_, err = commands.Handle(ctx, w.Commands, to, from, commands.DeleteConfiguration{ID: to.Stream, Reason: reasonWorkspace})
+	case projections.OwnedTracesets:
+		_, err = commands.Handle(ctx, w.Commands, to, from, commands.DeleteTraceset{ID: to.Stream, Reason: reasonWorkspace})
+	case projections.OwnedSimulations:
+		_, err = commands.Handle(ctx, w.Commands, to, from, commands.DeleteSimulation{ID: to.Stream, Reason: reasonWorkspace})
+	}
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
+}
+
+// follow deletes a simulation that has ended in a workspace that is gone. The
+// cascade and this reaction both see what was recorded before their fact, so
+// one of them sees both the end and the deletion.
+func (w *Workspace) follow(ctx context.Context, f *events.Fact) error {
+	sim, err := projections.FindSimulation(ctx, w.DB, f.Stream)
+	if err != nil || sim.Deleted != "" {
+		return err
+	}
+	workspace, err := projections.FindWorkspace(ctx, w.DB, sim.WorkspaceID)
+	if fault.Is(err, fault.NotFound) || err == nil && workspace.State == projections.Live {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return w.remove(ctx, projections.OwnedSimulations,
+		commands.Target{Stream: f.Stream, PartitionKey: f.PartitionKey}, because(f, "follow"))
+}
