@@ -30,6 +30,7 @@ CREATE INDEX billing_items_workspace ON billing_items (workspace_id, started_at,
 CREATE INDEX billing_items_active ON billing_items (account_id, started_at, id) WHERE ended_at IS NULL;
 CREATE INDEX billing_items_resource ON billing_items (resource_id, resource_type, id);
 CREATE INDEX billing_items_rated ON billing_items (account_id, rate_name, coalesce(ended_at, 'infinity'), id);
+CREATE INDEX billing_items_ended ON billing_items (coalesce(ended_at, 'infinity'));
 
 -- Billing events as they stand in the log.
 CREATE TABLE billing_events (

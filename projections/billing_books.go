@@ -1,0 +1,203 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
+)
+
+// LatestBillingItem reads the newest item of a resource; nil when there is none.
+func LatestBillingItem(ctx context.Context, db Reader, resourceType, resourceID string) (*BillingItem, error) {
+	return oneItem(ctx, db, `WHERE resource_id = $1 AND resource_type = $2 ORDER BY id DESC LIMIT 1`, resourceID, resourceType)
+}
+
+// LatestLibraryItem reads the newest item of an account's library; nil when
+// there is none.
+func LatestLibraryItem(ctx context.Context, db Reader, account, hash string) (*BillingItem, error) {
+	return oneItem(ctx, db, `
+		WHERE resource_id IN (SELECT id FROM tracesets WHERE account_id = $1 AND library_hash = $2)
+		AND resource_type = 'traceset' ORDER BY id DESC LIMIT 1`, account, hash)
+}
+
+func oneItem(ctx context.Context, db Reader, where string, args ...any) (*BillingItem, error) {
+	t := &NewUsage().items
+	rows, err := db.Query(ctx, fmt.Sprintf("SELECT %s FROM billing_items %s", t.list(""), where), args...)
+	found, err := collect(rows, err, t.pointers)
+	if err != nil {
+		return nil, fmt.Errorf("read a billing item: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return &found[0], nil
+}
+
+// FirstTraceset reads the oldest live traceset of an account's library; nil
+// when nothing refers to it.
+func FirstTraceset(ctx context.Context, db Reader, account, hash string) (*Traceset, error) {
+	return oneTraceset(ctx, db, `WHERE account_id = $1 AND library_hash = $2 AND status <> 'deleted'
+		ORDER BY created_at, id LIMIT 1`, account, hash)
+}
+
+// TracesetByID reads a traceset, also one that is deleted; nil when there is
+// none.
+func TracesetByID(ctx context.Context, db Reader, id string) (*Traceset, error) {
+	return oneTraceset(ctx, db, `WHERE id = $1`, id)
+}
+
+func oneTraceset(ctx context.Context, db Reader, where string, args ...any) (*Traceset, error) {
+	t := &NewTracesets().rows
+	rows, err := db.Query(ctx, fmt.Sprintf("SELECT %s FROM tracesets %s", t.list(""), where), args...)
+	found, err := collect(rows, err, t.pointers)
+	if err != nil {
+		return nil, fmt.Errorf("read a traceset: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return &found[0], nil
+}
+
+// Metered is an account's use of one rate name: what is rated together.
+type Metered struct{ AccountID, RateName string }
+
+// MeteredBetween returns every account and rate name with an item that is
+// active at some time between two instants.
+func MeteredBetween(ctx context.Context, db Reader, from, to time.Time) ([]Metered, error) {
+	rows, err := db.Query(ctx, `
+		SELECT DISTINCT account_id, rate_name FROM billing_items
+		WHERE started_at < $2 AND coalesce(ended_at, 'infinity') >= $1 ORDER BY account_id, rate_name`, from, to)
+	found, err := collect(rows, err, func(m *Metered) []any { return []any{&m.AccountID, &m.RateName} })
+	if err != nil {
+		return nil, fmt.Errorf("find what is metered: %w", err)
+	}
+	return found, nil
+}
+
+// ItemsBetween returns the ids, in order and behind after, of items that are
+// active at some time between two instants; at most limit of them.
+func ItemsBetween(ctx context.Context, db Reader, m Metered, from, to time.Time, after int64, limit int) ([]int64, error) {
+	rows, err := db.Query(ctx, `
+		SELECT id FROM billing_items
+		WHERE account_id = $1 AND rate_name = $2 AND started_at < $4 AND coalesce(ended_at, 'infinity') >= $3 AND id > $5
+		ORDER BY id LIMIT $6`, m.AccountID, m.RateName, from, to, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("find items: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("find items: %w", err)
+	}
+	return ids, nil
+}
+
+// UsageBetween returns the billing events, in the order of the log, of items
+// that are active at some time between two instants: of all, or, unless items
+// is nil, of these.
+func UsageBetween(ctx context.Context, db Reader, m Metered, from, to time.Time, items []int64) ([]events.UsageRecorded, error) {
+	t := &NewUsage().events
+	var c conditions
+	c.add("i.account_id = ? AND i.rate_name = ?", m.AccountID, m.RateName)
+	c.add("coalesce(i.ended_at, 'infinity') >= ? AND i.started_at < ?", from, to)
+	if items != nil {
+		c.add("i.id = ANY(?)", items)
+	}
+	rows, err := db.Query(ctx, fmt.Sprintf(`
+		SELECT %s FROM billing_items i JOIN billing_events e ON e.item_id = i.id
+		WHERE %s ORDER BY e.sequence`, t.list("e."), c.where()), c.args...)
+	found, err := collect(rows, err, t.pointers)
+	if err != nil {
+		return nil, fmt.Errorf("read the usage: %w", err)
+	}
+	return each(found, func(e BillingEvent) events.UsageRecorded { return e.UsageRecorded }), nil
+}
+
+// RatesOf returns the rows of the price list that can apply to a use.
+func RatesOf(ctx context.Context, db Reader, m Metered) ([]events.RateSet, error) {
+	t := &NewRates().rows
+	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM rates WHERE rate_name = $1 AND account_id IN ('', $2) ORDER BY id`,
+		t.list("")), m.RateName, m.AccountID)
+	found, err := collect(rows, err, t.pointers)
+	if err != nil {
+		return nil, fmt.Errorf("read the rates: %w", err)
+	}
+	return found, nil
+}
+
+// BookedCost is a daily cost and what its corrections add to it.
+type BookedCost struct {
+	DailyCost
+	Corrections int64
+	Corrected   string // decimal, their sum
+}
+
+// BookedCosts returns the costs of items on a day, YYYY-MM-DD, without the
+// corrections that are dated that day.
+func BookedCosts(ctx context.Context, db Reader, date string, items []int64) ([]BookedCost, error) {
+	t := &NewCosts().rows
+	rows, err := db.Query(ctx, fmt.Sprintf(`
+		SELECT %s, x.n, x.total FROM daily_costs d, LATERAL (
+			SELECT count(*) AS n, coalesce(trim_scale(sum(cost::numeric)), 0)::text AS total
+			FROM daily_costs WHERE correction_of = d.id AND correction_of <> 0) AS x
+		WHERE d.item_id = ANY($1) AND d.date = $2 AND d.correction_of = 0
+		ORDER BY d.item_id, d.rate_id`, t.list("d.")), items, date)
+	found, err := collect(rows, err, func(b *BookedCost) []any {
+		return append(t.pointers(&b.DailyCost), &b.Corrections, &b.Corrected)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the costs: %w", err)
+	}
+	return found, nil
+}
+
+// LastRated returns the last day, YYYY-MM-DD, for which an item has a cost, ""
+// for none.
+func LastRated(ctx context.Context, db Reader, item int64) (date string, err error) {
+	err = db.QueryRow(ctx, `SELECT coalesce(max(date), '') FROM daily_costs WHERE item_id = $1 AND correction_of = 0`, item).Scan(&date)
+	if err != nil {
+		return "", fmt.Errorf("find the last day rated: %w", err)
+	}
+	return date, nil
+}
+
+// OpenHold reads what is set aside for a simulation; nil when nothing is.
+func OpenHold(ctx context.Context, db Reader, simulation string) (*CreditHold, error) {
+	holds, err := openHolds(ctx, db, `simulation_id = $1`, simulation)
+	if err != nil || len(holds) == 0 {
+		return nil, err
+	}
+	return &holds[0], nil
+}
+
+// ExpiredHolds returns open holds whose time is over, at most limit of them.
+func ExpiredHolds(ctx context.Context, db Reader, now time.Time, limit int) ([]CreditHold, error) {
+	return openHolds(ctx, db, `expires_at <= $1 ORDER BY expires_at LIMIT $2`, now, limit)
+}
+
+func openHolds(ctx context.Context, db Reader, where string, args ...any) ([]CreditHold, error) {
+	t := &NewHolds().rows
+	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM credit_holds WHERE released_at IS NULL AND %s`, t.list(""), where), args...)
+	found, err := collect(rows, err, t.pointers)
+	if err != nil {
+		return nil, fmt.Errorf("read the holds: %w", err)
+	}
+	return found, nil
+}
+
+// HasCredit reports whether an account's balance in a currency, less what is
+// held at the instant, is above zero.
+func HasCredit(ctx context.Context, db Reader, account, currency string, now time.Time) (has bool, err error) {
+	err = db.QueryRow(ctx, `
+		SELECT coalesce((SELECT credits - debits FROM balances WHERE account_id = $1 AND currency = $2), 0)
+		     > coalesce((SELECT sum(amount::numeric) FROM credit_holds
+		                 WHERE account_id = $1 AND currency = $2 AND released_at IS NULL AND expires_at > $3), 0)`,
+		account, currency, now).Scan(&has)
+	if err != nil {
+		return false, fmt.Errorf("read the balance: %w", err)
+	}
+	return has, nil
+}

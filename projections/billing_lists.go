@@ -1,0 +1,281 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
+	"netsim/fault"
+)
+
+// Names are those behind the ids of a billing row; nil where there is no id or
+// its name is forgotten.
+type Names struct{ Account, Workspace, User, Sandbox *string }
+
+// Named is a row with its names.
+type Named[R any] struct {
+	Row   R
+	Names Names
+}
+
+// BillingFilter narrows billing lists. Names match exactly; a name that nobody
+// has matches nothing.
+type BillingFilter struct {
+	AccountID     string // "" for the whole platform
+	WorkspaceName string
+	UserName      string
+	EventType     string
+	Page          Page
+}
+
+func (f BillingFilter) conditions() conditions {
+	var c conditions
+	if f.AccountID != "" {
+		c.add("account_id = ?", f.AccountID)
+	}
+	if f.WorkspaceName != "" {
+		// The built-in workspaces belong to no account.
+		c.add(`workspace_id = ANY(ARRAY(SELECT id FROM workspaces
+			WHERE name = ? AND (? = '' OR account_id IN ('', ?))))`, f.WorkspaceName, f.AccountID, f.AccountID)
+	}
+	if f.UserName != "" {
+		c.add("user_id = ANY("+usersNamed("?")+")", f.UserName)
+	}
+	if f.EventType != "" {
+		c.add("event_type = ?", f.EventType)
+	}
+	return c
+}
+
+func usersNamed(name string) string {
+	return "ARRAY(SELECT id FROM directory WHERE kind = 'user' AND name = " + name + ")"
+}
+
+// BillingItemQuery asks for billing items, newest first.
+type BillingItemQuery struct {
+	BillingFilter
+	Status string // active, closed or ""
+}
+
+// ListBillingItems returns one page and the position of the next one.
+func ListBillingItems(ctx context.Context, db Reader, q BillingItemQuery) ([]Named[BillingItem], []string, error) {
+	c := q.conditions()
+	switch q.Status {
+	case "active":
+		c.add("ended_at IS NULL")
+	case "closed":
+		c.add("ended_at IS NOT NULL")
+	}
+	keys := []sortKey{{"started_at", "timestamptz", true}, {"id", "bigint", true}}
+	return listNamed(ctx, db, &NewUsage().items, c, keys, q.Page,
+		func(i *BillingItem) []any { return []any{i.StartedAt, i.ID} })
+}
+
+// FindBillingItem reads an item of the account, or of any for "". It returns
+// NotFound for every other.
+func FindBillingItem(ctx context.Context, db Reader, account string, id int64) (Named[BillingItem], error) {
+	c := BillingFilter{AccountID: account}.conditions()
+	c.add("id = ?", id)
+	found, _, err := listNamed(ctx, db, &NewUsage().items, c, []sortKey{{"id", "bigint", true}}, Page{Limit: 1}, nil)
+	if err == nil && len(found) == 0 {
+		return Named[BillingItem]{}, fault.New(fault.NotFound, "billing item %d does not exist", id)
+	}
+	if err != nil {
+		return Named[BillingItem]{}, err
+	}
+	return found[0], nil
+}
+
+// BillingEventQuery asks for billing events, newest first.
+type BillingEventQuery struct {
+	BillingFilter
+	Occurred Period
+}
+
+// ListBillingEvents returns one page and the position of the next one.
+func ListBillingEvents(ctx context.Context, db Reader, q BillingEventQuery) ([]Named[BillingEvent], []string, error) {
+	c := q.conditions()
+	c.within("occurred_at", q.Occurred)
+	keys := []sortKey{{"occurred_at", "timestamptz", true}, {"id", "bigint", true}}
+	return listNamed(ctx, db, &NewUsage().events, c, keys, q.Page,
+		func(e *BillingEvent) []any { return []any{e.OccurredAt, e.BillingEventID} })
+}
+
+// DailyCostQuery asks for daily costs by date and id. Both days, YYYY-MM-DD,
+// are inclusive.
+type DailyCostQuery struct {
+	BillingFilter
+	StartDate, EndDate string
+}
+
+// ListDailyCosts returns one page and the position of the next one.
+func ListDailyCosts(ctx context.Context, db Reader, q DailyCostQuery) ([]Named[DailyCost], []string, error) {
+	c := q.conditions()
+	c.add("date BETWEEN ? AND ?", q.StartDate, q.EndDate)
+	keys := []sortKey{{"date", "text", false}, {"id", "bigint", false}}
+	return listNamed(ctx, db, &NewCosts().rows, c, keys, q.Page,
+		func(d *DailyCost) []any { return []any{d.Date, d.DailyCostID} })
+}
+
+// listNamed reads a page of a billing table and then the names of its rows.
+func listNamed[R any](ctx context.Context, db Reader, t *table[R], c conditions, keys []sortKey,
+	page Page, keysOf func(*R) []any,
+) ([]Named[R], []string, error) {
+	c.after(keys, page.After)
+	rows, err := db.Query(ctx, fmt.Sprintf(`
+		SELECT r.*, a.name, w.name, u.name, s.name
+		FROM (SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT %s) AS r
+		LEFT JOIN directory a ON a.kind = 'account' AND a.id = r.account_id
+		LEFT JOIN workspaces w ON w.id = r.workspace_id
+		LEFT JOIN directory u ON u.kind = 'user' AND u.id = r.user_id
+		LEFT JOIN directory s ON s.kind = 'sandbox' AND s.id = r.sandbox_id
+		ORDER BY %s`,
+		t.list(""), t.name, c.where(), orderBy(keys), c.arg(page.Limit+1), orderBy(prefixed("r.", keys))), c.args...)
+	found, err := collect(rows, err, func(n *Named[R]) []any {
+		return append(t.pointers(&n.Row), &n.Names.Account, &n.Names.Workspace, &n.Names.User, &n.Names.Sandbox)
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list %s: %w", t.name, err)
+	}
+	found, next := cut(found, page.Limit, func(n *Named[R]) []any { return keysOf(&n.Row) })
+	return found, next, nil
+}
+
+func prefixed(prefix string, keys []sortKey) []sortKey {
+	out := make([]sortKey, len(keys))
+	for i, k := range keys {
+		k.column = prefix + k.column
+		out[i] = k
+	}
+	return out
+}
+
+// Balance is what an account has in a currency. The amounts are decimals.
+type Balance struct {
+	AccountID   string
+	AccountName *string
+	Currency    string
+	Credits     string
+	Debits      string
+	Current     string
+	UpdatedAt   time.Time
+}
+
+// ListBalances returns one page of the balances of the account, or of all for
+// "", by account and currency, and the position of the next one.
+func ListBalances(ctx context.Context, db Reader, account string, page Page) ([]Balance, []string, error) {
+	c := BillingFilter{AccountID: account}.conditions()
+	keys := []sortKey{{"account_id", "text", false}, {"currency", "text", false}}
+	c.after(keys, page.After)
+	rows, err := db.Query(ctx, fmt.Sprintf(`
+		SELECT b.account_id, a.name, b.currency, b.credits::text, b.debits::text,
+		       trim_scale(b.credits - b.debits)::text, b.updated_at
+		FROM (SELECT * FROM balances WHERE %s ORDER BY %s LIMIT %s) AS b
+		LEFT JOIN directory a ON a.kind = 'account' AND a.id = b.account_id
+		ORDER BY b.account_id, b.currency`, c.where(), orderBy(keys), c.arg(page.Limit+1)), c.args...)
+	found, err := collect(rows, err, func(b *Balance) []any {
+		return []any{&b.AccountID, &b.AccountName, &b.Currency, &b.Credits, &b.Debits, &b.Current, &b.UpdatedAt}
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list balances: %w", err)
+	}
+	found, next := cut(found, page.Limit, func(b *Balance) []any { return []any{b.AccountID, b.Currency} })
+	return found, next, nil
+}
+
+// CostSum is a sum of costs in a currency: of a rate name, of a workspace, or,
+// with neither, of all.
+type CostSum struct {
+	Currency    string
+	RateName    *string
+	WorkspaceID *string
+	Total       string // decimal
+}
+
+// SumCosts adds the costs of an account, or of all for "", up. Both days,
+// YYYY-MM-DD, are inclusive.
+func SumCosts(ctx context.Context, db Reader, account, startDate, endDate string) ([]CostSum, error) {
+	c := BillingFilter{AccountID: account}.conditions()
+	c.add("date BETWEEN ? AND ?", startDate, endDate)
+	rows, err := db.Query(ctx, `
+		SELECT currency, rate_name, workspace_id, trim_scale(sum(total))::text FROM cost_totals
+		WHERE `+c.where()+`
+		GROUP BY GROUPING SETS ((currency), (currency, rate_name), (currency, workspace_id))`, c.args...)
+	sums, err := collect(rows, err, func(s *CostSum) []any {
+		return []any{&s.Currency, &s.RateName, &s.WorkspaceID, &s.Total}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sum the costs: %w", err)
+	}
+	return sums, nil
+}
+
+// RateQuery asks for rates by name, tier and start.
+type RateQuery struct {
+	AccountID string // its own rates and the platform's; "" for those of every account
+	Date      string // only those valid on it, YYYY-MM-DD; "" for any
+	UserName  string // only those that apply where a user of the name has billing items
+	Page      Page
+}
+
+// NamedRate is a rate with its account's name.
+type NamedRate struct {
+	events.RateSet
+	AccountName *string
+}
+
+// ListRates returns one page and the position of the next one.
+func ListRates(ctx context.Context, db Reader, q RateQuery) ([]NamedRate, []string, error) {
+	t := &NewRates().rows
+	var c conditions
+	if q.AccountID != "" {
+		c.add("account_id IN ('', ?)", q.AccountID)
+	}
+	if q.Date != "" {
+		c.add("start_date <= ? AND (end_date = '' OR end_date > ?)", q.Date, q.Date)
+	}
+	if q.UserName != "" {
+		used := "SELECT account_id FROM billing_events WHERE user_id = ANY(" + usersNamed(c.arg(q.UserName)) + ")"
+		if q.AccountID != "" {
+			used += " AND account_id = " + c.arg(q.AccountID)
+		}
+		c.parts = append(c.parts, fmt.Sprintf("(account_id IN (%[1]s) OR account_id = '' AND EXISTS (%[1]s))", used))
+	}
+	keys := []sortKey{
+		{`rate_name`, "text", false}, {"tier_start", "bigint", false},
+		{`start_date`, "text", false}, {"id", "bigint", false},
+	}
+	c.after(keys, q.Page.After)
+	rows, err := db.Query(ctx, fmt.Sprintf(`
+		SELECT r.*, a.name FROM (SELECT %s FROM rates WHERE %s ORDER BY %s LIMIT %s) AS r
+		LEFT JOIN directory a ON a.kind = 'account' AND a.id = r.account_id
+		ORDER BY %s`, t.list(""), c.where(), orderBy(keys), c.arg(q.Page.Limit+1), orderBy(prefixed("r.", keys))), c.args...)
+	found, err := collect(rows, err, func(r *NamedRate) []any { return append(t.pointers(&r.RateSet), &r.AccountName) })
+	if err != nil {
+		return nil, nil, fmt.Errorf("list rates: %w", err)
+	}
+	found, next := cut(found, q.Page.Limit, func(r *NamedRate) []any {
+		return []any{r.RateName, r.TierStart, r.StartDate, r.RateID}
+	})
+	return found, next, nil
+}
+
+// FindUser returns the id of a user of that name, "" when there is none or
+// when there are several.
+func FindUser(ctx context.Context, db Reader, name string) (string, error) {
+	rows, err := db.Query(ctx, `SELECT id FROM directory WHERE kind = 'user' AND name = $1 LIMIT 2`, name)
+	if err != nil {
+		return "", fmt.Errorf("find a user: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return "", fmt.Errorf("find a user: %w", err)
+	}
+	if len(ids) != 1 {
+		return "", nil
+	}
+	return ids[0], nil
+}
