@@ -1,0 +1,19 @@
+package reactions
+
+import (
+	"context"
+
+	"netsim/commands"
+	"netsim/events"
+)
+
+// LogAccess writes down that billing was looked up by a person's name, on the
+// stream of the caller's account. A caller for the whole platform, whose
+// account is "", has a stream of its own for that.
+func (b *Billing) LogAccess(ctx context.Context, account, correlationID string, access events.AccessLogged) error {
+	if account == "" {
+		account = events.DerivedID(events.AccountPrefix, "platform")
+	}
+	return b.run(ctx, account,
+		commands.Origin{Actor: access.Caller, CorrelationID: correlationID}, commands.LogAccess{Access: access})
+}

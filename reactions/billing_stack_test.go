@@ -1,0 +1,249 @@
+package reactions_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/postgres"
+	"netsim/infra/teststack"
+	"netsim/prices"
+	"netsim/projections"
+	"netsim/reactions"
+)
+
+const (
+	account  = "acct_0000000000e008000000000001"
+	platform = "netsim"
+)
+
+// books is billing on a log in memory, whose facts are projected to PostgreSQL
+// one by one, in the place where a ledger and a projector stand otherwise.
+type books struct {
+	t       *testing.T
+	pool    *pgxpool.Pool
+	handler *commands.Handler
+	billing *reactions.Billing
+
+	mu     sync.Mutex
+	clock  time.Time
+	parts  []projections.Projection
+	states map[string]commands.State
+	heads  map[string]events.Head
+	prior  map[string]*events.Prior // by stream and command id
+	facts  []events.Fact
+}
+
+func newBooks(t *testing.T) *books {
+	t.Helper()
+	ctx := t.Context()
+	b := &books{
+		t: t, parts: projections.All(), clock: day("2026-04-15 10:00:00"),
+		states: map[string]commands.State{}, heads: map[string]events.Head{}, prior: map[string]*events.Prior{},
+	}
+	var err error
+	if b.pool, err = postgres.Open(ctx, teststack.Postgres(t), "readmodel", 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.pool.Close)
+	if err := postgres.Migrate(ctx, b.pool); err != nil {
+		t.Fatal(err)
+	}
+	b.exec("CREATE SCHEMA readmodel")
+	for _, p := range b.parts {
+		b.exec(p.Schema())
+	}
+	b.handler = &commands.Handler{Log: b, Now: b.now}
+	b.billing = &reactions.Billing{Commands: b.handler, DB: b.pool, Now: b.now}
+	list, err := prices.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a second start changes nothing
+		if err := list.Load(ctx, b.handler, platform, account); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+func day(text string) time.Time {
+	at, err := time.Parse(time.DateTime, text)
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
+func (b *books) now() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.clock
+}
+
+// at sets the clock.
+func (b *books) at(text string) *books {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clock = day(text)
+	return b
+}
+
+// Load implements commands.Log.
+func (b *books) Load(_ context.Context, stream, commandID string) (events.Snapshot, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := events.Snapshot{Head: b.heads[stream], Prior: b.prior[stream+"/"+commandID]}
+	var err error
+	if state := b.states[stream]; state != nil {
+		s.State, err = json.Marshal(state)
+	}
+	return s, err
+}
+
+// Append implements commands.Log. What is judged a fact is projected at once.
+func (b *books) Append(family events.Family, _ string, m events.Message) (commands.Wait, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := events.Position{Family: family, Offset: int64(len(b.facts))}
+	wait := func(context.Context) (events.Position, error) { return at, nil }
+	frame, hash, err := events.ReadFrame(&m)
+	if err != nil {
+		return nil, err
+	}
+	if events.Judge(b.heads[frame.Stream], &frame, hash, 0, 1) != events.Accepted {
+		at.Offset = -1
+		return wait, nil
+	}
+	data, err := events.Decode(frame.Type, m.Value)
+	if err != nil {
+		return nil, err
+	}
+	f := events.Fact{
+		Event:  events.Event{Frame: frame, Hash: hash, Data: data},
+		Family: family, Offset: at.Offset, RecordedAt: b.clock.Add(time.Millisecond),
+	}
+	if b.states[frame.Stream] == nil {
+		if b.states[frame.Stream], err = commands.NewState(frame.Stream); err != nil {
+			return nil, err
+		}
+	}
+	b.states[frame.Stream].Evolve(f.Event)
+	b.heads[frame.Stream] = events.Head{Sequence: frame.Sequence, Hash: hash}
+	if frame.CommandID != "" {
+		b.prior[frame.Stream+"/"+frame.CommandID] = &events.Prior{Sequence: frame.Sequence, Digest: frame.CommandDigest}
+	}
+	b.facts = append(b.facts, f)
+	return wait, b.project(f)
+}
+
+// Verdict implements commands.Log.
+func (b *books) Verdict(_ context.Context, at events.Position) (events.Verdict, error) {
+	if at.Offset < 0 {
+		return events.Stale, nil
+	}
+	return events.Accepted, nil
+}
+
+func (b *books) project(f events.Fact) error {
+	ctx, reads, writes := b.t.Context(), &pgx.Batch{}, &pgx.Batch{}
+	for _, p := range b.parts {
+		p.Load(reads, []events.Fact{f})
+	}
+	if err := b.pool.SendBatch(ctx, reads).Close(); err != nil {
+		return err
+	}
+	for _, p := range b.parts {
+		if err := p.Apply(writes, []events.Fact{f}); err != nil {
+			return err
+		}
+	}
+	return b.pool.SendBatch(ctx, writes).Close()
+}
+
+// tell appends a fact and returns it.
+func (b *books) tell(stream, actor string, data events.Data) events.Fact {
+	b.t.Helper()
+	b.mu.Lock()
+	head, now := b.heads[stream], b.clock
+	b.mu.Unlock()
+	value, err := events.Encode(data)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	family, err := events.FamilyOf(stream)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	m, _ := events.Frame{
+		ID: events.DerivedUUID(stream, fmt.Sprint(head.Sequence)).String(), Type: data.EventType(),
+		Stream: stream, PartitionKey: stream, Sequence: head.Sequence + 1, PreviousHash: head.Hash,
+		Time: now, Actor: actor, CorrelationID: "request-1", DataVersion: 1,
+	}.Message(value)
+	if _, err := b.Append(family, stream, m); err != nil {
+		b.t.Fatal(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.facts[len(b.facts)-1]
+}
+
+// react lets billing see facts, each of them twice: as after a crash between
+// the reaction and its acknowledgement.
+func (b *books) react(facts ...events.Fact) {
+	b.t.Helper()
+	for _, f := range append(facts, facts...) {
+		if err := b.billing.React(b.t.Context(), f); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// recorded renders the account's facts, in order.
+func (b *books) recorded(account string) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []string
+	for _, f := range b.facts {
+		if f.Stream != account {
+			continue
+		}
+		switch d := f.Data.(type) {
+		case events.UsageRecorded:
+			out = append(out, fmt.Sprintf("%s %s of %s: %d to %d, %d in all", d.Meter, d.Action, d.ItemName, d.PreviousCount, d.CurrentCount, d.BillableCount))
+		case events.CreditHeld:
+			out = append(out, fmt.Sprintf("held %s %s", d.Amount, d.Currency))
+		case events.CreditReleased:
+			out = append(out, fmt.Sprintf("released %s %s: %s", d.Amount, d.Currency, d.Reason))
+		case events.CreditGranted:
+			out = append(out, fmt.Sprintf("granted %s %s", d.Amount, d.Currency))
+		case events.DailyCostRated:
+			text := fmt.Sprintf("cost of %s on %s: %s %s", d.ItemName, d.Date, d.Cost, d.Currency)
+			if d.Version > 1 {
+				text += fmt.Sprintf(", version %d", d.Version)
+			}
+			if d.CorrectionOf != 0 {
+				text += ", a correction"
+			}
+			out = append(out, text)
+		case events.AccessLogged:
+			out = append(out, fmt.Sprintf("%s looked up by %s in %s", d.Caller, d.FilterKey, d.Operation))
+		}
+	}
+	return out
+}
+
+func (b *books) exec(sql string, args ...any) {
+	b.t.Helper()
+	if _, err := b.pool.Exec(b.t.Context(), sql, args...); err != nil {
+		b.t.Fatal(err)
+	}
+}

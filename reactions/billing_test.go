@@ -1,0 +1,320 @@
+package reactions_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/events"
+	"netsim/fault"
+	"netsim/projections"
+)
+
+const sim = "sim_00000000000000000000000001"
+
+func requested() events.SimulationRequested {
+	return events.SimulationRequested{
+		Origin: "simple", AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "nightly",
+		Simple: `{"groups":[{"count":2,"groupSize":600,"phases":[]}]}`,
+	}
+}
+
+func TestASimulationsLife(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	b.at("2026-04-15 10:00:00").react(b.tell(sim, "ada", requested()))
+	b.at("2026-04-15 10:00:01").react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1200}))
+	b.at("2026-04-15 10:14:24").react(b.tell(sim, "system", events.SimulationResultsPublished{Manifest: "m", Bytes: 1_500_000_000}))
+	b.react(b.tell(sim, "system", events.SimulationCompleted{}))
+	b.at("2026-04-18 00:00:00").react(b.tell(sim, "eve", events.SimulationDeleted{Reason: "request"}))
+
+	want := []string{
+		"granted 100000 CREDIT",
+		"held 20 CREDIT",
+		"cluster start of nightly: 0 to 2, 2 in all",
+		"storage start of nightly: 0 to 2, 2 in all",
+		"cluster stop of nightly: 2 to 0, 0 in all",
+		"cost of nightly on 2026-04-15: 4.79472 CREDIT", // 240 × 2 × (0.426667 − 0.416678)
+		"released 20 CREDIT: ended",
+		"storage stop of nightly: 2 to 0, 0 in all",
+		"cost of nightly on 2026-04-15: 0.001146666 CREDIT", // 0.001 × 2 × 0.573333
+		"cost of nightly on 2026-04-16: 0.002 CREDIT",
+		"cost of nightly on 2026-04-17: 0.002 CREDIT",
+	}
+	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+
+	item, err := projections.LatestBillingItem(t.Context(), b.pool, "simulation", sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, ended := day("2026-04-15 10:00:01"), day("2026-04-15 10:14:24")
+	wantItem := &projections.BillingItem{
+		ID: item.ID, AccountID: account, Meter: "cluster", Action: "stop", RateName: "cluster", ItemName: "nightly",
+		WorkspaceID: events.DefaultWorkspace, UserID: "ada", ResourceType: "simulation", ResourceID: sim,
+		Ranks: 1200, Engine: "builtin", StartedAt: started, ChangedAt: ended, EndedAt: &ended,
+		OpenedBy: item.OpenedBy, ChangedBy: item.ChangedBy, ClosedBy: item.ChangedBy,
+	}
+	if diff := cmp.Diff(wantItem, item); diff != "" || item.OpenedBy == item.ClosedBy {
+		t.Errorf("item (-want +got):\n%s", diff)
+	}
+
+	// What is in the balance is what the costs add up to.
+	balances, _, err := projections.ListBalances(t.Context(), b.pool, account, projections.Page{Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(balances) != 1 || balances[0].Debits != "4.799866666" || balances[0].Current != "99995.200133334" {
+		t.Errorf("balances %+v", balances)
+	}
+}
+
+func TestARunThatNeverStarts(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]events.Data{
+		"invalid": events.SimulationInvalidated{Reason: "gone"},
+		"failed":  events.SimulationFailed{Reason: "inputs could not be staged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBooks(t)
+			b.react(b.tell(sim, "ada", requested()))
+			b.react(b.tell(sim, "system", end))
+			want := []string{"granted 100000 CREDIT", "held 20 CREDIT", "released 20 CREDIT: ended"}
+			if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
+				t.Errorf("books (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestResultsPublishedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	b.tell(sim, "ada", requested())
+	first := b.tell(sim, "system", events.SimulationResultsPublished{Manifest: "1", Bytes: 1})
+	b.react(first)
+	second := b.at("2026-04-15 11:00:00").tell(sim, "system", events.SimulationResultsPublished{Manifest: "2", Bytes: 3_000_000_000})
+	b.react(second)
+	third := b.at("2026-04-15 12:00:00").tell(sim, "system", events.SimulationResultsPublished{Manifest: "3", Bytes: 3_000_000_001})
+	b.react(third)
+	b.react(first, second, third) // the whole partition again
+	want := []string{
+		"granted 100000 CREDIT",
+		"storage start of nightly: 0 to 1, 1 in all",
+		"storage update of nightly: 1 to 3, 3 in all",
+		"storage update of nightly: 3 to 4, 4 in all",
+	}
+	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
+
+func TestALibraryIsPaidOnce(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	traceset := func(n int) string { return fmt.Sprintf("ts_0000000000000000000000000%d", n) }
+	created := func(n int) events.TracesetCreated {
+		return events.TracesetCreated{
+			AccountID: account, WorkspaceID: events.TracesetWorkspace, Name: fmt.Sprint("traces ", n),
+			LibraryHash: "abc", TotalSize: 2_000_000_000, Status: "ready",
+		}
+	}
+	one := b.tell(traceset(1), "ada", created(1))
+	two := b.at("2026-04-15 10:00:10").tell(traceset(2), "bob", created(2))
+	b.react(two) // another partition is ahead
+	b.react(one)
+	b.react(b.tell(traceset(1), "ada", events.TracesetDeleted{Reason: "request"}))
+	b.at("2026-04-15 22:00:00").react(b.tell(traceset(2), "ada", events.TracesetDeleted{Reason: "expired"}))
+	b.at("2026-04-15 23:00:00").react(b.tell(traceset(3), "ada", created(3)))
+	want := []string{
+		"granted 100000 CREDIT",
+		"storage start of traces 1: 0 to 2, 2 in all",
+		"storage stop of traces 1: 2 to 0, 0 in all",
+		"cost of traces 1 on 2026-04-15: 0.00099977 CREDIT",
+		"storage start of traces 3: 0 to 2, 2 in all",
+	}
+	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
+
+func TestWorkspaces(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	b.react(b.tell(events.DefaultWorkspace, "system", events.WorkspaceCreated{Name: "default", Owner: "system"}))
+	ws := "workspace_00000000000000000000000001"
+	b.react(b.tell(ws, "ada", events.WorkspaceCreated{AccountID: account, Name: "lab", Owner: "ada"}))
+	b.react(b.tell(ws, "ada", events.WorkspaceDeletionRequested{}))
+	b.react(b.tell(ws, "system", events.WorkspaceDeleted{}))
+	want := []string{
+		"granted 100000 CREDIT",
+		"workspace start of lab: 0 to 1, 1 in all",
+		"workspace stop of lab: 1 to 0, 0 in all",
+	}
+	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
+
+func TestAccrueDay(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	b.tell(sim, "ada", requested())
+	b.react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1}))
+	april15 := day("2026-04-15 13:00:00")
+
+	if err := b.at("2026-04-15 23:59:59").billing.AccrueDay(t.Context(), april15); err == nil {
+		t.Error("a day that is not over was accrued")
+	}
+	b.at("2026-04-16 00:10:00")
+	for range 2 {
+		if err := b.billing.AccrueDay(t.Context(), april15); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.at("2026-04-16 06:00:00").react(b.tell(sim, "ada", events.SimulationTerminated{By: "ada"}))
+	b.at("2026-04-17 00:10:00")
+	if err := b.billing.AccrueDay(t.Context(), day("2026-04-16 00:00:00")); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"granted 100000 CREDIT",
+		"cluster start of nightly: 0 to 1, 1 in all",
+		"cost of nightly on 2026-04-15: 139.99992 CREDIT", // 240 × (1 − 0.416667)
+		"cluster stop of nightly: 1 to 0, 0 in all",
+		"cost of nightly on 2026-04-16: 60 CREDIT",
+	}
+	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
+
+// TestALateRate changes the price of a day that is booked: in an open month it
+// makes a new version, in a closed one a correction, each once.
+func TestALateRate(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	b.tell(sim, "ada", requested())
+	b.at("2026-04-30 00:00:00").react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1}))
+	accrue := func() {
+		for range 2 {
+			if err := b.billing.AccrueDay(t.Context(), day("2026-04-30 00:00:00")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	price := func(amount string) {
+		b.tell("platform_netsim", "system", events.RateSet{
+			RateID: 1, RateName: "cluster", RateType: "unit", Amount: amount, Currency: "CREDIT",
+			Period: "hour", StartDate: "2020-01-01",
+		})
+	}
+	b.at("2026-05-01 00:10:00")
+	accrue()
+	price("11")
+	b.at("2026-05-02 23:59:59")
+	accrue()
+	price("12")
+	b.at("2026-05-03 00:00:00")
+	accrue()
+	price("11.5")
+	b.at("2026-05-04 00:00:00")
+	accrue()
+	want := []string{
+		"granted 100000 CREDIT",
+		"cluster start of nightly: 0 to 1, 1 in all",
+		"cost of nightly on 2026-04-30: 240 CREDIT",
+		"cost of nightly on 2026-04-30: 264 CREDIT, version 2",
+		"cost of nightly on 2026-05-03: 24 CREDIT, a correction",
+		"cost of nightly on 2026-05-04: -12 CREDIT, a correction",
+	}
+	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+	sums, err := projections.SumCosts(t.Context(), b.pool, account, "2026-04-01", "2026-05-31")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sums {
+		if s.Total != "276" {
+			t.Errorf("sum %+v, want 276", s)
+		}
+	}
+}
+
+func TestGate(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	ctx := t.Context()
+	const poor = "acct_00000000000000000000000009"
+	refused := func(account string, want bool) {
+		t.Helper()
+		err := b.billing.Gate(ctx, account)
+		if got := fault.Is(err, fault.PaymentRequired); got != want || err != nil && !got {
+			t.Errorf("gate of %s: %v, want refused %v", account, err, want)
+		}
+	}
+	refused(account, false)
+	refused(poor, true) // nothing granted
+	b.tell(poor, "system", events.CreditGranted{Amount: "20", Currency: "CREDIT", Reference: "r"})
+	refused(poor, false)
+	held := requested()
+	held.AccountID = poor
+	b.react(b.tell(sim, "ada", held))
+	refused(poor, true) // 20 of 20 are held
+	b.at("2026-04-16 10:00:00")
+	refused(poor, false) // for 24 hours
+	for range 2 {
+		if err := b.billing.ReleaseExpired(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.react(b.tell(sim, "system", events.SimulationFailed{Reason: "late"}))
+	want := []string{"granted 20 CREDIT", "held 20 CREDIT", "released 20 CREDIT: expired"}
+	if diff := cmp.Diff(want, b.recorded(poor)); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+	b.tell(poor, "system", events.DailyCostRated{DailyCostID: 99, Cost: "20", Currency: "CREDIT", RateAmount: "1", Version: 1})
+	refused(poor, true) // spent
+	b.billing.Postpaid = []string{poor}
+	refused(poor, false)
+}
+
+func TestCountersAreRaised(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	b.tell(account, "system", events.UsageRecorded{
+		BillingEventID: 70, BillingItemID: 50, Action: "start", CurrentCount: 1, OccurredAt: time.Now(),
+	})
+	for range 2 {
+		if err := projections.RaiseCounters(t.Context(), b.pool); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for counter, want := range map[projections.Counter]int64{projections.BillingItemIDs: 51, projections.BillingEventIDs: 71} {
+		ids, err := counter.Next(t.Context(), b.pool, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]int64{want, want + 1}, ids); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", counter, diff)
+		}
+	}
+}
+
+func TestAccessIsLogged(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	access := events.AccessLogged{Caller: "auditor", Operation: "listRates", FilterKey: "userName"}
+	if err := b.billing.LogAccess(t.Context(), account, "request-1", access); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"granted 100000 CREDIT", "auditor looked up by userName in listRates"}
+	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
