@@ -1,0 +1,171 @@
+package readapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"netsim/api"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/auth"
+	web "netsim/infra/http"
+	"netsim/projections"
+)
+
+// Billing has the seven billing operations (document 1, Billing; completions
+// 7). All need a service token, which the access rules see to; what it shows
+// is its account, or the platform.
+type Billing struct {
+	Reads    *API
+	Platform string   // the deployment's name
+	Postpaid []string // accounts that are not gated by their credit
+
+	// LogAccess writes down that billing was looked up by a person's name; the
+	// account is "" when the caller sees the platform.
+	LogAccess func(ctx context.Context, account, correlationID string, access events.AccessLogged) error
+}
+
+// maxRange is how many days a range may have, both ends included.
+const maxRange = 366
+
+// dates checks a range of days, both inclusive. Names are those of the
+// parameters.
+func dates(start, end string) (from, to time.Time, err error) {
+	if from, err = date("startDate", start); err != nil {
+		return from, to, err
+	}
+	if to, err = date("endDate", end); err != nil {
+		return from, to, err
+	}
+	switch days := int(to.Sub(from)/(24*time.Hour)) + 1; {
+	case days < 1:
+		err = fault.New(fault.Validation, "endDate %s is before startDate %s", end, start)
+	case days > maxRange:
+		err = fault.New(fault.Validation, "startDate %s to endDate %s are %d days; at most %d are allowed", start, end, days, maxRange)
+	}
+	return from, to, err
+}
+
+func date(name, text string) (time.Time, error) {
+	at, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return at, fault.New(fault.Validation, "%s must be a date YYYY-MM-DD, got %q", name, text)
+	}
+	return at, nil
+}
+
+// audit logs the access when a list is asked for by a person's name.
+func (b *Billing) audit(ctx context.Context, caller auth.Caller, operation, userName string) error {
+	if userName == "" {
+		return nil
+	}
+	subject, err := projections.FindUser(ctx, b.Reads.DB, userName)
+	if err != nil {
+		return unreachable(err)
+	}
+	return b.LogAccess(ctx, accountOf(caller), web.RequestID(ctx), events.AccessLogged{
+		Caller: caller.UserID, Operation: operation, FilterKey: "userName", SubjectID: subject,
+	})
+}
+
+// unreachable turns the error of a read store that does not answer into
+// BadGateway, and leaves every other as it is.
+func unreachable(err error) error {
+	if err == nil || !lostStore(err) {
+		return err
+	}
+	return &fault.Fault{Code: fault.BadGateway, Message: "the billing service is unavailable", Cause: err}
+}
+
+func lostStore(err error) bool {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch pg.Code[:2] {
+		case "08", "53", "57": // connection, resources, operator intervention
+			return pg.Code != queryCanceled
+		}
+		return false
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return false
+	}
+	_, network := errors.AsType[net.Error](err)
+	return network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
+}
+
+const queryCanceled = "57014"
+
+// filter is what the billing lists have in common.
+func (b *Billing) filter(caller auth.Caller, l listing, workspaceName, userName, eventType string) projections.BillingFilter {
+	return projections.BillingFilter{
+		AccountID: accountOf(caller), WorkspaceName: workspaceName, UserName: userName, EventType: eventType, Page: l.page,
+	}
+}
+
+// nullable is a text, or null for "".
+func nullable(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// hash renders the hash of a record, "" for none.
+func hash(hex string) string {
+	if hex == "" {
+		return ""
+	}
+	return "sha256:" + hex
+}
+
+// ListBalances implements GET /billing/balance.
+func (b *Billing) ListBalances(ctx context.Context, r api.ListBalancesRequestObject) (api.ListBalancesResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	l, err := b.Reads.listing(caller, "billing/balance", asked{p.Limit, 100, p.Next, p.Cursor})
+	if err != nil {
+		return nil, err
+	}
+	rows, next, err := projections.ListBalances(ctx, b.Reads.DB, accountOf(caller), l.page)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	balances := make([]api.Balance, len(rows))
+	for i, row := range rows {
+		balances[i] = api.Balance{
+			AccountID: row.AccountID, AccountName: row.AccountName, AccountType: b.accountType(row.AccountID),
+			Currency: api.Currency(row.Currency), TotalCredits: row.Credits, TotalDebits: row.Debits,
+			CurrentBalance: row.Current, UpdatedAt: timestamp(row.UpdatedAt),
+		}
+	}
+	return api.ListBalances200JSONResponse{Balances: balances, Pagination: l.pagination(len(balances), next)}, nil
+}
+
+func (b *Billing) accountType(account string) api.BalanceAccountType {
+	for _, postpaid := range b.Postpaid {
+		if account == postpaid {
+			return api.BalanceAccountTypePostpaid
+		}
+	}
+	return api.BalanceAccountTypePrepaid
+}
+
+// eventName is the type of an event without prefix and version.
+func eventName(eventType string) string {
+	name := strings.TrimPrefix(eventType, "netsim.")
+	if at := strings.LastIndex(name, ".v"); at > 0 {
+		name = name[:at]
+	}
+	return name
+}

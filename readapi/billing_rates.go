@@ -1,0 +1,61 @@
+package readapi
+
+import (
+	"context"
+	"strconv"
+
+	"netsim/api"
+	"netsim/projections"
+)
+
+// ListRates implements GET /billing/rates: the platform's rates and those of
+// the account. With a userName it lists what applies where that user has
+// billing events, and leaves an audit event.
+func (b *Billing) ListRates(ctx context.Context, r api.ListRatesRequestObject) (api.ListRatesResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	if p.Date != "" {
+		if _, err := date("date", p.Date); err != nil {
+			return nil, err
+		}
+	}
+	l, err := b.Reads.listing(caller, "billing/rates", asked{p.Limit, 50, p.Next, p.Cursor}, p.Date, p.UserName)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.audit(ctx, caller, "ListRates", p.UserName); err != nil {
+		return nil, err
+	}
+	rows, next, err := projections.ListRates(ctx, b.Reads.DB, projections.RateQuery{
+		AccountID: accountOf(caller), Date: p.Date, UserName: p.UserName, Page: l.page,
+	})
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	rates := make([]api.Rate, len(rows))
+	for i := range rows {
+		rates[i] = rate(&rows[i])
+	}
+	return api.ListRates200JSONResponse{Rates: rates, Pagination: l.pagination(len(rates), next)}, nil
+}
+
+func rate(r *projections.NamedRate) api.Rate {
+	unitSize, _ := strconv.ParseInt(r.UnitSize, 10, 64) // checked when the price list was read
+	out := api.Rate{
+		RateID: r.RateID, AccountID: nullable(r.AccountID), AccountName: r.AccountName, Platform: r.Platform,
+		RateName: r.RateName, RateType: api.RateRateType(r.RateType), RateTypeRaw: r.RateTypeRaw, Amount: r.Amount,
+		Period: api.RatePeriod(r.Period), MinimumPeriod: nullable(r.MinimumPeriod), TierStart: r.TierStart,
+		StartDate: r.StartDate, EndDate: nullable(r.EndDate),
+		Metadata: api.RateMetadata{
+			Currency: api.Currency(r.Currency), UnitName: r.UnitName, UnitSize: unitSize,
+			PackageSize: r.PackageSize, Note: r.Note,
+		},
+	}
+	if r.TierEnd != 0 {
+		out.TierEnd = &r.TierEnd
+	}
+	return out
+}

@@ -1,0 +1,133 @@
+package readapi
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"netsim/api"
+	"netsim/fault"
+	"netsim/projections"
+)
+
+// ListBillingItems implements GET /billing/items: newest first.
+func (b *Billing) ListBillingItems(ctx context.Context, r api.ListBillingItemsRequestObject) (api.ListBillingItemsResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	if p.Status != "" && !p.Status.Valid() {
+		return nil, fault.New(fault.Validation, "status must be active or closed, got %q", p.Status)
+	}
+	l, err := b.Reads.listing(caller, "billing/items", asked{p.Limit, 50, p.Next, p.Cursor},
+		p.WorkspaceName, string(p.Status), p.EventType)
+	if err != nil {
+		return nil, err
+	}
+	rows, next, err := projections.ListBillingItems(ctx, b.Reads.DB, projections.BillingItemQuery{
+		BillingFilter: b.filter(caller, l, p.WorkspaceName, "", p.EventType), Status: string(p.Status),
+	})
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	items := make([]api.BillingItem, len(rows))
+	for i := range rows {
+		items[i] = b.item(&rows[i])
+	}
+	return api.ListBillingItems200JSONResponse{Items: items, Pagination: l.pagination(len(items), next)}, nil
+}
+
+// GetBillingItem implements GET /billing/items/{id}. An item of another account
+// does not exist.
+func (b *Billing) GetBillingItem(ctx context.Context, r api.GetBillingItemRequestObject) (api.GetBillingItemResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	row, err := projections.FindBillingItem(ctx, b.Reads.DB, accountOf(caller), r.ID)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	return api.GetBillingItem200JSONResponse(b.item(&row)), nil
+}
+
+func (b *Billing) item(n *projections.Named[projections.BillingItem]) api.BillingItem {
+	i := &n.Row
+	out := api.BillingItem{
+		BillingItemID: i.ID, AccountID: i.AccountID, AccountName: n.Names.Account, PlatformName: b.Platform,
+		ItemName: nullable(i.ItemName), RateName: i.RateName, EventType: i.Meter,
+		EventAction: api.BillingEventAction(i.Action), Quantity: i.Quantity,
+		WorkspaceID: nullable(i.WorkspaceID), WorkspaceName: n.Names.Workspace,
+		SandboxID: nullable(i.SandboxID), SandboxName: n.Names.Sandbox,
+		UserID: nullable(i.UserID), UserName: n.Names.User,
+		StartTimestamp: timestamp(i.StartedAt), Status: api.BillingItemStatusActive,
+		Details: api.BillingItemDetails{
+			ResourceType: api.BillingResourceType(i.ResourceType), ResourceID: i.ResourceID,
+			Ranks: i.Ranks, SizeBytes: i.SizeBytes, Engine: i.Engine,
+		},
+		Metadata: api.BillingItemMetadata{OpenedBy: i.OpenedBy, LastChangedBy: i.ChangedBy, ClosedBy: i.ClosedBy},
+	}
+	if i.EndedAt != nil {
+		ended := timestamp(*i.EndedAt)
+		out.EndTimestamp, out.Status = &ended, api.BillingItemStatusClosed
+	}
+	return out
+}
+
+// eventDays is how far back events are listed when no startDate is given.
+const eventDays = 30
+
+// ListBillingEvents implements GET /billing/events: newest first.
+func (b *Billing) ListBillingEvents(ctx context.Context, r api.ListBillingEventsRequestObject) (api.ListBillingEventsResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, today := r.Params, b.Reads.Now().UTC()
+	from, to, err := dates(
+		cmp.Or(p.StartDate, today.AddDate(0, 0, -eventDays).Format(time.DateOnly)),
+		cmp.Or(p.EndDate, today.Format(time.DateOnly)))
+	if err != nil {
+		return nil, err
+	}
+	l, err := b.Reads.listing(caller, "billing/events", asked{p.Limit, 50, p.Next, p.Cursor},
+		p.WorkspaceName, p.UserName, p.EventType, p.StartDate, p.EndDate)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.audit(ctx, caller, "ListBillingEvents", p.UserName); err != nil {
+		return nil, err
+	}
+	rows, next, err := projections.ListBillingEvents(ctx, b.Reads.DB, projections.BillingEventQuery{
+		BillingFilter: b.filter(caller, l, p.WorkspaceName, p.UserName, p.EventType),
+		Occurred:      projections.Period{From: from, To: to.AddDate(0, 0, 1)},
+	})
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	list := make([]api.BillingEvent, len(rows))
+	for i := range rows {
+		list[i] = b.event(&rows[i])
+	}
+	return api.ListBillingEvents200JSONResponse{Events: list, Pagination: l.pagination(len(list), next)}, nil
+}
+
+func (b *Billing) event(n *projections.Named[projections.BillingEvent]) api.BillingEvent {
+	e := &n.Row
+	return api.BillingEvent{
+		BillingEventID: e.BillingEventID, AccountID: e.AccountID, AccountName: n.Names.Account, PlatformName: b.Platform,
+		EventName: eventName(e.CauseType), EventType: e.Meter, EventAction: api.BillingEventAction(e.Action), RateName: e.RateName,
+		WorkspaceID: nullable(e.WorkspaceID), WorkspaceName: n.Names.Workspace,
+		SandboxID: nullable(e.SandboxID), SandboxName: n.Names.Sandbox,
+		UserID: nullable(e.UserID), UserName: n.Names.User,
+		PreviousCount: e.PreviousCount, CurrentCount: e.CurrentCount, TotalBillableCount: e.BillableCount,
+		EventTimestamp: timestamp(e.OccurredAt), ReceivedAt: timestamp(e.ReceivedAt), EventHash: hash(e.Hash),
+		Details: api.BillingEventDetails{
+			Stream: e.AccountID, Sequence: e.Sequence, PreviousHash: hash(e.PreviousHash),
+			CauseID: e.CauseID, CauseType: e.CauseType,
+			ResourceType: api.BillingResourceType(e.ResourceType), ResourceID: e.ResourceID,
+			Ranks: e.Ranks, SizeBytes: e.SizeBytes, Engine: e.Engine,
+		},
+	}
+}
