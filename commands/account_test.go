@@ -1,0 +1,90 @@
+package commands_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+)
+
+// Source: completions 7.
+
+func used(item int64, action string, before, after, all int64) events.UsageRecorded {
+	return events.UsageRecorded{
+		BillingItemID: item, Action: action, RateName: "cluster",
+		PreviousCount: before, CurrentCount: after, BillableCount: all,
+	}
+}
+
+func TestRecordUsage(t *testing.T) {
+	t.Parallel()
+	record := func(item int64, action string, before, after int64) commands.RecordUsage {
+		return commands.RecordUsage{Usage: used(item, action, before, after, 0)}
+	}
+	one := given(used(1, "start", 0, 2, 2))
+	two := and(one, used(2, "start", 0, 3, 5))
+	storage := used(3, "start", 0, 7, 7)
+	storage.RateName = "storage"
+	check(t, []example[commands.Account]{
+		{"the first", nil, record(1, "start", 0, 2), event(used(1, "start", 0, 2, 2))},
+		{"another adds to it", one, record(2, "start", 0, 3), event(used(2, "start", 0, 3, 5))},
+		{"other rate names do not count", and(one, storage), record(2, "start", 0, 3), event(used(2, "start", 0, 3, 5))},
+		{"an update counts the difference", two, record(1, "update", 2, 6), event(used(1, "update", 2, 6, 9))},
+		{"an update to the same units", two, record(1, "update", 2, 2), nothing()},
+		{"a stop takes its units away", two, record(2, "stop", 3, 0), event(used(2, "stop", 3, 0, 2))},
+		{"a stop of an item without units", nil, record(1, "stop", 0, 0), event(used(1, "stop", 0, 0, 0))},
+		{"a start without units", one, record(2, "start", 0, 0), event(used(2, "start", 0, 0, 2))},
+		{"more than there is", one, record(2, "stop", 3, 0), refusal(fault.Internal)},
+	})
+}
+
+func TestCredit(t *testing.T) {
+	t.Parallel()
+	granted := events.CreditGranted{Amount: "10.5", Currency: "CREDIT", Reference: "opening"}
+	held := events.CreditHeld{SimulationID: "sim_1", Amount: "0.1", Currency: "CREDIT"}
+	released := events.CreditReleased{SimulationID: "sim_1", Amount: "0.1", Currency: "CREDIT", Reason: "ended"}
+	check(t, []example[commands.Account]{
+		{"a grant", nil, commands.GrantCredit{Granted: granted}, event(granted)},
+		{"a hold", given(granted), commands.HoldCredit{Held: held}, event(held)},
+		{"a hold beside another", given(held), commands.HoldCredit{Held: held}, event(held)},
+		{"a release", given(held), commands.ReleaseCredit{Released: released}, event(released)},
+		{"after a release", given(held, released), commands.HoldCredit{Held: held}, event(held)},
+	})
+}
+
+func TestRecordDailyCostAndAccess(t *testing.T) {
+	t.Parallel()
+	rated := events.DailyCostRated{DailyCostID: 1, Cost: "0.25", Currency: "CREDIT"}
+	access := events.AccessLogged{Caller: "ada", Operation: "ListRates", FilterKey: "userName"}
+	check(t, []example[commands.Account]{
+		{"a cost", nil, commands.RecordDailyCost{Rated: rated}, event(rated)},
+		{"an access", given(rated), commands.LogAccess{Access: access}, event(access)},
+	})
+}
+
+// TestHoldsAddUp: what is held is exact, also after the state was stored.
+func TestHoldsAddUp(t *testing.T) {
+	t.Parallel()
+	account := new(commands.Account)
+	for _, data := range given(
+		events.CreditHeld{SimulationID: "a", Amount: "0.1", Currency: "CREDIT"},
+		events.CreditHeld{SimulationID: "b", Amount: "0.2", Currency: "CREDIT"},
+		events.CreditHeld{SimulationID: "c", Amount: "5", Currency: "USD"},
+		events.CreditReleased{SimulationID: "a", Amount: "0.1", Currency: "CREDIT"},
+		events.CreditHeld{SimulationID: "d", Amount: "unreadable", Currency: "CREDIT"},
+	) {
+		account.Evolve(events.Event{Data: data})
+		account = restored(t, account)
+	}
+	var stored struct{ Held map[string]string }
+	if err := json.Unmarshal([]byte(encoded(t, account)), &stored); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"CREDIT": "0.2", "USD": "5"}, stored.Held); diff != "" {
+		t.Errorf("held (-want +got):\n%s", diff)
+	}
+}
