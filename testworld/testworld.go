@@ -5,7 +5,6 @@ package testworld
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -53,7 +52,7 @@ func New(t testing.TB) *World {
 			Endpoint: store.Endpoint, Region: store.Region, Bucket: store.Bucket,
 			AccessKey: store.AccessKey, SecretKey: store.SecretKey,
 		}),
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Logger: Silent(),
 	}
 	j, err := journal.Open(t.Context(), w.Log)
 	must(t, err)
@@ -70,6 +69,9 @@ func New(t testing.TB) *World {
 	w.Commands = &commands.Handler{Log: w.Ledger, Now: time.Now}
 	return w
 }
+
+// Silent returns a logger that writes nowhere.
+func Silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func (w *World) project(t testing.TB, j *journal.Kafka) {
 	t.Helper()

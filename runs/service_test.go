@@ -1,0 +1,109 @@
+package runs_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/jobs"
+	"netsim/infra/reactor"
+	"netsim/reactions"
+	"netsim/runs"
+	"netsim/testworld"
+)
+
+// serve runs what moves simulations on: the reactor and the workers, wired as
+// the service wires them.
+func serve(t *testing.T, w *testworld.World) {
+	t.Helper()
+	r := runner(w)
+	r.Report = 20 * time.Millisecond
+	queue, err := jobs.Open(t.Context(), jobs.Config{
+		URL: w.Database, Workers: 2, Log: w.Logger, Now: time.Now,
+		Run: r.Run, Purge: r.Purge, Unfinished: r.Unfinished,
+		Accrue: func(context.Context, string) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(queue.Close)
+	testworld.Running(t, queue.Work)
+
+	stage := runs.Stage{DB: w.DB, Objects: w.Objects}
+	simple := reactions.Simple{Commands: w.Commands, Objects: w.Objects, EnqueueRun: queue.EnqueueRun}
+	simulation := reactions.Simulation{
+		Commands: w.Commands, DB: w.DB, Check: stage.Check, EnqueueRun: queue.EnqueueRun, EnqueuePurge: queue.EnqueuePurge,
+	}
+	workspace := reactions.Workspace{Commands: w.Commands, DB: w.DB}
+	react, err := reactor.New(reactor.Config{Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, Judge: w.Watcher, Log: w.Logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	react.Handle("simple", simple.React, events.Simulations)
+	react.Handle("simulation", simulation.React, events.Simulations)
+	react.Handle("workspace", workspace.React, events.Workspaces, events.Simulations)
+	testworld.Running(t, react.Run)
+}
+
+func awaitStatus(t *testing.T, w *testworld.World, id, want string) {
+	t.Helper()
+	testworld.Await(t, func() bool { return w.Simulation(t, id).Status == want })
+}
+
+// TestService: one simulation through its whole life, another from the
+// configuration that it left, by facts alone.
+func TestService(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	serve(t, w)
+
+	id, requested := submit(t, w, small())
+	awaitStatus(t, w, id, commands.Completed)
+	if files := resultFiles(t, w, w.Simulation(t, id)); files["summary.json"] == "" {
+		t.Error("a completed simulation has no summary")
+	}
+
+	again := events.NewID(events.SimulationPrefix)
+	requested.Origin, requested.Simple = commands.OriginStart, ""
+	requested.DurationNs = 20_000 // the limit comes before the end
+	testworld.Do(t, w, again, commands.RequestSimulation{Requested: requested})
+	awaitStatus(t, w, again, commands.Completed)
+	if s := w.Simulation(t, again); s.SimulatedTimeNs != 20_000 || s.UnfinishedRanks != 8 {
+		t.Errorf("the limited run ended at %d ns with %d unfinished ranks", s.SimulatedTimeNs, s.UnfinishedRanks)
+	}
+
+	testworld.Do(t, w, id, commands.DeleteSimulation{ID: id, Reason: "request"})
+	testworld.Await(t, func() bool {
+		for range w.Objects.List(t.Context(), runs.Prefix(id)) {
+			return false
+		}
+		return true
+	})
+}
+
+// TestServiceTerminates: a run that is terminated through the log alone stops
+// and leaves what it has.
+func TestServiceTerminates(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	serve(t, w)
+	id, _ := submit(t, w, endless())
+	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs > 0 })
+
+	testworld.Do(t, w, id, commands.TerminateSimulation{ID: id, By: "tester"})
+
+	testworld.Await(t, func() bool { return w.Simulation(t, id).ResultsManifest != "" })
+	resultFiles(t, w, w.Simulation(t, id))
+}
+
+// TestServiceStartsOver: with the queue lost, what is to run is found in the
+// read model.
+func TestServiceStartsOver(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, small()) // and nobody has enqueued it
+	serve(t, w)
+	awaitStatus(t, w, id, commands.Completed)
+}
