@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"netsim/cmd/netsim/program"
+	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/telemetry"
 )
@@ -22,6 +23,7 @@ type commands struct {
 	Serve     serve     `cmd:"" help:"Run the service, or the roles of it that NETSIM_ROLES names."`
 	Token     token     `cmd:"" help:"Print a token of the development issuer."`
 	ReadModel readModel `cmd:"" name:"readmodel" help:"Rebuild, compare and promote read models."`
+	Credit    credit    `cmd:"" help:"Give accounts credit."`
 	Version   version   `cmd:"" help:"Print the version."`
 }
 
@@ -131,6 +133,24 @@ type promote struct {
 // Run promotes.
 func (p promote) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *program.Tools) error { return t.Promote(ctx, p.Schema) })
+}
+
+type credit struct {
+	Grant grant `cmd:"" help:"Grant credit to an account, once for each reference."`
+}
+
+type grant struct {
+	Account   string `arg:"" help:"Account id."`
+	Amount    string `arg:"" help:"Decimal amount."`
+	Reference string `required:"" help:"Unique in the account; repeating it grants nothing."`
+	Currency  string `default:"CREDIT" enum:"CREDIT,USD" help:"CREDIT or USD."`
+}
+
+// Run grants.
+func (g grant) Run(ctx context.Context) error {
+	return withTools(ctx, func(t *program.Tools) error {
+		return t.Grant(ctx, g.Account, events.CreditGranted{Amount: g.Amount, Currency: g.Currency, Reference: g.Reference})
+	})
 }
 
 func withTools(ctx context.Context, use func(*program.Tools) error) error {

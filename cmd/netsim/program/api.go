@@ -5,28 +5,26 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"netsim/api"
 	web "netsim/infra/http"
+	"netsim/reactions"
 	"netsim/readapi"
 	"netsim/writeapi"
 )
 
-type rest struct{ api.StrictServerInterface }
-
-type unserved struct{ rest }
-
 // handlers is the contract's server: each operation comes from one of these.
 type handlers struct {
-	*readapi.API
-	write
-	unserved
+	*reads
+	*writes
+	*readapi.Billing
 }
 
-type write struct{ *writeapi.API }
+type (
+	reads  = readapi.API
+	writes = writeapi.API
+)
 
-func (s *core) api(ctx context.Context) (http.Handler, error) {
+// api makes the handler of the API's listener.
+func (s *core) api(ctx context.Context, d *domain) (http.Handler, error) {
 	keys, err := cursorKeys(ctx, s.pool)
 	if err != nil {
 		return nil, err
@@ -35,14 +33,21 @@ func (s *core) api(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	reads := &readapi.API{DB: s.pool, Cursors: cursors, Objects: s.objects, Now: time.Now}
-	writes := &writeapi.API{Commands: s.handler, Workspaces: reads}
+	get := &readapi.API{
+		DB: s.pool, Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console,
+		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
+		Checks: s.readiness(),
+	}
+	change := &writeapi.API{
+		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get,
+		Gate: d.billing.Gate, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
+	}
+	books := &readapi.Billing{
+		Reads: get, Platform: s.config.Platform, Postpaid: d.billing.Postpaid, LogAccess: d.billing.LogAccess,
+	}
 	door, err := s.door()
 	if err != nil {
 		return nil, err
 	}
-	return door.router(handlers{API: reads, write: write{writes}}), nil
+	return door.router(handlers{get, change, books}), nil
 }
-
-func (s *core) startBackground(context.Context, *errgroup.Group) error { return nil }
-func (s *core) seedPrices(context.Context) error                       { return nil }

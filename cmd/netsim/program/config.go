@@ -41,7 +41,8 @@ type Config struct {
 	ServiceValue string   `env:"NETSIM_OIDC_SERVICE_VALUE" envDefault:"service"`
 
 	Platform string `env:"NETSIM_PLATFORM" envDefault:"netsim"`
-	Prices   string `env:"NETSIM_PRICES"` // path of a price list; default the embedded one
+	Account  string `env:"NETSIM_ACCOUNT" envDefault:"acct_0000000000e008000000000001"` // the deployment's own
+	Prices   string `env:"NETSIM_PRICES"`                                               // path of a price list; default the embedded one
 	Console  string `env:"NETSIM_CONSOLE_URL"`
 
 	BillingEndpoints bool `env:"NETSIM_ENABLE_BILLING_ENDPOINTS" envDefault:"true"`

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"netsim/commands"
+	"netsim/events"
 	"netsim/infra/auth"
 	"netsim/infra/directory"
 	"netsim/infra/journal"
@@ -148,6 +149,27 @@ func (s *core) openLedger(ctx context.Context) error {
 	}
 	s.ledger = &ledger.Ledger{Pool: s.pool, Journal: s.journal, Watcher: s.watcher, Partitions: partitions}
 	s.handler = &commands.Handler{Log: s.ledger, Now: time.Now, Timeout: s.config.VerdictTimeout}
+	return nil
+}
+
+// catchUp waits until everything that is in the log now has been judged, by
+// whichever process projects.
+func (s *core) catchUp(ctx context.Context) error {
+	log, err := s.journal.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	for _, topic := range log.Topics {
+		for i, part := range topic.Partitions {
+			if part.End == 0 {
+				continue
+			}
+			last := events.Position{Family: topic.Family, Partition: int32(i), Offset: part.End - 1}
+			if _, err := s.watcher.Verdict(ctx, last); err != nil {
+				return fmt.Errorf("catch up with the log: %w", err)
+			}
+		}
+	}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"netsim/fault"
 	web "netsim/infra/http"
+	"netsim/readapi"
 )
 
 // checks are what readiness depends on.
@@ -25,6 +26,25 @@ func (s *core) checks() []web.Check {
 			return nil
 		}},
 	}
+}
+
+// readiness tells the same to the clients of the API (completions 2.1).
+func (s *core) readiness() []readapi.Check {
+	var all []readapi.Check
+	for _, check := range s.checks() {
+		all = append(all, readapi.Check{Name: check.Name, Run: func(ctx context.Context) readapi.State {
+			state := readapi.State{}
+			if err := check.Run(ctx); err != nil {
+				state.Failed, state.Message = true, "it does not answer"
+			}
+			if check.Name == "projections" {
+				lag := s.lag()
+				state.LagEvents = &lag
+			}
+			return state
+		}})
+	}
+	return all
 }
 
 // lag is how many records the projector of this process has not judged.

@@ -72,14 +72,23 @@ func (s *core) serve(ctx context.Context, listen, ops net.Listener, started func
 	roles, ctx := errgroup.WithContext(ctx)
 	operations := web.NewServer(web.Operations(s.registry, s.checks()...), time.Minute, s.log)
 	roles.Go(func() error { return web.Serve(ctx, operations, ops, time.Second) })
-	if err := s.seed(ctx); err != nil {
+	list, err := s.config.priceList()
+	if err != nil {
 		return err
 	}
-	if err := s.startBackground(ctx, roles); err != nil {
+	if err := s.seed(ctx, list); err != nil {
+		return err
+	}
+	work, err := s.openDomain(ctx, list)
+	if err != nil {
+		return err
+	}
+	defer work.jobs.Close()
+	if err := s.runBackground(ctx, work, roles); err != nil {
 		return err
 	}
 	if s.config.has(RoleAPI) {
-		handler, err := s.api(ctx)
+		handler, err := s.api(ctx, work)
 		if err != nil {
 			return err
 		}

@@ -6,12 +6,13 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/prices"
 )
 
 // seed appends what every deployment begins with, once: the built-in
 // workspaces and the price list. Its commands have fixed ids, so every start
 // may run it.
-func (s *core) seed(ctx context.Context) error {
+func (s *core) seed(ctx context.Context, list prices.List) error {
 	for _, w := range []struct{ id, name, description string }{
 		{events.DefaultWorkspace, "default", "configurations and simple submissions that name no workspace"},
 		{events.TemplateWorkspace, "templates", "the curated templates"},
@@ -25,5 +26,5 @@ func (s *core) seed(ctx context.Context) error {
 			return fmt.Errorf("create the built-in workspace %s: %w", w.name, err)
 		}
 	}
-	return s.seedPrices(ctx)
+	return list.Load(ctx, s.handler, s.config.Platform, s.config.Account)
 }

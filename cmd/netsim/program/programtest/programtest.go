@@ -82,7 +82,7 @@ func config(t testing.TB) program.Config {
 		S3AccessKey: store.AccessKey, S3SecretKey: store.SecretKey,
 		Issuer: issuer.URL, JWKS: issuer.JWKSURL, Audience: issuer.Audience,
 		ServiceClaim: "token_use", ServiceValue: "service",
-		Platform: "netsim", BillingEndpoints: true, TraceRoutes: true, SimulationDelete: true,
+		Platform: "netsim", Account: devissuer.DefaultAccount, BillingEndpoints: true, TraceRoutes: true, SimulationDelete: true,
 		Workers: 2, MaxWrites: 4096, MaxLag: 200_000,
 		VerdictTimeout: program.DefaultVerdictTimeout, ReadTimeout: program.DefaultReadTimeout, Grace: program.DefaultGrace,
 	}
@@ -117,6 +117,20 @@ func run(t testing.TB, c program.Config) (*Program, func()) {
 
 // NewAccount returns the id of an account that nobody else uses.
 func NewAccount() string { return events.NewID(events.AccountPrefix) }
+
+// Grant gives an account credit.
+func (p *Program) Grant(t testing.TB, account, amount string) {
+	t.Helper()
+	tools, err := program.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tools.Close()
+	err = tools.Grant(t.Context(), account, events.CreditGranted{Amount: amount, Currency: "CREDIT", Reference: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // User returns a client with a user's token of the account. Workspaces limits
 // the token to these; none is every workspace.

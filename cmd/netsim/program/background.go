@@ -1,0 +1,106 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/events"
+	"netsim/infra/jobs"
+	"netsim/infra/reactor"
+	"netsim/prices"
+	"netsim/projections"
+	"netsim/reactions"
+	"netsim/runs"
+)
+
+// domain is what the roles do, on the core.
+type domain struct {
+	billing    *reactions.Billing
+	simple     *reactions.Simple
+	simulation *reactions.Simulation
+	workspace  *reactions.Workspace
+	runner     *runs.Runner
+	jobs       *jobs.Jobs
+}
+
+// openDomain connects reactions, jobs and runs with each other.
+func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err error) {
+	d := &domain{
+		billing: &reactions.Billing{Commands: s.handler, DB: s.pool, Now: time.Now, Postpaid: list.Postpaid},
+		runner: &runs.Runner{
+			Commands: s.handler, DB: s.pool, Objects: s.objects, Now: time.Now, Log: s.log,
+		},
+		workspace: &reactions.Workspace{Commands: s.handler, DB: s.pool},
+	}
+	settings := jobs.Config{
+		URL: s.config.Postgres, Log: s.log, Now: time.Now,
+		Run: d.runner.Run, Purge: d.runner.Purge, Accrue: d.accrue, Unfinished: d.runner.Unfinished,
+	}
+	if s.config.has(RoleWorker) {
+		settings.Workers = s.config.Workers
+	}
+	if d.jobs, err = jobs.Open(ctx, settings); err != nil {
+		return nil, err
+	}
+	d.simple = &reactions.Simple{Commands: s.handler, Objects: s.objects, EnqueueRun: d.jobs.EnqueueRun}
+	d.simulation = &reactions.Simulation{
+		Commands: s.handler, DB: s.pool, Check: (&runs.Stage{DB: s.pool, Objects: s.objects}).Check,
+		EnqueueRun: d.jobs.EnqueueRun, EnqueuePurge: d.jobs.EnqueuePurge,
+	}
+	return d, nil
+}
+
+func (d *domain) accrue(ctx context.Context, day string) error {
+	date, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return fmt.Errorf("accrue %q: %w", day, err)
+	}
+	if err := d.billing.ReleaseExpired(ctx); err != nil {
+		return err
+	}
+	return d.billing.AccrueDay(ctx, date)
+}
+
+// runBackground runs the reactor and the workers, where this process has them.
+func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Group) error {
+	if s.config.has(RoleReactor) {
+		r, err := reactor.New(reactor.Config{
+			Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.Replication,
+			Judge: s.watcher, Log: s.log, Metrics: s.registry,
+		})
+		if err != nil {
+			return err
+		}
+		if err := s.catchUp(ctx); err != nil {
+			return err
+		}
+		if err := projections.RaiseCounters(ctx, s.pool); err != nil {
+			return err
+		}
+		r.Handle("billing", d.billing.React, events.Simulations, events.Tracesets, events.Workspaces)
+		r.Handle("simple", d.simple.React, events.Simulations)
+		r.Handle("simulation", d.simulation.React, events.Simulations)
+		r.Handle("workspace", d.workspace.React, events.Workspaces, events.Simulations)
+		roles.Go(func() error { return r.Run(ctx) })
+	}
+	if s.config.has(RoleWorker) {
+		roles.Go(func() error { return d.jobs.Work(ctx) })
+	}
+	return nil
+}
+
+// priceList reads the price list of the settings, or the embedded one.
+func (c *Config) priceList() (prices.List, error) {
+	if c.Prices == "" {
+		return prices.Default()
+	}
+	text, err := os.ReadFile(c.Prices)
+	if err != nil {
+		return prices.List{}, fmt.Errorf("read the price list: %w", err)
+	}
+	return prices.Read(text)
+}

@@ -1,0 +1,64 @@
+package program_test
+
+import (
+	"testing"
+	"time"
+
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/infra/journal"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// simpleSubmission asks for one small allReduce.
+func simpleSubmission(ranks int) map[string]any {
+	return map[string]any{
+		"name": "small",
+		"workload": map[string]any{
+			"ranks":  ranks,
+			"phases": []any{map[string]any{"operationType": "allReduce", "dataSize": 1 << 20}},
+		},
+	}
+}
+
+func hasStatus(status string) func(programtest.Reply) bool {
+	return func(r programtest.Reply) bool { return r.Status == 200 && r.Object()["status"] == status }
+}
+
+// waitUntilQuiet waits until the log has not grown for a second and everything
+// in it is judged: reactions are through.
+func waitUntilQuiet(t *testing.T, p *programtest.Program) {
+	t.Helper()
+	j, err := journal.Open(t.Context(), journal.Config{Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Relaxed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	conn, err := pgx.Connect(t.Context(), p.Config.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	every := time.NewTicker(50 * time.Millisecond)
+	defer every.Stop()
+	for quiet, before := 0, int64(-1); quiet < 20; {
+		log, err := j.Describe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends, judged := int64(0), int64(0)
+		for _, topic := range log.Topics {
+			for _, part := range topic.Partitions {
+				ends += part.End
+			}
+		}
+		if err := conn.QueryRow(t.Context(), `SELECT sum(next)::bigint FROM readmodel.offsets`).Scan(&judged); err != nil {
+			t.Fatal(err)
+		}
+		if quiet++; judged != ends || ends != before {
+			quiet = 0
+		}
+		before = ends
+		<-every.C
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestQuickstart runs the README's quickstart as it is written, against
+// "make run" in a directory of its own. Only the address differs, so that it
+// can run beside another netsim.
+func TestQuickstart(t *testing.T) {
+	root := repository(t)
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)## Quickstart.*?```sh\n(.*?)```").FindSubmatch(readme)
+	if block == nil {
+		t.Fatal("the README has no quickstart")
+	}
+	address, data := freeAddress(t), filepath.Join(t.TempDir(), "data")
+	script := strings.Replace(string(block[1]), "127.0.0.1:8080", address, 1)
+	if script == string(block[1]) {
+		t.Fatal("the quickstart does not name the address")
+	}
+	environment := append(os.Environ(), "NETSIM_HTTP="+address, "NETSIM_DATA="+data)
+	if err := os.Chmod(filepath.Dir(data), 0o755); err != nil { // PostgreSQL runs as another user
+		t.Fatal(err)
+	}
+
+	var said bytes.Buffer
+	run := exec.Command("make", "run")
+	run.Dir, run.Env, run.Stdout, run.Stderr = root, environment, &said, &said
+	run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- run.Wait() }()
+	t.Cleanup(func() {
+		syscall.Kill(-run.Process.Pid, syscall.SIGTERM) //nolint:errcheck // it may have ended
+		<-ended
+		if t.Failed() {
+			t.Logf("make run said:\n%s", said.String())
+		}
+	})
+	waitForPort(t, address, ended)
+
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c",
+		"cd "+t.TempDir()+" && ln -s "+filepath.Join(root, "bin")+" bin\n"+script)
+	cmd.Env = environment
+	stuck := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() }) //nolint:errcheck // it may have ended
+	defer stuck.Stop()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("the quickstart failed: %v\n%s", err, out)
+	}
+	for _, want := range []string{`"status":"accepted"`, `"status":"completed"`, `"downloadUrl"`, `"simulatedTime`, `"status":"closed"`} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the quickstart's output has no %s:\n%s", want, out)
+		}
+	}
+}
+
+// repository returns the directory of the checkout.
+func repository(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// waitForPort waits until the service answers.
+func waitForPort(t *testing.T, address string, ended chan error) {
+	t.Helper()
+	every := time.NewTicker(50 * time.Millisecond)
+	defer every.Stop()
+	deadline := time.NewTimer(5 * time.Minute) // a first build included
+	defer deadline.Stop()
+	for {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			conn.Close()
+			return
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("make run ended: %v", err)
+		case <-deadline.C:
+			t.Fatal("the service does not answer")
+		case <-every.C:
+		}
+	}
+}
