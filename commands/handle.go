@@ -51,6 +51,7 @@ type Handler struct {
 const (
 	maxAttempts    = 12
 	defaultTimeout = 10 * time.Second
+	patience       = 10 // how many timeouts a verdict is waited for
 )
 
 // stateOf ties a state's pointer to its value type.
@@ -66,7 +67,10 @@ type stateOf[S any] interface {
 //
 // A record that lost its place to another writer is decided again from the
 // new head, with jitter, a bounded number of times; after that the fault is
-// Conflict. When no verdict comes the fault is fault.Unknown.
+// Conflict. When no verdict comes in time the fault is fault.Unknown. The
+// record still waits for its verdict then, and with it, in this process, the
+// same command sent again and everything decided on top, so that none of them
+// answers from a state that the verdict overthrows.
 func Handle[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, from Origin, cmd Command[S]) (Result, error) {
 	decide := func(s State, now time.Time) (events.Data, error) {
 		state, ok := s.(P)
@@ -77,42 +81,79 @@ func Handle[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, fro
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.timeout())
 	defer cancel()
+	r := &run{Handler: h, lane: h.enter(to.Stream), to: to, from: from, decide: decide}
+	defer r.end()
+	return r.attempt(ctx)
+}
 
-	l := h.enter(to.Stream)
-	defer h.leave(to.Stream, l)
-	if from.CommandID != "" {
-		if err := l.claim(ctx, from.CommandID); err != nil {
-			return Result{}, fault.Unknown(err)
-		}
-		defer l.release(from.CommandID)
-	}
-	for attempt := range maxAttempts {
-		result, err := h.try(ctx, l, to, from, decide, from.CommandID != "")
-		if !errors.Is(err, errLost) {
-			return result, err
-		}
-		to.Fresh = false // something is there, or was lost on the way
-		if err := pause(ctx, attempt); err != nil {
-			return Result{}, fault.Unknown(err)
-		}
-	}
-	return Result{}, fault.New(fault.Conflict, "%s is being changed by too many requests at once", to.Stream)
+// run is a command on its way.
+type run struct {
+	*Handler
+	lane    *lane
+	to      Target
+	from    Origin
+	decide  func(State, time.Time) (events.Data, error)
+	claimed bool
+	out     *appended // the last that was appended
 }
 
 // errLost says that a decision stood on a record that is not a fact.
 var errLost = errors.New("lost its place in the stream")
 
-type decision func(State, time.Time) (events.Data, error)
+// attempt decides until something has come of it.
+func (r *run) attempt(ctx context.Context) (Result, error) {
+	if r.from.CommandID != "" {
+		if err := r.lane.claim(ctx, r.from.CommandID); err != nil {
+			return Result{}, fault.Unknown(err)
+		}
+		r.claimed = true
+	}
+	for attempt := range maxAttempts {
+		result, err := r.try(ctx, r.from.CommandID != "")
+		if !errors.Is(err, errLost) {
+			return result, err
+		}
+		r.to.Fresh = false // something is there, or was lost on the way
+		if err := pause(ctx, attempt); err != nil {
+			return Result{}, fault.Unknown(err)
+		}
+	}
+	return Result{}, fault.New(fault.Conflict, "%s is being changed by too many requests at once", r.to.Stream)
+}
+
+// end lets go of the lane and of the command's id, once no verdict is out.
+func (r *run) end() {
+	let := func() {
+		if r.claimed {
+			r.lane.release(r.from.CommandID)
+		}
+		r.leave(r.to.Stream, r.lane)
+	}
+	if r.out == nil {
+		let()
+		return
+	}
+	select {
+	case <-r.out.judged:
+		let()
+	default:
+		go func() {
+			<-r.out.judged
+			let()
+		}()
+	}
+}
 
 // try decides once. With look it looks the stream up even when the lane has a
 // tip.
-func (h *Handler) try(ctx context.Context, l *lane, to Target, from Origin, decide decision, look bool) (Result, error) {
-	at, err := h.view(ctx, l, to, from.CommandID, look)
+func (r *run) try(ctx context.Context, look bool) (Result, error) {
+	l := r.lane
+	at, err := r.view(ctx, l, r.to, r.from.CommandID, look)
 	if err != nil {
 		return Result{}, err
 	}
 	if prior := at.prior; prior != nil {
-		if prior.Digest != from.CommandDigest {
+		if prior.Digest != r.from.CommandDigest {
 			return Result{}, fault.New(fault.Unprocessable, "the idempotency key was used with another request")
 		}
 		return Result{Repeated: true}, nil
@@ -127,102 +168,54 @@ func (h *Handler) try(ctx context.Context, l *lane, to Target, from Origin, deci
 		l.mu.Unlock()
 		return Result{}, errLost
 	}
-	now := h.Now().UTC().Truncate(time.Millisecond)
-	data, refusal := decide(t.state, now)
+	now := r.Now().UTC().Truncate(time.Millisecond)
+	data, refusal := r.decide(t.state, now)
 	if refusal != nil || data == nil {
 		last := t.last
 		l.mu.Unlock()
 		if !at.looked {
-			return h.try(ctx, l, to, from, decide, true)
+			return r.try(ctx, true)
 		}
 		return Result{}, answerAfter(ctx, last, refusal)
 	}
-	a, event, err := h.append(t, to, from, now, data)
+	event, err := r.append(t, now, data)
 	l.mu.Unlock()
 	if err != nil {
 		return Result{}, err
 	}
-	return h.await(ctx, l, t, a, event)
+	return r.await(ctx, t, event)
 }
 
 // append puts the decided event on top of the tip. The lane is locked, so the
 // order of sequences is the order of appends.
-func (h *Handler) append(t *tip, to Target, from Origin, now time.Time, data events.Data) (*appended, *events.Event, error) {
-	family, err := events.FamilyOf(to.Stream)
+func (r *run) append(t *tip, now time.Time, data events.Data) (*events.Event, error) {
+	family, err := events.FamilyOf(r.to.Stream)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	value, err := events.Encode(data)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	e := events.Event{Data: data, Frame: events.Frame{
 		ID: uuid.Must(uuid.NewV7()).String(), Type: data.EventType(),
-		Stream: to.Stream, PartitionKey: to.PartitionKey,
+		Stream: r.to.Stream, PartitionKey: r.to.PartitionKey,
 		Sequence: t.head.Sequence + 1, PreviousHash: t.head.Hash,
-		CommandID: from.CommandID, CommandDigest: from.CommandDigest,
-		Time: now, Actor: from.Actor, CorrelationID: from.CorrelationID, CauseID: from.CauseID,
+		CommandID: r.from.CommandID, CommandDigest: r.from.CommandDigest,
+		Time: now, Actor: r.from.Actor, CorrelationID: r.from.CorrelationID, CauseID: r.from.CauseID,
 		DataVersion: 1,
 	}}
-	if err := e.Frame.Check(); err != nil {
-		return nil, nil, err
-	}
 	var m events.Message
 	m, e.Hash = e.Frame.Message(value)
-	wait, err := h.Log.Append(family, to.PartitionKey, m)
+	wait, err := r.Log.Append(family, r.to.PartitionKey, m)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	t.head = events.Head{Sequence: e.Sequence, Hash: e.Hash}
 	t.state.Evolve(e)
 	t.last = &appended{wait: wait, judged: make(chan struct{})}
-	return t.last, &e, nil
-}
-
-// await waits for the verdict on what has been appended and tells it to
-// everyone whose decision stands on it.
-func (h *Handler) await(ctx context.Context, l *lane, t *tip, a *appended, e *events.Event) (Result, error) {
-	verdict, at, err := h.judge(ctx, a)
-	a.fact = err == nil && (verdict == events.Accepted || verdict == events.Duplicate)
-	if !a.fact {
-		l.drop(t) // first, so that whoever is told starts from another tip
-	}
-	close(a.judged)
-	switch {
-	case a.fact:
-		return Result{Event: e, At: at}, nil
-	case err == nil:
-		return Result{}, errLost
-	case fault.CodeOf(err) != fault.Internal:
-		return Result{}, err // the log says itself what is known
-	default:
-		return Result{}, fault.Unknown(err)
-	}
-}
-
-func (h *Handler) judge(ctx context.Context, a *appended) (events.Verdict, events.Position, error) {
-	at, err := a.wait(ctx)
-	if err != nil {
-		return "", at, err
-	}
-	verdict, err := h.Log.Verdict(ctx, at)
-	return verdict, at, err
-}
-
-// answerAfter gives a command's own answer once what it stands on is a fact.
-func answerAfter(ctx context.Context, last *appended, refusal error) error {
-	if last == nil {
-		return refusal
-	}
-	select {
-	case <-last.judged:
-		if last.fact {
-			return refusal
-		}
-		return errLost
-	case <-ctx.Done():
-		return fault.Unknown(ctx.Err())
-	}
+	r.out = t.last
+	return &e, nil
 }
 
 // pause waits a random time that grows with the attempts, so that writers on

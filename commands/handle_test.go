@@ -27,6 +27,7 @@ func newProcess(t *testing.T) *process {
 	log := &memory{}
 	p := &process{t: t, log: log, handler: &commands.Handler{Log: log, Now: time.Now}, id: events.NewID(events.WorkspacePrefix)}
 	log.foreign(t, p.id, events.WorkspaceCreated{AccountID: "acct", Name: "new", Owner: "someone"})
+	log.verdicts() // it is judged
 	return p
 }
 

@@ -155,3 +155,27 @@ func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
 		})
 	}
 }
+
+// A stall of the projector makes outcomes unknown; what is sent meanwhile
+// stands on them all the same.
+func TestWhatIsUnknownIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		open := p.log.shut()
+		from := commands.Origin{CommandID: "key"}
+		cmd := commands.UpdateWorkspace{ID: p.id, Name: "changed"}
+		if _, err := p.run(from, cmd); !fault.Is(err, fault.Unavailable) {
+			t.Fatalf("answer %v, want unavailable", err)
+		}
+		again := begin(func() (commands.Result, error) { return p.run(from, cmd) })
+		back := begin(func() (commands.Result, error) { return p.rename("new") })
+		open()
+		if a := <-again; a.err != nil || !a.Repeated {
+			t.Errorf("the same command: %+v, want it repeated", a)
+		}
+		if a := <-back; a.err != nil || a.Event == nil || a.Event.Sequence != 3 {
+			t.Errorf("the command that takes it back: %+v, want the fact 3", a)
+		}
+	})
+}

@@ -15,10 +15,12 @@ import (
 )
 
 // memory is a log of one partition with its projector, in memory. It judges by
-// the rule, so what Handle is told is what the real log would say.
+// the rule, so what Handle is told is what the real log would say. Look-ups see
+// what has been judged, which is no more than the verdicts given needed.
 type memory struct {
 	mu      sync.Mutex
 	records []stored
+	judged  int // how many records have their verdict
 	streams map[string]*folded
 
 	gate chan struct{} // when not nil, no verdict is given until it is closed
@@ -28,6 +30,8 @@ type memory struct {
 	// losing says of the record at an offset what Append's wait says instead of
 	// its place; the record is not stored.
 	losing func(offset int64) error
+	// delay, when set, says how long the log takes for an answer.
+	delay func() time.Duration
 	// loading, when set, is called with the command of every look-up.
 	loading func(commandID string)
 }
@@ -50,7 +54,6 @@ func (m *memory) Load(_ context.Context, stream, commandID string) (events.Snaps
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.project()
 	s := m.streams[stream]
 	if s == nil {
 		return events.Snapshot{}, nil
@@ -77,7 +80,9 @@ func (m *memory) Append(_ events.Family, _ string, message events.Message) (comm
 		}
 	}
 	m.records = append(m.records, stored{message: message})
-	return func(context.Context) (events.Position, error) { return events.Position{Offset: offset}, nil }, nil
+	return func(ctx context.Context) (events.Position, error) {
+		return events.Position{Offset: offset}, m.pause(ctx)
+	}, nil
 }
 
 func (m *memory) Verdict(ctx context.Context, at events.Position) (events.Verdict, error) {
@@ -91,14 +96,30 @@ func (m *memory) Verdict(ctx context.Context, at events.Position) (events.Verdic
 			return "", ctx.Err()
 		}
 	}
+	if err := m.pause(ctx); err != nil {
+		return "", err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.project()
+	m.project(int(at.Offset) + 1)
 	return m.records[at.Offset].verdict, nil
 }
 
-// project judges what has not been judged, unless the gate is shut.
-func (m *memory) project() {
+// pause waits as long as delay says.
+func (m *memory) pause(ctx context.Context) error {
+	if m.delay == nil {
+		return nil
+	}
+	select {
+	case <-time.After(m.delay()):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// project judges the records before the offset, unless the gate is shut.
+func (m *memory) project(offset int) {
 	if m.gate != nil {
 		select {
 		case <-m.gate:
@@ -106,8 +127,8 @@ func (m *memory) project() {
 			return
 		}
 	}
-	for i := range m.records {
-		if r := &m.records[i]; r.verdict == "" && !r.lost {
+	for ; m.judged < offset; m.judged++ {
+		if r := &m.records[m.judged]; !r.lost {
 			r.verdict = m.judge(&r.message)
 		}
 	}
@@ -151,7 +172,7 @@ func (m *memory) judge(message *events.Message) events.Verdict {
 func (m *memory) shut() (open func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.project()
+	m.project(len(m.records))
 	gate := make(chan struct{})
 	m.gate = gate
 	return func() { close(gate) }
@@ -167,7 +188,7 @@ func (m *memory) foreign(t testing.TB, stream string, data events.Data) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.project()
+	m.project(len(m.records))
 	frame := events.Frame{
 		ID: uuid.NewString(), Type: data.EventType(), Stream: stream, PartitionKey: stream,
 		Sequence: 1, Time: time.UnixMilli(0), Actor: "another", DataVersion: 1,
@@ -183,7 +204,7 @@ func (m *memory) foreign(t testing.TB, stream string, data events.Data) {
 func (m *memory) verdicts() []events.Verdict {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.project()
+	m.project(len(m.records))
 	var all []events.Verdict
 	for _, r := range m.records {
 		all = append(all, r.verdict)
@@ -200,6 +221,6 @@ func (m *memory) facts() int {
 func (m *memory) workspace(stream string) commands.Workspace {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.project()
+	m.project(len(m.records))
 	return *m.streams[stream].state.(*commands.Workspace)
 }

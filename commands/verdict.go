@@ -1,0 +1,71 @@
+package commands
+
+import (
+	"context"
+
+	"netsim/events"
+	"netsim/fault"
+)
+
+// await waits for the verdict on what has been appended. When it does not come
+// in time it is waited for in the background, much longer.
+func (r *run) await(ctx context.Context, t *tip, e *events.Event) (Result, error) {
+	a := r.out
+	verdict, at, err := r.judge(ctx, a)
+	if err != nil && ctx.Err() != nil {
+		go func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience*r.timeout())
+			defer cancel()
+			verdict, _, err := r.judge(ctx, a)
+			r.settle(t, a, err == nil && fact(verdict))
+		}()
+		return Result{}, fault.Unknown(err)
+	}
+	r.settle(t, a, err == nil && fact(verdict))
+	switch {
+	case a.fact:
+		return Result{Event: e, At: at}, nil
+	case err == nil:
+		return Result{}, errLost
+	case fault.CodeOf(err) != fault.Internal:
+		return Result{}, err // the log says itself what is known
+	default:
+		return Result{}, fault.Unknown(err)
+	}
+}
+
+func (r *run) judge(ctx context.Context, a *appended) (events.Verdict, events.Position, error) {
+	at, err := a.wait(ctx)
+	if err != nil {
+		return "", at, err
+	}
+	verdict, err := r.Log.Verdict(ctx, at)
+	return verdict, at, err
+}
+
+func fact(v events.Verdict) bool { return v == events.Accepted || v == events.Duplicate }
+
+// settle tells everyone whose decision stands on the record what became of it.
+func (r *run) settle(t *tip, a *appended, fact bool) {
+	if !fact {
+		r.lane.drop(t) // first, so that whoever is told starts from another tip
+	}
+	a.fact = fact
+	close(a.judged)
+}
+
+// answerAfter gives a command's own answer once what it stands on is a fact.
+func answerAfter(ctx context.Context, last *appended, refusal error) error {
+	if last == nil {
+		return refusal
+	}
+	select {
+	case <-last.judged:
+		if last.fact {
+			return refusal
+		}
+		return errLost
+	case <-ctx.Done():
+		return fault.Unknown(ctx.Err())
+	}
+}
