@@ -55,7 +55,7 @@ func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Input
 	if err != nil {
 		return nil, err
 	}
-	if err := s.workload(ctx, in); err != nil {
+	if err := s.workload(ctx, sim, in); err != nil {
 		return nil, err
 	}
 	if in.Fabric, err = document.Fabric(); err != nil {
@@ -76,9 +76,6 @@ func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Input
 			in.Transfers += int64(g.Count) * plan.Transfers()
 		}
 	}
-	if in.Transfers == 0 {
-		return nil, unfit("%w", engine.ErrNothing)
-	}
 	return in, nil
 }
 
@@ -95,6 +92,8 @@ func (s *Stage) Check(ctx context.Context, sim *projections.Simulation) (documen
 	case in.ConfigurationStatus != commands.Validated:
 		return "", fmt.Sprintf("version %d of configuration %s is %s, not validated",
 			sim.ConfigurationVersion, sim.ConfigurationID, in.ConfigurationStatus), nil
+	case in.Transfers == 0:
+		return "", engine.ErrNothing.Error(), nil
 	}
 	return in.DocumentHash, "", nil
 }
@@ -120,7 +119,7 @@ func (s *Stage) document(ctx context.Context, sim *projections.Simulation, in *I
 // formatSimple is the one format of workload that the engine replays yet.
 const formatSimple = "simple_v1"
 
-func (s *Stage) workload(ctx context.Context, in *Inputs) error {
+func (s *Stage) workload(ctx context.Context, sim *projections.Simulation, in *Inputs) error {
 	t := &in.Traceset
 	if t.ID == "" {
 		return unfit("the configuration has no traceset")
@@ -134,7 +133,7 @@ func (s *Stage) workload(ctx context.Context, in *Inputs) error {
 		return fmt.Errorf("read the files of traceset %s: %w", t.ID, err)
 	}
 	switch {
-	case t.Status != "ready":
+	case t.Status != "ready" && sim.StartedAt == nil: // a run that has begun goes on while the bytes are there
 		return unfit("traceset %s is %s, not ready", t.ID, t.Status)
 	case t.Format != formatSimple || len(t.Files) != 1:
 		return unfit("traceset %s has the format %s, which this engine does not replay", t.ID, t.Format)

@@ -33,6 +33,7 @@ const (
 	maxEntries   = 100_000 // kept of a simulation; the oldest debug ones go first
 	batchEntries = 1_000
 	maxPending   = 10 * batchEntries // while the database does not answer
+	flushTimeout = 5 * time.Second
 )
 
 // logbook keeps a run's log: entries in the database as they come, with
@@ -91,13 +92,16 @@ func (l *logbook) full() bool {
 	return len(l.pending) >= batchEntries
 }
 
-// flush stores what waits.
+// flush stores what waits. It goes through with it when ctx ends: of entries
+// whose storing was cut off nobody knows whether they are there.
 func (l *logbook) flush(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.pending) == 0 {
 		return
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+	defer cancel()
 	if err := l.store(ctx); err != nil {
 		l.log.WarnContext(ctx, "log entries could not be stored", "simulation", l.simulation, "error", err)
 		if over := len(l.pending) - maxPending; over > 0 {

@@ -15,6 +15,7 @@ import (
 	"netsim/infra/objects"
 	"netsim/projections"
 	"netsim/simulator/collective"
+	"netsim/simulator/engine"
 )
 
 // Runner runs simulations with the built-in engine.
@@ -64,6 +65,9 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	if err != nil {
 		return r.unstaged(ctx, &sim, log, err)
 	}
+	if in.Transfers == 0 {
+		return r.refuse(ctx, &sim, log, engine.ErrNothing.Error())
+	}
 	log.add(0, levelInfo, componentProvisioner, "configuration %s version %d: %d switches, %d links, %d servers",
 		sim.ConfigurationID, sim.ConfigurationVersion, in.Fabric.Switches(), len(in.Fabric.Links), len(in.Fabric.Hosts))
 	log.add(0, levelInfo, componentProvisioner, "traceset %s: %d ranks, %d transfers",
@@ -92,7 +96,11 @@ func (r *Runner) unstaged(ctx context.Context, sim *projections.Simulation, log 
 		return fmt.Errorf("stage the inputs of %s: %w", sim.ID, err)
 	}
 	r.Log.WarnContext(ctx, "the inputs of a simulation could not be staged", "simulation", sim.ID, "error", err)
-	reason = "inputs could not be staged: " + reason
+	return r.refuse(ctx, sim, log, "inputs could not be staged: "+reason)
+}
+
+// refuse fails a simulation before the engine takes it.
+func (r *Runner) refuse(ctx context.Context, sim *projections.Simulation, log *logbook, reason string) error {
 	log.add(0, levelError, componentProvisioner, "%s", reason)
 	log.flush(ctx)
 	return r.fail(ctx, sim, events.SimulationFailed{Progress: sim.Progress, Reason: reason})

@@ -20,6 +20,7 @@ import (
 	"netsim/runs"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
+	"netsim/simulator/topology"
 	"netsim/testworld"
 )
 
@@ -50,7 +51,7 @@ func endless() collective.Workload {
 // submit asks for a simple simulation, as the API does.
 func submit(t *testing.T, w *testworld.World, workload collective.Workload) (string, events.SimulationRequested) {
 	t.Helper()
-	simple, _, err := design.NewSimple(nil, &workload, nil)
+	simple, _, err := design.NewSimple(&topology.Constraints{}, &workload, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,6 +318,26 @@ func TestInputsThatCannotRun(t *testing.T) {
 	want := "inputs could not be staged: file workload.simple.json of the traceset does not match its hash"
 	if s := w.Simulation(t, id); s.Status != commands.Failed || s.FailureReason != want {
 		t.Errorf("simulation is %s: %s", s.Status, s.FailureReason)
+	}
+}
+
+// TestNothingToSimulate: a workload without a transfer never starts.
+func TestNothingToSimulate(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, collective.Workload{Ranks: 1, Phases: small().Phases})
+
+	if err := runner(w).Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+
+	s := w.Simulation(t, id)
+	if s.Status != commands.Failed || s.StartedAt != nil || s.FailureReason != "the workload has no transfer between two ranks" {
+		t.Errorf("simulation is %s: %s", s.Status, s.FailureReason)
+	}
+	lines, _, err := projections.ListLogs(t.Context(), w.DB, projections.LogQuery{Simulation: id, MinLevel: 3, Page: projections.Page{Limit: 10}})
+	if err != nil || len(lines) != 1 || lines[0].Component != "provisioner" {
+		t.Errorf("log %+v, %v", lines, err)
 	}
 }
 
