@@ -1,0 +1,225 @@
+package writeapi_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/events"
+	"netsim/infra/devissuer"
+)
+
+const workspaces = "/api/v1/workspaces"
+
+func key(k string) programtest.Header     { return programtest.Header{Name: "Idempotency-Key", Value: k} }
+func ifMatch(v string) programtest.Header { return programtest.Header{Name: "If-Match", Value: v} }
+
+func newWorkspace(t *testing.T, service *programtest.Client, name string) string {
+	t.Helper()
+	return service.Post(workspaces, map[string]any{"name": name}).Want(201).Object()["id"].(string)
+}
+
+func TestCreateWorkspace(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	service := p.Service(t, account)
+
+	made := service.Post(workspaces, map[string]any{"name": "research", "description": "Fabric studies"}).Want(201)
+	w := made.Object()
+	if made.Header.Get("Location") != workspaces+"/"+w["id"].(string) || made.Header.Get("ETag") != `"1"` {
+		t.Errorf("headers %v", made.Header)
+	}
+	want := map[string]any{
+		"id": w["id"], "name": "research", "description": "Fabric studies", "owner": "robot",
+		"createdAt": w["createdAt"], "modifiedAt": w["createdAt"],
+		"stats": map[string]any{"activeSimulations": 0.0, "configurationCount": 0.0, "simulationCount": 0.0},
+	}
+	if diff := cmp.Diff(want, w); diff != "" {
+		t.Errorf("workspace (-want +got):\n%s", diff)
+	}
+	got := service.Get(workspaces + "/" + w["id"].(string)).Want(200)
+	if diff := cmp.Diff(w, got.Object()); diff != "" {
+		t.Errorf("read again (-made +read):\n%s", diff)
+	}
+
+	user := p.User(t, account)
+	user.Post(workspaces, map[string]any{"name": "x"}).Refused(403, "FORBIDDEN")
+	p.Bearer(t, "").Post(workspaces, map[string]any{"name": "x"}).Refused(401, "UNAUTHORIZED")
+	p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}).
+		Post(workspaces, map[string]any{"name": "x"}).Refused(403, "FORBIDDEN")
+	for body, want := range map[string]string{
+		`{}`:                                    "name is required",
+		`{"name": ""}`:                          "name must",
+		`{"name": " x"}`:                        "name must",
+		`{"name": "x", "colour": 1}`:            "colour is unknown",
+		`{"name": 7}`:                           "name must",
+		`{"name": "x", "description": 1}`:       "description must",
+		`{"name": "` + strings.Repeat("x", 256): "json",
+		`[]`:                                    "object",
+		``:                                      "required",
+	} {
+		if message := service.Post(workspaces, []byte(body)).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
+			t.Errorf("%.40s: message %q, want one with %q", body, message, want)
+		}
+	}
+}
+
+func TestCreateWorkspaceOnce(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	service := p.Service(t, programtest.NewAccount())
+	body := map[string]any{"name": "once"}
+
+	var all sync.WaitGroup
+	ids := make([]string, 16)
+	for i := range ids {
+		all.Go(func() {
+			reply := service.Post(workspaces, body, key("k"))
+			if reply.Status == 201 {
+				ids[i], _ = reply.Object()["id"].(string)
+			}
+		})
+	}
+	all.Wait()
+	for _, id := range ids {
+		if id == "" || id != ids[0] {
+			t.Errorf("one key made %v", ids)
+			break
+		}
+	}
+	service.Post(workspaces, map[string]any{"name": "other"}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
+	if other := p.Service(t, programtest.NewAccount()).Post(workspaces, body, key("k")).Want(201).Object()["id"]; other == ids[0] {
+		t.Error("another account's key is the same key")
+	}
+	service.Post(workspaces, body, key("")).Refused(400, "VALIDATION_ERROR")
+}
+
+func TestUpdateWorkspace(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	service := p.Service(t, account)
+	path := workspaces + "/" + newWorkspace(t, service, "first")
+
+	changed := service.Patch(path, map[string]any{"name": "second"}, ifMatch(`"1"`)).Want(200)
+	if changed.Header.Get("ETag") != `"2"` || changed.Object()["name"] != "second" {
+		t.Errorf("%s %s", changed.Header.Get("ETag"), changed.Body)
+	}
+	service.Patch(path, map[string]any{"name": "third"}, ifMatch(`"1"`)).Refused(412, "PRECONDITION_FAILED")
+	service.Patch(path, map[string]any{"name": "third"}, ifMatch(`W/"2"`)).Refused(412, "PRECONDITION_FAILED")
+	service.Patch(path, map[string]any{"name": "third"}, ifMatch(`2`)).Refused(400, "VALIDATION_ERROR")
+	if same := service.Patch(path, map[string]any{"name": "second"}, ifMatch(`"9", "2"`)).Want(200); same.Header.Get("ETag") != `"2"` {
+		t.Error("a change that alters nothing is counted")
+	}
+	service.Patch(path, map[string]any{"name": "third", "description": "d"}, ifMatch(`*`)).Want(200)
+	kept := service.Patch(path, map[string]any{"name": "fourth"}).Want(200)
+	if kept.Object()["description"] != "d" {
+		t.Errorf("the description is not kept: %s", kept.Body)
+	}
+	// What a client read can be sent back.
+	whole := service.Get(path).Want(200).Object()
+	whole["name"] = "fifth"
+	service.Patch(path, whole).Want(200)
+	service.Patch(path, map[string]any{"description": "only"}).Refused(400, "VALIDATION_ERROR")
+
+	once := service.Patch(path, map[string]any{"name": "sixth"}, key("k")).Want(200)
+	service.Patch(path, map[string]any{"name": "seventh"}).Want(200)
+	again := service.Patch(path, map[string]any{"name": "sixth"}, key("k")).Want(200)
+	if again.Object()["name"] != "seventh" {
+		t.Errorf("a repetition changed something: %s, after %s", again.Body, once.Body)
+	}
+	service.Patch(path, map[string]any{"name": "other"}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
+
+	p.User(t, account).Patch(path, map[string]any{"name": "x"}).Refused(403, "FORBIDDEN")
+	p.Service(t, programtest.NewAccount()).Patch(path, map[string]any{"name": "x"}).Refused(404, "NOT_FOUND")
+	service.Patch(workspaces+"/"+events.DefaultWorkspace, map[string]any{"name": "x"}).Refused(403, "FORBIDDEN")
+	service.Patch(workspaces+"/"+events.NewID(events.WorkspacePrefix), map[string]any{"name": "x"}).Refused(404, "NOT_FOUND")
+	service.Patch(workspaces+"/workspace_x", map[string]any{"name": "x"}).Refused(400, "VALIDATION_ERROR")
+}
+
+// TestUpdateWorkspaceRace: of those that saw the same version one wins.
+func TestUpdateWorkspaceRace(t *testing.T) {
+	t.Parallel()
+	service := programtest.Shared(t).Service(t, programtest.NewAccount())
+	path := workspaces + "/" + newWorkspace(t, service, "contended")
+	var all sync.WaitGroup
+	statuses := make([]int, 16)
+	for i := range statuses {
+		all.Go(func() {
+			statuses[i] = service.Patch(path, map[string]any{"name": fmt.Sprint("by ", i)}, ifMatch(`"1"`)).Status
+		})
+	}
+	all.Wait()
+	won := 0
+	for _, status := range statuses {
+		switch status {
+		case 200:
+			won++
+		case 412:
+		default:
+			t.Errorf("status %d", status)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d of 16 won: %v", won, statuses)
+	}
+}
+
+func TestDeleteWorkspace(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	service := p.Service(t, account)
+	id := newWorkspace(t, service, "short-lived")
+	path := workspaces + "/" + id
+
+	p.User(t, account).Delete(path).Refused(403, "FORBIDDEN")
+	p.Service(t, programtest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
+	if got := service.Delete(path).Want(202).Object(); got["id"] != id || got["status"] != "deleting" {
+		t.Errorf("%v", got)
+	}
+	service.Get(path).Refused(404, "NOT_FOUND")
+	service.Patch(path, map[string]any{"name": "x"}).Refused(404, "NOT_FOUND")
+	if body := string(service.Get(workspaces).Want(200).Body); strings.Contains(body, id) {
+		t.Errorf("it is still listed: %s", body)
+	}
+	if status := service.Delete(path).Status; status != 202 && status != 404 { // 404 once the cascade is through
+		t.Errorf("deleting again: status %d", status)
+	}
+	service.Delete(workspaces+"/"+events.TemplateWorkspace).Refused(403, "FORBIDDEN")
+	service.Delete(workspaces+"/workspace_x").Refused(404, "NOT_FOUND")
+	service.Delete(workspaces+"/"+events.NewID(events.WorkspacePrefix)).Refused(404, "NOT_FOUND")
+}
+
+func TestSetLegacyProject(t *testing.T) {
+	t.Parallel()
+	const project = "5b1d1b2e-58b1-4b5f-8a55-0d7d3a0c2f11"
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	service := p.Service(t, account)
+	id := newWorkspace(t, service, "bound")
+	path := workspaces + "/" + id + "/legacy-project"
+	set := func(value string) map[string]any { return map[string]any{"legacyProjectId": value} }
+
+	service.Post(path, set("x")).Refused(400, "VALIDATION_ERROR")
+	first := service.Post(path, set(project), key("k")).Want(200)
+	want := map[string]any{"workspaceId": id, "legacyProjectId": project, "created": true}
+	if diff := cmp.Diff(want, first.Object()); diff != "" || first.Header.Get("ETag") != `"2"` {
+		t.Errorf("%s %s", diff, first.Header.Get("ETag"))
+	}
+	if again := service.Post(path, set(project), key("k")).Want(200).Object(); again["created"] != true {
+		t.Error("a repetition is not answered as the first time")
+	}
+	if other := service.Post(path, set(strings.ToUpper(project))).Want(200).Object(); other["created"] != false {
+		t.Errorf("the same value is set anew: %v", other)
+	}
+	service.Post(path, set("00000000-0000-0000-0000-000000000000")).Refused(409, "CONFLICT")
+	p.User(t, account).Post(path, set(project)).Refused(403, "FORBIDDEN")
+	service.Post(workspaces+"/"+events.DefaultWorkspace+"/legacy-project", set(project)).Refused(403, "FORBIDDEN")
+	service.Post(workspaces+"/"+events.NewID(events.WorkspacePrefix)+"/legacy-project", set(project)).Refused(404, "NOT_FOUND")
+}
