@@ -3,8 +3,6 @@ package commands
 import (
 	"time"
 
-	"github.com/cockroachdb/apd/v3"
-
 	"netsim/events"
 	"netsim/fault"
 )
@@ -14,38 +12,17 @@ import (
 // whose id derives from the cause, so that one cause counts once.
 type Account struct {
 	created
-	Units map[string]int64       `json:"units,omitempty"` // of all active items, by rate name
-	Held  map[string]apd.Decimal `json:"held,omitempty"`  // open holds, by currency
+	Units map[string]int64 `json:"units,omitempty"` // of all active items, by rate name
 }
 
 // Evolve applies an event.
 func (a *Account) Evolve(e events.Event) {
 	a.Exists = true
-	switch d := e.Data.(type) {
-	case events.UsageRecorded:
+	if d, ok := e.Data.(events.UsageRecorded); ok {
 		if a.Units == nil {
 			a.Units = map[string]int64{}
 		}
 		a.Units[d.RateName] = d.BillableCount
-	case events.CreditHeld:
-		a.hold(d.Currency, d.Amount, false)
-	case events.CreditReleased:
-		a.hold(d.Currency, d.Amount, true)
-	}
-}
-
-func (a *Account) hold(currency, amount string, release bool) {
-	d, _, err := apd.NewFromString(amount)
-	if err != nil {
-		return // a fact with an unreadable amount moves nothing
-	}
-	d.Negative = release
-	if a.Held == nil {
-		a.Held = map[string]apd.Decimal{}
-	}
-	sum := a.Held[currency]
-	if _, err := apd.BaseContext.Add(&sum, &sum, d); err == nil {
-		a.Held[currency] = sum
 	}
 }
 

@@ -1,10 +1,7 @@
 package commands_test
 
 import (
-	"encoding/json"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"netsim/commands"
 	"netsim/events"
@@ -64,27 +61,4 @@ func TestRecordDailyCostAndAccess(t *testing.T) {
 		{"a cost", nil, commands.RecordDailyCost{Rated: rated}, event(rated)},
 		{"an access", given(rated), commands.LogAccess{Access: access}, event(access)},
 	})
-}
-
-// TestHoldsAddUp: what is held is exact, also after the state was stored.
-func TestHoldsAddUp(t *testing.T) {
-	t.Parallel()
-	account := new(commands.Account)
-	for _, data := range given(
-		events.CreditHeld{SimulationID: "a", Amount: "0.1", Currency: "CREDIT"},
-		events.CreditHeld{SimulationID: "b", Amount: "0.2", Currency: "CREDIT"},
-		events.CreditHeld{SimulationID: "c", Amount: "5", Currency: "USD"},
-		events.CreditReleased{SimulationID: "a", Amount: "0.1", Currency: "CREDIT"},
-		events.CreditHeld{SimulationID: "d", Amount: "unreadable", Currency: "CREDIT"},
-	) {
-		account.Evolve(events.Event{Data: data})
-		account = restored(t, account)
-	}
-	var stored struct{ Held map[string]string }
-	if err := json.Unmarshal([]byte(encoded(t, account)), &stored); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(map[string]string{"CREDIT": "0.2", "USD": "5"}, stored.Held); diff != "" {
-		t.Errorf("held (-want +got):\n%s", diff)
-	}
 }
