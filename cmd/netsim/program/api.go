@@ -43,7 +43,8 @@ func (s *core) api(ctx context.Context, d *domain) (http.Handler, error) {
 		Gate: d.billing.Gate, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
 	}
 	books := &readapi.Billing{
-		Reads: get, Platform: s.config.Platform, Postpaid: d.billing.Postpaid, LogAccess: d.billing.LogAccess,
+		DB: s.pool, Cursors: cursors, Now: time.Now,
+		Platform: s.config.Platform, Postpaid: d.billing.Postpaid, LogAccess: d.billing.LogAccess,
 	}
 	door, err := s.door()
 	if err != nil {

@@ -75,9 +75,6 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 		if err != nil {
 			return err
 		}
-		if err := s.catchUp(ctx); err != nil {
-			return err
-		}
 		if err := projections.RaiseCounters(ctx, s.pool); err != nil {
 			return err
 		}

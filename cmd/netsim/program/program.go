@@ -72,6 +72,9 @@ func (s *core) serve(ctx context.Context, listen, ops net.Listener, started func
 	roles, ctx := errgroup.WithContext(ctx)
 	operations := web.NewServer(web.Operations(s.registry, s.checks()...), time.Minute, s.log)
 	roles.Go(func() error { return web.Serve(ctx, operations, ops, time.Second) })
+	if err := s.catchUp(ctx); err != nil {
+		return err
+	}
 	list, err := s.config.priceList()
 	if err != nil {
 		return err
