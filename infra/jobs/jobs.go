@@ -128,7 +128,7 @@ func (j *Jobs) migrate(ctx context.Context, driver *riverpgxv5.Driver) error {
 // settings of river: everything that it would decide by time is left to the
 // locks (see the package's documentation).
 func (j *Jobs) settings() *river.Config {
-	c := &river.Config{Schema: Schema, Logger: j.config.Log, JobTimeout: -1}
+	c := &river.Config{Schema: Schema, Logger: j.config.Log, JobTimeout: -1, FetchCooldown: 20 * time.Millisecond}
 	if j.config.Workers == 0 {
 		return c
 	}

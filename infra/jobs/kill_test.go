@@ -10,6 +10,7 @@ import (
 
 	"netsim/infra/jobs"
 	"netsim/infra/teststack"
+	"netsim/testworld"
 )
 
 // childURL, when set, makes TestChild the worker that TestKilledWorker kills.
@@ -93,4 +94,31 @@ func TestKilledWorker(t *testing.T) {
 	}
 	survivor.letGo <- struct{}{}
 	survivor.letGo <- struct{}{}
+}
+
+// TestDatabaseIsKilled: work in progress ends with the session that holds its
+// lock, and is done again once the database is back.
+func TestDatabaseIsKilled(t *testing.T) {
+	t.Parallel()
+	database := teststack.Start(t, "postgres", t.TempDir())
+	w := start(t, database.URL, nil)
+	if err := w.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
+		t.Fatal(err)
+	}
+	<-w.started
+
+	database.Kill()
+	if err := <-w.ended; err == nil {
+		t.Error("the run was not told that its lock is gone")
+	}
+	database.Restart()
+
+	if got := <-w.started; got != "sim_a" {
+		t.Errorf("%s was taken up", got)
+	}
+	w.letGo <- struct{}{}
+	<-w.ended
+	testworld.Await(t, func() bool { return w.jobs.EnqueueRun(t.Context(), "sim_b") == nil })
+	<-w.started
+	w.letGo <- struct{}{}
 }

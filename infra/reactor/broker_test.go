@@ -1,0 +1,79 @@
+package reactor_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"netsim/events"
+	"netsim/infra/journal"
+	"netsim/infra/reactor"
+	"netsim/infra/teststack"
+	"netsim/testworld"
+)
+
+// lenient is a judge to whom every record is a fact.
+type lenient struct{}
+
+func (lenient) Verdict(context.Context, events.Position) (events.Verdict, error) {
+	return events.Accepted, nil
+}
+
+// write puts an event into the log, again until the broker takes it.
+func write(t *testing.T, log *journal.Kafka, stream string) {
+	t.Helper()
+	value, err := events.Encode(events.WorkspaceUpdated{Name: stream})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _ := frame(stream, events.WorkspaceUpdated{}.EventType(), 1).Message(value)
+	testworld.Await(t, func() bool {
+		_, err := log.Append(log.Topic(events.Workspaces), 0, m).Wait(t.Context())
+		return err == nil
+	})
+}
+
+// TestBrokerIsKilled: a reactor outlives its broker, and reacts to what comes
+// after it, and to nothing less than once.
+func TestBrokerIsKilled(t *testing.T) {
+	t.Parallel()
+	broker := teststack.Start(t, teststack.BrokerPart(), t.TempDir())
+	log, err := journal.Open(t.Context(), journal.Config{Brokers: []string{broker.Addr}, Partitions: 1, Relaxed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := log.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := reactor.New(reactor.Config{
+		Brokers: []string{broker.Addr}, Judge: lenient{}, Log: testworld.Silent(), FirstPause: time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(chan string, 64)
+	r.Handle("recorder", func(_ context.Context, f events.Fact) error {
+		seen <- f.Stream
+		return nil
+	}, events.Workspaces)
+	testworld.Running(t, r.Run)
+	first, second := events.NewID(events.WorkspacePrefix), events.NewID(events.WorkspacePrefix)
+	write(t, log, first)
+	if got := <-seen; got != first {
+		t.Errorf("reacted to %s, want %s", got, first)
+	}
+
+	broker.Kill()
+	broker.Restart()
+	write(t, log, second)
+
+	for got := range seen {
+		if got == second {
+			return
+		}
+		if got != first {
+			t.Fatalf("reacted to %s, want %s, or %s once more", got, second, first)
+		}
+	}
+}
