@@ -20,14 +20,14 @@ type RecordValidation struct {
 
 // Decide implements Command.
 func (c RecordValidation) Decide(s *Configuration, _ time.Time) (events.Data, error) {
-	switch {
-	case !s.Exists || s.Deleted:
+	if !s.Exists || s.Deleted {
 		return nil, notFound("configuration", c.ID)
-	case s.Version != c.Version:
-		return nil, fault.New(fault.Conflict, "configuration %s changed while it was validated", c.ID)
 	}
 	if err := c.Match.check(s.Version); err != nil {
 		return nil, err
+	}
+	if s.Version != c.Version {
+		return nil, fault.New(fault.Conflict, "configuration %s changed while it was validated", c.ID)
 	}
 	if s.Status == c.Status && s.Findings == c.Findings {
 		return nil, nil

@@ -54,5 +54,8 @@ func (c PublishResults) Decide(s *Simulation, _ time.Time) (events.Data, error) 
 }
 
 func notRunning(s *Simulation) error {
+	if !s.Exists {
+		return fault.New(fault.NotFound, "the simulation does not exist")
+	}
 	return fault.New(fault.Conflict, "the simulation is %s, not running", s.Status)
 }
