@@ -1,0 +1,205 @@
+package writeapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/events"
+)
+
+// funded is an account of the test's own with credit.
+func funded(t *testing.T, p *programtest.Program) string {
+	t.Helper()
+	account := programtest.NewAccount()
+	p.Grant(t, account, "1000000")
+	return account
+}
+
+// submit submits a workload and returns the simulation's id.
+func submit(t *testing.T, c *programtest.Client, body object) string {
+	t.Helper()
+	return c.Post(simple, body).Want(202).Object()["simulationId"].(string)
+}
+
+// reaches waits until the simulation has one of the statuses.
+func reaches(c *programtest.Client, id string, statuses ...string) object {
+	return c.Eventually(simulations+"/"+id, func(r programtest.Reply) bool {
+		s, _ := r.Object()["status"].(string)
+		for _, want := range statuses {
+			if s == want {
+				return true
+			}
+		}
+		return false
+	}).Object()
+}
+
+// long is a workload that runs for as long as a test may take.
+func long() object {
+	phases := make([]object, 1000)
+	for i := range phases {
+		phases[i] = phase("allToAll", "interleaved", 1<<40)
+	}
+	return workload(1024, phases...)
+}
+
+func TestStartSimulation(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := funded(t, p)
+	user := p.User(t, account)
+	configuration := events.DerivedID(events.ConfigurationPrefix, submit(t, user, workload(8, phase("allReduce", "", 1024))))
+	start := func(changes object) object {
+		body := object{"configurationId": configuration, "name": "again", "duration": "10s"}
+		for name, value := range changes {
+			body[name] = value
+			if value == nil {
+				delete(body, name)
+			}
+		}
+		return body
+	}
+
+	reply := user.Post(simulations, start(object{"checkpointing": object{"enabled": true}}), key("k")).Want(201)
+	s := reply.Object()
+	id := s["id"].(string)
+	if reply.Header.Get("Location") != simulations+"/"+id || s["workspaceId"] != events.DefaultWorkspace ||
+		s["configurationId"] != configuration || s["configurationVersion"] != 1.0 || s["name"] != "again" {
+		t.Errorf("%s %v", reply.Header.Get("Location"), s)
+	}
+	if again := user.Post(simulations, start(object{"checkpointing": object{"enabled": true}}), key("k")).Want(201).Object(); again["id"] != id {
+		t.Error("a repetition starts another one")
+	}
+	user.Post(simulations, start(nil), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
+	done := reaches(user, id, "completed", "failed", "invalid")
+	if done["status"] != "completed" || done["metrics"] == nil || done["startedAt"] == nil || done["completedAt"] == nil {
+		t.Errorf("it ended as %v", done)
+	}
+	user.Post(simulations, start(object{"configurationVersion": 1, "workspaceId": events.DefaultWorkspace, "duration": "PT1H30M"})).Want(201)
+
+	elsewhere := newWorkspace(t, p.Service(t, account), "elsewhere")
+	for name, c := range map[string]struct {
+		changes object
+		status  int
+		code    string
+	}{
+		"no configuration":            {object{"configurationId": nil}, 400, "VALIDATION_ERROR"},
+		"malformed configuration":     {object{"configurationId": "config_x"}, 400, "VALIDATION_ERROR"},
+		"unknown configuration":       {object{"configurationId": events.NewID(events.ConfigurationPrefix)}, 404, "NOT_FOUND"},
+		"unknown version":             {object{"configurationVersion": 2}, 404, "NOT_FOUND"},
+		"version 0":                   {object{"configurationVersion": 0}, 400, "VALIDATION_ERROR"},
+		"unknown workspace":           {object{"workspaceId": events.NewID(events.WorkspacePrefix)}, 404, "NOT_FOUND"},
+		"another workspace":           {object{"workspaceId": elsewhere}, 400, "VALIDATION_ERROR"},
+		"no duration":                 {object{"duration": nil}, 400, "VALIDATION_ERROR"},
+		"no time":                     {object{"duration": "0s"}, 400, "VALIDATION_ERROR"},
+		"too long":                    {object{"duration": "25h"}, 400, "VALIDATION_ERROR"},
+		"not a duration":              {object{"duration": "soon"}, 400, "VALIDATION_ERROR"},
+		"malformed name":              {object{"name": "a b"}, 400, "VALIDATION_ERROR"},
+		"unknown member":              {object{"colour": "red"}, 400, "VALIDATION_ERROR"},
+		"checkpoints without a say":   {object{"checkpointing": object{}}, 400, "VALIDATION_ERROR"},
+		"checkpoints too often":       {object{"checkpointing": object{"enabled": true, "interval": "9s"}}, 400, "VALIDATION_ERROR"},
+		"checkpoints of odd interval": {object{"checkpointing": object{"enabled": true, "interval": "x"}}, 400, "VALIDATION_ERROR"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			user.Post(simulations, start(c.changes)).Refused(c.status, c.code)
+		})
+	}
+	if message := user.Post(simulations, start(object{"duration": "0s"})).Refused(400, "VALIDATION_ERROR"); !strings.HasPrefix(message, "duration must") {
+		t.Errorf("message %q", message)
+	}
+	p.User(t, programtest.NewAccount()).Post(simulations, start(nil)).Refused(404, "NOT_FOUND")
+	p.Bearer(t, "").Post(simulations, start(nil)).Refused(401, "UNAUTHORIZED")
+}
+
+func TestStartNeedsAValidatedVersion(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, funded(t, p))
+	draft := user.Post(configurations, oneRack("draft")).Want(201).Object()["id"].(string)
+	user.Post(simulations, object{"configurationId": draft, "name": "x", "duration": "1s"}).Refused(422, "UNPROCESSABLE_ENTITY")
+}
+
+func TestSubmitNeedsCredit(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	user := p.User(t, account)
+	body := workload(8, phase("allReduce", "", 1))
+	user.Post(simple, workload(12, phase("allReduce", "", 1))).Refused(400, "VALIDATION_ERROR")
+	user.Post(simple, body, key("k")).Refused(402, "PAYMENT_REQUIRED")
+	user.Post(simple+"/preview", body).Want(200)
+	p.Grant(t, account, "1")
+	user.Post(simple, body, key("k")).Want(202)
+}
+
+func TestTerminateSimulation(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := funded(t, p)
+	user := p.User(t, account)
+	id := submit(t, user, long())
+	path := simulations + "/" + id + "/terminate"
+	reaches(user, id, "running")
+
+	p.User(t, programtest.NewAccount()).Post(path, nil).Refused(404, "NOT_FOUND")
+	user.Delete(simulations+"/"+id).Refused(409, "CONFLICT")
+	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" || s["completedAt"] == nil {
+		t.Errorf("%v", s)
+	}
+	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" {
+		t.Errorf("repeated: %v", s)
+	}
+	user.Post(path, nil).Refused(409, "CONFLICT")
+	user.Post(simulations+"/sim_x/terminate", nil).Refused(400, "VALIDATION_ERROR")
+	user.Post(simulations+"/"+events.NewID(events.SimulationPrefix)+"/terminate", nil).Refused(404, "NOT_FOUND")
+	p.Bearer(t, "").Post(path, nil).Refused(401, "UNAUTHORIZED")
+	// What was simulated up to the stop is published.
+	user.Eventually(simulations+"/"+id+"/results", func(r programtest.Reply) bool { return r.Status == 200 })
+}
+
+func TestTerminateInADeletedWorkspace(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := funded(t, p)
+	user, service := p.User(t, account), p.Service(t, account)
+	workspace := newWorkspace(t, service, "closing")
+	configuration := runnable(t, user, workspace, long())
+	id := user.Post(simulations, object{"configurationId": configuration, "name": "orphan", "duration": "24h"}).Want(201).Object()["id"].(string)
+	reaches(user, id, "running")
+	service.Delete(workspaces + "/" + workspace).Want(202)
+
+	user.Get(simulations+"/"+id).Refused(404, "NOT_FOUND")
+	path := simulations + "/" + id + "/terminate"
+	if reply := user.Post(path, nil).Want(202); len(reply.Body) != 0 {
+		t.Errorf("a body: %s", reply.Body)
+	}
+	user.Post(path, nil).Want(202)
+	p.User(t, programtest.NewAccount()).Post(path, nil).Refused(404, "NOT_FOUND")
+}
+
+func TestDeleteSimulation(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, funded(t, p))
+	id := submit(t, user, workload(8, phase("allReduce", "", 1024)))
+	path := simulations + "/" + id
+	reaches(user, id, "completed")
+
+	p.User(t, programtest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
+	if got := user.Delete(path, key("k")).Want(200).Object(); got["id"] != id || got["status"] != "deleting" || got["message"] == "" {
+		t.Errorf("%v", got)
+	}
+	user.Delete(path, key("k")).Want(200)
+	for _, gone := range []programtest.Reply{
+		user.Delete(path), user.Get(path), user.Get(path + "/results"), user.Get(path + "/logs"),
+		user.Post(path+"/terminate", nil),
+	} {
+		gone.Refused(404, "NOT_FOUND")
+	}
+	if list := user.Get(simulations).Want(200).Object()["simulations"].([]any); len(list) != 0 {
+		t.Errorf("it is still listed: %v", list)
+	}
+	user.Delete(simulations+"/sim_x").Refused(400, "VALIDATION_ERROR")
+	user.Delete(simulations+"/"+events.NewID(events.SimulationPrefix)).Refused(404, "NOT_FOUND")
+}
