@@ -104,6 +104,7 @@ func TestStartRun(t *testing.T) {
 	check(t, inEveryState(commands.StartRun{Started: started}, refusal(fault.Conflict), map[string]outcome{
 		commands.Provisioning: event(started),
 		commands.Running:      nothing(), // another worker takes over
+		"":                    refusal(fault.NotFound),
 	}))
 }
 
