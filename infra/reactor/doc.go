@@ -25,7 +25,8 @@
 // the reason, and the partition goes on; nothing is dropped. It goes there only
 // while the read model answers: when PostgreSQL is away every handler fails and
 // no fact is to blame, so it is tried on until that is over. A body that cannot
-// be read goes to the poison topic at once.
+// be read goes to the poison topic at once. Redrive has what lies there done
+// again, once the cause is mended.
 //
 // Offsets live in Kafka. What a reaction put into PostgreSQL and was lost with
 // it must be derived from the read model (package jobs does).

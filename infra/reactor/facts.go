@@ -5,20 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/IBM/sarama"
-	"github.com/ThreeDotsLabs/watermill-kafka/v3/pkg/kafka"
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 
 	"netsim/events"
 )
 
-// The metadata of a message are its record's headers, and these.
+// The metadata of a message are its record's headers, and its place in the log
+// under names that go with it to the poison topic, beside the reason, topic
+// and handler that Watermill adds there.
 const (
 	streamHeader    = "ce_subject"
-	partitionHeader = "partition_poisoned" // beside the reason, topic and handler that Watermill adds
+	partitionHeader = "partition_poisoned"
 	offsetHeader    = "offset_poisoned"
+	recordedHeader  = "recorded_poisoned"
 )
 
 // Outcomes of a record, for the metrics.
@@ -39,26 +42,31 @@ type unmarshaler struct{}
 
 // Unmarshal implements kafka.Unmarshaler.
 func (unmarshaler) Unmarshal(record *sarama.ConsumerMessage) (*message.Message, error) {
-	metadata := make(message.Metadata, len(record.Headers)+3)
+	metadata := make(message.Metadata, len(record.Headers)+4)
 	for _, h := range record.Headers {
 		metadata.Set(string(h.Key), string(h.Value))
 	}
 	metadata.Set(partitionHeader, strconv.Itoa(int(record.Partition)))
 	metadata.Set(offsetHeader, strconv.FormatInt(record.Offset, 10))
+	metadata.Set(recordedHeader, record.Timestamp.UTC().Format(time.RFC3339Nano))
 	metadata.Set(middleware.CorrelationIDMetadataKey, metadata.Get("ce_correlationid"))
 	m := message.NewMessage(metadata.Get("ce_id"), record.Value)
 	m.Metadata = metadata
 	return m, nil
 }
 
-// positionOf is the place of a message's record in the log.
-func positionOf(m *message.Message, family events.Family) (events.Position, error) {
-	partition, ok := kafka.MessagePartitionFromCtx(m.Context())
-	offset, found := kafka.MessagePartitionOffsetFromCtx(m.Context())
-	if !ok || !found {
-		return events.Position{}, errors.New("the message has no place in the log")
+// placeOf is where a message's record lies in the log, and since when.
+func placeOf(m *message.Message, family events.Family) (at events.Position, recorded time.Time, err error) {
+	partition, err := strconv.ParseInt(m.Metadata.Get(partitionHeader), 10, 32)
+	if err != nil {
+		return at, recorded, fmt.Errorf("read the record's partition: %w", err)
 	}
-	return events.Position{Family: family, Partition: partition, Offset: offset}, nil
+	offset, err := strconv.ParseInt(m.Metadata.Get(offsetHeader), 10, 64)
+	if err != nil {
+		return at, recorded, fmt.Errorf("read the record's offset: %w", err)
+	}
+	recorded, err = time.Parse(time.RFC3339Nano, m.Metadata.Get(recordedHeader))
+	return events.Position{Family: family, Partition: int32(partition), Offset: offset}, recorded, err
 }
 
 // factsOnly holds a record back until it has been judged, and drops it unless
@@ -66,7 +74,7 @@ func positionOf(m *message.Message, family events.Family) (events.Position, erro
 func (r *Reactor) factsOnly(h handler) message.HandlerMiddleware {
 	return func(next message.HandlerFunc) message.HandlerFunc {
 		return func(m *message.Message) ([]*message.Message, error) {
-			at, err := positionOf(m, h.family)
+			at, _, err := placeOf(m, h.family)
 			if err != nil {
 				return nil, err
 			}
@@ -98,14 +106,13 @@ func (r *Reactor) react(m *message.Message, h handler) error {
 }
 
 // factOf reads an accepted record. Its frame has been read by the projector,
-// so there is no header twice.
+// so there is no header twice and the key is the stream.
 func factOf(m *message.Message, family events.Family) (events.Fact, error) {
-	at, err := positionOf(m, family)
+	at, recorded, err := placeOf(m, family)
 	if err != nil {
 		return events.Fact{}, err
 	}
-	key, _ := kafka.MessageKeyFromCtx(m.Context())
-	record := events.Message{Key: key, Value: m.Payload}
+	record := events.Message{Key: []byte(m.Metadata.Get(streamHeader)), Value: m.Payload}
 	for name, value := range m.Metadata {
 		record.Headers = append(record.Headers, events.Header{Key: name, Value: []byte(value)})
 	}
@@ -117,12 +124,10 @@ func factOf(m *message.Message, family events.Family) (events.Fact, error) {
 	if err != nil {
 		return events.Fact{}, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	f := events.Fact{
+	return events.Fact{
 		Event: events.Event{Frame: frame, Hash: hash, Data: data}, Family: family,
-		Partition: at.Partition, Offset: at.Offset,
-	}
-	f.RecordedAt, _ = kafka.MessageTimestampFromCtx(m.Context())
-	return f, nil
+		Partition: at.Partition, Offset: at.Offset, RecordedAt: recorded,
+	}, nil
 }
 
 // errNotToBlame is wrapped by a failure while the read model did not answer
@@ -137,7 +142,7 @@ func (r *Reactor) blame(h handler) message.HandlerMiddleware {
 			if err == nil || errors.Is(err, errUnreadable) {
 				return out, err
 			}
-			at, _ := positionOf(m, h.family) // it had one before
+			at, _, _ := placeOf(m, h.family) // it had one before
 			if _, e := r.config.Judge.Verdict(m.Context(), at); e != nil {
 				return nil, fmt.Errorf("%w: %w", errNotToBlame, err)
 			}

@@ -1,11 +1,14 @@
 package reactor
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/IBM/sarama"
+	"github.com/ThreeDotsLabs/watermill-kafka/v3/pkg/kafka"
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 	"github.com/prometheus/client_golang/prometheus"
@@ -60,4 +63,80 @@ func handlerOf(group string) string {
 		name = name[:end]
 	}
 	return name
+}
+
+// Redrive has every fact in the poison topic reacted to again by the handler
+// that could not, and returns how many it could now and the errors of the
+// others. What was done before is done again and changes nothing, so nobody
+// keeps account of what has been redriven; the topic stays as it is.
+func (r *Reactor) Redrive(ctx context.Context) (done int, err error) {
+	client, err := sarama.NewClient(r.config.Brokers, r.sarama())
+	if err != nil {
+		return 0, fmt.Errorf("connect to read the poison topic: %w", err)
+	}
+	defer client.Close() //nolint:errcheck // it was only read
+	consumer, err := sarama.NewConsumerFromClient(client)
+	if err != nil {
+		return 0, fmt.Errorf("read the poison topic: %w", err)
+	}
+	defer consumer.Close() //nolint:errcheck // it was only read
+	partitions, err := client.Partitions(r.PoisonTopic())
+	if err != nil {
+		return 0, fmt.Errorf("read the poison topic: %w", err)
+	}
+	for _, partition := range partitions {
+		n, e := r.redrive(ctx, client, consumer, partition)
+		done, err = done+n, errors.Join(err, e)
+	}
+	return done, err
+}
+
+// redrive goes through one partition, up to where it ends now.
+func (r *Reactor) redrive(ctx context.Context, client sarama.Client, consumer sarama.Consumer, partition int32) (done int, err error) {
+	first, err := client.GetOffset(r.PoisonTopic(), partition, sarama.OffsetOldest)
+	if err != nil {
+		return 0, fmt.Errorf("find the beginning of the poison topic: %w", err)
+	}
+	end, err := client.GetOffset(r.PoisonTopic(), partition, sarama.OffsetNewest)
+	if err != nil || first == end {
+		return 0, err
+	}
+	records, err := consumer.ConsumePartition(r.PoisonTopic(), partition, first)
+	if err != nil {
+		return 0, fmt.Errorf("read the poison topic: %w", err)
+	}
+	defer records.Close() //nolint:errcheck // it was only read
+	for {
+		select {
+		case record := <-records.Messages():
+			if e := r.reactAgain(ctx, record); e != nil {
+				err = errors.Join(err, e)
+			} else {
+				done++
+			}
+			if record.Offset == end-1 {
+				return done, err
+			}
+		case e := <-records.Errors():
+			return done, errors.Join(err, e)
+		case <-ctx.Done():
+			return done, errors.Join(err, ctx.Err())
+		}
+	}
+}
+
+func (r *Reactor) reactAgain(ctx context.Context, record *sarama.ConsumerMessage) error {
+	m, err := kafka.DefaultMarshaler{}.Unmarshal(record)
+	if err != nil {
+		return err
+	}
+	m.SetContext(ctx)
+	name, topic := handlerOf(m.Metadata.Get(middleware.PoisonedHandlerKey)), m.Metadata.Get(middleware.PoisonedTopicKey)
+	i := slices.IndexFunc(r.handlers, func(h handler) bool {
+		return h.name == name && r.config.Prefix+string(h.family) == topic
+	})
+	if i < 0 {
+		return fmt.Errorf("poison record %d/%d is of the handler %s on %s, which is not known", record.Partition, record.Offset, name, topic)
+	}
+	return r.react(m, r.handlers[i])
 }

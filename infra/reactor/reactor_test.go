@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/segmentio/kafka-go"
 
 	"netsim/commands"
 	"netsim/events"
@@ -91,30 +90,6 @@ func outcomes(t *testing.T, registry *prometheus.Registry, handler string) map[s
 	return counts
 }
 
-// poisoned waits for the first record in the poison topic, in any partition.
-func poisoned(t *testing.T, w *testworld.World, r *reactor.Reactor) kafka.Message {
-	t.Helper()
-	reader := kafka.NewReader(kafka.ReaderConfig{
-		Brokers: w.Log.Brokers, Topic: r.PoisonTopic(), GroupID: w.Log.Prefix + "poison-reader",
-		StartOffset: kafka.FirstOffset, MaxWait: 50 * time.Millisecond,
-	})
-	defer reader.Close()
-	m, err := reader.ReadMessage(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func header(m kafka.Message, key string) string {
-	for _, h := range m.Headers {
-		if h.Key == key {
-			return string(h.Value)
-		}
-	}
-	return ""
-}
-
 func TestFactsOnly(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -147,69 +122,6 @@ func TestFactsOnly(t *testing.T) {
 	testworld.Await(t, func() bool { return outcomes(t, registry, "recorder")["done"] == 2 })
 	if n := outcomes(t, registry, "recorder")["not_a_fact"]; n != 3 {
 		t.Errorf("%d records were dropped, want 3", n)
-	}
-}
-
-// TestPoison: what a handler cannot do goes aside after the last try, and the
-// partition goes on.
-func TestPoison(t *testing.T) {
-	t.Parallel()
-	for name, failing := range map[string]func() error{
-		"an error": func() error { return errors.New("out of ideas") },
-		"a panic":  func() error { panic("out of ideas") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := testworld.New(t)
-			bad, good := workspace(t, w, "bad"), workspace(t, w, "good")
-			r, registry := newReactor(t, w, nil)
-			seen := make(chan string, 8)
-			r.Handle("picky", func(_ context.Context, f events.Fact) error {
-				seen <- f.Stream
-				if f.Stream == bad {
-					return failing()
-				}
-				return nil
-			}, events.Workspaces)
-			testworld.Running(t, r.Run)
-
-			for i, want := range []string{bad, bad, bad, good} {
-				if got := <-seen; got != want {
-					t.Fatalf("call %d was for %s, want %s", i+1, got, want)
-				}
-			}
-			m := poisoned(t, w, r)
-			if string(m.Key) != bad || header(m, "ce_subject") != bad || header(m, "reason_poisoned") == "" || header(m, "offset_poisoned") != "0" {
-				t.Errorf("poison record with key %s and headers %s", m.Key, m.Headers)
-			}
-			if n := outcomes(t, registry, "picky")["poisoned"]; n != 1 {
-				t.Errorf("%d facts counted as poisoned", n)
-			}
-		})
-	}
-}
-
-// TestUnreadableFact: a type of a later release goes aside without a try.
-func TestUnreadableFact(t *testing.T) {
-	t.Parallel()
-	w := testworld.New(t)
-	stream := events.NewID(events.WorkspacePrefix)
-	m, _ := frame(stream, "netsim.workspace.unheard_of.v1", 1).Message([]byte(`{}`))
-	appendRecord(t, w, m, events.Accepted)
-	good := workspace(t, w, "good")
-	r, _ := newReactor(t, w, nil)
-	seen := make(chan string, 8)
-	r.Handle("old", func(_ context.Context, f events.Fact) error {
-		seen <- f.Stream
-		return nil
-	}, events.Workspaces)
-	testworld.Running(t, r.Run)
-
-	if got := <-seen; got != good {
-		t.Errorf("reacted to %s, want only %s", got, good)
-	}
-	if m := poisoned(t, w, r); header(m, "ce_type") != "netsim.workspace.unheard_of.v1" {
-		t.Errorf("poison record with headers %s", m.Headers)
 	}
 }
 

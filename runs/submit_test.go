@@ -1,0 +1,119 @@
+package runs_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"testing"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/projections"
+	"netsim/reactions"
+	"netsim/runs"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/simulator/topology"
+	"netsim/testworld"
+)
+
+func runner(w *testworld.World) *runs.Runner {
+	return &runs.Runner{
+		Commands: w.Commands, DB: w.DB, Objects: w.Objects, Now: time.Now, Log: w.Logger,
+		Poll: 5 * time.Millisecond,
+	}
+}
+
+// small is a workload that is over at once.
+func small() collective.Workload {
+	return collective.Workload{Ranks: 8, Phases: []collective.Phase{
+		{OperationType: collective.AllReduce, DataSize: 1 << 20},
+		{OperationType: collective.AllToAll, DataSize: 1 << 16},
+	}}
+}
+
+// endless is one that takes longer than any test.
+func endless() collective.Workload {
+	phases := make([]collective.Phase, collective.MaxPhases)
+	for i := range phases {
+		phases[i] = collective.Phase{OperationType: collective.AllToAll, DataSize: 1 << 20}
+	}
+	return collective.Workload{Ranks: 256, Phases: phases}
+}
+
+// submit asks for a simple simulation, as the API does.
+func submit(t *testing.T, w *testworld.World, workload collective.Workload) (string, events.SimulationRequested) {
+	t.Helper()
+	simple, _, err := design.NewSimple(&topology.Constraints{}, &workload, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := design.Canonical(simple)
+	if err != nil {
+		t.Fatal(err)
+	}
+	traceset, err := reactions.SimpleTracesetID(testworld.Account, simple)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := events.NewID(events.SimulationPrefix)
+	requested := events.SimulationRequested{
+		Origin: commands.OriginSimple, AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace,
+		ConfigurationID: events.DerivedID(events.ConfigurationPrefix, id), ConfigurationVersion: 1,
+		Name: "test*run", DurationNs: int64(time.Hour), Duration: "1h",
+		TracesetID: traceset, Simple: text,
+	}
+	testworld.Do(t, w, id, commands.RequestSimulation{Requested: requested})
+	return id, requested
+}
+
+// provisioned is submit with the inputs in place.
+func provisioned(t *testing.T, w *testworld.World, workload collective.Workload) string {
+	t.Helper()
+	id, requested := submit(t, w, workload)
+	simple := reactions.Simple{Commands: w.Commands, Objects: w.Objects}
+	if err := simple.Unfold(t.Context(), id, requested); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func read(t *testing.T, w *testworld.World, key string) string {
+	t.Helper()
+	body, _, err := w.Objects.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	content, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// resultFiles reads the published files and checks them against the manifest.
+func resultFiles(t *testing.T, w *testworld.World, sim projections.Simulation) map[string]string {
+	t.Helper()
+	var manifest runs.Manifest
+	if err := json.Unmarshal([]byte(read(t, w, sim.ResultsManifest)), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	contents := map[string]string{}
+	var size int64
+	for _, f := range manifest.Files {
+		content := read(t, w, sim.ResultsPrefix+f.Name)
+		sum := sha256.Sum256([]byte(content))
+		if f.Size != int64(len(content)) || f.SHA256 != hex.EncodeToString(sum[:]) {
+			t.Errorf("%s is not what the manifest says", f.Name)
+		}
+		contents[f.Name] = content
+		size += f.Size
+	}
+	if size != sim.ResultsBytes {
+		t.Errorf("the files have %d bytes, published were %d", size, sim.ResultsBytes)
+	}
+	return contents
+}
