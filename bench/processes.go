@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -43,6 +45,18 @@ func cpuOf(pid int) time.Duration {
 	return used
 }
 
+// used is the CPU time of the process so far, also when it has ended. It is 0
+// before it starts.
+func (p *process) used() time.Duration {
+	if ended := p.cmd.ProcessState; ended != nil {
+		return ended.UserTime() + ended.SystemTime()
+	}
+	if p.cmd.Process == nil {
+		return 0
+	}
+	return cpuOf(p.cmd.Process.Pid)
+}
+
 // memoryOf returns one of the sizes in a process's status, such as VmRSS, in
 // MB of 10^6 bytes.
 func memoryOf(pid int, name string) (float64, error) {
@@ -62,24 +76,27 @@ func memoryOf(pid int, name string) (float64, error) {
 // cpu is the CPU time used so far by every process that has a part in the work.
 func (s *stack) cpu(serving *process) map[string]time.Duration {
 	return map[string]time.Duration{
-		"service": cpuOf(serving.cmd.Process.Pid), "clients": cpuSelf(),
+		"service": serving.used(), "clients": cpuSelf(),
 		"broker": cpuOf(s.parts["broker"].at.PID), "postgres": cpuOf(s.parts["postgres"].at.PID),
 	}
 }
 
+// since is what a number of operations cost each process, in µs.
+func (s *stack) since(before map[string]time.Duration, serving *process, operations int) map[string]float64 {
+	costs := map[string]float64{}
+	for name, used := range s.cpu(serving) {
+		costs[name] = float64((used - before[name]).Microseconds()) / float64(operations)
+	}
+	return costs
+}
+
 // cpuSelf leaves the children out, who are counted by name.
 func cpuSelf() time.Duration {
-	used := cpuOf(os.Getpid())
-	threads, _ := filepath.Glob("/proc/self/task/*/children") //nolint:errcheck // the pattern is right
-	for _, file := range threads {
-		children, _ := os.ReadFile(file) //nolint:errcheck // a thread that has ended
-		for child := range strings.FieldsSeq(string(children)) {
-			if id, err := strconv.Atoi(child); err == nil {
-				used -= cpuOf(id)
-			}
-		}
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
 	}
-	return used
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // under runs a load and says what it cost each process per operation. With
@@ -92,12 +109,11 @@ func (b *bench) under(ctx context.Context, s *stack, serving *process, ops, name
 	if err != nil {
 		return got, nil, errors.Join(err, serving.complaint())
 	}
-	costs := map[string]float64{}
-	for process, used := range s.cpu(serving) {
-		costs[process] = float64((used - before[process]).Microseconds()) / float64(got.Total)
-	}
-	return got, costs, <-profiled
+	return got, s.since(before, serving, got.Total), <-profiled
 }
+
+// nonWords is what a file's name should not have.
+var nonWords = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 
 func (b *bench) profile(ctx context.Context, ops, name string, d time.Duration) error {
 	if b.profiles == "" || ops == "" || d < time.Second {
@@ -116,7 +132,7 @@ func (b *bench) profile(ctx context.Context, ops, name string, d time.Duration) 
 	if err := os.MkdirAll(b.profiles, 0o755); err != nil {
 		return err
 	}
-	file, err := os.Create(filepath.Join(b.profiles, strings.NewReplacer(" ", "-", ",", "").Replace(name)+".pprof"))
+	file, err := os.Create(filepath.Join(b.profiles, nonWords.ReplaceAllString(name, "-")+".pprof"))
 	if err != nil {
 		return err
 	}

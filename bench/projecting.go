@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"time"
 
@@ -29,11 +30,11 @@ func (b *bench) burstWhileLive(ctx context.Context, s *stack) (err error) {
 	}
 	defer j.Close()
 	say("appending %d facts beside the projector", b.burst)
-	began := time.Now()
 	before, err := s.judged(ctx)
 	if err != nil {
 		return err
 	}
+	began, used := time.Now(), s.cpu(serving.process)
 	burst := newHistory(events.NewID(events.AccountPrefix), b.burst*10/24) // a simulation has 2.4 facts
 	count, err := appendAll(ctx, j, burst.facts())
 	if err != nil {
@@ -51,7 +52,10 @@ func (b *bench) burstWhileLive(ctx context.Context, s *stack) (err error) {
 		}
 	}
 	took := time.Since(began)
-	b.report.add(figure{Name: "projector, live, a burst of facts", Value: float64(count) / took.Seconds(), Unit: " events/s"},
+	b.report.add(figure{
+		Name: "projector, live, a burst of facts", Value: float64(count) / took.Seconds(), Unit: " events/s",
+		CPU: s.since(used, serving.process, count),
+	},
 		limit{Name: "the appends of the same burst", Value: float64(count) / appended.Seconds()})
 	return s.allFacts(ctx, projector.Live)
 }
@@ -91,9 +95,10 @@ func (b *bench) rebuild(ctx context.Context, s *stack, h *history) error {
 		return err
 	}
 	say("rebuilding")
-	began := time.Now()
-	if err := s.tool(ctx, "readmodel", "rebuild", rebuiltModel); err != nil {
-		return err
+	rebuild := &process{cmd: s.tool(ctx, "readmodel", "rebuild", rebuiltModel)}
+	began, used := time.Now(), s.cpu(rebuild)
+	if err := rebuild.cmd.Run(); err != nil {
+		return fmt.Errorf("rebuild: %w", err)
 	}
 	took := time.Since(began)
 	var facts int64
@@ -103,13 +108,14 @@ func (b *bench) rebuild(ctx context.Context, s *stack, h *history) error {
 	if err := s.allFacts(ctx, rebuiltModel); err != nil {
 		return err
 	}
-	if err := s.tool(ctx, "readmodel", "promote", rebuiltModel); err != nil {
-		return err
+	costs := s.since(used, rebuild, int(facts))
+	if err := s.tool(ctx, "readmodel", "promote", rebuiltModel).Run(); err != nil {
+		return fmt.Errorf("promote: %w", err)
 	}
 	copied, err := s.copyLimit(ctx, "simulations", 8192, b.limit)
 	b.report.add(figure{
 		Name:  fmt.Sprintf("rebuild of %s facts, indexes included", number(float64(facts))),
-		Value: float64(facts) / took.Seconds(), Unit: " events/s", Reach: "≥ 100,000 events/s",
+		Value: float64(facts) / took.Seconds(), Unit: " events/s", Reach: "≥ 100,000 events/s", CPU: costs,
 	}, read, copied)
 	return err
 }
@@ -140,12 +146,9 @@ func (b *bench) readLimit(ctx context.Context, j *journal.Kafka) (limit, error) 
 	return limit{Name: "records read from the log", Value: float64(count) / time.Since(began).Seconds()}, nil
 }
 
-// tool runs a command of the service's program.
-func (s *stack) tool(ctx context.Context, args ...string) error {
+// tool prepares a command of the service's program.
+func (s *stack) tool(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.binaries.service, args...)
-	cmd.Env = s.settings()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("netsim %v: %w\n%s", args, err, out)
-	}
-	return nil
+	cmd.Env, cmd.Stderr = s.settings(), os.Stderr
+	return cmd
 }
