@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zeebo/blake3"
+	"golang.org/x/sync/errgroup"
 
 	"netsim/commands"
 	"netsim/events"
@@ -58,13 +59,20 @@ func (s *Simple) unfold(ctx context.Context, simulation string, requested events
 	if err != nil {
 		return fmt.Errorf("simulation %s: %w", simulation, err)
 	}
-	if err := s.createTraceset(ctx, submission, requested, from); err != nil {
-		return fmt.Errorf("simulation %s: create the traceset: %w", simulation, err)
-	}
-	if err := s.createConfiguration(ctx, submission, requested, from); err != nil {
-		return fmt.Errorf("simulation %s: create the configuration: %w", simulation, err)
-	}
-	return nil
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := s.createTraceset(ctx, submission, requested, from); err != nil {
+			return fmt.Errorf("simulation %s: create the traceset: %w", simulation, err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		if err := s.createConfiguration(ctx, submission, requested, from); err != nil {
+			return fmt.Errorf("simulation %s: create the configuration: %w", simulation, err)
+		}
+		return nil
+	})
+	return group.Wait()
 }
 
 func (s *Simple) createTraceset(ctx context.Context, submission design.Simple, requested events.SimulationRequested, from commands.Origin) error {
