@@ -1,0 +1,89 @@
+package readapi_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/events"
+)
+
+func TestListConfigurations(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, funded(t, p))
+	var made []string // newest first
+	for _, name := range []string{"Alpha", "beta", "alphabet"} {
+		id := submit(t, user, with(workload(8, "allReduce"), "name", name))
+		made = slices.Insert(made, 0, events.DerivedID(events.ConfigurationPrefix, id))
+	}
+	whole := user.Get(configurations + "/" + made[0]).Want(200).Object()
+	want := object{}
+	for _, member := range []string{"id", "workspaceId", "name", "status", "version", "componentCount", "createdAt", "modifiedAt"} {
+		want[member] = whole[member]
+	}
+	if diff := cmp.Diff(want, user.Get(configurations + "?limit=1").Want(200).Object()["configurations"].([]any)[0]); diff != "" {
+		t.Errorf("an item against its configuration:\n%s", diff)
+	}
+	at := func(id string) string { return user.Get(configurations + "/" + id).Object()["createdAt"].(string) }
+	for filter, want := range map[string][]string{
+		"":                                       made,
+		"search=ALPHA":                           {made[0], made[2]},
+		"status=validated":                       made,
+		"status=draft,invalid":                   {},
+		"status=other":                           {},
+		"status=other,validated":                 made,
+		"workspaceId=" + events.DefaultWorkspace: made,
+		"workspaceId=" + events.NewID(events.WorkspacePrefix): {},
+		"createdAfter=" + whole["createdAt"].(string):         since(made, at, at(made[0])),
+		"createdBefore=" + whole["createdAt"].(string):        before(made, at, at(made[0])),
+	} {
+		if diff := cmp.Diff(want, pages(t, user, configurations+"?limit=2&"+filter, "configurations", "id")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", filter, diff)
+		}
+	}
+	for _, bad := range []string{"limit=0", "limit=101", "next=x", "workspaceId=x", "search=" + strings.Repeat("x", 101), "sort=name:asc"} {
+		user.Get(configurations+"?"+bad).Refused(400, "VALIDATION_ERROR")
+	}
+	p.User(t, programtest.NewAccount(), events.NewID(events.WorkspacePrefix)).
+		Get(configurations+"?workspaceId="+events.NewID(events.WorkspacePrefix)).Refused(403, "FORBIDDEN")
+}
+
+func TestGetConfiguration(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, funded(t, p))
+	id := events.DerivedID(events.ConfigurationPrefix, submit(t, user, workload(128, "allReduce")))
+	path := configurations + "/" + id
+
+	reply := user.Get(path).Want(200)
+	c := reply.Object()
+	if reply.Header.Get("ETag") != `"1"` || c["version"] != 1.0 || c["status"] != "validated" || len(c["components"].([]any)) == 0 {
+		t.Errorf("%s %v", reply.Header.Get("ETag"), c)
+	}
+	user.Get(path, programtest.Header{Name: "If-None-Match", Value: `"1"`}).Want(304)
+	user.Get(path, programtest.Header{Name: "If-None-Match", Value: `"2"`}).Want(200)
+
+	versions := user.Get(path + "/versions").Want(200).Object()["versions"].([]any)
+	if diff := cmp.Diff([]any{object{"version": 1.0, "createdAt": c["createdAt"], "status": "validated"}}, versions); diff != "" {
+		t.Errorf("versions (-want +got):\n%s", diff)
+	}
+	was := user.Get(path + "/versions/1").Want(200)
+	want := object{}
+	for _, member := range []string{"version", "createdAt", "components", "containers", "applications", "links", "topology", "globalParameters", "activeTraceset"} {
+		want[member] = c[member]
+	}
+	if diff := cmp.Diff(want, was.Object()); diff != "" || was.Header.Get("ETag") != "" {
+		t.Errorf("version 1 (-want +got):\n%s", diff)
+	}
+	user.Get(path+"/versions/2").Refused(404, "NOT_FOUND")
+	user.Get(path+"/versions/0").Refused(400, "VALIDATION_ERROR")
+	user.Get(path+"/versions/x").Refused(400, "VALIDATION_ERROR")
+	user.Get(configurations+"/config_x").Refused(400, "VALIDATION_ERROR")
+	user.Get(configurations+"/"+events.NewID(events.ConfigurationPrefix)).Refused(404, "NOT_FOUND")
+	p.User(t, programtest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
+	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
+}

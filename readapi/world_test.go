@@ -1,0 +1,93 @@
+package readapi_test
+
+import (
+	"slices"
+	"testing"
+
+	"netsim/cmd/netsim/program/programtest"
+)
+
+const (
+	simple         = "/api/v1/simple"
+	simulations    = "/api/v1/simulations"
+	configurations = "/api/v1/configurations"
+	workspaces     = "/api/v1/workspaces"
+)
+
+type object = map[string]any
+
+// funded is an account of the test's own with credit.
+func funded(t *testing.T, p *programtest.Program) string {
+	t.Helper()
+	account := programtest.NewAccount()
+	p.Grant(t, account, "1000000")
+	return account
+}
+
+func workload(ranks int, operation string) object {
+	return object{"workload": object{"ranks": ranks, "phases": []object{{"operationType": operation, "dataSize": 65536}}}}
+}
+
+func with(body object, name string, value any) object {
+	body[name] = value
+	return body
+}
+
+// submit submits a workload and returns the simulation's id.
+func submit(t *testing.T, c *programtest.Client, body object) string {
+	t.Helper()
+	return c.Post(simple+"/simulations", body).Want(202).Object()["simulationId"].(string)
+}
+
+// completed waits until the simulation is.
+func completed(c *programtest.Client, id string) object {
+	return c.Eventually(simulations+"/"+id, func(r programtest.Reply) bool {
+		return r.Object()["status"] == "completed"
+	}).Object()
+}
+
+func newWorkspace(t *testing.T, service *programtest.Client, name string) string {
+	t.Helper()
+	return service.Post(workspaces, object{"name": name}).Want(201).Object()["id"].(string)
+}
+
+// pages reads a list to its end, and returns the member of every row.
+func pages(t *testing.T, c *programtest.Client, path, list, member string) []string {
+	t.Helper()
+	got := []string{}
+	next := ""
+	for {
+		reply := c.Get(path + next).Want(200).Object()
+		rows := reply[list].([]any)
+		for _, row := range rows {
+			got = append(got, row.(object)[member].(string))
+		}
+		p := reply["pagination"].(object)
+		if int(p["count"].(float64)) != len(rows) {
+			t.Errorf("%s: count %v for %d rows", path+next, p["count"], len(rows))
+		}
+		cursor, more := p["nextCursor"].(string)
+		if more != p["hasMore"].(bool) {
+			t.Fatalf("%s: %v", path+next, p)
+		}
+		if !more {
+			return got
+		}
+		next = "&next=" + cursor
+	}
+}
+
+// cursor returns the cursor of the page after the first.
+func cursor(c *programtest.Client, path string) string {
+	return c.Get(path).Want(200).Object()["pagination"].(object)["nextCursor"].(string)
+}
+
+// since and before split ids by when they were made. The texts of timestamps
+// compare as the times do, and several ids may be of one millisecond.
+func since(ids []string, at func(string) string, when string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return at(id) < when })
+}
+
+func before(ids []string, at func(string) string, when string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return at(id) >= when })
+}
