@@ -87,7 +87,7 @@ func (s *stand) submit(t *testing.T, workspace string, ranks int) (string, event
 	t.Helper()
 	id := events.NewID(events.SimulationPrefix)
 	r := submission(t, workspace, id, ranks)
-	react(t, s.simple().React, fact(testworld.Do(t, s.World, id, commands.RequestSimulation{Requested: r})))
+	react(t, s.simple().React, fact(testworld.In(t, s.World, workspace, id, commands.RequestSimulation{Requested: r})))
 	return id, r
 }
 
@@ -203,15 +203,15 @@ func TestWorkspaceCascade(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	workspace := events.NewID(events.WorkspacePrefix)
-	testworld.Do(t, s.World, workspace, commands.CreateWorkspace{AccountID: testworld.Account, Owner: "tester", Name: "one"})
+	testworld.In(t, s.World, workspace, workspace, commands.CreateWorkspace{AccountID: testworld.Account, Owner: "tester", Name: "one"})
 	ended, r := s.submit(t, workspace, 8)
 	running, _ := s.submit(t, workspace, 16)
 	elsewhere, other := s.submit(t, events.DefaultWorkspace, 32)
-	testworld.Do(t, s.World, ended, commands.FailRun{Failed: events.SimulationFailed{Reason: "test"}})
-	testworld.Do(t, s.World, running, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "run", Ranks: 16}})
+	testworld.In(t, s.World, workspace, ended, commands.FailRun{Failed: events.SimulationFailed{Reason: "test"}})
+	testworld.In(t, s.World, workspace, running, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "run", Ranks: 16}})
 	w := reactions.Workspace{Commands: s.Commands, DB: s.DB}
 
-	f := fact(testworld.Do(t, s.World, workspace, commands.DeleteWorkspace{ID: workspace}))
+	f := fact(testworld.In(t, s.World, workspace, workspace, commands.DeleteWorkspace{ID: workspace}))
 	react(t, w.React, f)
 
 	row, err := projections.FindWorkspace(t.Context(), s.DB, workspace)
@@ -250,7 +250,7 @@ func TestWorkspaceCascade(t *testing.T) {
 	}
 
 	// The running one follows when it has ended.
-	end := fact(testworld.Do(t, s.World, running, commands.TerminateSimulation{ID: running, By: "tester"}))
+	end := fact(testworld.In(t, s.World, workspace, running, commands.TerminateSimulation{ID: running, By: "tester"}))
 	react(t, w.React, end)
 	if got := s.Simulation(t, running).Deleted; got != "workspace" {
 		t.Errorf("the simulation that ran on is deleted because of %q", got)

@@ -105,14 +105,23 @@ func Running(t testing.TB, f func(context.Context) error) {
 	})
 }
 
-// Do runs a command on a stream in the default workspace's partition.
+// Do runs a command on a stream of the default workspace.
 func Do[S any, P interface {
 	*S
 	commands.State
 }](t testing.TB, w *World, stream string, cmd commands.Command[S]) commands.Result {
 	t.Helper()
+	return In[S, P](t, w, events.DefaultWorkspace, stream, cmd)
+}
+
+// In runs a command on a stream of the workspace.
+func In[S any, P interface {
+	*S
+	commands.State
+}](t testing.TB, w *World, workspace, stream string, cmd commands.Command[S]) commands.Result {
+	t.Helper()
 	r, err := commands.Handle[S, P](t.Context(), w.Commands,
-		commands.Target{Stream: stream, PartitionKey: events.DefaultWorkspace}, commands.Origin{Actor: "tester"}, cmd)
+		commands.Target{Stream: stream, PartitionKey: workspace}, commands.Origin{Actor: "tester"}, cmd)
 	if err != nil {
 		t.Fatalf("%T on %s: %v", cmd, stream, err)
 	}
