@@ -205,3 +205,7 @@ func members(s Scope, workspace string) []string {
 	}
 	return []string{}
 }
+
+// none reports whether a list of what is wanted wants nothing; a nil one wants
+// everything.
+func none(wanted []string) bool { return wanted != nil && len(wanted) == 0 }

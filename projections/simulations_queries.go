@@ -40,37 +40,89 @@ type SimulationQuery struct {
 //
 // What is listed is cut into places: an account, an account and a status, or a
 // workspace, an account and a status. In each of them an index has the rows in
-// the order of their creation, so that a page costs a walk of a page's length
-// in each place, wherever in the list it is. The order by name has an index by
-// account; the other orders have none, since every index makes each change of
-// a simulation dearer: PostgreSQL keeps the best of a page while it reads the
-// rows of the places.
+// the order of their creation, so that a page costs a walk of a page's length,
+// wherever in the list it is. The order by name has an index by account; the
+// other orders have none, since every index makes each change of a simulation
+// dearer: PostgreSQL keeps the best of a page while it reads the rows of the
+// places. A search is a filter on the way.
 func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [][]byte, next []string, err error) {
+	if none(q.Statuses) || none(members(q.Scope, q.Workspace)) {
+		return nil, nil, nil
+	}
 	keys := simulationKeys(q.Sort)
+	sql, args := q.merged(keys)
+	if sql == "" {
+		sql, args = q.gathered(keys)
+	}
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list simulations: %w", err)
+	}
+	return readPage(rows, q.Page.Limit)
+}
+
+// maxMerged is how many places are merged; planning takes its time for each.
+const maxMerged = 42
+
+// merged is the page as a merge of the places' walks, each of which goes only
+// as far as the merge asks. It is "" when the places are not known or too many.
+func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
+	workspaces, statuses := members(q.Scope, q.Workspace), q.Statuses
+	if statuses == nil && workspaces != nil {
+		statuses = simulationStatuses() // the index of a workspace is by status
+	}
+	if q.Scope.AccountID == "" || len(workspaces)*len(statuses) > maxMerged {
+		return "", nil
+	}
+	var c conditions
+	c.add("deleted = ''")
+	place{scope: Scope{AccountID: q.Scope.AccountID}}.add(&c)
+	c.contains(q.Search, "name")
+	c.within("created_at", q.Created)
+	c.after(keys, q.Page.After)
+	limit := strconv.Itoa(q.Page.Limit + 1) // in the text, because plans depend on it
+	walks := []string{fmt.Sprintf("SELECT item, %s FROM simulations WHERE %s", columnsOf(keys), c.where())}
+	walks = c.split(walks, "workspace_id", workspaces)
+	walks = c.split(walks, "status", statuses)
+	for i := range walks {
+		walks[i] += fmt.Sprintf(" ORDER BY %s LIMIT %s", orderBy(keys), limit)
+	}
+	return fmt.Sprintf("SELECT * FROM ((%s)) AS page ORDER BY %s LIMIT %s",
+		strings.Join(walks, ") UNION ALL ("), orderBy(named(keys)), limit), c.args
+}
+
+// split has each walk end in each of the column's values; as they are where
+// there are none.
+func (c *conditions) split(walks []string, column string, values []string) []string {
+	if values == nil {
+		return walks
+	}
+	var each []string
+	for _, value := range values {
+		is := fmt.Sprintf(" AND %s = %s", column, c.arg(value))
+		for _, walk := range walks {
+			each = append(each, walk+is)
+		}
+	}
+	return each
+}
+
+// gathered is the page as the best of all places, which the read model counts.
+func (q SimulationQuery) gathered(keys []sortKey) (string, []any) {
 	var c conditions
 	places := q.places(&c)
 	c.contains(q.Search, "name")
 	c.within("created_at", q.Created)
 	c.after(keys, q.Page.After)
-
-	limit := strconv.Itoa(q.Page.Limit + 1) // in the text, because plans depend on it
-	page := fmt.Sprintf(`SELECT item, %s FROM simulations WHERE %s ORDER BY %s LIMIT %s`,
-		columnsOf(keys), c.where(), orderBy(keys), limit)
-	if places != "" {
-		page = fmt.Sprintf(`
-			SELECT s.item, page.* FROM (
-				SELECT found.* FROM %s CROSS JOIN LATERAL (
-					SELECT %s FROM simulations WHERE %s ORDER BY %s LIMIT %s) AS found
-				ORDER BY %s LIMIT %s) AS page
-			JOIN simulations AS s ON s.id = page.k%d ORDER BY %s`,
-			places, columnsOf(keys), c.where(), orderBy(keys), limit,
-			orderBy(named(keys)), limit, len(keys)-1, orderBy(named(keys)))
-	}
-	rows, err := db.Query(ctx, page, c.args...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("list simulations: %w", err)
-	}
-	return readPage(rows, q.Page.Limit)
+	limit := strconv.Itoa(q.Page.Limit + 1)
+	return fmt.Sprintf(`
+		SELECT s.item, page.* FROM (
+			SELECT found.* FROM %s CROSS JOIN LATERAL (
+				SELECT %s FROM simulations WHERE %s ORDER BY %s LIMIT %s) AS found
+			ORDER BY %s LIMIT %s) AS page
+		JOIN simulations AS s ON s.id = page.k%d ORDER BY %s`,
+		places, columnsOf(keys), c.where(), orderBy(keys), limit,
+		orderBy(named(keys)), limit, len(keys)-1, orderBy(named(keys))), c.args
 }
 
 // readPage reads rows of JSON and sort keys. A row beyond the limit only says
@@ -98,7 +150,7 @@ func readPage(rows pgx.Rows, limit int) (items [][]byte, next []string, err erro
 }
 
 // places adds what is listed to the conditions, and returns the places that
-// it is in as a FROM; "" when one walk reaches everything.
+// it is in as a FROM.
 func (q SimulationQuery) places(c *conditions) string {
 	c.add("deleted = ''")
 	p := place{scope: q.Scope, workspace: q.Workspace, counts: "simulation_counts"}
