@@ -175,6 +175,15 @@ func (l List) Load(ctx context.Context, h *commands.Handler, platform, account s
 // Grant gives an account credit. The reference is unique within the account:
 // granting it again changes nothing, whatever the amount.
 func Grant(ctx context.Context, h *commands.Handler, account string, credit events.CreditGranted) error {
+	if !events.ValidID(events.AccountPrefix, account) {
+		return fmt.Errorf("grant credit: %q is not an account id", account)
+	}
+	if credit.Amount == "" {
+		return fmt.Errorf("grant credit to %s: an amount is required", account)
+	}
+	if err := (Opening{Amount: credit.Amount, Currency: credit.Currency}).check(); err != nil {
+		return fmt.Errorf("grant credit to %s: %w", account, err)
+	}
 	_, err := commands.Handle(ctx, h, commands.Target{Stream: account, PartitionKey: account},
 		origin("credit", credit.Reference), commands.GrantCredit{Granted: credit})
 	if err != nil {

@@ -24,6 +24,10 @@ var (
 	errStalled    = errors.New("no simulated progress")
 )
 
+// maxTransfers bounds the rows of the per-transfer record, about 1 GB; what is
+// left out is counted in summary.json.
+const maxTransfers = 5_000_000
+
 // attempt is one worker's run of one simulation.
 type attempt struct {
 	*Runner
@@ -39,6 +43,7 @@ type attempt struct {
 
 func newAttempt(ctx context.Context, r *Runner, sim projections.Simulation, in *Inputs, log *logbook) *attempt {
 	in.Options.MaxFlows = r.MaxFlows
+	in.Options.MaxReports = results.MaxReports(in.Fabric)
 	in.Options.ProgressEvents = 4096 // a few milliseconds: how soon a stop is noticed
 	return &attempt{
 		Runner: r, sim: sim, in: in, log: log,
@@ -79,6 +84,7 @@ func (a *attempt) simulate(ctx context.Context) (recorder *results.Recorder, res
 		builtin, engine.Version, o.Seed, units.FormatDuration(o.Limit))
 	recorder, err = results.New(results.Config{
 		Simulation: a.sim.Name, Start: *a.sim.StartedAt, Fabric: a.in.Fabric, Create: a.files.create,
+		MaxTransfers: maxTransfers,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -23,6 +23,7 @@ type commands struct {
 	Serve     serve     `cmd:"" help:"Run the service, or the roles of it that NETSIM_ROLES names."`
 	Token     token     `cmd:"" help:"Print a token of the development issuer."`
 	ReadModel readModel `cmd:"" name:"readmodel" help:"Rebuild, compare and promote read models."`
+	Reactions reactions `cmd:"" help:"Look after reactions."`
 	Credit    credit    `cmd:"" help:"Give accounts credit."`
 	Version   version   `cmd:"" help:"Print the version."`
 }
@@ -133,6 +134,21 @@ type promote struct {
 // Run promotes.
 func (p promote) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *program.Tools) error { return t.Promote(ctx, p.Schema) })
+}
+
+type reactions struct {
+	Retry retry `cmd:"" help:"React again to every fact in the poison topic."`
+}
+
+type retry struct{}
+
+// Run retries, and fails when some reactions still fail.
+func (retry) Run(ctx context.Context) error {
+	return withTools(ctx, func(t *program.Tools) error {
+		done, err := t.RetryReactions(ctx)
+		fmt.Printf("%d reactions are through\n", done)
+		return err
+	})
 }
 
 type credit struct {

@@ -68,26 +68,40 @@ func (d *domain) accrue(ctx context.Context, day string) error {
 // runBackground runs the reactor and the workers, where this process has them.
 func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Group) error {
 	if s.config.has(RoleReactor) {
-		r, err := reactor.New(reactor.Config{
-			Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.Replication,
-			Judge: s.watcher, Log: s.log, Metrics: s.registry,
-		})
+		r, err := s.reactor(d)
 		if err != nil {
 			return err
 		}
 		if err := projections.RaiseCounters(ctx, s.pool); err != nil {
 			return err
 		}
-		r.Handle("billing", d.billing.React, events.Simulations, events.Tracesets, events.Workspaces)
-		r.Handle("simple", d.simple.React, events.Simulations)
-		r.Handle("simulation", d.simulation.React, events.Simulations)
-		r.Handle("workspace", d.workspace.React, events.Workspaces, events.Simulations)
 		roles.Go(func() error { return r.Run(ctx) })
 	}
 	if s.config.has(RoleWorker) {
 		roles.Go(func() error { return d.jobs.Work(ctx) })
 	}
 	return nil
+}
+
+// reactor knows every reaction. A name is for ever: the offsets of its consumer
+// groups are kept under it.
+func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
+	c := reactor.Config{
+		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.Replication,
+		Judge: s.watcher, Log: s.log,
+	}
+	if s.registry != nil {
+		c.Metrics = s.registry
+	}
+	r, err := reactor.New(c)
+	if err != nil {
+		return nil, err
+	}
+	r.Handle("billing", d.billing.React, events.Simulations, events.Tracesets, events.Workspaces)
+	r.Handle("simple", d.simple.React, events.Simulations)
+	r.Handle("simulation", d.simulation.React, events.Simulations)
+	r.Handle("workspace", d.workspace.React, events.Workspaces, events.Simulations)
+	return r, nil
 }
 
 // priceList reads the price list of the settings, or the embedded one.

@@ -64,10 +64,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	}
 	s.projector = projector.New(s.projectorConfig(s.pool, ""))
 	s.watcher = projector.NewWatcher(s.pool, "", log)
-	s.objects = objects.New(objects.Config{
-		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket,
-		AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey,
-	})
+	s.objects = c.objects()
 	if err = s.objects.EnsureBucket(ctx); err != nil {
 		return nil, err
 	}
@@ -89,6 +86,13 @@ func (c *Config) journal() journal.Config {
 		Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions,
 		Replication: c.Replication, Relaxed: c.Development,
 	}
+}
+
+func (c *Config) objects() *objects.Store {
+	return objects.New(objects.Config{
+		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket,
+		AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey,
+	})
 }
 
 func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Config {

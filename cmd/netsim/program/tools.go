@@ -28,7 +28,7 @@ func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) 
 		j.Close()
 		return nil, err
 	}
-	return &Tools{core: &core{config: c, log: log, journal: j, pool: pool}, pool: pool}, nil
+	return &Tools{core: &core{config: c, log: log, journal: j, pool: pool, objects: c.objects()}, pool: pool}, nil
 }
 
 // Close ends the connections.

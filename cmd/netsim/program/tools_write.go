@@ -1,0 +1,59 @@
+package program
+
+import (
+	"context"
+	"time"
+
+	"netsim/events"
+	"netsim/infra/projector"
+	"netsim/prices"
+)
+
+// Grant gives an account credit, by the log of a running service. The reference
+// is unique within the account, so repeating a grant is harmless.
+func (t *Tools) Grant(ctx context.Context, account string, credit events.CreditGranted) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return t.writing(ctx, func(ctx context.Context) error {
+		return prices.Grant(ctx, t.core.handler, account, credit)
+	})
+}
+
+// RetryReactions has every fact in the poison topic reacted to again, and
+// returns how many it could now.
+func (t *Tools) RetryReactions(ctx context.Context) (done int, err error) {
+	list, err := t.core.config.priceList()
+	if err != nil {
+		return 0, err
+	}
+	err = t.writing(ctx, func(ctx context.Context) error {
+		work, err := t.core.openDomain(ctx, list)
+		if err != nil {
+			return err
+		}
+		defer work.jobs.Close()
+		r, err := t.core.reactor(work)
+		if err != nil {
+			return err
+		}
+		done, err = r.Redrive(ctx)
+		return err
+	})
+	return done, err
+}
+
+// writing lends a command line the way into the log.
+func (t *Tools) writing(ctx context.Context, use func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	t.core.watcher = projector.NewWatcher(t.pool, "", t.core.log)
+	listening := make(chan error, 1)
+	go func() { listening <- t.core.watcher.Run(ctx) }()
+	defer func() {
+		cancel()
+		<-listening
+	}()
+	if err := t.core.openLedger(ctx); err != nil {
+		return err
+	}
+	return use(ctx)
+}
