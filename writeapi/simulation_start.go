@@ -39,9 +39,20 @@ func (a *API) StartSimulation(ctx context.Context, r api.StartSimulationRequestO
 	if err != nil {
 		return nil, err
 	}
-	return api.StartSimulation201JSONResponse{Body: s, Headers: api.StartSimulation201ResponseHeaders{
+	return api.StartSimulation201JSONResponse{Body: asRequested(s), Headers: api.StartSimulation201ResponseHeaders{
 		Location: "/api/v1/simulations/" + s.ID,
 	}}, nil
+}
+
+// asRequested is the simulation as its request left it. It may have moved on
+// since, above all when the request is a repetition, whose answer is the same.
+func asRequested(s api.Simulation) api.Simulation {
+	return api.Simulation{
+		ID: s.ID, WorkspaceID: s.WorkspaceID,
+		ConfigurationID: s.ConfigurationID, ConfigurationVersion: s.ConfigurationVersion,
+		Name: s.Name, Status: api.SimulationStatusValidating, CreatedAt: s.CreatedAt,
+		AppliedMappingFile: s.AppliedMappingFile,
+	}
 }
 
 // readStart reads what a start says by itself.

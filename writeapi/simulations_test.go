@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 )
@@ -68,13 +70,17 @@ func TestStartSimulation(t *testing.T) {
 		s["configurationId"] != configuration || s["configurationVersion"] != 1.0 || s["name"] != "again" {
 		t.Errorf("%s %v", reply.Header.Get("Location"), s)
 	}
-	if again := user.Post(simulations, start(object{"checkpointing": object{"enabled": true}}), key("k")).Want(201).Object(); again["id"] != id {
-		t.Error("a repetition starts another one")
+	if s["status"] != "validating" {
+		t.Errorf("status %v", s["status"])
 	}
 	user.Post(simulations, start(nil), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 	done := reaches(user, id, "completed", "failed", "invalid")
 	if done["status"] != "completed" || done["metrics"] == nil || done["startedAt"] == nil || done["completedAt"] == nil {
 		t.Errorf("it ended as %v", done)
+	}
+	again := user.Post(simulations, start(object{"checkpointing": object{"enabled": true}}), key("k")).Want(201).Object()
+	if diff := cmp.Diff(s, again); diff != "" {
+		t.Errorf("a repetition is answered otherwise:\n%s", diff)
 	}
 	user.Post(simulations, start(object{"configurationVersion": 1, "workspaceId": events.DefaultWorkspace, "duration": "PT1H30M"})).Want(201)
 
