@@ -39,6 +39,7 @@ func (b *bench) writes(ctx context.Context, sync bool) (err error) {
 		if err := b.memory(serving, "memory, idle", "VmRSS", "≤ 60 MB"); err != nil {
 			return err
 		}
+		b.idle(s, serving)
 	}
 	made := 0
 	reach := map[string]string{
@@ -70,6 +71,17 @@ func (b *bench) memory(serving *service, name, size, reach string) error {
 	mb, err := memoryOf(serving.cmd.Process.Pid, size)
 	b.report.add(figure{Name: name, Value: mb, Unit: " MB", Reach: reach})
 	return err
+}
+
+// idle measures the CPU time that is spent while nobody asks for anything.
+func (b *bench) idle(s *stack, serving *service) {
+	before := s.cpu(serving.process)
+	time.Sleep(b.run)
+	after := s.cpu(serving.process)
+	for _, name := range []string{"service", "broker", "postgres"} {
+		share := 100 * (after[name] - before[name]).Seconds() / b.run.Seconds()
+		b.report.add(figure{Name: "CPU, idle, " + name, Value: share, Unit: " % of a core"})
+	}
 }
 
 // creates measures POST /workspaces, whose answer comes when the workspace is
