@@ -20,7 +20,7 @@ type set = []string
 // directions says which of our packages each of them may import.
 func directions() map[string]set {
 	domain := set{"events", "commands", "fault", "rating", "simulator/"}
-	handlers := append(set{"api", "submission", "infra/auth", "infra/http"}, domain...)
+	handlers := append(set{"api", "api/submission", "infra/auth", "infra/http"}, domain...)
 	everything := set{"/"}
 	return map[string]set{
 		"events":     {},
@@ -28,13 +28,13 @@ func directions() map[string]set {
 		"simulator/": {"simulator/"},
 		"rating":     {"events"},
 		"commands":   {"events", "fault", "simulator/"},
-		"submission": {"api", "fault", "simulator/"}, // what a simple submission asks for
+		"api/submission": {"api", "fault", "simulator/"}, // what a simple submission asks for
 
 		"projections": {"events", "commands", "fault"},
 		"writeapi":    handlers,
 		"readapi":     append(set{"projections", "infra/objects"}, handlers...),
 		"prices":      {"events", "commands", "fault", "rating"}, // the price list of a first start
-		"reactions":   append(set{"projections", "submission", "infra/objects"}, domain...),
+		"reactions":   append(set{"projections", "api/submission", "infra/objects"}, domain...),
 		"runs":        append(set{"projections", "infra/objects"}, domain...),
 
 		"api":          {},
@@ -45,13 +45,13 @@ func directions() map[string]set {
 
 		"events/internal/":          {"events"}, // generators
 		"api/contract/contracttest": {"api/contract"},
-		"testworld":                 everything,
+		"internal/testworld":                 everything,
 	}
 }
 
 // support lists the packages that only tests may import.
 func support() set {
-	return set{"infra/teststack", "testworld", "api/contract/contracttest", "cmd/netsim/program/programtest"}
+	return set{"infra/teststack", "internal/testworld", "api/contract/contracttest", "cmd/netsim/program/programtest"}
 }
 
 // homes says which of our packages may import each library.
@@ -61,7 +61,7 @@ func homes() map[string]set {
 		"github.com/IBM/sarama":         {"infra/journal", "infra/reactor", "bench"},
 		"github.com/ThreeDotsLabs/":     {"infra/reactor", "bench"},
 		"github.com/riverqueue/":        {"infra/jobs"},
-		"github.com/jackc/pgx/":         {"projections", "runs", "infra/", "cmd/", "bench", "testworld"},
+		"github.com/jackc/pgx/":         {"projections", "runs", "infra/", "cmd/", "bench", "internal/testworld"},
 		"github.com/pressly/goose/":     {"infra/postgres"},
 		"github.com/aws/":               {"infra/objects", "infra/teststack"},
 		"github.com/coreos/go-oidc/":    {"infra/auth"},
@@ -76,7 +76,7 @@ func homes() map[string]set {
 		"github.com/klauspost/compress": {"simulator/", "runs"},
 		"github.com/cockroachdb/apd/":   {"commands", "rating", "projections", "prices", "reactions", "readapi"},
 		"github.com/google/uuid":        {"events", "commands", "infra/", "bench"},
-		"github.com/zeebo/blake3":       {"reactions", "submission"},
+		"github.com/zeebo/blake3":       {"reactions", "api/submission"},
 		"gopkg.in/yaml.v3":              {"api", "prices", "events/internal/"},
 		"golang.org/x/":                 {"/"},
 	}
@@ -139,10 +139,7 @@ func TestDependenciesPointTheRightWay(t *testing.T) {
 	}
 }
 
-const (
-	module = "netsim/"
-	pins   = "internal_deps" // keeps libraries required that nothing uses yet
-)
+const module = "netsim/"
 
 // listedPackage is one of our packages, as go list tells it. Its tests are not part
 // of it.
@@ -175,7 +172,7 @@ func listPackages(t *testing.T) []listedPackage {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasPrefix(p.ImportPath, module) && p.path() != pins {
+		if strings.HasPrefix(p.ImportPath, module) {
 			all = append(all, p)
 		}
 	}

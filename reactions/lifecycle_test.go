@@ -12,12 +12,12 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/reactions"
 	"netsim/runs"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
-	"netsim/testworld"
 )
 
 // stand is a world and what its reactions enqueue.

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"netsim/api"
+	"netsim/api/submission"
 	"netsim/simulator/collective"
 	"netsim/simulator/topology"
-	"netsim/submission"
 )
 
 // PreviewSimple implements POST /simple/simulations/preview (completions.md

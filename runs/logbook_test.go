@@ -11,7 +11,7 @@ import (
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/teststack"
-	"netsim/testworld"
+	"netsim/internal/testworld"
 )
 
 func newLogbook(t *testing.T) *logbook {

@@ -12,10 +12,10 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/runs"
 	"netsim/simulator/collective"
-	"netsim/testworld"
 )
 
 func TestCompletes(t *testing.T) {

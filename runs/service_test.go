@@ -9,9 +9,9 @@ import (
 	"netsim/events"
 	"netsim/infra/jobs"
 	"netsim/infra/reactor"
+	"netsim/internal/testworld"
 	"netsim/reactions"
 	"netsim/runs"
-	"netsim/testworld"
 )
 
 // serve runs what moves simulations on: the reactor and the workers, wired as

@@ -10,13 +10,13 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/reactions"
 	"netsim/runs"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
 	"netsim/simulator/topology"
-	"netsim/testworld"
 )
 
 func runner(w *testworld.World) *runs.Runner {

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"netsim/api"
+	"netsim/api/submission"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
-	"netsim/submission"
 )
 
 // The bound on the simulated time of a simple submission (completions.md

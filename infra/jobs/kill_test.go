@@ -10,7 +10,7 @@ import (
 
 	"netsim/infra/jobs"
 	"netsim/infra/teststack"
-	"netsim/testworld"
+	"netsim/internal/testworld"
 )
 
 // childURL, when set, makes TestChild the worker that TestKilledWorker kills.

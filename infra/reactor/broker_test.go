@@ -9,7 +9,7 @@ import (
 	"netsim/infra/journal"
 	"netsim/infra/reactor"
 	"netsim/infra/teststack"
-	"netsim/testworld"
+	"netsim/internal/testworld"
 )
 
 // lenient is a judge to whom every record is a fact.

@@ -12,7 +12,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/reactor"
-	"netsim/testworld"
+	"netsim/internal/testworld"
 )
 
 // poisoned waits for the first record in the poison topic, in any partition.

@@ -11,7 +11,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/reactor"
-	"netsim/testworld"
+	"netsim/internal/testworld"
 )
 
 // newReactor returns a reactor on the world's log that gives up soon.
