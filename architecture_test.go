@@ -23,11 +23,11 @@ func directions() map[string]set {
 	handlers := append(set{"api", "api/submission", "infra/auth", "infra/http"}, domain...)
 	everything := set{"/"}
 	return map[string]set{
-		"events":     {},
-		"fault":      {},
-		"simulator/": {"simulator/"},
-		"rating":     {"events"},
-		"commands":   {"events", "fault", "simulator/"},
+		"events":         {},
+		"fault":          {},
+		"simulator/":     {"simulator/"},
+		"rating":         {"events"},
+		"commands":       {"events", "fault", "simulator/"},
 		"api/submission": {"api", "fault", "simulator/"}, // what a simple submission asks for
 
 		"projections": {"events", "commands", "fault"},
@@ -45,7 +45,7 @@ func directions() map[string]set {
 
 		"events/internal/":          {"events"}, // generators
 		"api/contract/contracttest": {"api/contract"},
-		"internal/testworld":                 everything,
+		"internal/testworld":        everything,
 	}
 }
 
