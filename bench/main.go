@@ -60,6 +60,7 @@ func main() {
 		exit(child(os.Args[2:]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	signal.Ignore(syscall.SIGPIPE) // a reader that has seen enough must not keep us from clearing up
 	err := run(ctx, os.Stdout, os.Args[1:])
 	stop()
 	exit(err)

@@ -41,7 +41,15 @@ func (b *bench) writes(ctx context.Context, sync bool) (err error) {
 		}
 		b.idle(s, serving)
 	}
+	// First, because a workspace that is created opens a billing item, and the
+	// reactor is at it for a while after the creates.
 	made := 0
+	for _, clients := range []int{64, 1024} {
+		if err := b.hotStream(ctx, s, serving, with, clients); err != nil {
+			return err
+		}
+		made++
+	}
 	reach := map[string]string{
 		"fsync1": "p50 ≤ 2 ms, p99 ≤ 8 ms", "no fsync1": "p50 ≤ 2 ms, p99 ≤ 8 ms",
 		"fsync64": "≥ 5,000/s, p99 ≤ 25 ms", "no fsync1024": "≥ 20,000/s", "fsync1024": "≥ 20,000/s",
@@ -55,11 +63,6 @@ func (b *bench) writes(ctx context.Context, sync bool) (err error) {
 	}
 	if err := s.countWorkspaces(ctx, made); err != nil {
 		return err
-	}
-	for _, clients := range []int{64, 1024} {
-		if err := b.hotStream(ctx, s, serving, with, clients); err != nil {
-			return err
-		}
 	}
 	if !sync {
 		return b.hotStreamInProcess(ctx, s, 1024)
