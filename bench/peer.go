@@ -83,16 +83,16 @@ func publishAndPoll(n int, c *conn) client {
 	}}
 }
 
-// peerService is what publishAndPoll talks to.
-type peerService struct {
+// watermillAlone is what publishAndPoll talks to.
+type watermillAlone struct {
 	*http.ServeMux
 	router    *message.Router
 	publisher message.Publisher
 	pool      *pgxpool.Pool
 }
 
-func newPeer(ctx context.Context, broker, database string) (*peerService, error) {
-	p := &peerService{ServeMux: http.NewServeMux()}
+func newPeer(ctx context.Context, broker, database string) (*watermillAlone, error) {
+	p := &watermillAlone{ServeMux: http.NewServeMux()}
 	var err error
 	if p.pool, err = pgxpool.New(ctx, database); err != nil {
 		return nil, err
@@ -120,12 +120,12 @@ func newPeer(ctx context.Context, broker, database string) (*peerService, error)
 	return p, nil
 }
 
-func (p *peerService) insert(m *message.Message) error {
+func (p *watermillAlone) insert(m *message.Message) error {
 	_, err := p.pool.Exec(m.Context(), "INSERT INTO things (id, body) VALUES ($1, $2) ON CONFLICT DO NOTHING", m.UUID, []byte(m.Payload))
 	return err
 }
 
-func (p *peerService) post(w http.ResponseWriter, r *http.Request) {
+func (p *watermillAlone) post(w http.ResponseWriter, r *http.Request) {
 	var body json.RawMessage
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -140,7 +140,7 @@ func (p *peerService) post(w http.ResponseWriter, r *http.Request) {
 	w.Write([]byte(id)) //nolint:errcheck // the client is gone
 }
 
-func (p *peerService) get(w http.ResponseWriter, r *http.Request) {
+func (p *watermillAlone) get(w http.ResponseWriter, r *http.Request) {
 	var body []byte
 	err := p.pool.QueryRow(r.Context(), "SELECT body FROM things WHERE id = $1", r.PathValue("id")).Scan(&body)
 	switch {
