@@ -22,13 +22,19 @@ import (
 // 7). All need a service token, which the access rules see to; what it shows
 // is its account, or the platform.
 type Billing struct {
-	Reads    *API
+	DB       projections.Reader
+	Cursors  *web.Cursors
+	Now      func() time.Time
 	Platform string   // the deployment's name
 	Postpaid []string // accounts that are not gated by their credit
 
 	// LogAccess writes down that billing was looked up by a person's name; the
 	// account is "" when the caller sees the platform.
 	LogAccess func(ctx context.Context, account, correlationID string, access events.AccessLogged) error
+}
+
+func (b *Billing) listing(caller auth.Caller, route string, q asked, filters ...string) (listing, error) {
+	return (&API{Cursors: b.Cursors}).listing(caller, route, q, filters...)
 }
 
 // maxRange is how many days a range may have, both ends included.
@@ -65,7 +71,7 @@ func (b *Billing) audit(ctx context.Context, caller auth.Caller, operation, user
 	if userName == "" {
 		return nil
 	}
-	subject, err := projections.FindUser(ctx, b.Reads.DB, userName)
+	subject, err := projections.FindUser(ctx, b.DB, userName)
 	if err != nil {
 		return unreachable(err)
 	}
@@ -133,11 +139,11 @@ func (b *Billing) ListBalances(ctx context.Context, r api.ListBalancesRequestObj
 		return nil, err
 	}
 	p := r.Params
-	l, err := b.Reads.listing(caller, "billing/balance", asked{p.Limit, 100, p.Next, p.Cursor})
+	l, err := b.listing(caller, "billing/balance", asked{p.Limit, 100, p.Next, p.Cursor})
 	if err != nil {
 		return nil, err
 	}
-	rows, next, err := projections.ListBalances(ctx, b.Reads.DB, accountOf(caller), l.page)
+	rows, next, err := projections.ListBalances(ctx, b.DB, accountOf(caller), l.page)
 	if err != nil {
 		return nil, unreachable(err)
 	}

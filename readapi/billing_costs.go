@@ -20,7 +20,7 @@ func (b *Billing) ListCosts(ctx context.Context, r api.ListCostsRequestObject) (
 	if _, _, err := dates(p.StartDate, p.EndDate); err != nil {
 		return nil, err
 	}
-	l, err := b.Reads.listing(caller, "billing/costs", asked{p.Limit, 50, p.Next, p.Cursor},
+	l, err := b.listing(caller, "billing/costs", asked{p.Limit, 50, p.Next, p.Cursor},
 		p.StartDate, p.EndDate, p.WorkspaceName, p.UserName)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (b *Billing) ListCosts(ctx context.Context, r api.ListCostsRequestObject) (
 	if err := b.audit(ctx, caller, "ListCosts", p.UserName); err != nil {
 		return nil, err
 	}
-	rows, next, err := projections.ListDailyCosts(ctx, b.Reads.DB, projections.DailyCostQuery{
+	rows, next, err := projections.ListDailyCosts(ctx, b.DB, projections.DailyCostQuery{
 		BillingFilter: b.filter(caller, l, p.WorkspaceName, p.UserName, ""),
 		StartDate:     p.StartDate, EndDate: p.EndDate,
 	})
@@ -87,7 +87,7 @@ func (b *Billing) GetCostSummary(ctx context.Context, r api.GetCostSummaryReques
 	if _, _, err := dates(p.StartDate, p.EndDate); err != nil {
 		return nil, err
 	}
-	sums, err := projections.SumCosts(ctx, b.Reads.DB, accountOf(caller), p.StartDate, p.EndDate)
+	sums, err := projections.SumCosts(ctx, b.DB, accountOf(caller), p.StartDate, p.EndDate)
 	if err != nil {
 		return nil, unreachable(err)
 	}

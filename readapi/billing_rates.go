@@ -22,14 +22,14 @@ func (b *Billing) ListRates(ctx context.Context, r api.ListRatesRequestObject) (
 			return nil, err
 		}
 	}
-	l, err := b.Reads.listing(caller, "billing/rates", asked{p.Limit, 50, p.Next, p.Cursor}, p.Date, p.UserName)
+	l, err := b.listing(caller, "billing/rates", asked{p.Limit, 50, p.Next, p.Cursor}, p.Date, p.UserName)
 	if err != nil {
 		return nil, err
 	}
 	if err := b.audit(ctx, caller, "ListRates", p.UserName); err != nil {
 		return nil, err
 	}
-	rows, next, err := projections.ListRates(ctx, b.Reads.DB, projections.RateQuery{
+	rows, next, err := projections.ListRates(ctx, b.DB, projections.RateQuery{
 		AccountID: accountOf(caller), Date: p.Date, UserName: p.UserName, Page: l.page,
 	})
 	if err != nil {

@@ -20,12 +20,12 @@ func (b *Billing) ListBillingItems(ctx context.Context, r api.ListBillingItemsRe
 	if p.Status != "" && !p.Status.Valid() {
 		return nil, fault.New(fault.Validation, "status must be active or closed, got %q", p.Status)
 	}
-	l, err := b.Reads.listing(caller, "billing/items", asked{p.Limit, 50, p.Next, p.Cursor},
+	l, err := b.listing(caller, "billing/items", asked{p.Limit, 50, p.Next, p.Cursor},
 		p.WorkspaceName, string(p.Status), p.EventType)
 	if err != nil {
 		return nil, err
 	}
-	rows, next, err := projections.ListBillingItems(ctx, b.Reads.DB, projections.BillingItemQuery{
+	rows, next, err := projections.ListBillingItems(ctx, b.DB, projections.BillingItemQuery{
 		BillingFilter: b.filter(caller, l, p.WorkspaceName, "", p.EventType), Status: string(p.Status),
 	})
 	if err != nil {
@@ -45,7 +45,7 @@ func (b *Billing) GetBillingItem(ctx context.Context, r api.GetBillingItemReques
 	if err != nil {
 		return nil, err
 	}
-	row, err := projections.FindBillingItem(ctx, b.Reads.DB, accountOf(caller), r.ID)
+	row, err := projections.FindBillingItem(ctx, b.DB, accountOf(caller), r.ID)
 	if err != nil {
 		return nil, unreachable(err)
 	}
@@ -84,14 +84,14 @@ func (b *Billing) ListBillingEvents(ctx context.Context, r api.ListBillingEvents
 	if err != nil {
 		return nil, err
 	}
-	p, today := r.Params, b.Reads.Now().UTC()
+	p, today := r.Params, b.Now().UTC()
 	from, to, err := dates(
 		cmp.Or(p.StartDate, today.AddDate(0, 0, -eventDays).Format(time.DateOnly)),
 		cmp.Or(p.EndDate, today.Format(time.DateOnly)))
 	if err != nil {
 		return nil, err
 	}
-	l, err := b.Reads.listing(caller, "billing/events", asked{p.Limit, 50, p.Next, p.Cursor},
+	l, err := b.listing(caller, "billing/events", asked{p.Limit, 50, p.Next, p.Cursor},
 		p.WorkspaceName, p.UserName, p.EventType, p.StartDate, p.EndDate)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (b *Billing) ListBillingEvents(ctx context.Context, r api.ListBillingEvents
 	if err := b.audit(ctx, caller, "ListBillingEvents", p.UserName); err != nil {
 		return nil, err
 	}
-	rows, next, err := projections.ListBillingEvents(ctx, b.Reads.DB, projections.BillingEventQuery{
+	rows, next, err := projections.ListBillingEvents(ctx, b.DB, projections.BillingEventQuery{
 		BillingFilter: b.filter(caller, l, p.WorkspaceName, p.UserName, p.EventType),
 		Occurred:      projections.Period{From: from, To: to.AddDate(0, 0, 1)},
 	})
