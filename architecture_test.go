@@ -30,16 +30,17 @@ func directions() map[string]set {
 		"commands":       {"events", "fault", "simulator/"},
 		"api/submission": {"api", "fault", "simulator/"}, // what a simple submission asks for
 
-		"projections": {"events", "commands", "fault"},
-		"writeapi":    handlers,
-		"readapi":     append(set{"projections", "infra/objects"}, handlers...),
-		"prices":      {"events", "commands", "fault", "rating"}, // the price list of a first start
-		"reactions":   append(set{"projections", "api/submission", "infra/objects"}, domain...),
-		"runs":        append(set{"projections", "infra/objects"}, domain...),
+		"internal/gather": {}, // many look-ups, few queries
+		"projections":     {"events", "commands", "fault", "internal/gather"},
+		"writeapi":        handlers,
+		"readapi":         append(set{"projections", "infra/objects"}, handlers...),
+		"prices":          {"events", "commands", "fault", "rating"}, // the price list of a first start
+		"reactions":       append(set{"projections", "api/submission", "infra/objects"}, domain...),
+		"runs":            append(set{"projections", "infra/objects"}, domain...),
 
 		"api":          {},
 		"api/contract": {"api", "fault"},
-		"infra/":       {"events", "fault", "infra/"}, // never what uses it
+		"infra/":       {"events", "fault", "infra/", "internal/gather"}, // never what uses it
 		"cmd/":         everything,
 		"bench":        everything,
 

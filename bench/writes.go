@@ -217,7 +217,7 @@ func (b *bench) hotStreamInProcess(ctx context.Context, s *stack, clients int) e
 	go func() { watched <- watcher.Run(watching) }()
 	defer func() { stop(); <-watched }()
 	handler := &commands.Handler{
-		Log: &ledger.Ledger{Pool: pool, Journal: j, Watcher: watcher, Partitions: counts}, Now: time.Now,
+		Log: ledger.New(ledger.Config{Pool: pool, Journal: j, Watcher: watcher, Partitions: counts}), Now: time.Now,
 	}
 	id := events.NewID(events.WorkspacePrefix)
 	to, from := commands.Target{Stream: id, PartitionKey: id}, commands.Origin{Actor: "bench"}

@@ -162,26 +162,26 @@ func (t *table[R]) pointers(r *R) []any {
 func (c column[R]) array(rows []*R) (any, error) {
 	switch c.field(rows[0]).(type) {
 	case *string:
-		return gather[string](rows, c.field), nil
+		return arrayOf[string](rows, c.field), nil
 	case *int64:
-		return gather[int64](rows, c.field), nil
+		return arrayOf[int64](rows, c.field), nil
 	case *bool:
-		return gather[bool](rows, c.field), nil
+		return arrayOf[bool](rows, c.field), nil
 	case *time.Time:
-		return gather[time.Time](rows, c.field), nil
+		return arrayOf[time.Time](rows, c.field), nil
 	case **time.Time:
-		return gather[*time.Time](rows, c.field), nil
+		return arrayOf[*time.Time](rows, c.field), nil
 	case **string:
-		return gather[*string](rows, c.field), nil
+		return arrayOf[*string](rows, c.field), nil
 	case **int64:
-		return gather[*int64](rows, c.field), nil
+		return arrayOf[*int64](rows, c.field), nil
 	case *[]byte:
-		return gather[[]byte](rows, c.field), nil
+		return arrayOf[[]byte](rows, c.field), nil
 	}
 	return nil, fmt.Errorf("column %s has a type that no array is made of", c.name)
 }
 
-func gather[T, R any](rows []*R, field func(*R) any) []T {
+func arrayOf[T, R any](rows []*R, field func(*R) any) []T {
 	out := make([]T, len(rows))
 	for i, r := range rows {
 		out[i] = *field(r).(*T)

@@ -18,21 +18,6 @@ type WorkspaceStats struct {
 	SimulationCount    int64
 }
 
-// CountWorkspace reads a workspace's counts: those of the account, or of all
-// accounts for "".
-func CountWorkspace(ctx context.Context, db Reader, id, account string) (WorkspaceStats, error) {
-	var s WorkspaceStats
-	err := db.QueryRow(ctx, `
-		SELECT coalesce((SELECT sum(active) FROM simulation_counts WHERE workspace_id = $1 AND account_id = coalesce(nullif($2, ''), account_id)), 0)::bigint,
-		       coalesce((SELECT sum(total) FROM configuration_counts WHERE workspace_id = $1 AND account_id = coalesce(nullif($2, ''), account_id)), 0)::bigint,
-		       coalesce((SELECT sum(total) FROM simulation_counts WHERE workspace_id = $1 AND account_id = coalesce(nullif($2, ''), account_id)), 0)::bigint`,
-		id, account).Scan(&s.ActiveSimulations, &s.ConfigurationCount, &s.SimulationCount)
-	if err != nil {
-		return s, fmt.Errorf("count workspace %s: %w", id, err)
-	}
-	return s, nil
-}
-
 // WorkspaceQuery asks for live workspaces, newest first.
 type WorkspaceQuery struct {
 	Scope    Scope // the built-in workspaces belong to every scope

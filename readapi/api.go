@@ -19,6 +19,7 @@ import (
 // submission, and the views that package writeapi asks for.
 type API struct {
 	DB         projections.Reader
+	Rows       *projections.Lookups
 	Cursors    *web.Cursors
 	Objects    Objects
 	Now        func() time.Time

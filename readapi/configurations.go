@@ -135,7 +135,7 @@ func (a *API) ConfigurationAt(ctx context.Context, id string, version int64) (co
 // Configuration returns a configuration as GET does, and its entity tag,
 // without a check of access: the answer to a write that was allowed.
 func (a *API) Configuration(ctx context.Context, id string) (api.Configuration, string, error) {
-	c, err := projections.FindConfiguration(ctx, a.DB, id)
+	c, err := a.Rows.Configuration(ctx, id)
 	if err != nil {
 		return api.Configuration{}, "", err
 	}
@@ -150,7 +150,7 @@ func (a *API) configuration(ctx context.Context, id string) (projections.Configu
 	if err != nil {
 		return projections.Configuration{}, err
 	}
-	c, err := projections.FindConfiguration(ctx, a.DB, id)
+	c, err := a.Rows.Configuration(ctx, id)
 	if err != nil {
 		return c, err
 	}

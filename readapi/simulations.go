@@ -89,7 +89,7 @@ func (a *API) GetSimulation(ctx context.Context, r api.GetSimulationRequestObjec
 // Simulation returns a simulation as GET does, without a check of access: the
 // answer to a write that was allowed.
 func (a *API) Simulation(ctx context.Context, id string) (api.Simulation, error) {
-	s, err := projections.FindSimulation(ctx, a.DB, id)
+	s, err := a.Rows.Simulation(ctx, id)
 	if err != nil {
 		return api.Simulation{}, err
 	}
@@ -110,7 +110,7 @@ func (a *API) AdmitTermination(ctx context.Context, id string) (workspace string
 	if err != nil {
 		return "", false, err
 	}
-	s, err := projections.FindSimulation(ctx, a.DB, id)
+	s, err := a.Rows.Simulation(ctx, id)
 	if err != nil {
 		return "", false, err
 	}
@@ -142,7 +142,7 @@ func (a *API) simulation(ctx context.Context, id string) (projections.Simulation
 // anySimulation reads a simulation of whatever account: its results are open
 // to every authenticated user (document 1, Authentication).
 func (a *API) anySimulation(ctx context.Context, id string) (projections.Simulation, error) {
-	s, err := projections.FindSimulation(ctx, a.DB, id)
+	s, err := a.Rows.Simulation(ctx, id)
 	if err != nil {
 		return s, err
 	}

@@ -79,11 +79,11 @@ func (a *API) Workspace(ctx context.Context, id string) (api.Workspace, string, 
 	if err != nil {
 		return api.Workspace{}, "", err
 	}
-	w, err := projections.FindWorkspace(ctx, a.DB, id)
+	w, err := a.Rows.Workspace(ctx, id)
 	if err != nil {
 		return api.Workspace{}, "", err
 	}
-	stats, err := projections.CountWorkspace(ctx, a.DB, id, accountOf(caller))
+	stats, err := a.Rows.CountWorkspace(ctx, id, accountOf(caller))
 	if err != nil {
 		return api.Workspace{}, "", err
 	}
@@ -101,7 +101,7 @@ func (a *API) workspace(ctx context.Context, id string, states ...string) (proje
 	if err != nil {
 		return projections.Workspace{}, err
 	}
-	w, err := projections.FindWorkspace(ctx, a.DB, id)
+	w, err := a.Rows.Workspace(ctx, id)
 	if err != nil {
 		return w, err
 	}

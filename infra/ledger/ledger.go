@@ -18,10 +18,11 @@ import (
 	"netsim/fault"
 	"netsim/infra/journal"
 	"netsim/infra/projector"
+	"netsim/internal/gather"
 )
 
-// Ledger implements commands.Log.
-type Ledger struct {
+// Config is what a ledger stands on.
+type Config struct {
 	Pool    *pgxpool.Pool
 	Journal *journal.Kafka
 	Watcher *projector.Watcher
@@ -31,40 +32,23 @@ type Ledger struct {
 	// MaxWaiting is how many appends may wait for their verdict at once,
 	// 0 for 50,000. Beyond it writes are shed.
 	MaxWaiting int64
+}
 
+// Ledger implements commands.Log.
+type Ledger struct {
+	Config
+	loads   gather.Gather[loadKey, events.Snapshot]
 	waiting atomic.Int64
 }
 
-const defaultWaiting = 50_000
-
-// Load implements commands.Log.
-func (l *Ledger) Load(ctx context.Context, stream, commandID string) (events.Snapshot, error) {
-	var (
-		s      events.Snapshot
-		hash   []byte
-		seq    *int64
-		digest *string
-	)
-	family, err := events.FamilyOf(stream)
-	if err != nil {
-		return s, err
-	}
-	err = l.Pool.QueryRow(ctx, `
-		SELECT coalesce(s.sequence, 0), s.hash, s.state, coalesce(s.parked, false), c.sequence, c.digest
-		FROM (SELECT) AS one
-		LEFT JOIN streams s ON s.stream = $1 AND s.family = $3
-		LEFT JOIN command_ids c ON c.stream = $1 AND c.command_id = $2
-		LIMIT 1`, stream, commandID, family).
-		Scan(&s.Head.Sequence, &hash, &s.State, &s.Parked, &seq, &digest)
-	if err != nil {
-		return s, fmt.Errorf("load stream %s: %w", stream, err)
-	}
-	copy(s.Head.Hash[:], hash)
-	if seq != nil && commandID != "" {
-		s.Prior = &events.Prior{Sequence: *seq, Digest: *digest}
-	}
-	return s, nil
+// New returns a ledger.
+func New(c Config) *Ledger {
+	l := &Ledger{Config: c}
+	l.loads.Query = l.load
+	return l
 }
+
+const defaultWaiting = 50_000
 
 // Append implements commands.Log.
 func (l *Ledger) Append(family events.Family, partitionKey string, m events.Message) (func(context.Context) (events.Position, error), error) {

@@ -104,9 +104,9 @@ func TestARecordThatIsNoFactIsRejected(t *testing.T) {
 func TestWritesAreShedWhileTooManyWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := &ledger.Ledger{
+		l := ledger.New(ledger.Config{
 			Journal: &journal.Kafka{}, Watcher: projector.NewWatcher(nil, "", nil), MaxWaiting: 2,
-		}
+		})
 		_, admitted := l.Append(events.Workspaces, "key", events.Message{})
 		ctx, cancel := context.WithCancel(t.Context())
 		for i := range l.MaxWaiting {
@@ -130,7 +130,7 @@ func TestWritesAreShedWhileTooManyWait(t *testing.T) {
 func TestAVerdictThatDoesNotComeEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := &ledger.Ledger{Watcher: projector.NewWatcher(nil, "", nil)}
+		l := ledger.New(ledger.Config{Watcher: projector.NewWatcher(nil, "", nil)})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := l.Verdict(ctx, events.Position{Family: events.Workspaces})

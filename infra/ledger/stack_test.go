@@ -84,7 +84,7 @@ func (at place) start(t *testing.T) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &ledger.Ledger{Pool: pool, Journal: j, Watcher: watcher, Partitions: partitions}
+	l := ledger.New(ledger.Config{Pool: pool, Journal: j, Watcher: watcher, Partitions: partitions})
 	return &process{pool, j, l, &commands.Handler{Log: l, Now: time.Now}}
 }
 

@@ -64,7 +64,7 @@ func (s *stack) listen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.ledger = &ledger.Ledger{Pool: s.pool, Journal: s.journal, Watcher: s.watcher, Partitions: partitions}
+	s.ledger = ledger.New(ledger.Config{Pool: s.pool, Journal: s.journal, Watcher: s.watcher, Partitions: partitions})
 	s.handler = &commands.Handler{Log: s.ledger, Now: time.Now}
 }
 

@@ -65,7 +65,7 @@ func New(t testing.TB) *World {
 	w.project(t, j)
 	partitions, err := ledger.LoadPartitions(t.Context(), w.DB)
 	must(t, err)
-	w.Ledger = &ledger.Ledger{Pool: w.DB, Journal: j, Watcher: w.Watcher, Partitions: partitions}
+	w.Ledger = ledger.New(ledger.Config{Pool: w.DB, Journal: j, Watcher: w.Watcher, Partitions: partitions})
 	w.Commands = &commands.Handler{Log: w.Ledger, Now: time.Now}
 	return w
 }

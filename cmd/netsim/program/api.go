@@ -6,6 +6,7 @@ import (
 	"time"
 
 	web "netsim/infra/http"
+	"netsim/projections"
 	"netsim/reactions"
 	"netsim/readapi"
 	"netsim/writeapi"
@@ -34,7 +35,7 @@ func (s *core) api(ctx context.Context, d *domain) (http.Handler, error) {
 		return nil, err
 	}
 	get := &readapi.API{
-		DB: s.pool, Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console,
+		DB: s.pool, Rows: projections.NewLookups(s.pool), Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console,
 		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
 		Checks: s.readiness(),
 	}

@@ -151,7 +151,7 @@ func (s *core) openLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.ledger = &ledger.Ledger{Pool: s.pool, Journal: s.journal, Watcher: s.watcher, Partitions: partitions}
+	s.ledger = ledger.New(ledger.Config{Pool: s.pool, Journal: s.journal, Watcher: s.watcher, Partitions: partitions})
 	s.handler = &commands.Handler{Log: s.ledger, Now: time.Now, Timeout: s.config.VerdictTimeout}
 	return nil
 }

@@ -1,0 +1,115 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/fault"
+	"netsim/internal/gather"
+)
+
+// Lookups reads single rows for many callers at once with few queries. Every
+// request looks up what it is about, and what came of it; under load these
+// were most of the database's work.
+type Lookups struct {
+	workspaces     gather.Gather[string, Workspace]
+	counts         gather.Gather[countKey, WorkspaceStats]
+	simulations    gather.Gather[string, Simulation]
+	configurations gather.Gather[string, Configuration]
+}
+
+// NewLookups returns look-ups in the read model.
+func NewLookups(db Reader) *Lookups {
+	return &Lookups{
+		workspaces:     gather.Gather[string, Workspace]{Query: rowsByID(db, &NewWorkspaces().rows)},
+		counts:         gather.Gather[countKey, WorkspaceStats]{Query: countsOf(db)},
+		simulations:    gather.Gather[string, Simulation]{Query: rowsByID(db, &NewSimulations().rows)},
+		configurations: gather.Gather[string, Configuration]{Query: rowsByID(db, &NewConfigurations().rows), Most: 16},
+	}
+}
+
+// Workspace reads a workspace in any state. It returns NotFound for one that
+// never was.
+func (l *Lookups) Workspace(ctx context.Context, id string) (Workspace, error) {
+	return lookUp(ctx, &l.workspaces, "workspace", id)
+}
+
+// Simulation reads a simulation, a deleted one too. It returns NotFound for
+// one that never was.
+func (l *Lookups) Simulation(ctx context.Context, id string) (Simulation, error) {
+	return lookUp(ctx, &l.simulations, "simulation", id)
+}
+
+// Configuration reads a configuration as it is now, a deleted one too. It
+// returns NotFound for one that never was.
+func (l *Lookups) Configuration(ctx context.Context, id string) (Configuration, error) {
+	return lookUp(ctx, &l.configurations, "configuration", id)
+}
+
+// CountWorkspace reads a workspace's counts: those of the account, or of all
+// accounts for "".
+func (l *Lookups) CountWorkspace(ctx context.Context, id, account string) (WorkspaceStats, error) {
+	stats, _, err := l.counts.Get(ctx, countKey{id, account})
+	if err != nil {
+		return stats, fmt.Errorf("count workspace %s: %w", id, err)
+	}
+	return stats, nil
+}
+
+func lookUp[R any](ctx context.Context, g *gather.Gather[string, R], what, id string) (R, error) {
+	row, found, err := g.Get(ctx, id)
+	switch {
+	case err != nil:
+		return row, fmt.Errorf("read %s %s: %w", what, id, err)
+	case !found:
+		return row, fault.New(fault.NotFound, "%s %s does not exist", what, id)
+	}
+	return row, nil
+}
+
+// rowsByID returns the query of a table's rows by their key.
+func rowsByID[R any](db Reader, t *table[R]) func(context.Context, []string) (map[string]R, error) {
+	sql := fmt.Sprintf(`SELECT %s FROM %s WHERE %s = ANY($1)`, t.list(""), t.name, t.columns[0].name)
+	return func(ctx context.Context, ids []string) (map[string]R, error) {
+		rows, err := db.Query(ctx, sql, ids)
+		found, err := collect(rows, err, t.pointers)
+		if err != nil {
+			return nil, err
+		}
+		byID := make(map[string]R, len(found))
+		for i := range found {
+			byID[t.key(&found[i])] = found[i]
+		}
+		return byID, nil
+	}
+}
+
+// countsOf returns the query of workspaces' counts.
+func countsOf(db Reader) func(context.Context, []countKey) (map[countKey]WorkspaceStats, error) {
+	return func(ctx context.Context, keys []countKey) (map[countKey]WorkspaceStats, error) {
+		rows, err := db.Query(ctx, `
+			SELECT k.workspace, k.account, coalesce(s.active, 0), coalesce(c.total, 0), coalesce(s.total, 0)
+			FROM unnest($1::text[], $2::text[]) AS k (workspace, account)
+			LEFT JOIN LATERAL (SELECT sum(active)::bigint AS active, sum(total)::bigint AS total FROM simulation_counts
+				WHERE workspace_id = k.workspace AND account_id = coalesce(nullif(k.account, ''), account_id)) s ON true
+			LEFT JOIN LATERAL (SELECT sum(total)::bigint AS total FROM configuration_counts
+				WHERE workspace_id = k.workspace AND account_id = coalesce(nullif(k.account, ''), account_id)) c ON true`,
+			each(keys, func(k countKey) string { return k.workspace }),
+			each(keys, func(k countKey) string { return k.account }))
+		if err != nil {
+			return nil, err
+		}
+		counts := make(map[countKey]WorkspaceStats, len(keys))
+		var key countKey
+		var stats WorkspaceStats
+		_, err = pgx.ForEachRow(rows,
+			[]any{&key.workspace, &key.account, &stats.ActiveSimulations, &stats.ConfigurationCount, &stats.SimulationCount},
+			func() error {
+				counts[key] = stats
+				return nil
+			})
+		return counts, err
+	}
+}
