@@ -1,0 +1,412 @@
+package readapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/api"
+	"netsim/api/contract"
+	"netsim/api/contract/contracttest"
+	"netsim/events"
+	"netsim/infra/auth"
+	web "netsim/infra/http"
+	"netsim/infra/postgres"
+	"netsim/infra/teststack"
+	"netsim/projections"
+	"netsim/readapi"
+)
+
+const (
+	mine   = "acct_00000000000000000000000001"
+	theirs = "acct_00000000000000000000000002"
+	lab    = "workspace_00000000000000000000000001"
+)
+
+// desk is the billing API on a read model that holds given facts.
+type desk struct {
+	t      *testing.T
+	pool   *pgxpool.Pool
+	parts  []projections.Projection
+	facts  map[string]int64 // by stream
+	caller auth.Caller
+	http   *http.Client
+	url    string
+	logged []string
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	ctx := t.Context()
+	d := &desk{t: t, parts: projections.All(), facts: map[string]int64{}, caller: auth.Caller{
+		UserID: "auditor", Service: true, AccountID: mine, AllWorkspaces: true,
+	}}
+	var err error
+	if d.pool, err = postgres.Open(ctx, teststack.Postgres(t), "readmodel", 4); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.pool.Close)
+	if err := postgres.Migrate(ctx, d.pool); err != nil {
+		t.Fatal(err)
+	}
+	d.exec("CREATE SCHEMA readmodel")
+	for _, p := range d.parts {
+		d.exec(p.Schema())
+	}
+	d.exec(`INSERT INTO directory VALUES ('user', 'u1', 'Ada', now()), ('user', 'u2', 'Bob', now()),
+		('account', $1, 'Mine Labs', now()), ('sandbox', 'sb', 'play', now())`, mine)
+	d.serve(d.pool)
+	return d
+}
+
+// unserved has the operations that a test asks nothing of, one level deeper
+// than those that it does.
+type unserved struct{ api.StrictServerInterface }
+
+// serve answers requests of the desk's caller from a database.
+func (d *desk) serve(db projections.Reader) {
+	d.t.Helper()
+	cursors, err := web.NewCursors([][]byte{make([]byte, 32)}, time.Now)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	rules, err := contract.Load()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	billing := struct {
+		unserved
+		*readapi.Billing
+	}{Billing: &readapi.Billing{
+		DB: db, Cursors: cursors, Now: func() time.Time { return time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC) },
+		Platform: "netsim", Postpaid: []string{theirs},
+		LogAccess: func(_ context.Context, account, _ string, a events.AccessLogged) error {
+			d.logged = append(d.logged, strings.Join([]string{a.Caller, a.Operation, a.FilterKey, a.SubjectID, "on", account}, " "))
+			return nil
+		},
+	}}
+	fail := web.Errors{Log: slog.New(slog.DiscardHandler)}.Fail
+	router := chi.NewRouter()
+	router.Use(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r.WithContext(auth.WithCaller(r.Context(), d.caller)))
+		})
+	}, rules.Check(fail))
+	strict := api.NewStrictHandlerWithOptions(billing, nil, api.StrictHTTPServerOptions{
+		RequestErrorHandlerFunc: fail, ResponseErrorHandlerFunc: fail,
+	})
+	server := httptest.NewServer(api.HandlerFromMux(strict, router))
+	d.t.Cleanup(server.Close)
+	d.url, d.http = server.URL, &http.Client{Transport: contracttest.Transport(d.t, nil)}
+}
+
+func (d *desk) exec(sql string, args ...any) {
+	d.t.Helper()
+	if _, err := d.pool.Exec(d.t.Context(), sql, args...); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// tell projects an event as a fact.
+func (d *desk) tell(stream string, data events.Data) {
+	d.t.Helper()
+	d.facts[stream]++
+	at := time.Date(2026, 4, 15, 12, 0, 0, 0, time.UTC).Add(time.Duration(d.facts[stream]) * time.Second)
+	f := events.Fact{Event: events.Event{
+		Frame: events.Frame{ID: "e", Stream: stream, Sequence: d.facts[stream], CauseID: "cause", Time: at}, Hash: events.Hash{1}, Data: data,
+	}, RecordedAt: at}
+	if f.Sequence > 1 {
+		f.PreviousHash = events.Hash{2}
+	}
+	reads, writes := &pgx.Batch{}, &pgx.Batch{}
+	for _, p := range d.parts {
+		p.Load(reads, []events.Fact{f})
+	}
+	if err := d.pool.SendBatch(d.t.Context(), reads).Close(); err != nil {
+		d.t.Fatal(err)
+	}
+	for _, p := range d.parts {
+		if err := p.Apply(writes, []events.Fact{f}); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	if err := d.pool.SendBatch(d.t.Context(), writes).Close(); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// get returns the body of a response with the status. It is within the contract.
+func (d *desk) get(path string, status int) map[string]any {
+	d.t.Helper()
+	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+"/api/v1/billing/"+path, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	resp, err := d.http.Do(req)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // it is read whole
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var body map[string]any
+	if err := json.Unmarshal(text, &body); err != nil {
+		d.t.Fatalf("%s: %v: %s", path, err, text)
+	}
+	if resp.StatusCode != status {
+		d.t.Fatalf("%s: status %d, want %d: %s", path, resp.StatusCode, status, text)
+	}
+	return body
+}
+
+// walk follows the cursors and returns a member of every row.
+func (d *desk) walk(path, key, member string, pages int) []string {
+	d.t.Helper()
+	var out []string
+	for next, n := "", 1; ; n++ {
+		page := d.get(path+next, http.StatusOK)
+		rows, _ := page[key].([]any)
+		for _, r := range rows {
+			row, _ := r.(map[string]any)
+			out = append(out, fmt.Sprint(row[member]))
+		}
+		pagination, _ := page["pagination"].(map[string]any)
+		if pagination["hasMore"] != true {
+			if n != pages {
+				d.t.Errorf("%s has %d pages, want %d", path, n, pages)
+			}
+			return out
+		}
+		next = "&cursor=" + fmt.Sprint(pagination["nextCursor"])
+	}
+}
+
+func usage(event, item int64, action string, before, after int64) events.UsageRecorded {
+	return events.UsageRecorded{
+		BillingEventID: event, BillingItemID: item, Meter: "cluster", Action: action, RateName: "cluster", ItemName: "nightly",
+		PreviousCount: before, CurrentCount: after, BillableCount: after, WorkspaceID: lab, UserID: "u1",
+		ResourceType: "simulation", ResourceID: "sim_1", CauseType: "netsim.simulation.started.v1", Ranks: 64, Engine: "builtin",
+		OccurredAt: time.Date(2026, 4, 15, 10, 0, int(event), 0, time.UTC),
+	}
+}
+
+func cost(id int64, date, amount, workspace string) events.DailyCostRated {
+	day, _ := time.Parse(time.DateOnly, date)
+	return events.DailyCostRated{
+		DailyCostID: id, BillingItemID: id, ItemName: "nightly", Date: date, RateID: 1, RateName: "cluster",
+		RateAmount: "10.00", Cost: amount, Currency: "CREDIT", Quantity: 1, WorkspaceID: workspace, UserID: "u1",
+		Segments: []events.CostSegment{{From: day, To: day.AddDate(0, 0, 1), Units: 1, Fraction: "1", Count: 1}},
+		DayPrice: "240", UnitDays: "1", Period: "hour", EngineVersion: "rating-1", FirstEventID: 1, LastEventID: 1, Version: 1,
+	}
+}
+
+func hashOf(first byte) string { return events.Hash{first}.String() }
+
+// filled returns a desk with a little of everything.
+func filled(t *testing.T) *desk {
+	d := newDesk(t)
+	d.tell(lab, events.WorkspaceCreated{AccountID: mine, Name: "lab", Owner: "u1"})
+	d.tell(mine, events.CreditGranted{Amount: "100", Currency: "CREDIT"})
+	d.tell(mine, usage(1, 1, "start", 0, 2))
+	storage := usage(2, 2, "start", 0, 1)
+	storage.Meter, storage.RateName, storage.UserID, storage.WorkspaceID = "storage", "storage", "", ""
+	storage.SandboxID, storage.SizeBytes, storage.ResourceType = "sb", 5, "results"
+	d.tell(mine, storage)
+	d.tell(mine, usage(3, 1, "stop", 2, 0))
+	d.tell(theirs, usage(4, 3, "start", 0, 1))
+	d.tell(mine, cost(1, "2026-04-15", "0.1", lab))
+	d.tell(mine, cost(2, "2026-04-15", "0.2", ""))
+	d.tell(mine, cost(3, "2026-04-16", "240", lab))
+	d.tell(theirs, cost(4, "2026-04-16", "7", lab))
+	for i, name := range []string{"cluster", "storage", "tiered", "tiered"} {
+		r := events.RateSet{
+			RateID: int64(i + 1), Platform: "netsim", RateName: name, RateType: "unit", RateTypeRaw: "unit", Amount: "10.00",
+			Currency: "CREDIT", Period: "hour", UnitName: "ranks", UnitSize: "1024", StartDate: "2026-01-01",
+		}
+		switch i {
+		case 1:
+			r.EndDate = "2026-03-01"
+		case 2:
+			r.RateType, r.TierEnd = "graduated", 10
+		case 3:
+			r.RateType, r.TierStart, r.AccountID = "graduated", 10, theirs
+		}
+		d.tell("platform_netsim", r)
+	}
+	return d
+}
+
+func TestBillingLists(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, path, key, member string
+		account                 string
+		pages                   int
+		want                    []string
+	}{
+		{"items, newest first", "items?limit=1", "items", "billingItemId", mine, 2, []string{"2", "1"}},
+		{"items of the platform", "items?limit=2", "items", "billingItemId", "*", 2, []string{"3", "2", "1"}},
+		{"active items", "items?status=active", "items", "billingItemId", mine, 1, []string{"2"}},
+		{"closed items", "items?status=closed", "items", "billingItemId", mine, 1, []string{"1"}},
+		{"items of a type", "items?eventType=storage", "items", "billingItemId", mine, 1, []string{"2"}},
+		{"items of a workspace", "items?workspaceName=lab", "items", "billingItemId", mine, 1, []string{"1"}},
+		{"items of a workspace that nobody has", "items?workspaceName=none", "items", "billingItemId", mine, 1, nil},
+		{"items of another account's workspace", "items?workspaceName=lab", "items", "billingItemId", theirs, 1, nil},
+		{"events, newest first", "events?limit=2", "events", "billingEventId", mine, 2, []string{"3", "2", "1"}},
+		{"events of a user", "events?userName=Ada", "events", "billingEventId", mine, 1, []string{"3", "1"}},
+		{"events of a user without any", "events?userName=Bob", "events", "billingEventId", mine, 1, nil},
+		{"events on a day", "events?startDate=2026-04-15&endDate=2026-04-15", "events", "billingEventId", mine, 1, []string{"3", "2", "1"}},
+		{"events before", "events?startDate=2026-04-01&endDate=2026-04-14", "events", "billingEventId", mine, 1, nil},
+		{"costs by date and id", "costs?startDate=2026-04-01&endDate=2026-04-30&limit=2", "costs", "dailyCostId", mine, 2, []string{"1", "2", "3"}},
+		{"costs of a day", "costs?startDate=2026-04-16&endDate=2026-04-16", "costs", "dailyCostId", mine, 1, []string{"3"}},
+		{"costs of the platform", "costs?startDate=2026-04-16&endDate=2026-04-16", "costs", "dailyCostId", "*", 1, []string{"3", "4"}},
+		{"costs of a workspace and user", "costs?startDate=2026-04-01&endDate=2026-04-30&workspaceName=lab&userName=Ada", "costs", "dailyCostId", mine, 1, []string{"1", "3"}},
+		{"balances", "balance?limit=1", "balances", "currentBalance", mine, 1, []string{"-140.3"}},
+		{"balances of the platform", "balance?limit=1", "balances", "accountType", "*", 2, []string{"prepaid", "postpaid"}},
+		{"rates by name and tier", "rates?limit=1", "rates", "rateId", mine, 3, []string{"1", "2", "3"}},
+		{"an account's own rates", "rates?limit=100", "rates", "rateId", theirs, 1, []string{"1", "2", "3", "4"}},
+		{"rates on a day", "rates?date=2026-03-01", "rates", "rateId", mine, 1, []string{"1", "3"}},
+		{"rates where a user is billed", "rates?userName=Ada", "rates", "rateId", "*", 1, []string{"1", "2", "3", "4"}},
+		{"rates where a user is not", "rates?userName=Bob", "rates", "rateId", mine, 1, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			d := filled(t)
+			d.caller.AccountID = tt.account
+			if diff := cmp.Diff(tt.want, d.walk(tt.path, tt.key, tt.member, tt.pages)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.path, diff)
+			}
+		})
+	}
+}
+
+func TestBillingRecords(t *testing.T) {
+	t.Parallel()
+	d := filled(t)
+	item := d.get("items/1", http.StatusOK)
+	want := map[string]any{
+		"billingItemId": 1.0, "accountId": mine, "accountName": "Mine Labs", "platformName": "netsim", "itemName": "nightly",
+		"rateName": "cluster", "eventType": "cluster", "eventAction": "stop", "quantity": 0.0, "workspaceId": lab, "workspaceName": "lab",
+		"sandboxId": nil, "sandboxName": nil, "userId": "u1", "userName": "Ada", "status": "closed",
+		"startTimestamp": "2026-04-15T10:00:01.000Z", "endTimestamp": "2026-04-15T10:00:03.000Z",
+		"details":  map[string]any{"resourceType": "simulation", "resourceId": "sim_1", "ranks": 64.0, "engine": "builtin"},
+		"metadata": map[string]any{"openedBy": 1.0, "lastChangedBy": 3.0, "closedBy": 3.0},
+	}
+	if diff := cmp.Diff(want, item); diff != "" {
+		t.Errorf("item (-want +got):\n%s", diff)
+	}
+	rows, _ := d.get("events?userName=Ada", http.StatusOK)["events"].([]any)
+	event, _ := rows[1].(map[string]any)
+	if event["eventName"] != "simulation.started" || event["eventHash"] != "sha256:"+hashOf(1) {
+		t.Errorf("event %v", event)
+	}
+	want = map[string]any{
+		"stream": mine, "sequence": 2.0, "previousHash": "sha256:" + hashOf(2), "causeId": "cause",
+		"causeType": "netsim.simulation.started.v1", "resourceType": "simulation", "resourceId": "sim_1", "ranks": 64.0, "engine": "builtin",
+	}
+	if diff := cmp.Diff(want, event["details"]); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
+	summary := d.get("costs/summary?startDate=2026-04-01&endDate=2026-04-30", http.StatusOK)
+	want = map[string]any{
+		"startDate": "2026-04-01", "endDate": "2026-04-30", "USD": nil,
+		"CREDIT": map[string]any{
+			"total": "240.3", "byRate": map[string]any{"cluster": "240.3"},
+			"byWorkspace": map[string]any{lab: "240.1", "unassigned": "0.2"},
+		},
+	}
+	if diff := cmp.Diff(want, summary); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+}
+
+func TestBillingRefuses(t *testing.T) {
+	t.Parallel()
+	d := filled(t)
+	first, _ := d.get("items?limit=1", http.StatusOK)["pagination"].(map[string]any)
+	cursor := fmt.Sprint(first["nextCursor"])
+	for _, tt := range []struct {
+		name, path string
+		status     int
+	}{
+		{"an item of another account", "items/3", http.StatusNotFound},
+		{"an item that never was", "items/99", http.StatusNotFound},
+		{"an item id that is no number", "items/x", http.StatusNotFound},
+		{"an unknown status", "items?status=open", http.StatusBadRequest},
+		{"a cursor of our making for another list", "events?cursor=" + cursor, http.StatusBadRequest},
+		{"a cursor with another filter", "items?status=active&cursor=" + cursor, http.StatusBadRequest},
+		{"a cursor that is none", "items?cursor=abc", http.StatusBadRequest},
+		{"a limit above the most", "items?limit=101", http.StatusBadRequest},
+		{"a limit of balances", "balance?limit=1001", http.StatusBadRequest},
+		{"costs without dates", "costs", http.StatusBadRequest},
+		{"a date that is none", "costs?startDate=2026-02-30&endDate=2026-03-01", http.StatusBadRequest},
+		{"an inverted range", "costs?startDate=2026-03-02&endDate=2026-03-01", http.StatusBadRequest},
+		{"367 days", "costs/summary?startDate=2025-01-01&endDate=2026-01-02", http.StatusBadRequest},
+		{"366 days", "costs/summary?startDate=2025-01-01&endDate=2026-01-01", http.StatusOK},
+		{"an inverted range of events", "events?startDate=2026-04-21", http.StatusBadRequest},
+		{"a bad date of rates", "rates?date=yesterday", http.StatusBadRequest},
+	} {
+		d.get(tt.path, tt.status)
+		if t.Failed() {
+			t.Fatalf("at %s", tt.name)
+		}
+	}
+	d.caller.AccountID = "*"
+	d.get("items/3", http.StatusOK)
+	d.get("items?cursor="+cursor, http.StatusBadRequest) // another scope
+}
+
+func TestBillingLogsLookUpsByName(t *testing.T) {
+	t.Parallel()
+	d := filled(t)
+	d.get("rates?userName=Ada", http.StatusOK)
+	d.get("rates", http.StatusOK)
+	d.get("events?userName=Nobody", http.StatusOK)
+	d.caller.AccountID = "*"
+	d.get("costs?startDate=2026-04-01&endDate=2026-04-30&userName=Bob", http.StatusOK)
+	want := []string{
+		"auditor ListRates userName u1 on " + mine, "auditor ListBillingEvents userName  on " + mine, "auditor ListCosts userName u2 on ",
+	}
+	if diff := cmp.Diff(want, d.logged); diff != "" {
+		t.Errorf("logged (-want +got):\n%s", diff)
+	}
+}
+
+// TestBillingWithoutItsStore: nothing answers where the read store should be.
+func TestBillingWithoutItsStore(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close() //nolint:errcheck // only its address is wanted
+	gone, err := pgxpool.New(t.Context(), fmt.Sprintf("postgres://nobody@%s/none", listener.Addr()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(gone.Close)
+	d.serve(gone)
+	dates := "?startDate=2026-04-01&endDate=2026-04-30"
+	for _, path := range []string{"balance", "costs" + dates, "costs/summary" + dates, "items", "items/1", "events", "rates", "rates?userName=Ada"} {
+		body := d.get(path, http.StatusBadGateway)
+		if refusal, _ := body["error"].(map[string]any); refusal["code"] != "BAD_GATEWAY" {
+			t.Errorf("%s: %v", path, body)
+		}
+	}
+}
