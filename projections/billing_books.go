@@ -78,13 +78,15 @@ func MeteredBetween(ctx context.Context, db Reader, from, to time.Time) ([]Meter
 	return found, nil
 }
 
-// ItemsBetween returns the ids, in order and behind after, of items that are
-// active at some time between two instants; at most limit of them.
-func ItemsBetween(ctx context.Context, db Reader, m Metered, from, to time.Time, after int64, limit int) ([]int64, error) {
+// ItemsBetween returns the ids, in order, of items that are active at some time
+// between two instants; unless date is "", only of those that have no cost on
+// that day, YYYY-MM-DD.
+func ItemsBetween(ctx context.Context, db Reader, m Metered, from, to time.Time, date string) ([]int64, error) {
 	rows, err := db.Query(ctx, `
-		SELECT id FROM billing_items
-		WHERE account_id = $1 AND rate_name = $2 AND started_at < $4 AND coalesce(ended_at, 'infinity') >= $3 AND id > $5
-		ORDER BY id LIMIT $6`, m.AccountID, m.RateName, from, to, after, limit)
+		SELECT id FROM billing_items i
+		WHERE account_id = $1 AND rate_name = $2 AND started_at < $4 AND coalesce(ended_at, 'infinity') >= $3
+		AND ($5 = '' OR NOT EXISTS (SELECT FROM daily_costs d WHERE d.item_id = i.id AND d.date = $5 AND d.correction_of = 0))
+		ORDER BY id`, m.AccountID, m.RateName, from, to, date)
 	if err != nil {
 		return nil, fmt.Errorf("find items: %w", err)
 	}

@@ -130,12 +130,13 @@ func queueTotals(writes *pgx.Batch, moves []costMove) {
 		return
 	}
 	writes.Queue(`
-		INSERT INTO cost_totals AS t (account_id, date, currency, rate_name, workspace_id, total)
-		SELECT account_id, date, currency, rate_name, workspace_id, trim_scale(sum(after::numeric - before::numeric))
+		INSERT INTO cost_totals AS t (account_id, period, currency, rate_name, workspace_id, total)
+		SELECT account_id, period, currency, rate_name, workspace_id, trim_scale(sum(after::numeric - before::numeric))
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-			AS m (account_id, date, currency, rate_name, workspace_id, before, after)
-		GROUP BY account_id, date, currency, rate_name, workspace_id
-		ON CONFLICT (account_id, date, currency, rate_name, workspace_id)
+			AS m (account_id, date, currency, rate_name, workspace_id, before, after),
+			LATERAL (VALUES (date), (left(date, 7))) AS of (period)
+		GROUP BY account_id, period, currency, rate_name, workspace_id
+		ON CONFLICT (account_id, period, currency, rate_name, workspace_id)
 		DO UPDATE SET total = trim_scale(t.total + excluded.total)`,
 		each(moves, func(m costMove) string { return m.row.AccountID }),
 		each(moves, func(m costMove) string { return m.row.Date }),

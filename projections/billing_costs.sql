@@ -35,17 +35,18 @@ CREATE INDEX daily_costs_date ON daily_costs (date, id);
 CREATE INDEX daily_costs_item ON daily_costs (item_id, date);
 CREATE INDEX daily_costs_corrections ON daily_costs (correction_of) WHERE correction_of <> 0;
 
--- Sums of the daily costs, so that a summary never scans them.
+-- Sums of the daily costs by day and by month, so that a summary never scans
+-- them and that of a year reads twelve months instead of its days.
 CREATE TABLE cost_totals (
     account_id   text    NOT NULL,
-    date         text    NOT NULL COLLATE "C",
+    period       text    NOT NULL COLLATE "C", -- YYYY-MM-DD or YYYY-MM
     currency     text    NOT NULL,
     rate_name    text    NOT NULL,
     workspace_id text    NOT NULL,
     total        numeric NOT NULL,
-    PRIMARY KEY (account_id, date, currency, rate_name, workspace_id)
+    PRIMARY KEY (account_id, period, currency, rate_name, workspace_id)
 );
-CREATE INDEX cost_totals_date ON cost_totals (date);
+CREATE INDEX cost_totals_period ON cost_totals (period);
 
 CREATE TABLE balances (
     account_id text        NOT NULL,

@@ -42,6 +42,8 @@ func (f BillingFilter) conditions() conditions {
 			WHERE name = ? AND (? = '' OR account_id IN ('', ?))))`, f.WorkspaceName, f.AccountID, f.AccountID)
 	}
 	if f.UserName != "" {
+		// The first part ends the search for a name that nobody has at once.
+		c.add("EXISTS (SELECT FROM directory WHERE kind = 'user' AND name = ?)", f.UserName)
 		c.add("user_id = ANY("+usersNamed("?")+")", f.UserName)
 	}
 	if f.EventType != "" {
@@ -195,11 +197,11 @@ type CostSum struct {
 	Total       string // decimal
 }
 
-// SumCosts adds the costs of an account, or of all for "", up. Both days,
-// YYYY-MM-DD, are inclusive.
-func SumCosts(ctx context.Context, db Reader, account, startDate, endDate string) ([]CostSum, error) {
+// SumCosts adds the costs of an account, or of all for "", up. Both days are
+// inclusive.
+func SumCosts(ctx context.Context, db Reader, account string, start, end time.Time) ([]CostSum, error) {
 	c := BillingFilter{AccountID: account}.conditions()
-	c.add("date BETWEEN ? AND ?", startDate, endDate)
+	c.add("period = ANY(?)", periods(start, end))
 	rows, err := db.Query(ctx, `
 		SELECT currency, rate_name, workspace_id, trim_scale(sum(total))::text FROM cost_totals
 		WHERE `+c.where()+`
@@ -211,6 +213,23 @@ func SumCosts(ctx context.Context, db Reader, account, startDate, endDate string
 		return nil, fmt.Errorf("sum the costs: %w", err)
 	}
 	return sums, nil
+}
+
+// periods cuts a range of days, both inclusive, into whole months and the days
+// that are left at its ends.
+func periods(start, end time.Time) []string {
+	var out []string
+	for day := start; !day.After(end); {
+		month := day.AddDate(0, 1, 0)
+		if day.Day() == 1 && !month.AddDate(0, 0, -1).After(end) {
+			out = append(out, day.Format("2006-01"))
+			day = month
+			continue
+		}
+		out = append(out, day.Format(time.DateOnly))
+		day = day.AddDate(0, 0, 1)
+	}
+	return out
 }
 
 // RateQuery asks for rates by name, tier and start.

@@ -2,6 +2,7 @@ package projections_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -119,6 +120,45 @@ func TestBillingIgnoresBatches(t *testing.T) {
 		}
 		if diff := cmp.Diff(atOnce, random); diff != "" {
 			rt.Errorf("random batches differ (-at once +random):\n%s", diff)
+		}
+	})
+}
+
+// TestSumCosts sums ranges that begin and end anywhere: the months in the sums
+// and the days at the ends are each day once.
+func TestSumCosts(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	m, err := newReadModel(ctx, connect(t), "readmodel", projections.NewCosts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	var facts []events.Fact
+	for i := range int64(800) {
+		facts = append(facts, events.Fact{Event: events.Event{Frame: events.Frame{Stream: "acct_1", Sequence: i + 1}, Data: events.DailyCostRated{
+			DailyCostID: i + 1, BillingItemID: 1, Date: first.AddDate(0, 0, int(i)).Format(time.DateOnly),
+			Cost: "0.1", Currency: "USD", RateName: "cluster", Version: 1,
+		}}})
+	}
+	if err := m.apply(ctx, facts...); err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		from := rapid.IntRange(0, 799).Draw(rt, "from")
+		days := rapid.IntRange(1, min(366, 800-from)).Draw(rt, "days")
+		sums, err := projections.SumCosts(ctx, m.db, "acct_1", first.AddDate(0, 0, from), first.AddDate(0, 0, from+days-1))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		want := strings.TrimSuffix(fmt.Sprintf("%d.%d", days/10, days%10), ".0")
+		for _, s := range sums {
+			if s.Total != want {
+				rt.Errorf("%d days cost %s, want %s", days, s.Total, want)
+			}
+		}
+		if len(sums) != 3 { // in all, of the rate, of no workspace
+			rt.Errorf("%d sums", len(sums))
 		}
 	})
 }

@@ -3,6 +3,7 @@ package reactions
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,6 +17,7 @@ import (
 const (
 	ratedPage    = 1000 // items that are rated together
 	ratedAtATime = 64   // costs that wait for their verdicts at a time
+	missedNights = 31   // days that a night looks back for what has no cost
 )
 
 // bookClosed books the days of a closed item that have no cost yet, the last
@@ -45,31 +47,42 @@ func (b *Billing) bookClosed(ctx context.Context, f events.Fact, item *projectio
 }
 
 // AccrueDay books what every item that was active on a UTC day, which is over,
-// costs for it. Days may come in any order and again: what is booked already,
-// with the same result, is left as it is.
+// costs for it. It may run again, and for days in any order: what is booked
+// already, with the same result, is left as it is.
+//
+// A night may have been missed, so it also books the days of the month before
+// for items that have no cost on them.
 func (b *Billing) AccrueDay(ctx context.Context, date time.Time) error {
 	day := dayOf(date)
-	next := day.AddDate(0, 0, 1)
-	if b.Now().Before(next) {
+	if b.Now().Before(day.AddDate(0, 0, 1)) {
 		return fmt.Errorf("accrue %s: the day is not over", day.Format(time.DateOnly))
 	}
+	for back := missedNights; back > 0; back-- {
+		missed := day.AddDate(0, 0, -back)
+		if err := b.accrue(ctx, missed, missed.Format(time.DateOnly)); err != nil {
+			return err
+		}
+	}
+	return b.accrue(ctx, day, "")
+}
+
+// accrue books a day of all items, or, unless unbooked is "", of those that
+// have no cost on that date.
+func (b *Billing) accrue(ctx context.Context, day time.Time, unbooked string) error {
+	next := day.AddDate(0, 0, 1)
 	uses, err := projections.MeteredBetween(ctx, b.DB, day, next)
 	if err != nil {
 		return err
 	}
 	for _, use := range uses {
-		for after := int64(0); ; {
-			items, err := projections.ItemsBetween(ctx, b.DB, use, day, next, after, ratedPage)
-			if err != nil {
-				return err
+		items, err := projections.ItemsBetween(ctx, b.DB, use, day, next, unbooked)
+		if err != nil {
+			return err
+		}
+		for page := range slices.Chunk(items, ratedPage) {
+			if err := b.bookItems(ctx, use, day, page, commands.Origin{Actor: systemActor}); err != nil {
+				return fmt.Errorf("accrue %s of %s on %s: %w", use.RateName, use.AccountID, day.Format(time.DateOnly), err)
 			}
-			if err := b.bookItems(ctx, use, day, items, commands.Origin{Actor: systemActor}); err != nil {
-				return fmt.Errorf("accrue %s of %s: %w", use.RateName, use.AccountID, err)
-			}
-			if len(items) < ratedPage {
-				break
-			}
-			after = items[len(items)-1]
 		}
 	}
 	return nil
@@ -77,9 +90,6 @@ func (b *Billing) AccrueDay(ctx context.Context, date time.Time) error {
 
 // bookItems rates a day of items and books what differs from the books.
 func (b *Billing) bookItems(ctx context.Context, use projections.Metered, day time.Time, items []int64, from commands.Origin) error {
-	if len(items) == 0 {
-		return nil
-	}
 	rows, err := b.rate(ctx, use, day, items)
 	if err != nil {
 		return err

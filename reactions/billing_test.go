@@ -193,6 +193,30 @@ func TestAccrueDay(t *testing.T) {
 	}
 }
 
+// TestMissedNights: the next night books what earlier ones did not.
+func TestMissedNights(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	b.tell(sim, "ada", requested())
+	b.at("2026-04-15 12:00:00").react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1}))
+	b.at("2026-04-18 00:10:00")
+	for range 2 {
+		if err := b.billing.AccrueDay(t.Context(), day("2026-04-17 00:00:00")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"granted 100000 CREDIT",
+		"cluster start of nightly: 0 to 1, 1 in all",
+		"cost of nightly on 2026-04-15: 120 CREDIT",
+		"cost of nightly on 2026-04-16: 240 CREDIT",
+		"cost of nightly on 2026-04-17: 240 CREDIT",
+	}
+	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
+
 // TestALateRate changes the price of a day that is booked: in an open month it
 // makes a new version, in a closed one a correction, each once.
 func TestALateRate(t *testing.T) {
@@ -235,7 +259,7 @@ func TestALateRate(t *testing.T) {
 	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
 		t.Errorf("books (-want +got):\n%s", diff)
 	}
-	sums, err := projections.SumCosts(t.Context(), b.pool, account, "2026-04-01", "2026-05-31")
+	sums, err := projections.SumCosts(t.Context(), b.pool, account, day("2026-04-01 00:00:00"), day("2026-05-31 00:00:00"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,10 +84,11 @@ func (b *Billing) GetCostSummary(ctx context.Context, r api.GetCostSummaryReques
 		return nil, err
 	}
 	p := r.Params
-	if _, _, err := dates(p.StartDate, p.EndDate); err != nil {
+	start, end, err := dates(p.StartDate, p.EndDate)
+	if err != nil {
 		return nil, err
 	}
-	sums, err := projections.SumCosts(ctx, b.DB, accountOf(caller), p.StartDate, p.EndDate)
+	sums, err := projections.SumCosts(ctx, b.DB, accountOf(caller), start, end)
 	if err != nil {
 		return nil, unreachable(err)
 	}
