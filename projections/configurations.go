@@ -35,7 +35,7 @@ type Configurations struct{ rows table[Configuration] }
 func NewConfigurations() *Configurations {
 	return &Configurations{table[Configuration]{
 		name: "configurations", keys: 1, columns: configurationColumns,
-		keyOf: streamOf(events.ConfigurationPrefix), first: begins,
+		keyOf: streamOf(events.ConfigurationPrefix), first: begins, born: true,
 		key:  func(c *Configuration) string { return c.ID },
 		fold: foldConfiguration,
 	}}

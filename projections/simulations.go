@@ -53,7 +53,7 @@ type Simulations struct{ rows table[Simulation] }
 func NewSimulations() *Simulations {
 	return &Simulations{table[Simulation]{
 		name: "simulations", keys: 1, columns: simulationColumns,
-		keyOf: streamOf(events.SimulationPrefix), first: begins,
+		keyOf: streamOf(events.SimulationPrefix), first: begins, born: true,
 		key:  func(s *Simulation) string { return s.ID },
 		fold: foldSimulation,
 	}}

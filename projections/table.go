@@ -20,6 +20,9 @@ type table[R any] struct {
 	first   func(f *events.Fact) bool   // whether the fact begins its row, so that there is nothing to read
 	key     func(r *R) string           // as keyOf, of a row
 	fold    func(r *R, f *events.Fact)  // applies a fact to its row
+	// born says that a row which is neither at hand nor in the table is new, so
+	// that it is inserted without a look at what it might overwrite.
+	born bool
 
 	rows map[string]*R
 }
@@ -100,24 +103,47 @@ func (t *table[R]) apply(writes *pgx.Batch, facts []events.Fact, changed func(be
 		}
 		t.fold(r, f)
 	}
-	rows := make([]*R, len(touched))
-	for i, key := range touched {
-		rows[i] = t.rows[key]
+	var fresh, known []*R
+	for _, key := range touched {
+		was, is := before[key], t.rows[key]
 		if changed != nil {
-			changed(before[key], rows[i])
+			changed(was, is)
+		}
+		if was == nil && t.born {
+			fresh = append(fresh, is)
+		} else {
+			known = append(known, is)
 		}
 	}
-	return t.save(writes, rows)
+	if err := t.save(writes, fresh, ""); err != nil {
+		return err
+	}
+	return t.save(writes, known, t.overwrite())
 }
 
-// save queues one statement that writes the rows, new or not.
-func (t *table[R]) save(writes *pgx.Batch, rows []*R) error {
+// overwrite is what happens to a row that is there.
+func (t *table[R]) overwrite() string {
+	keys, sets := make([]string, 0, t.keys), make([]string, 0, len(t.columns))
+	for i, c := range t.columns {
+		if i < t.keys {
+			keys = append(keys, c.name)
+		} else {
+			sets = append(sets, c.name+" = excluded."+c.name)
+		}
+	}
+	if len(sets) == 0 {
+		return fmt.Sprintf("ON CONFLICT (%s) DO NOTHING", strings.Join(keys, ", "))
+	}
+	return fmt.Sprintf("ON CONFLICT (%s) DO UPDATE SET %s", strings.Join(keys, ", "), strings.Join(sets, ", "))
+}
+
+// save queues one statement that writes the rows.
+func (t *table[R]) save(writes *pgx.Batch, rows []*R, conflict string) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	args := make([]any, len(t.columns))
 	arrays := make([]string, len(t.columns))
-	sets := make([]string, 0, len(t.columns))
 	for i, c := range t.columns {
 		array, err := c.array(rows)
 		if err != nil {
@@ -125,20 +151,9 @@ func (t *table[R]) save(writes *pgx.Batch, rows []*R) error {
 		}
 		args[i] = array
 		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, c.kind)
-		if i >= t.keys {
-			sets = append(sets, c.name+" = excluded."+c.name)
-		}
 	}
-	conflict := "NOTHING"
-	if len(sets) > 0 {
-		conflict = "UPDATE SET " + strings.Join(sets, ", ")
-	}
-	keys := make([]string, t.keys)
-	for i := range keys {
-		keys[i] = t.columns[i].name
-	}
-	writes.Queue(fmt.Sprintf(`INSERT INTO %s (%s) SELECT * FROM unnest(%s) ON CONFLICT (%s) DO %s`,
-		t.name, t.list(""), strings.Join(arrays, ", "), strings.Join(keys, ", "), conflict), args...)
+	writes.Queue(fmt.Sprintf(`INSERT INTO %s (%s) SELECT * FROM unnest(%s) %s`,
+		t.name, t.list(""), strings.Join(arrays, ", "), conflict), args...)
 	return nil
 }
 

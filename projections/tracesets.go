@@ -33,7 +33,7 @@ type Tracesets struct{ rows table[Traceset] }
 func NewTracesets() *Tracesets {
 	return &Tracesets{table[Traceset]{
 		name: "tracesets", keys: 1, columns: tracesetColumns,
-		keyOf: streamOf(events.TracesetPrefix), first: begins,
+		keyOf: streamOf(events.TracesetPrefix), first: begins, born: true,
 		key:  func(t *Traceset) string { return t.ID },
 		fold: foldTraceset,
 	}}

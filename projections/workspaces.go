@@ -36,7 +36,7 @@ type Workspaces struct{ rows table[Workspace] }
 func NewWorkspaces() *Workspaces {
 	return &Workspaces{table[Workspace]{
 		name: "workspaces", keys: 1, columns: workspaceColumns,
-		keyOf: streamOf(events.WorkspacePrefix), first: begins,
+		keyOf: streamOf(events.WorkspacePrefix), first: begins, born: true,
 		key:  func(w *Workspace) string { return w.ID },
 		fold: foldWorkspace,
 	}}
