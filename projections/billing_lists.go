@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/events"
 	"netsim/fault"
 )
 
@@ -230,56 +229,6 @@ func periods(start, end time.Time) []string {
 		day = day.AddDate(0, 0, 1)
 	}
 	return out
-}
-
-// RateQuery asks for rates by name, tier and start.
-type RateQuery struct {
-	AccountID string // its own rates and the platform's; "" for those of every account
-	Date      string // only those valid on it, YYYY-MM-DD; "" for any
-	UserName  string // only those that apply where a user of the name has billing items
-	Page      Page
-}
-
-// NamedRate is a rate with its account's name.
-type NamedRate struct {
-	events.RateSet
-	AccountName *string
-}
-
-// ListRates returns one page and the position of the next one.
-func ListRates(ctx context.Context, db Reader, q RateQuery) ([]NamedRate, []string, error) {
-	t := &NewRates().rows
-	var c conditions
-	if q.AccountID != "" {
-		c.add("account_id IN ('', ?)", q.AccountID)
-	}
-	if q.Date != "" {
-		c.add("start_date <= ? AND (end_date = '' OR end_date > ?)", q.Date, q.Date)
-	}
-	if q.UserName != "" {
-		used := "SELECT account_id FROM billing_events WHERE user_id = ANY(" + usersNamed(c.arg(q.UserName)) + ")"
-		if q.AccountID != "" {
-			used += " AND account_id = " + c.arg(q.AccountID)
-		}
-		c.parts = append(c.parts, fmt.Sprintf("(account_id IN (%[1]s) OR account_id = '' AND EXISTS (%[1]s))", used))
-	}
-	keys := []sortKey{
-		{`rate_name`, "text", false}, {"tier_start", "bigint", false},
-		{`start_date`, "text", false}, {"id", "bigint", false},
-	}
-	c.after(keys, q.Page.After)
-	rows, err := db.Query(ctx, fmt.Sprintf(`
-		SELECT r.*, a.name FROM (SELECT %s FROM rates WHERE %s ORDER BY %s LIMIT %s) AS r
-		LEFT JOIN directory a ON a.kind = 'account' AND a.id = r.account_id
-		ORDER BY %s`, t.list(""), c.where(), orderBy(keys), c.arg(q.Page.Limit+1), orderBy(prefixed("r.", keys))), c.args...)
-	found, err := collect(rows, err, func(r *NamedRate) []any { return append(t.pointers(&r.RateSet), &r.AccountName) })
-	if err != nil {
-		return nil, nil, fmt.Errorf("list rates: %w", err)
-	}
-	found, next := cut(found, q.Page.Limit, func(r *NamedRate) []any {
-		return []any{r.RateName, r.TierStart, r.StartDate, r.RateID}
-	})
-	return found, next, nil
 }
 
 // FindUser returns the id of a user of that name, "" when there is none or
