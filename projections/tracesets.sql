@@ -14,4 +14,4 @@ CREATE TABLE tracesets (
     status       text        NOT NULL,
     created_at   timestamptz NOT NULL
 );
-CREATE INDEX tracesets_library ON tracesets (account_id, library_hash) WHERE status <> 'deleted';
+CREATE INDEX tracesets_library ON tracesets (account_id, library_hash);

@@ -15,11 +15,12 @@ import (
 	"netsim/infra/journal"
 	"netsim/infra/ledger"
 	"netsim/infra/projector"
+	"netsim/internal/testworld"
 )
 
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t).start(t)
+	p := process{testworld.NewPlace(t).Start(t)}
 	id := p.create(t, "known")
 	unknown := events.NewID(events.WorkspacePrefix)
 	for _, c := range []struct {
@@ -32,7 +33,7 @@ func TestLoad(t *testing.T) {
 		{name: "a command that ran", stream: id, commandID: "create", sequence: 1, prior: &events.Prior{Sequence: 1, Digest: "body"}},
 		{name: "a command that did not", stream: id, commandID: "other", sequence: 1},
 	} {
-		s, err := p.ledger.Load(t.Context(), c.stream, c.commandID)
+		s, err := p.Ledger.Load(t.Context(), c.stream, c.commandID)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -47,14 +48,14 @@ func TestLoad(t *testing.T) {
 
 func TestAStreamWithAnUnknownEventIsParked(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t).start(t)
+	p := process{testworld.NewPlace(t).Start(t)}
 	id := events.NewID(events.WorkspacePrefix)
 	frame := events.Frame{
 		ID: "1", Type: "netsim.workspace.painted.v1", Stream: id, PartitionKey: id,
 		Sequence: 1, Time: time.UnixMilli(0), DataVersion: 1,
 	}
 	message, _ := frame.Message([]byte(`{"colour":"red"}`))
-	wait, err := p.ledger.Append(events.Workspaces, id, message)
+	wait, err := p.Ledger.Append(events.Workspaces, id, message)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,10 +63,10 @@ func TestAStreamWithAnUnknownEventIsParked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if verdict, err := p.ledger.Verdict(t.Context(), at); err != nil || verdict != events.Accepted {
+	if verdict, err := p.Ledger.Verdict(t.Context(), at); err != nil || verdict != events.Accepted {
 		t.Errorf("the verdict is %q, %v: a body that cannot be read is still a fact", verdict, err)
 	}
-	if s, err := p.ledger.Load(t.Context(), id, ""); err != nil || !s.Parked {
+	if s, err := p.Ledger.Load(t.Context(), id, ""); err != nil || !s.Parked {
 		t.Errorf("the stream is %+v, %v, want it parked", s, err)
 	}
 	if _, err := p.run(t, id, "", commands.DeleteWorkspace{ID: id}); !fault.Is(err, fault.Unavailable) {
@@ -75,14 +76,14 @@ func TestAStreamWithAnUnknownEventIsParked(t *testing.T) {
 
 func TestARecordThatIsNoFactIsRejected(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t).start(t)
+	p := process{testworld.NewPlace(t).Start(t)}
 	id := p.create(t, "once")
 	frame := events.Frame{
 		ID: "1", Type: "netsim.workspace.created.v1", Stream: id, PartitionKey: id,
 		Sequence: 1, Time: time.UnixMilli(0), DataVersion: 1,
 	}
 	message, _ := frame.Message([]byte(`{"name":"twice"}`))
-	wait, err := p.ledger.Append(events.Workspaces, id, message)
+	wait, err := p.Ledger.Append(events.Workspaces, id, message)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func TestARecordThatIsNoFactIsRejected(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, when := range []string{"while it waits", "when it is asked for again"} {
-		if verdict, err := p.ledger.Verdict(t.Context(), at); err != nil || verdict != events.Stale {
+		if verdict, err := p.Ledger.Verdict(t.Context(), at); err != nil || verdict != events.Stale {
 			t.Errorf("%s the verdict is %q, %v, want stale", when, verdict, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"netsim/commands"
 	"netsim/fault"
+	"netsim/internal/testworld"
 )
 
 // register is the workspace as its clients see it: a name that may be read,
@@ -56,7 +57,7 @@ func registerModel() porcupine.Model {
 // processes, as behind a load balancer.
 type client struct {
 	id        int
-	processes []*process
+	processes []process
 	workspace string
 	random    *rand.Rand
 	seen      int64 // the newest version it knows of
@@ -86,7 +87,7 @@ func (c *client) work(t *testing.T, count int) (history []porcupine.Operation) {
 }
 
 // do reports false for what certainly had no effect.
-func (c *client) do(t *testing.T, p *process, in operation) (out reply, ok bool) {
+func (c *client) do(t *testing.T, p process, in operation) (out reply, ok bool) {
 	if in.read {
 		_, w := p.load(t, c.workspace)
 		c.seen = w.Version
@@ -112,8 +113,8 @@ func (c *client) do(t *testing.T, p *process, in operation) (out reply, ok bool)
 func TestTwoProcessesOnOneStreamAreLinearizable(t *testing.T) {
 	t.Parallel()
 	const clients, each = 12, 60
-	at := newPlace(t)
-	processes := []*process{at.start(t), at.start(t)}
+	at := testworld.NewPlace(t)
+	processes := []process{{at.Start(t)}, {at.Start(t)}}
 	id := processes[0].create(t, "new")
 	start := time.Now()
 	histories := make([][]porcupine.Operation, clients)

@@ -3,7 +3,6 @@ package projector_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/projector"
+	"netsim/internal/testworld"
 )
 
 func TestAnotherLogIsRefused(t *testing.T) {
@@ -23,19 +23,18 @@ func TestAnotherLogIsRefused(t *testing.T) {
 	if _, err := other.createWorkspace(t.Context(), "there"); err != nil {
 		t.Fatal(err)
 	}
-	c := s.config(projector.Live)
-	c.Log, c.Logger = other.journal, slog.New(slog.DiscardHandler)
-	if err := projector.New(c).RunWithoutLock(t.Context()); !errors.Is(err, projector.ErrOtherLog) {
+	p := s.Projector(s.DB, projector.Live, func(c *projector.Config) { c.Log = other.Journal })
+	if err := p.RunWithoutLock(t.Context()); !errors.Is(err, projector.ErrOtherLog) {
 		t.Errorf("a log with other topics: %v, want ErrOtherLog", err)
 	}
 }
 
 func TestATopicMadeAnewStopsTheProjector(t *testing.T) {
 	t.Parallel()
-	s := newStackWithoutProjector(t)
+	s := stack{testworld.NewPlace(t).Connect(t)}
 	ended := make(chan error, 1)
-	go func() { ended <- s.projector(projector.Live).Run(t.Context()) }()
-	s.listen(t)
+	go func() { ended <- s.Projector(s.DB, projector.Live).Run(t.Context()) }()
+	s.Listen(t)
 	if _, err := s.createWorkspace(t.Context(), "before"); err != nil {
 		t.Fatal(err)
 	}
@@ -50,29 +49,29 @@ func TestATopicMadeAnewStopsTheProjector(t *testing.T) {
 	case <-ctx.Done():
 		t.Error("the projector goes on, on a topic that was made anew")
 	}
-	if err := s.projector(projector.Live).Run(t.Context()); !errors.Is(err, projector.ErrOtherLog) {
+	if err := s.Projector(s.DB, projector.Live).Run(t.Context()); !errors.Is(err, projector.ErrOtherLog) {
 		t.Errorf("started again: %v, want ErrOtherLog", err)
 	}
 }
 
 // recreate deletes a topic and lets the journal make it again.
-func recreate(t *testing.T, s *stack, family events.Family) {
+func recreate(t *testing.T, s stack, family events.Family) {
 	t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(s.journal.Brokers...)}
-	_, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{s.journal.Topic(family)}})
+	client := &kafka.Client{Addr: kafka.TCP(s.Journal.Brokers...)}
+	_, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{s.Journal.Topic(family)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	every := time.NewTicker(50 * time.Millisecond)
 	defer every.Stop()
 	for {
-		log, err := s.journal.Describe(t.Context())
+		log, err := s.Journal.Describe(t.Context())
 		if err == nil && log.TopicName(family) == "" {
 			break
 		}
 		<-every.C
 	}
-	if err := s.journal.Ensure(t.Context()); err != nil {
+	if err := s.Journal.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -18,7 +18,7 @@ func TestAWriteIsVisibleWhenItIsAnswered(t *testing.T) {
 			t.Fatal(err)
 		}
 		var name string
-		if err := s.pool.QueryRow(t.Context(), `SELECT name FROM workspaces WHERE id = $1`, id).Scan(&name); err != nil {
+		if err := s.DB.QueryRow(t.Context(), `SELECT name FROM workspaces WHERE id = $1`, id).Scan(&name); err != nil {
 			t.Fatalf("workspace %s after its answer: %v", id, err)
 		}
 	}
@@ -36,7 +36,7 @@ func TestOneStreamTakesManyWriters(t *testing.T) {
 	for w := range writers {
 		all.Go(func() {
 			for i := range each {
-				_, err := commands.Handle(t.Context(), s.handler,
+				_, err := commands.Handle(t.Context(), s.Commands,
 					commands.Target{Stream: id, PartitionKey: id}, commands.Origin{Actor: "tester"},
 					commands.UpdateWorkspace{ID: id, Name: fmt.Sprintf("by %d, %d", w, i)})
 				if err != nil {
@@ -46,7 +46,7 @@ func TestOneStreamTakesManyWriters(t *testing.T) {
 		})
 	}
 	all.Wait()
-	snapshot, err := s.ledger.Load(t.Context(), id, "")
+	snapshot, err := s.Ledger.Load(t.Context(), id, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestOneStreamTakesManyWriters(t *testing.T) {
 		t.Errorf("the stream has %d events, want %d", snapshot.Head.Sequence, want)
 	}
 	var version int64
-	if err := s.pool.QueryRow(t.Context(), `SELECT version FROM workspaces WHERE id = $1`, id).Scan(&version); err != nil {
+	if err := s.DB.QueryRow(t.Context(), `SELECT version FROM workspaces WHERE id = $1`, id).Scan(&version); err != nil {
 		t.Fatal(err)
 	}
 	if version != snapshot.Head.Sequence {
@@ -67,7 +67,7 @@ func TestARepeatedCommandIsTheSameFact(t *testing.T) {
 	s := newStack(t)
 	id := events.DerivedID(events.WorkspacePrefix, "key")
 	create := func(digest string) (commands.Result, error) {
-		return commands.Handle(t.Context(), s.handler,
+		return commands.Handle(t.Context(), s.Commands,
 			commands.Target{Stream: id, PartitionKey: id},
 			commands.Origin{Actor: "tester", CommandID: "key", CommandDigest: digest},
 			commands.CreateWorkspace{AccountID: "acct", Name: "once"})
@@ -88,7 +88,7 @@ func TestARepeatedCommandIsTheSameFact(t *testing.T) {
 	if _, err := create("other body"); err == nil {
 		t.Error("the key is accepted with another body")
 	}
-	snapshot, err := s.ledger.Load(t.Context(), id, "key")
+	snapshot, err := s.Ledger.Load(t.Context(), id, "key")
 	if err != nil || snapshot.Head.Sequence != 1 || snapshot.Prior == nil {
 		t.Errorf("the stream is %+v, %v, want one event that remembers its command", snapshot, err)
 	}

@@ -9,23 +9,8 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/projector"
+	"netsim/internal/testworld"
 )
-
-// rebuilt projects the whole log into another schema and returns in what it
-// differs from the live one.
-func (s *stack) rebuilt(t *testing.T, schema string) []projector.Difference {
-	t.Helper()
-	c := s.config(schema)
-	c.Pool = openPool(t, s.database, schema)
-	if err := projector.New(c).Rebuild(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	differences, err := projector.Diff(t.Context(), s.pool, projector.Live, schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return differences
-}
 
 func TestARebuiltReadModelIsTheLiveOne(t *testing.T) {
 	t.Parallel()
@@ -39,7 +24,7 @@ func TestARebuiltReadModelIsTheLiveOne(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				_, err = commands.Handle(t.Context(), s.handler, commands.Target{Stream: id, PartitionKey: id},
+				_, err = commands.Handle(t.Context(), s.Commands, commands.Target{Stream: id, PartitionKey: id},
 					commands.Origin{Actor: "tester", CommandID: "rename"}, commands.UpdateWorkspace{ID: id, Name: "renamed"})
 				if err != nil {
 					t.Error(err)
@@ -51,7 +36,7 @@ func TestARebuiltReadModelIsTheLiveOne(t *testing.T) {
 	if d := s.rebuilt(t, "next"); len(d) > 0 {
 		t.Errorf("the rebuilt read model differs: %+v", d)
 	}
-	if err := projector.Promote(t.Context(), s.pool, "next"); err != nil {
+	if err := projector.Promote(t.Context(), s.DB, "next"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.createWorkspace(t.Context(), "after the promotion"); err != nil {
@@ -64,15 +49,15 @@ func TestTwoProjectorsApplyEverythingOnce(t *testing.T) {
 	s := newStack(t)
 	// The second one takes no lock, so that only the compare-and-set stands
 	// between the two.
-	second := s.projector(projector.Live)
-	running(t, second.RunWithoutLock)
+	second := s.Projector(s.DB, projector.Live)
+	testworld.Running(t, second.RunWithoutLock)
 	for i := range 60 {
 		if _, err := s.createWorkspace(t.Context(), fmt.Sprint("workspace ", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var count int
-	if err := s.pool.QueryRow(t.Context(), `SELECT count(*) FROM workspaces`).Scan(&count); err != nil || count != 60 {
+	if err := s.DB.QueryRow(t.Context(), `SELECT count(*) FROM workspaces`).Scan(&count); err != nil || count != 60 {
 		t.Errorf("%d workspaces, %v, want 60", count, err)
 	}
 	if d := s.rebuilt(t, "next"); len(d) > 0 {
@@ -81,7 +66,7 @@ func TestTwoProjectorsApplyEverythingOnce(t *testing.T) {
 }
 
 // append puts a record into the log by hand and waits for its verdict.
-func (s *stack) append(t *testing.T, f events.Frame, value string) (events.Hash, events.Verdict) {
+func (s stack) append(t *testing.T, f events.Frame, value string) (events.Hash, events.Verdict) {
 	t.Helper()
 	if f.ID == "" {
 		f.ID = events.NewID("event")
@@ -92,7 +77,7 @@ func (s *stack) append(t *testing.T, f events.Frame, value string) (events.Hash,
 		t.Fatal(err)
 	}
 	m, hash := f.Message([]byte(value))
-	wait, err := s.ledger.Append(family, f.PartitionKey, m)
+	wait, err := s.Ledger.Append(family, f.PartitionKey, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +85,7 @@ func (s *stack) append(t *testing.T, f events.Frame, value string) (events.Hash,
 	if err != nil {
 		t.Fatal(err)
 	}
-	verdict, err := s.ledger.Verdict(t.Context(), at)
+	verdict, err := s.Ledger.Verdict(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +116,7 @@ func TestAnEventThatCannotBeReadParksItsStreamOnly(t *testing.T) {
 	if _, err := s.createWorkspace(t.Context(), "unharmed"); err != nil {
 		t.Errorf("another stream is held up: %v", err)
 	}
-	_, err := commands.Handle(t.Context(), s.handler, commands.Target{Stream: broken, PartitionKey: broken},
+	_, err := commands.Handle(t.Context(), s.Commands, commands.Target{Stream: broken, PartitionKey: broken},
 		commands.Origin{Actor: "tester"}, commands.UpdateWorkspace{ID: broken, Name: "fourth"})
 	if err == nil {
 		t.Error("a command to a parked stream is accepted")
@@ -139,29 +124,29 @@ func TestAnEventThatCannotBeReadParksItsStreamOnly(t *testing.T) {
 
 	// A release that knows the type makes the stream whole. It projects into
 	// the same read model once the first projector leaves.
-	c := s.config(projector.Live)
-	c.Decode = func(eventType string, value []byte) (events.Data, error) {
-		if eventType == "netsim.workspace.painted.v1" {
-			return events.WorkspaceUpdated{Name: "painted"}, nil
+	next := s.Projector(s.DB, projector.Live, func(c *projector.Config) {
+		c.Decode = func(eventType string, value []byte) (events.Data, error) {
+			if eventType == "netsim.workspace.painted.v1" {
+				return events.WorkspaceUpdated{Name: "painted"}, nil
+			}
+			return events.Decode(eventType, value)
 		}
-		return events.Decode(eventType, value)
-	}
-	next := projector.New(c)
+	})
 	if err := next.RetryParked(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if name := s.name(t, broken); name != "third" {
 		t.Errorf("the stream's row is %q after the repair, want %q", name, "third")
 	}
-	snapshot, err := s.ledger.Load(t.Context(), broken, "")
+	snapshot, err := s.Ledger.Load(t.Context(), broken, "")
 	if err != nil || snapshot.Parked {
 		t.Errorf("the stream is %+v, %v, want it no longer parked", snapshot, err)
 	}
 }
 
-func (s *stack) name(t *testing.T, workspace string) (name string) {
+func (s stack) name(t *testing.T, workspace string) (name string) {
 	t.Helper()
-	if err := s.pool.QueryRow(t.Context(), `SELECT name FROM workspaces WHERE id = $1`, workspace).Scan(&name); err != nil {
+	if err := s.DB.QueryRow(t.Context(), `SELECT name FROM workspaces WHERE id = $1`, workspace).Scan(&name); err != nil {
 		t.Fatal(err)
 	}
 	return name

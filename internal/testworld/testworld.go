@@ -23,73 +23,118 @@ import (
 	"netsim/projections"
 )
 
-// World is one test's service without its APIs and reactions.
-type World struct {
+// Place is a log and a database that processes of the service share.
+type Place struct {
 	Log      journal.Config // how to reach the topics
 	Database string         // URL
+}
+
+// NewPlace makes a place of one test's own.
+func NewPlace(t testing.TB) Place {
+	t.Helper()
+	return Place{
+		Log: journal.Config{
+			Brokers: teststack.Broker(t), Prefix: strings.ToLower(events.NewID("w")) + ".",
+			Partitions: 2, Relaxed: true,
+		},
+		Database: teststack.Postgres(t),
+	}
+}
+
+// World is one process of the service without its APIs and reactions. Nothing
+// of it is shared with another process but its place.
+type World struct {
+	Place
 	DB       *pgxpool.Pool
-	Watcher  *projector.Watcher
+	Journal  *journal.Kafka
+	Watcher  *projector.Watcher // from Listen on, as are the next two
 	Ledger   *ledger.Ledger
 	Commands *commands.Handler
-	Objects  *objects.Store
-	Logger   *slog.Logger // writes nowhere
+	Objects  *objects.Store // of New
+	Logger   *slog.Logger   // writes nowhere
 }
 
 // Account is the account of everything that tests make.
 const Account = "acct_00000000000000000000000001"
 
-// New starts a world that ends with the test.
+// New starts a world at a place of its own, with an object store.
 func New(t testing.TB) *World {
 	t.Helper()
+	w := NewPlace(t).Start(t)
 	store := teststack.Objects(t)
-	w := &World{
-		Log: journal.Config{
-			Brokers: teststack.Broker(t), Prefix: "t" + strings.ToLower(events.NewID("w")) + ".",
-			Partitions: 2, Relaxed: true,
-		},
-		Database: teststack.Postgres(t),
-		Objects: objects.New(objects.Config{
-			Endpoint: store.Endpoint, Region: store.Region, Bucket: store.Bucket,
-			AccessKey: store.AccessKey, SecretKey: store.SecretKey,
-		}),
-		Logger: Silent(),
-	}
-	j, err := journal.Open(t.Context(), w.Log)
+	w.Objects = objects.New(objects.Config{
+		Endpoint: store.Endpoint, Region: store.Region, Bucket: store.Bucket,
+		AccessKey: store.AccessKey, SecretKey: store.SecretKey,
+	})
+	return w
+}
+
+// Start starts a process at the place that projects, when it is the first, and
+// takes commands.
+func (at Place) Start(t testing.TB) *World {
+	t.Helper()
+	w := at.Connect(t)
+	Running(t, w.Projector(w.DB, projector.Live).Run)
+	w.Listen(t)
+	return w
+}
+
+// Connect connects a process to the place and makes what is missing there.
+// Nothing runs yet.
+func (at Place) Connect(t testing.TB) *World {
+	t.Helper()
+	w := &World{Place: at, Logger: Silent()}
+	var err error
+	w.Journal, err = journal.Open(t.Context(), at.Log)
 	must(t, err)
-	t.Cleanup(j.Close)
-	must(t, j.Ensure(t.Context()))
-	w.DB, err = postgres.Open(t.Context(), w.Database, projector.Live, 12)
-	must(t, err)
-	t.Cleanup(w.DB.Close)
+	t.Cleanup(w.Journal.Close)
+	must(t, w.Journal.Ensure(t.Context()))
+	w.DB = at.Pool(t, projector.Live)
 	must(t, postgres.Migrate(t.Context(), w.DB))
-	w.project(t, j)
+	must(t, w.Projector(w.DB, projector.Live).Create(t.Context()))
+	return w
+}
+
+// Pool returns a pool whose connections see the read model in the schema.
+func (at Place) Pool(t testing.TB, schema string) *pgxpool.Pool {
+	t.Helper()
+	pool, err := postgres.Open(t.Context(), at.Database, schema, 8)
+	must(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// Listen makes the way in for commands, once a projector runs.
+func (w *World) Listen(t testing.TB) {
+	t.Helper()
+	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
+	Running(t, w.Watcher.Run)
 	partitions, err := ledger.LoadPartitions(t.Context(), w.DB)
 	must(t, err)
-	w.Ledger = ledger.New(ledger.Config{Pool: w.DB, Journal: j, Watcher: w.Watcher, Partitions: partitions})
+	w.Ledger = ledger.New(ledger.Config{Pool: w.DB, Journal: w.Journal, Watcher: w.Watcher, Partitions: partitions})
 	w.Commands = &commands.Handler{Log: w.Ledger, Now: time.Now}
-	return w
+}
+
+// Projector returns a projector of the place's log into the schema. The
+// options change its settings.
+func (w *World) Projector(pool *pgxpool.Pool, schema string, options ...func(*projector.Config)) *projector.Projector {
+	c := projector.Config{
+		Pool: pool, Log: w.Journal, Schema: schema, Logger: w.Logger,
+		ReadState: func(stream string, stored []byte) (projector.State, error) {
+			return commands.ReadState(stream, stored)
+		},
+	}
+	for _, p := range projections.All() {
+		c.Projections = append(c.Projections, p)
+	}
+	for _, option := range options {
+		option(&c)
+	}
+	return projector.New(c)
 }
 
 // Silent returns a logger that writes nowhere.
 func Silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
-
-func (w *World) project(t testing.TB, j *journal.Kafka) {
-	t.Helper()
-	var all []projector.Projection
-	for _, p := range projections.All() {
-		all = append(all, p)
-	}
-	p := projector.New(projector.Config{
-		Pool: w.DB, Log: j, Projections: all, Logger: w.Logger,
-		ReadState: func(stream string, stored []byte) (projector.State, error) {
-			return commands.ReadState(stream, stored)
-		},
-	})
-	must(t, p.Create(t.Context()))
-	Running(t, p.Run)
-	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
-	Running(t, w.Watcher.Run)
-}
 
 // Running runs f until the test ends, and fails the test when f does.
 func Running(t testing.TB, f func(context.Context) error) {
