@@ -2,13 +2,8 @@ package readapi
 
 import (
 	"context"
-	"errors"
-	"io"
-	"net"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"netsim/api"
 	"netsim/events"
@@ -83,31 +78,11 @@ func (b *Billing) audit(ctx context.Context, caller auth.Caller, operation, user
 // unreachable turns the error of a read store that does not answer into
 // BadGateway, and leaves every other as it is.
 func unreachable(err error) error {
-	if err == nil || !lostStore(err) {
+	if err == nil || !projections.Unreachable(err) {
 		return err
 	}
 	return &fault.Fault{Code: fault.BadGateway, Message: "the billing service is unavailable", Cause: err}
 }
-
-func lostStore(err error) bool {
-	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return true
-	}
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		switch pg.Code[:2] {
-		case "08", "53", "57": // connection, resources, operator intervention
-			return pg.Code != queryCanceled
-		}
-		return false
-	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return false
-	}
-	_, network := errors.AsType[net.Error](err)
-	return network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
-}
-
-const queryCanceled = "57014"
 
 // filter is what the billing lists have in common.
 func (b *Billing) filter(caller auth.Caller, l listing, workspaceName, userName, eventType string) projections.BillingFilter {
