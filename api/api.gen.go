@@ -2396,7 +2396,9 @@ type GetResultDataParamsTier string
 
 // GetResultDownloadParams defines parameters for GetResultDownload.
 type GetResultDownloadParams struct {
-	// FileName Path relative to the simulation's results; nested files with their subdirectory. Neither `..` nor a leading `/`.
+	// FileName Path relative to the simulation's results; nested files with their
+	// subdirectory, summaries that `results/data` has computed too. Neither `..`
+	// nor a leading `/`.
 	FileName string `form:"fileName" json:"fileName"`
 
 	// Metrics Reserved, no effect.

@@ -53,15 +53,22 @@ func TestCreateWorkspace(t *testing.T) {
 	p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}).
 		Post(workspaces, map[string]any{"name": "x"}).Refused(403, "FORBIDDEN")
 	for body, want := range map[string]string{
-		`{}`:                                    "name is required",
-		`{"name": ""}`:                          "name must",
-		`{"name": " x"}`:                        "name must",
-		`{"name": "x", "colour": 1}`:            "colour is unknown",
-		`{"name": 7}`:                           "name must",
-		`{"name": "x", "description": 1}`:       "description must",
-		`{"name": "` + strings.Repeat("x", 256): "json",
-		`[]`:                                    "object",
-		``:                                      "required",
+		`{}`:                                     "name is required",
+		`{"name": ""}`:                           "name must",
+		`{"name": " x"}`:                         "name must",
+		`{"name": "x", "colour": 1}`:             "colour is unknown",
+		`{"name": 7}`:                            "name must",
+		`{"name": "x", "description": 1}`:        "description must",
+		`{"name": "` + strings.Repeat("x", 256):  "json",
+		`[]`:                                     "object",
+		``:                                       "required",
+		`{"name": "x", "name": "y"}`:             "name is given twice",
+		`{"name": "\u3000x"}`:                    "white space",
+		`{"name": "x\u00a0"}`:                    "white space",
+		`{"name": "\ud800"}`:                     "surrogate",
+		"{\"name\": \"\xff\"}":                   "utf-8",
+		`{"name": "x", "description": "\u0000"}`: "NUL",
+		`{"name": "x", "description": "` + strings.Repeat("x", 2049) + `"}`: "at most 2048 characters, got 2049",
 	} {
 		if message := service.Post(workspaces, []byte(body)).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
 			t.Errorf("%.40s: message %q, want one with %q", body, message, want)

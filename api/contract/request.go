@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"netsim/fault"
 )
@@ -104,6 +105,9 @@ func (op *Operation) checkQuery(raw string) error {
 		if p.in != "query" {
 			continue
 		}
+		if slices.ContainsFunc(query[p.name], notText) {
+			return fault.New(fault.Validation, "%s must be utf-8 text without NUL characters", p.name)
+		}
 		if err := p.check(query[p.name]); err != nil {
 			return err
 		}
@@ -114,6 +118,11 @@ func (op *Operation) checkQuery(raw string) error {
 		return fault.New(fault.Validation, "query parameter '%s' is unknown", clip(unknown))
 	}
 	return nil
+}
+
+// notText reports whether a value is what PostgreSQL would not take for text.
+func notText(value string) bool {
+	return !utf8.ValidString(value) || strings.Contains(value, "\x00")
 }
 
 // check checks the values that a request gives to the parameter.
@@ -190,22 +199,4 @@ func isJSON(contentType string) bool {
 	mediaType, parameters, err := mime.ParseMediaType(contentType)
 	charset, given := parameters["charset"]
 	return err == nil && mediaType == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
-}
-
-// decode reads exactly one JSON value.
-func decode(body []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	var value any
-	err := decoder.Decode(&value)
-	if err == nil {
-		if _, err = decoder.Token(); err == io.EOF {
-			return value, nil
-		}
-		return nil, fault.New(fault.Validation, "the request body must be one json value, but more follows at byte %d", decoder.InputOffset())
-	}
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return nil, fault.New(fault.Validation, "the request body is not json at byte %d: %s", syntax.Offset, syntax.Error())
-	}
-	return nil, fault.New(fault.Validation, "the request body is not json: it ends too early")
 }
