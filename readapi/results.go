@@ -165,11 +165,10 @@ func (a *API) GetResultDownload(ctx context.Context, r api.GetResultDownloadRequ
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(set.files, func(f resultFile) bool { return f.Name == name })
-	if i < 0 {
-		return nil, fault.New(fault.NotFound, "simulation %s has no result file '%.200s'", r.SimID, name)
+	f, err := a.resultFile(ctx, set, name)
+	if err != nil {
+		return nil, err
 	}
-	f := set.files[i]
 	link, err := a.link(ctx, &set.simulation, f.Name, f.ContentType)
 	if err != nil {
 		return nil, err
@@ -178,6 +177,24 @@ func (a *API) GetResultDownload(ctx context.Context, r api.GetResultDownloadRequ
 		SimulationID: r.SimID, FileName: f.Name, ContentType: f.ContentType, SizeBytes: f.Size,
 		Checksum: "sha256:" + f.SHA256, DownloadURL: link.URL, ExpiresAt: timestamp(link.Expires),
 	}, nil
+}
+
+// resultFile finds a file of the result set: one that the run published, or a
+// summary computed since.
+func (a *API) resultFile(ctx context.Context, set resultSet, name string) (resultFile, error) {
+	i := slices.IndexFunc(set.files, func(f resultFile) bool { return f.Name == name })
+	if i >= 0 {
+		return set.files[i], nil
+	}
+	none := fault.New(fault.NotFound, "simulation %s has no result file '%.200s'", set.simulation.ID, name)
+	if !isSummary(name) {
+		return resultFile{}, none
+	}
+	facts, err := a.summaryFacts(ctx, set.simulation.ResultsPrefix+name)
+	if fault.Is(err, fault.NotFound) {
+		return resultFile{}, none
+	}
+	return resultFile{Name: name, Size: facts.Size, SHA256: facts.SHA256, ContentType: summaryType}, err
 }
 
 // link returns a download link for a file of the result set.

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"netsim/api"
@@ -25,7 +28,8 @@ const (
 // summaryFacts is what is known of a computed summary. It lies beside the
 // summary, and with it in the result set, so that a new set begins anew.
 type summaryFacts struct {
-	Size          int64     `json:"size"` // bytes, compressed
+	Size          int64     `json:"size"`   // bytes, compressed
+	SHA256        string    `json:"sha256"` // hex
 	RowsProcessed int64     `json:"rowsProcessed"`
 	ComputedAt    time.Time `json:"computedAt"`
 	ComputeTimeMs int64     `json:"computeTimeMs"`
@@ -47,7 +51,7 @@ func (a *API) GetResultData(ctx context.Context, r api.GetResultDataRequestObjec
 	if len(shards) == 0 {
 		return nil, fault.New(fault.NotFound, "simulation %s has no data files for the metric %s", r.SimID, metric)
 	}
-	name := fmt.Sprintf("summary/%s-%s.json.zst", metric, tier)
+	name := summaryName(string(metric), string(tier))
 	facts, cached, err := a.summary(ctx, &set.simulation, name, string(metric), string(tier), shards)
 	if err != nil {
 		return nil, fmt.Errorf("summarise %s of %s: %w", metric, r.SimID, err)
@@ -67,6 +71,16 @@ func (a *API) GetResultData(ctx context.Context, r api.GetResultDataRequestObjec
 			RowsProcessed: facts.RowsProcessed, ComputeTimeMs: facts.ComputeTimeMs,
 		},
 	}, nil
+}
+
+const summaryFolder = "summary/"
+
+func summaryName(metric, tier string) string {
+	return summaryFolder + metric + "-" + tier + ".json.zst"
+}
+
+func isSummary(name string) bool {
+	return strings.HasPrefix(name, summaryFolder) && strings.HasSuffix(name, ".json.zst")
 }
 
 // tierOf resolves the synonyms of the tiers.
@@ -134,8 +148,9 @@ func (a *API) summarise(ctx context.Context, s *projections.Simulation, key, met
 	if err != nil {
 		return summaryFacts{}, err
 	}
+	sum := sha256.Sum256(summary.Bytes())
 	facts := summaryFacts{
-		Size: int64(summary.Len()), RowsProcessed: rows,
+		Size: int64(summary.Len()), SHA256: hex.EncodeToString(sum[:]), RowsProcessed: rows,
 		ComputedAt: a.Now().UTC(), ComputeTimeMs: a.Now().Sub(began).Milliseconds(),
 	}
 	text, err := json.Marshal(facts)

@@ -145,6 +145,16 @@ func TestResultData(t *testing.T) {
 			t.Errorf("%s again: %v, first %v", query, again, facts)
 		}
 	}
+	link := simulations + "/" + id + "/results/download-url?fileName="
+	got := user.Get(link + "summary/nd-stats-rsw.json.zst").Want(200).Object()
+	content := download(t, got["downloadUrl"].(string))
+	sum := sha256.Sum256(content)
+	if got["contentType"] != "application/zstd" || got["checksum"] != "sha256:"+hex.EncodeToString(sum[:]) || got["sizeBytes"] != float64(len(content)) {
+		t.Errorf("%d bytes of %x are announced as %v", len(content), sum, got)
+	}
+	for _, other := range []string{"summary/nd-stats-fsw.json.zst", "summary/nd-stats-rsw.json.zst.facts", "manifest.json"} {
+		user.Get(link+other).Refused(404, "NOT_FOUND") // not computed; not results
+	}
 	if got := user.Get(path + "?metric=nd-stats&tier=nic").Want(200).Object(); got["tier"] != "nic" || got["metadata"].(object)["cached"] != true {
 		t.Errorf("a synonym is computed anew: %v", got)
 	}
