@@ -21,5 +21,5 @@ func (m Match) check(version int64) error {
 	if !m.Given || m.Any || slices.Contains(m.Tags, strconv.FormatInt(version, 10)) {
 		return nil
 	}
-	return fault.New(fault.PreconditionFailed, "the resource is at version %d", version)
+	return fault.New(fault.PreconditionFailed, "if-match does not name the current version \"%d\"", version)
 }

@@ -3,6 +3,7 @@ package validation
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
@@ -113,7 +114,7 @@ func (c *checker) parameter(name, path string, p design.Params, want *catalogue.
 	switch value := leaf.Value.(type) {
 	case string:
 		if want.Enum != nil && !slices.Contains(want.Enum, value) {
-			say("PARAMETER_NOT_IN_ENUM", "parameter %s must be one of %v, got '%s'", want.Path, want.Enum, value)
+			say("PARAMETER_NOT_IN_ENUM", "parameter %s must be one of [%s], got '%s'", want.Path, strings.Join(want.Enum, ", "), value)
 		}
 	case float64:
 		if value < 0 || beyond(want.Min, value*factor, -1) || beyond(want.Max, value*factor, 1) {
