@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"netsim/infra/teststack"
 )
 
 // TestQuickstart runs the README's quickstart as it is written, against
@@ -26,7 +28,7 @@ func TestQuickstart(t *testing.T) {
 	if block == nil {
 		t.Fatal("the README has no quickstart")
 	}
-	address, data := freeAddress(t), filepath.Join(t.TempDir(), "data")
+	address, data := teststack.FreeAddress(t), filepath.Join(t.TempDir(), "data")
 	script := strings.Replace(string(block[1]), "127.0.0.1:8080", address, 1)
 	if script == string(block[1]) {
 		t.Fatal("the quickstart does not name the address")
@@ -78,16 +80,6 @@ func repository(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return root
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // waitForPort waits until the service answers.

@@ -3,10 +3,12 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
+	"netsim/fault"
 )
 
 // loadKey is what one load asks for. Concurrent loads go to the database
@@ -25,7 +27,10 @@ func (l *Ledger) Load(ctx context.Context, stream, commandID string) (events.Sna
 	}
 	s, _, err := l.loads.Get(ctx, loadKey{stream, family, commandID})
 	if err != nil {
-		return s, fmt.Errorf("load stream %s: %w", stream, err)
+		return s, &fault.Fault{
+			Code: fault.Unavailable, Message: "the read store does not answer; nothing was changed",
+			RetryAfter: time.Second, Cause: fmt.Errorf("load stream %s: %w", stream, err),
+		}
 	}
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
@@ -97,6 +98,26 @@ func recordSum(r *events.Record) []byte {
 	return h.Sum(nil)
 }
 
+// putBack reports when the read model is behind what this projector has
+// committed: it was restored from a backup. A partition with new records
+// notices by itself, at the compare-and-set; one without would wait for some.
+func (p *Projector) putBack(ctx context.Context, places []*place) error {
+	committed := make([]int64, len(places))
+	for i, at := range places {
+		committed[i] = p.stats.at(partitionKey{at.family, at.partition})
+	}
+	var behind bool
+	err := p.Pool.QueryRow(ctx, fmt.Sprintf(`
+		SELECT EXISTS (SELECT FROM unnest($1::text[], $2::int[], $3::bigint[]) AS c (family, partition, next)
+		JOIN %s.offsets o ON o.family = c.family AND o.partition = c.partition WHERE o.next < c.next)`, p.ident()),
+		column(places, func(at *place) string { return string(at.family) }),
+		column(places, func(at *place) int32 { return at.partition }), committed).Scan(&behind)
+	if err == nil && behind {
+		return errors.New("the read model was put back to an earlier state")
+	}
+	return nil // a database out of reach is the transactions' to notice
+}
+
 // watch reports when the log stops being the one that is projected.
 func (p *Projector) watch(ctx context.Context, places []*place) error {
 	tick := time.NewTicker(watchEvery)
@@ -106,6 +127,9 @@ func (p *Projector) watch(ctx context.Context, places []*place) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+		}
+		if err := p.putBack(ctx, places); err != nil {
+			return err
 		}
 		log, err := p.Log.Describe(ctx)
 		if err != nil {

@@ -75,3 +75,69 @@ func recreate(t *testing.T, s stack, family events.Family) {
 		t.Fatal(err)
 	}
 }
+
+func TestALogThatDoesNotReachTheReadModelIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]string{
+		"it lost its tail":             `UPDATE readmodel.offsets SET next = next + 5 WHERE next > 0`,
+		"its last record is another":   `UPDATE readmodel.offsets SET last_record = sha256('another') WHERE next > 0`,
+		"it has another partition":     `DELETE FROM readmodel.offsets WHERE partition = 1`,
+		"it is that of another broker": `UPDATE readmodel.log SET cluster_id = 'another'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := stack{testworld.NewPlace(t).Connect(t)}
+			first, end := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- s.Projector(s.DB, projector.Live).Run(first) }()
+			s.Listen(t)
+			if _, err := s.createWorkspace(t.Context(), "before"); err != nil {
+				t.Fatal(err)
+			}
+			end()
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.DB.Exec(t.Context(), damage); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Projector(s.DB, projector.Live).Run(t.Context()); !errors.Is(err, projector.ErrOtherLog) {
+				t.Errorf("the projector ended with %v, want ErrOtherLog", err)
+			}
+		})
+	}
+}
+
+func TestAnOlderReadModelIsToldWhatItMissed(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	older, err := s.createWorkspace(t.Context(), "in the backup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := s.rebuilt(t, "backup"); len(d) > 0 {
+		t.Fatalf("the backup differs: %+v", d)
+	}
+	newer, err := s.createWorkspace(t.Context(), "after the backup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The backup takes the live one's place under the running projector, as a
+	// restore would.
+	if err := projector.Promote(t.Context(), s.DB, "backup"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.createWorkspace(t.Context(), "after the restore"); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{older, newer} {
+		testworld.Await(t, func() bool {
+			var there bool
+			err := s.DB.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM workspaces WHERE id = $1)`, id).Scan(&there)
+			return err == nil && there
+		})
+	}
+	if d := s.rebuilt(t, "next"); len(d) > 0 {
+		t.Errorf("the read model differs from a replay: %+v", d)
+	}
+}

@@ -182,13 +182,19 @@ func (w *World) Simulation(t testing.TB, id string) projections.Simulation {
 }
 
 // Await waits until the condition holds, looking again whenever a moment has
-// passed; a test that waits in vain ends with the time of all tests.
+// passed. It fails the test after a minute.
 func Await(t testing.TB, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
+	deadline := time.NewTimer(time.Minute)
+	defer deadline.Stop()
 	for !condition() {
-		<-tick.C
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Fatal("waited in vain for a minute")
+		}
 	}
 }
 

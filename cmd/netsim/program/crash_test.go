@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -97,7 +96,8 @@ type deployment struct {
 	log      *os.File
 
 	broker, postgres *teststack.Process
-	child            *exec.Cmd
+	child            *exec.Cmd     // nil while the service does not run
+	ended            chan struct{} // closed when it has ended
 }
 
 func newDeployment(t *testing.T) *deployment {
@@ -111,7 +111,7 @@ func newDeployment(t *testing.T) *deployment {
 	d.broker = teststack.Start(t, broker, t.TempDir())
 	d.postgres = teststack.Start(t, "postgres", t.TempDir())
 	store, issuer := teststack.Objects(t), teststack.Issuer(t)
-	http, ops := freeAddress(t), freeAddress(t)
+	http, ops := teststack.FreeAddress(t), teststack.FreeAddress(t)
 	d.url, d.ops = "http://"+http, "http://"+ops
 	d.env = append(os.Environ(),
 		"NETSIM_HTTP="+http, "NETSIM_OPS="+ops, "NETSIM_DATA_DEV=true", "NETSIM_PARTITIONS=2",
@@ -135,18 +135,7 @@ func newDeployment(t *testing.T) *deployment {
 	return d
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// start starts the service. It ends by itself when its servers are gone as it
-// starts; then it is started again, as whatever keeps it running would.
+// start starts the service and returns when it is ready.
 func (d *deployment) start() {
 	d.t.Helper()
 	d.child = exec.Command(d.binary, "serve")
@@ -156,9 +145,12 @@ func (d *deployment) start() {
 	if err := d.child.Start(); err != nil {
 		d.t.Fatal(err)
 	}
-	child := d.child
-	ended := make(chan error, 1)
-	go func() { ended <- child.Wait() }()
+	child, ended := d.child, make(chan struct{})
+	d.ended = ended
+	go func() {
+		defer close(ended)
+		child.Wait() //nolint:errcheck // its log says more
+	}()
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
 	deadline := time.NewTimer(time.Minute)
@@ -172,18 +164,19 @@ func (d *deployment) start() {
 		}
 		select {
 		case <-every.C:
-		case err := <-ended:
-			d.t.Fatalf("the service ended while it started: %v", err)
+		case <-ended:
+			d.t.Fatal("the service ended while it started")
 		case <-deadline.C:
 			d.t.Fatal("the service is not ready after a minute")
 		}
 	}
 }
 
-// kill ends the service with SIGKILL.
+// kill ends the service with SIGKILL and returns when it is gone.
 func (d *deployment) kill() {
 	if d.child != nil {
 		d.child.Process.Kill() //nolint:errcheck // it may be gone
+		<-d.ended
 		d.child = nil
 	}
 }
