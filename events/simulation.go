@@ -59,13 +59,14 @@ type SimulationProgressed struct {
 // SimulationResultsPublished records that the result files, whole or partial,
 // are in the object store.
 type SimulationResultsPublished struct {
-	Prefix       string `json:"prefix"`   // of the object keys
-	Manifest     string `json:"manifest"` // object key of the list of files
-	Files        int64  `json:"files"`
-	Bytes        int64  `json:"bytes"`
-	TotalPackets int64  `json:"totalPackets"`
-	AvgLatencyPs int64  `json:"avgLatencyPs"` // mean transfer completion time
-	Partial      bool   `json:"partial"`
+	Prefix       string   `json:"prefix"`   // of the object keys
+	Manifest     string   `json:"manifest"` // object key of the list of files
+	Files        int64    `json:"files"`
+	Bytes        int64    `json:"bytes"`
+	TotalPackets int64    `json:"totalPackets"`
+	AvgLatencyPs int64    `json:"avgLatencyPs"` // mean transfer completion time
+	Partial      bool     `json:"partial"`
+	Reached      Progress `json:"reached,omitzero"` // where the files end; not in the first events of this type
 }
 
 // SimulationCompleted records running → completed.

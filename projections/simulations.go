@@ -113,6 +113,9 @@ func foldSimulation(s *Simulation, f *events.Fact) {
 	case events.SimulationResultsPublished:
 		s.ResultsPrefix, s.ResultsManifest, s.ResultsBytes = d.Prefix, d.Manifest, d.Bytes
 		s.TotalPackets, s.AvgLatencyPs = d.TotalPackets, d.AvgLatencyPs
+		if d.Reached.SimulatedTimeNs > s.SimulatedTimeNs { // it was terminated between two reports
+			s.Progress = d.Reached
+		}
 	case events.SimulationCompleted:
 		s.Status, s.Progress, s.UnfinishedRanks = commands.Completed, d.Progress, d.UnfinishedRanks
 		s.CompletedAt = &f.Time

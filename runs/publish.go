@@ -66,6 +66,7 @@ func (a *attempt) publish(ctx context.Context, recorder *results.Recorder, resul
 			Prefix: a.files.prefix, Manifest: manifest,
 			Files: int64(len(a.files.done.Files)), Bytes: a.files.size(),
 			TotalPackets: p.Packets, AvgLatencyPs: p.AvgLatency(), Partial: partial,
+			Reached: recorded(&p),
 		},
 	})
 	if err != nil {

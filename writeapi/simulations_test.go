@@ -161,7 +161,13 @@ func TestTerminateSimulation(t *testing.T) {
 	user.Post(simulations+"/"+events.NewID(events.SimulationPrefix)+"/terminate", nil).Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Post(path, nil).Refused(401, "UNAUTHORIZED")
 	// What was simulated up to the stop is published.
-	user.Eventually(simulations+"/"+id+"/results", func(r programtest.Reply) bool { return r.Status == 200 })
+	results := user.Eventually(simulations+"/"+id+"/results", func(r programtest.Reply) bool { return r.Status == 200 }).Object()
+	if packets := results["summary"].(object)["totalPackets"]; packets != 0.0 && results["duration"] == "0ns" {
+		t.Errorf("%v packets in no time: %v", packets, results)
+	}
+	if m, told := user.Get(simulations + "/" + id).Object()["metrics"].(object); told != (results["duration"] != "0ns") || told && m["simulatedTime"] != results["duration"] {
+		t.Errorf("metrics %v, results %v", m, results["duration"])
+	}
 }
 
 func TestTerminateInADeletedWorkspace(t *testing.T) {

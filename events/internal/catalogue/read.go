@@ -144,7 +144,7 @@ func (src source) field(f *ast.Field) (field, error) {
 	}
 	name, options, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
 	one := field{
-		Name: name, Optional: options == "omitempty",
+		Name: name, Optional: options == "omitempty" || options == "omitzero",
 		Comment: strings.Join(strings.Fields(f.Doc.Text()+" "+f.Comment.Text()), " "),
 	}
 	of := f.Type
