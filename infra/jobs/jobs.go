@@ -200,6 +200,17 @@ const stopTimeout = 8 * time.Second
 // Close disconnects. Work must have returned.
 func (j *Jobs) Close() { j.pool.Close() }
 
+// Attended reports whether a process works on the queue: one of them holds
+// river's leadership, which ends 15 seconds after the last of them was killed.
+func (j *Jobs) Attended(ctx context.Context) (bool, error) {
+	var attended bool
+	err := j.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM jobs.river_leader WHERE expires_at > now())`).Scan(&attended)
+	if err != nil {
+		return false, fmt.Errorf("ask who works on the jobs: %w", err)
+	}
+	return attended, nil
+}
+
 // Counts returns how many jobs of each kind and state there are, by
 // "kind/state".
 func (j *Jobs) Counts(ctx context.Context) (map[string]int64, error) {

@@ -105,6 +105,34 @@ func TestRunsOnce(t *testing.T) {
 	<-w.ended
 }
 
+// TestAttended: a queue is attended while a process with workers lives.
+func TestAttended(t *testing.T) {
+	t.Parallel()
+	url := teststack.Postgres(t)
+	queue, err := jobs.Open(t.Context(), jobs.Config{URL: url, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer queue.Close()
+	becomes := func(want bool) {
+		t.Helper()
+		for range time.Tick(20 * time.Millisecond) {
+			got, err := queue.Attended(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got == want {
+				return
+			}
+		}
+	}
+	becomes(false)
+	w := start(t, url, nil)
+	becomes(true)
+	w.stop()
+	becomes(false)
+}
+
 // TestDeadWorker: a job that is called running while nobody holds its lock is
 // run by another worker.
 func TestDeadWorker(t *testing.T) {

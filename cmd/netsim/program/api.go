@@ -37,7 +37,7 @@ func (s *core) api(ctx context.Context, d *domain) (http.Handler, error) {
 	get := &readapi.API{
 		DB: s.pool, Rows: projections.NewLookups(s.pool), Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console,
 		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
-		Checks: s.readiness(),
+		Checks: s.readiness(d),
 	}
 	change := &writeapi.API{
 		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get,

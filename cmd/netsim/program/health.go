@@ -7,6 +7,7 @@ import (
 
 	"netsim/fault"
 	web "netsim/infra/http"
+	"netsim/projections"
 	"netsim/readapi"
 )
 
@@ -28,14 +29,35 @@ func (s *core) checks() []web.Check {
 	}
 }
 
-// readiness tells the same to the clients of the API (completions 2.1).
-func (s *core) readiness() []readapi.Check {
-	var all []readapi.Check
+// readiness tells the same to the clients of the API, and how those parts do
+// without which the service is degraded only (completions 2.1).
+func (s *core) readiness(d *domain) []readapi.Check {
+	all := []readapi.Check{
+		{Name: "engine", Run: func(ctx context.Context) readapi.State {
+			switch attended, err := d.jobs.Attended(ctx); {
+			case err != nil:
+				return silent()
+			case !attended:
+				return readapi.State{Message: "no worker takes up simulations"}
+			}
+			return readapi.State{}
+		}},
+		{Name: "billing", Run: func(ctx context.Context) readapi.State {
+			rates, _, err := projections.ListRates(ctx, s.pool, projections.RateQuery{Page: projections.Page{Limit: 1}})
+			switch {
+			case err != nil:
+				return silent()
+			case len(rates) == 0:
+				return readapi.State{Message: "there are no rates"}
+			}
+			return readapi.State{}
+		}},
+	}
 	for _, check := range s.checks() {
 		all = append(all, readapi.Check{Name: check.Name, Run: func(ctx context.Context) readapi.State {
 			state := readapi.State{}
 			if err := check.Run(ctx); err != nil {
-				state.Failed, state.Message = true, "it does not answer"
+				state = silent()
 			}
 			if check.Name == "projections" {
 				lag := s.lag()
@@ -46,6 +68,9 @@ func (s *core) readiness() []readapi.Check {
 	}
 	return all
 }
+
+// silent is the state of a part that does not answer. Why is not for clients.
+func silent() readapi.State { return readapi.State{Failed: true, Message: "it does not answer"} }
 
 // lag is how many records the projector of this process has not judged.
 func (s *core) lag() int64 {
