@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -38,14 +39,19 @@ func Recover(fail FailFunc) Middleware {
 	}
 }
 
-// LimitBody refuses bodies above limit bytes: at once when the length is
-// announced, else when the reader gets there (http.MaxBytesError, which Fail
-// also answers with 413).
+// LimitBody refuses bodies above limit bytes: when the length is announced
+// before they are read, else when the reader gets there (http.MaxBytesError,
+// which Fail also answers with 413). Many clients send all of a body before
+// they look for an answer, so one of up to twice the limit is taken from them
+// and thrown away.
 func LimitBody(limit int64, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.ContentLength > limit {
 				w.Header().Set("Connection", "close")
+				if r.ContentLength <= 2*limit && r.Header.Get("Expect") == "" {
+					_, _ = io.Copy(io.Discard, r.Body) // refused, whether it comes or not
+				}
 				fail(w, r, &http.MaxBytesError{Limit: limit})
 				return
 			}

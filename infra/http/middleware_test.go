@@ -1,11 +1,14 @@
 package web
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -95,6 +98,31 @@ func TestStack(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "panic: boom") {
 		t.Errorf("the panic is not in the log:\n%s", &log)
+	}
+}
+
+// A client that sends its whole body before it reads gets the 413 all the same.
+func TestLargeBodyIsTakenBeforeItIsRefused(t *testing.T) {
+	t.Parallel()
+	refused := LimitBody(MaxBody, Errors{Log: slog.New(slog.DiscardHandler)}.Fail)(http.NotFoundHandler())
+	server := httptest.NewServer(refused)
+	defer server.Close()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /things HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n", 2*MaxBody)
+	if _, err := conn.Write(make([]byte, 2*MaxBody)); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("got %s", resp.Status)
 	}
 }
 
