@@ -864,7 +864,7 @@ type Application struct {
 	//
 	//
 	// Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
-	TypedParameters Params `json:"typedParameters,omitempty,omitzero"`
+	TypedParameters Params `json:"typedParameters"`
 
 	// Version Full semantic version of the model.
 	Version ModelVersion `json:"version"`
@@ -1074,11 +1074,11 @@ type CompatibilityMatrix struct {
 	Entries []CompatibilityEntry `json:"entries"`
 }
 
-// Component A switch, NIC, GPU, server or layer. Only a server has children.
+// Component A switch, NIC, GPU, server or layer. Only a server has children. Replies carry every member but `trafficType`.
 type Component struct {
 	// AllowedComponents Member types; set by the service.
-	AllowedComponents AllowedComponents `json:"allowedComponents,omitempty,omitzero"`
-	Components        References        `json:"components,omitempty,omitzero"`
+	AllowedComponents AllowedComponents `json:"allowedComponents"`
+	Components        References        `json:"components"`
 
 	// Model A catalogue entry and its major version, such as `clos-switch-v1`.
 	Model ModelReference `json:"model"`
@@ -1094,7 +1094,7 @@ type Component struct {
 	//
 	//
 	// Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
-	TypedParameters Params `json:"typedParameters,omitempty,omitzero"`
+	TypedParameters Params `json:"typedParameters"`
 
 	// Version Full semantic version of the model.
 	Version ModelVersion `json:"version"`
@@ -1226,14 +1226,14 @@ type ConfigurationVersionList struct {
 	Versions []ConfigurationVersionItem `json:"versions"`
 }
 
-// Container defines model for Container.
+// Container A rack or a pod. Replies carry every member.
 type Container struct {
 	// AllowedComponents Member types; set by the service.
-	AllowedComponents AllowedComponents `json:"allowedComponents,omitempty,omitzero"`
-	Components        References        `json:"components,omitempty,omitzero"`
+	AllowedComponents AllowedComponents `json:"allowedComponents"`
+	Components        References        `json:"components"`
 
 	// Configuration Reserved, always null.
-	Configuration any `json:"configuration,omitempty,omitzero"`
+	Configuration any `json:"configuration"`
 
 	// Model A catalogue entry and its major version, such as `clos-switch-v1`.
 	Model ModelReference `json:"model"`
@@ -1902,7 +1902,7 @@ type SizeText = string
 // Topology defines model for Topology.
 type Topology struct {
 	// AllowedComponents Member types; set by the service.
-	AllowedComponents AllowedComponents        `json:"allowedComponents,omitempty,omitzero"`
+	AllowedComponents AllowedComponents        `json:"allowedComponents"`
 	AppDistribution   *ApplicationDistribution `json:"appDistribution,omitempty"`
 	Components        References               `json:"components"`
 

@@ -79,6 +79,22 @@ func TestCreateConfiguration(t *testing.T) {
 	if g := c["globalParameters"].(object); g["SimulationParameters"] == nil || g["SoftwareVersion"] == nil {
 		t.Errorf("global parameters %v", g)
 	}
+	// Members that completions 3.2 does not mark as optional are there when empty.
+	strange := with(oneRack("strange"), object{"components": []object{{"type": "switch", "model": "nothing-v1", "name": "leaf", "version": "1.0.0"}}})
+	for _, c := range []object{c, user.Post(configurations, strange).Want(201).Object()} {
+		for list, members := range map[string][]string{
+			"components": {"typedParameters", "allowedComponents", "components"},
+			"containers": {"configuration", "allowedComponents", "components"},
+		} {
+			for _, holder := range c[list].([]any) {
+				for _, member := range members {
+					if value, there := holder.(object)[member]; !there || (value == nil) != (member == "configuration") {
+						t.Errorf("%s of %v is %v", member, holder, value)
+					}
+				}
+			}
+		}
+	}
 	if again := user.Post(configurations, oneRack("one rack"), key("k")).Want(201).Object(); again["id"] != id {
 		t.Error("a repetition makes another one")
 	}
