@@ -41,12 +41,26 @@ type Page struct {
 type conditions struct {
 	parts []string
 	args  []any
+	blind bool // whether to plan without a look at the arguments
 }
 
-// arg adds an argument and returns its placeholder.
+// arg adds an argument and returns its placeholder. PostgreSQL plans a prepared
+// statement anew each time while a look at the arguments seems to make a better
+// plan of it, and then plans for longer than it reads a page. It cannot look
+// into a SELECT, so it soon keeps the plan of a blind statement.
 func (c *conditions) arg(value any) string {
 	c.args = append(c.args, value)
-	return "$" + strconv.Itoa(len(c.args))
+	placeholder := "$" + strconv.Itoa(len(c.args))
+	if !c.blind {
+		return placeholder
+	}
+	switch value.(type) {
+	case string:
+		return "(SELECT " + placeholder + "::text)"
+	case time.Time:
+		return "(SELECT " + placeholder + "::timestamptz)"
+	}
+	return placeholder
 }
 
 // add adds a condition in which each ? stands for the next value.

@@ -179,7 +179,9 @@ func (p *Simulations) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(
 // Apply implements Projection.
 func (p *Simulations) Apply(writes *pgx.Batch, facts []events.Fact) error {
 	var counts workspaceCounts
+	var items simulationItems
 	err := p.rows.apply(writes, facts, func(before, after *Simulation) {
+		items.add(before, after)
 		total, active := tally(after)
 		if before != nil {
 			t, a := tally(before)
@@ -188,6 +190,7 @@ func (p *Simulations) Apply(writes *pgx.Batch, facts []events.Fact) error {
 		counts.add(after.WorkspaceID, after.AccountID, total, active)
 	})
 	counts.queue(writes, "simulation_counts")
+	items.queue(writes)
 	return err
 }
 

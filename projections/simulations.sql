@@ -37,14 +37,32 @@ CREATE TABLE simulations (
     completed_at           timestamptz
 ) WITH (fillfactor = 85);
 
--- The places that lists are made of, each in the order of creation and ending
--- in the id, so that a page anywhere is a short walk; and the order by name.
--- Every index makes each change of a status dearer, so there are no more.
-CREATE INDEX simulations_created ON simulations (account_id, created_at, id) WHERE deleted = '';
-CREATE INDEX simulations_workspace ON simulations (workspace_id, account_id, status, created_at, id) WHERE deleted = '';
+-- The orders that may change with the status, or be asked for together with it.
+-- Every index makes each change of it dearer, so there are no more.
 CREATE INDEX simulations_status ON simulations (account_id, status, created_at, id) WHERE deleted = '';
+CREATE INDEX simulations_workspace ON simulations (workspace_id, account_id, status, created_at, id) WHERE deleted = '';
 CREATE INDEX simulations_name ON simulations (account_id, name COLLATE "C", id) WHERE deleted = '';
 CREATE INDEX simulations_open ON simulations (id) WHERE status IN ('validating', 'provisioning', 'running');
+
+-- For the search in names; PostgreSQL brings it along and lets an owner of the
+-- database have it.
+CREATE EXTENSION IF NOT EXISTS pg_trgm SCHEMA public;
+
+-- The orders that stay, of those that are not deleted. A change of the status
+-- is one of the item alone: it stays on its page and costs no index a thing.
+CREATE TABLE simulation_items (
+    account_id   text        NOT NULL,
+    created_at   timestamptz NOT NULL,
+    id           text        NOT NULL,
+    workspace_id text        NOT NULL,
+    name         text        NOT NULL,
+    folded       text        NOT NULL, -- the name in lower case
+    item         text        NOT NULL,
+    PRIMARY KEY (account_id, created_at, id)
+) WITH (fillfactor = 70);
+CREATE INDEX simulation_items_workspace ON simulation_items (workspace_id, account_id, created_at, id);
+CREATE INDEX simulation_items_workspace_name ON simulation_items (workspace_id, account_id, name COLLATE "C", id);
+CREATE INDEX simulation_items_trigrams ON simulation_items USING gin (folded public.gin_trgm_ops);
 
 CREATE TABLE simulation_counts (
     workspace_id text   NOT NULL,

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-
-	"netsim/commands"
 )
 
 // FindSimulation reads a simulation, also one that is deleted. It returns
@@ -38,20 +36,28 @@ type SimulationQuery struct {
 // ListSimulations returns one page, each row as JSON, and the position of the
 // next page.
 //
-// What is listed is cut into places: an account, an account and a status, or a
-// workspace, an account and a status. In each of them an index has the rows in
-// the order of their creation, so that a page costs a walk of a page's length,
-// wherever in the list it is. The order by name has an index by account; the
-// other orders have none, since every index makes each change of a simulation
-// dearer: PostgreSQL keeps the best of a page while it reads the rows of the
-// places. A search is a filter on the way.
+// What is listed is cut into places: an account or a workspace and an account,
+// each with a status or without. In each of them an index has the rows in the
+// order of their creation, so that a page costs a walk of a page's length,
+// wherever in the list it is; a list of several places merges their walks.
+// Where no status is asked for there is an order by name too. The other orders
+// have no index, since every index makes each change of a simulation dearer:
+// PostgreSQL keeps the best of a page while it reads the rows of the places. A
+// search is a filter on the way, unless what it finds is rare.
 func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [][]byte, next []string, err error) {
 	if none(q.Statuses) || none(members(q.Scope, q.Workspace)) {
 		return nil, nil, nil
 	}
+	rare, err := q.isRare(ctx, db)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sample simulations: %w", err)
+	}
 	keys := simulationKeys(q.Sort)
 	sql, args := q.merged(keys)
-	if sql == "" {
+	switch {
+	case rare:
+		sql, args = q.rare(keys)
+	case sql == "":
 		sql, args = q.gathered(keys)
 	}
 	rows, err := db.Query(ctx, sql, args...)
@@ -61,6 +67,41 @@ func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [
 	return readPage(rows, q.Page.Limit)
 }
 
+// The tables of the orders that may change with a status and of those that stay.
+const (
+	changing = "simulations"
+	staying  = "simulation_items"
+)
+
+// table is the one that has the order that the query asks for.
+func (q SimulationQuery) table() string {
+	for _, o := range q.Sort {
+		if o.Key != "created" && o.Key != "name" {
+			return changing
+		}
+	}
+	if q.Statuses != nil || q.Sort[0].Key == "name" && members(q.Scope, q.Workspace) == nil {
+		return changing
+	}
+	return staying
+}
+
+// walked reports whether every walk has an index of its order, so that there is
+// one plan whatever the values are.
+func (q SimulationQuery) walked() bool {
+	return len(q.Sort) == 1 && (q.Sort[0].Key == "created" || q.Sort[0].Key == "name" && q.Statuses == nil)
+}
+
+// filter adds what a row of any place must be.
+func (q SimulationQuery) filter(c *conditions) {
+	if q.table() == changing {
+		c.add("deleted = ''")
+		c.contains(q.Search, "name")
+		return
+	}
+	c.find(q.Search)
+}
+
 // maxMerged is how many places are merged; planning takes its time for each.
 const maxMerged = 42
 
@@ -68,24 +109,23 @@ const maxMerged = 42
 // as far as the merge asks. It is "" when the places are not known or too many.
 func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 	workspaces, statuses := members(q.Scope, q.Workspace), q.Statuses
-	if statuses == nil && workspaces != nil {
-		statuses = simulationStatuses() // the index of a workspace is by status
-	}
-	if q.Scope.AccountID == "" || len(workspaces)*len(statuses) > maxMerged {
+	if q.Scope.AccountID == "" || max(len(workspaces), 1)*max(len(statuses), 1) > maxMerged {
 		return "", nil
 	}
-	var c conditions
-	c.add("deleted = ''")
+	c := conditions{blind: q.walked()}
 	place{scope: Scope{AccountID: q.Scope.AccountID}}.add(&c)
-	c.contains(q.Search, "name")
+	q.filter(&c)
 	c.within("created_at", q.Created)
 	c.after(keys, q.Page.After)
 	limit := strconv.Itoa(q.Page.Limit + 1) // in the text, because plans depend on it
-	walks := []string{fmt.Sprintf("SELECT item, %s FROM simulations WHERE %s", columnsOf(keys), c.where())}
+	walks := []string{fmt.Sprintf("SELECT item, %s FROM %s WHERE %s", columnsOf(keys), q.table(), c.where())}
 	walks = c.split(walks, "workspace_id", workspaces)
 	walks = c.split(walks, "status", statuses)
 	for i := range walks {
 		walks[i] += fmt.Sprintf(" ORDER BY %s LIMIT %s", orderBy(keys), limit)
+	}
+	if len(walks) == 1 {
+		return walks[0], c.args
 	}
 	return fmt.Sprintf("SELECT * FROM ((%s)) AS page ORDER BY %s LIMIT %s",
 		strings.Join(walks, ") UNION ALL ("), orderBy(named(keys)), limit), c.args
@@ -111,18 +151,16 @@ func (c *conditions) split(walks []string, column string, values []string) []str
 func (q SimulationQuery) gathered(keys []sortKey) (string, []any) {
 	var c conditions
 	places := q.places(&c)
-	c.contains(q.Search, "name")
+	q.filter(&c)
 	c.within("created_at", q.Created)
 	c.after(keys, q.Page.After)
 	limit := strconv.Itoa(q.Page.Limit + 1)
 	return fmt.Sprintf(`
-		SELECT s.item, page.* FROM (
-			SELECT found.* FROM %s CROSS JOIN LATERAL (
-				SELECT %s FROM simulations WHERE %s ORDER BY %s LIMIT %s) AS found
-			ORDER BY %s LIMIT %s) AS page
-		JOIN simulations AS s ON s.id = page.k%d ORDER BY %s`,
-		places, columnsOf(keys), c.where(), orderBy(keys), limit,
-		orderBy(named(keys)), limit, len(keys)-1, orderBy(named(keys))), c.args
+		SELECT found.* FROM %s CROSS JOIN LATERAL (
+			SELECT item, %s FROM %s WHERE %s ORDER BY %s LIMIT %s) AS found
+		ORDER BY %s LIMIT %s`,
+		places, columnsOf(keys), q.table(), c.where(), orderBy(keys), limit,
+		orderBy(named(keys)), limit), c.args
 }
 
 // readPage reads rows of JSON and sort keys. A row beyond the limit only says
@@ -152,15 +190,10 @@ func readPage(rows pgx.Rows, limit int) (items [][]byte, next []string, err erro
 // places adds what is listed to the conditions, and returns the places that
 // it is in as a FROM.
 func (q SimulationQuery) places(c *conditions) string {
-	c.add("deleted = ''")
 	p := place{scope: q.Scope, workspace: q.Workspace, counts: "simulation_counts"}
 	from := p.add(c)
-	statuses := q.Statuses
-	if statuses == nil && p.byWorkspace() {
-		statuses = simulationStatuses() // the index of a workspace is by status
-	}
-	if statuses != nil {
-		from = append(from, fmt.Sprintf("unnest(%s::text[]) AS wanted", c.arg(statuses)))
+	if q.Statuses != nil {
+		from = append(from, fmt.Sprintf("unnest(%s::text[]) AS wanted", c.arg(q.Statuses)))
 		c.add("status = wanted")
 	}
 	return strings.Join(from, " CROSS JOIN ")
@@ -206,11 +239,4 @@ func named(keys []sortKey) []sortKey {
 		out[i] = sortKey{column: "k" + strconv.Itoa(i), desc: k.desc}
 	}
 	return out
-}
-
-func simulationStatuses() []string {
-	return []string{
-		commands.Validating, commands.Provisioning, commands.Running,
-		commands.Completed, commands.Failed, commands.Terminated, commands.Invalid,
-	}
 }

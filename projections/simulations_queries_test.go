@@ -2,7 +2,6 @@ package projections_test
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
 	"netsim/commands"
@@ -197,99 +195,5 @@ func drawSimulationQuery(r *rapid.T) projections.SimulationQuery {
 		Created:   projections.Period{From: moment("from"), To: moment("to")},
 		Sort:      order.Draw(r, "sort"),
 		Page:      projections.Page{Limit: rapid.IntRange(1, 50).Draw(r, "limit")},
-	}
-}
-
-// explained runs a query and what PostgreSQL has to say about how it did.
-type explained struct {
-	*pgx.Conn
-	t    *testing.T
-	read float64 // rows read from simulations
-}
-
-func (e *explained) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	var plans []struct{ Plan planNode }
-	if err := e.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+sql, args...).Scan(&plans); err != nil {
-		e.t.Fatal(err)
-	}
-	e.read = plans[0].Plan.rows()
-	return e.Conn.Query(ctx, sql, args...)
-}
-
-type planNode struct {
-	Type    string     `json:"Node Type"`
-	Table   string     `json:"Relation Name"`
-	Rows    float64    `json:"Actual Rows"`
-	Removed float64    `json:"Rows Removed by Filter"`
-	Loops   float64    `json:"Actual Loops"`
-	Plans   []planNode `json:"Plans"`
-}
-
-func (n planNode) rows() float64 {
-	var sum float64
-	if n.Table == "simulations" {
-		sum = (n.Rows + n.Removed) * n.Loops
-	}
-	for _, p := range n.Plans {
-		sum += p.rows()
-	}
-	return sum
-}
-
-// TestPagesAreShortWalks: a page reads some rows for each of its own, wherever
-// it is in a list of many, and whatever the list is restricted to.
-func TestPagesAreShortWalks(t *testing.T) {
-	t.Parallel()
-	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewSimulations())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, statement := range []string{
-		`INSERT INTO workspaces SELECT 'workspace_' || i, 'acct_a', 'w', '', 'u', '', 1, 'live', now(), now() FROM generate_series(0, 9) i`,
-		`INSERT INTO simulations SELECT 'sim_' || lpad(i::text, 26, '0'), CASE i % 50 WHEN 0 THEN 'acct_b' ELSE 'acct_a' END,
-			'workspace_' || i % 10, 'config_x', 1, 'run-' || i % 97,
-			CASE WHEN i % 1000 = 3 THEN 'running' WHEN i % 3 = 0 THEN 'failed' ELSE 'completed' END,
-			'{}', 'start', 1, '1s', 0, '', '', '', 'u', '', '', '', 1, '', 0, 0, 0, 0, 0, '', '', 0, 0, 0, '',
-			timestamptz '2026-01-01Z' + i * interval '1 second', NULL, NULL FROM generate_series(1, 100000) i`,
-		`INSERT INTO simulation_counts SELECT workspace_id, account_id, count(*), 0 FROM simulations GROUP BY 1, 2`,
-		`ANALYZE`,
-	} {
-		if _, err := m.db.Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	newest, byName := []projections.Order{{Key: "created", Desc: true}}, []projections.Order{{Key: "name"}}
-	middle := []string{"2026-01-01T14:00:00Z", "sim_x"}
-	account := projections.Scope{AccountID: "acct_a"}
-	for name, c := range map[string]struct {
-		query projections.SimulationQuery
-		most  float64 // rows read for a page of 100
-	}{
-		"first page":          {projections.SimulationQuery{Scope: account, Sort: newest}, 101},
-		"middle page":         {projections.SimulationQuery{Scope: account, Sort: newest, Page: projections.Page{After: middle}}, 101},
-		"by name":             {projections.SimulationQuery{Scope: account, Sort: byName, Page: projections.Page{After: []string{"run-50", "sim_x"}}}, 101},
-		"oldest first":        {projections.SimulationQuery{Scope: account, Sort: []projections.Order{{Key: "created"}}}, 101},
-		"a rare status":       {projections.SimulationQuery{Scope: account, Sort: newest, Statuses: []string{"running"}, Page: projections.Page{After: middle}}, 101},
-		"three statuses":      {projections.SimulationQuery{Scope: account, Sort: newest, Statuses: []string{"running", "failed", "completed"}}, 210},
-		"a workspace":         {projections.SimulationQuery{Scope: account, Sort: newest, Workspace: "workspace_3", Page: projections.Page{After: middle}}, 108},
-		"status of workspace": {projections.SimulationQuery{Scope: account, Sort: newest, Workspace: "workspace_3", Statuses: []string{"running"}}, 101},
-		"some workspaces":     {projections.SimulationQuery{Scope: projections.Scope{AccountID: "acct_a", Workspaces: []string{"workspace_1", "workspace_2"}}, Sort: newest}, 115},
-		"the platform":        {projections.SimulationQuery{Sort: newest, Page: projections.Page{After: middle}}, 303},
-		"a span of time": {projections.SimulationQuery{Scope: account, Sort: newest, Created: projections.Period{
-			From: time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC), To: time.Date(2026, 1, 1, 6, 0, 0, 0, time.UTC)}}, 101},
-		"a common name": {projections.SimulationQuery{Scope: account, Sort: newest, Search: "RUN"}, 101},
-	} {
-		t.Run(name, func(t *testing.T) {
-			q := c.query
-			q.Page.Limit = 100
-			db := &explained{Conn: m.db, t: t}
-			items, _, err := projections.ListSimulations(t.Context(), db, q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(items) == 0 || db.read > c.most {
-				t.Errorf("%d rows on the page, %.0f rows read, want at most %.0f", len(items), db.read, c.most)
-			}
-		})
 	}
 }
