@@ -40,6 +40,10 @@ func TestALostDatabaseIsToldAgain(t *testing.T) {
 		}
 		simulation = user.Post("/api/v1/simple/simulations", simpleSubmission(8)).Want(202).Object()["simulationId"].(string)
 		user.Eventually("/api/v1/simulations/"+simulation, hasStatus("completed"))
+		// The books are the last to follow: the run and the four deleted
+		// workspaces are closed, the others, the traceset and the results open.
+		service.Eventually("/api/v1/billing/items?status=closed&limit=100", hasItems(5))
+		service.Eventually("/api/v1/billing/items?status=active&limit=100", hasItems(18))
 		waitUntilQuiet(t, p)
 		before = tables(t, c.Postgres)
 	})

@@ -25,6 +25,13 @@ func hasStatus(status string) func(programtest.Reply) bool {
 	return func(r programtest.Reply) bool { return r.Status == 200 && r.Object()["status"] == status }
 }
 
+func hasItems(n int) func(programtest.Reply) bool {
+	return func(r programtest.Reply) bool {
+		items, _ := r.Object()["items"].([]any)
+		return r.Status == 200 && len(items) == n
+	}
+}
+
 // waitUntilQuiet waits until the log has not grown for a second and everything
 // in it is judged: reactions are through.
 func waitUntilQuiet(t *testing.T, p *programtest.Program) {
