@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
 
 	"netsim/commands"
 	"netsim/events"
@@ -99,21 +97,16 @@ func oneAccount(caller auth.Caller) error {
 	return nil
 }
 
-// numbered finds the strong tags that can be those of a version in a list that
-// has been parsed: a weak one has a slash in front.
-var numbered = regexp.MustCompile(`(?:^|[\s,])"([0-9]+)"`)
-
 // matchOf reads an If-Match header (completions.md section 1.5).
 func matchOf(header string) (commands.Match, error) {
 	if header == "" {
 		return commands.Match{}, nil
 	}
-	if _, err := web.ParseTags("If-Match", header); err != nil {
+	given, err := web.ParseTags("If-Match", header)
+	if err != nil {
 		return commands.Match{}, err
 	}
-	m := commands.Match{Given: true, Any: strings.TrimSpace(header) == "*"}
-	for _, tag := range numbered.FindAllStringSubmatch(header, -1) {
-		m.Tags = append(m.Tags, tag[1])
-	}
+	m := commands.Match{Given: true}
+	m.Tags, m.Any = given.Strong()
 	return m, nil
 }

@@ -82,6 +82,15 @@ func (t Tags) Match(current string) bool {
 	return t.any || slices.Contains(t.strong, current)
 }
 
+// Strong returns what stands between the quotes of the strong tags, and whether
+// the field is *, for whoever compares later and without HTTP.
+func (t Tags) Strong() (tags []string, anyTag bool) {
+	for _, tag := range t.strong {
+		tags = append(tags, tag[1:len(tag)-1])
+	}
+	return tags, t.any
+}
+
 // MatchWeak is the comparison of If-None-Match: when it is true, a GET is
 // answered with 304.
 func (t Tags) MatchWeak(current string) bool {
