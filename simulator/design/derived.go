@@ -27,7 +27,7 @@ func (b *derivedDocument) build() {
 	rsw := b.Tiers[0]
 	b.doc.Components = append(b.doc.Components,
 		switchOf(nameRack, rsw.UplinksPerSwitch, rsw.DownlinksPerSwitch, r))
-	top := Topology{Type: "clos", TopologyTiers: b.TierCount, AllowedComponents: allowedIn("topology")}
+	top := Topology{Type: "clos", TopologyTiers: b.TierCount, AllowedComponents: Allowed(HolderTopology)}
 	switch b.TierCount {
 	case 1:
 		top.Components = b.rackRefs(rsw.SwitchCount, b.TotalHosts)

@@ -15,6 +15,7 @@ import (
 const (
 	TypeSwitch      = "switch"
 	TypeNIC         = "nic"
+	TypeGPU         = "gpu"
 	TypeServer      = "server"
 	TypeRack        = "rack"
 	TypePod         = "pod"
@@ -24,6 +25,26 @@ const (
 
 // TrafficChakra is the traffic type of an application that replays traces.
 const TrafficChakra = "chakra"
+
+// HolderTopology is what the topology is called as a holder. Other holders are
+// called by their types.
+const HolderTopology = "topology"
+
+// Allowed lists the types that a holder may hold, in the order in which
+// completions.md 3.2 has them; it is empty, not nil, for what holds nothing.
+func Allowed(holder string) []string {
+	switch holder {
+	case HolderTopology:
+		return []string{TypeSwitch, TypeLayer, TypePod, TypeRack}
+	case TypePod:
+		return []string{TypeSwitch, TypeRack}
+	case TypeRack:
+		return []string{TypeSwitch, TypeServer}
+	case TypeServer:
+		return []string{TypeNIC, TypeGPU, TypeApplication}
+	}
+	return []string{}
+}
 
 // Document is a configuration version's content: the configuration without its
 // id, name, status and attachments.

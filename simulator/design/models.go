@@ -30,21 +30,6 @@ const (
 	pathLogicalGroup = "LogicalGroupId"
 )
 
-// What each holder may hold, completions.md 3.2.
-func allowedIn(holder string) []string {
-	switch holder {
-	case "topology":
-		return []string{TypeSwitch, TypeLayer, TypePod, TypeRack}
-	case TypePod:
-		return []string{TypeSwitch, TypeRack}
-	case TypeRack:
-		return []string{TypeSwitch, TypeServer}
-	case TypeServer:
-		return []string{TypeNIC, "gpu", TypeApplication}
-	}
-	return []string{}
-}
-
 // switchOf is a switch of a derived tier: equal rates both ways.
 func switchOf(name string, up, down int, r topology.Resolved) Component {
 	p := Params{}
@@ -82,14 +67,14 @@ func serverOf(name, nic string) Component {
 func component(kind, name, model string, p Params) Component {
 	return Component{
 		Type: kind, Model: model, Name: name, Version: modelVersion, TypedParameters: p,
-		AllowedComponents: allowedIn(kind), Components: []Ref{},
+		AllowedComponents: Allowed(kind), Components: []Ref{},
 	}
 }
 
 func container(kind, name, model string, refs ...Ref) Container {
 	return Container{
 		Type: kind, Name: name, Model: model, Version: modelVersion,
-		AllowedComponents: allowedIn(kind), Components: refs,
+		AllowedComponents: Allowed(kind), Components: refs,
 	}
 }
 

@@ -145,7 +145,7 @@ func (c *checker) references() {
 			case !known || at.kind != ref.Type:
 				c.unsound = true
 				c.err("UNKNOWN_REFERENCE", h.name, path, "%s '%s' is not declared", ref.Type, ref.Name)
-			case !slices.Contains(Allowed(h.kind), ref.Type):
+			case !slices.Contains(design.Allowed(h.kind), ref.Type):
 				c.unsound = true
 				c.err("CONSTRAINT_VIOLATION", h.name, path, "a %s cannot hold a %s", h.kind, ref.Type)
 			}

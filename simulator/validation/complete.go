@@ -22,7 +22,7 @@ func Complete(d *design.Document) error {
 	}
 	for i := range d.Containers {
 		c := &d.Containers[i]
-		c.AllowedComponents, c.Components = Allowed(c.Type), filled(c.Components)
+		c.AllowedComponents, c.Components = design.Allowed(c.Type), filled(c.Components)
 		if err := declare(names, c.Name, fmt.Sprintf("containers[%d].name", i)); err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func Complete(d *design.Document) error {
 			return err
 		}
 	}
-	d.Topology.AllowedComponents, d.Topology.Components = Allowed("topology"), filled(d.Topology.Components)
+	d.Topology.AllowedComponents, d.Topology.Components = design.Allowed(design.HolderTopology), filled(d.Topology.Components)
 	if err := completeGlobals(d); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func completeComponents(list []design.Component, member string, names map[string
 		if err := declare(names, c.Name, path+".name"); err != nil {
 			return err
 		}
-		c.AllowedComponents, c.Components = Allowed(c.Type), filled(c.Components)
+		c.AllowedComponents, c.Components = design.Allowed(c.Type), filled(c.Components)
 		c.TypedParameters = withDefaults(c.TypedParameters, c.Model)
 	}
 	return nil
@@ -69,22 +69,6 @@ func declare(names map[string]string, name, path string) error {
 	}
 	names[name] = path
 	return nil
-}
-
-// Allowed lists the types that a holder may hold; the holder is a component's
-// type or topology.
-func Allowed(holder string) []string {
-	switch holder {
-	case "topology":
-		return []string{design.TypeSwitch, design.TypeLayer, design.TypePod, design.TypeRack}
-	case design.TypePod:
-		return []string{design.TypeSwitch, design.TypeRack}
-	case design.TypeRack:
-		return []string{design.TypeSwitch, design.TypeServer}
-	case design.TypeServer:
-		return []string{design.TypeNIC, "gpu", design.TypeApplication}
-	}
-	return []string{}
 }
 
 // filled gives every reference its count.
