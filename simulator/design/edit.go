@@ -1,0 +1,201 @@
+package design
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// The collections in which a document declares what has a name.
+const (
+	Applications = "applications"
+	Components   = "components"
+	Containers   = "containers"
+	Links        = "links"
+)
+
+// MaxDocument is the largest document, in bytes of its canonical text.
+const MaxDocument = 4 << 20
+
+// Declared is what a document says of a name: the collection that declares it,
+// its type, and its model. The zero Declared is no declaration.
+type Declared struct {
+	Collection string
+	Type       string
+	Model      string
+	Version    string
+}
+
+// Find returns what declares a name; the four collections share their names.
+func (d *Document) Find(name string) (Declared, bool) {
+	for i := range d.Applications {
+		if a := &d.Applications[i]; a.Name == name {
+			return Declared{Applications, a.Type, a.Model, a.Version}, true
+		}
+	}
+	for i := range d.Components {
+		if c := &d.Components[i]; c.Name == name {
+			return Declared{Components, c.Type, c.Model, c.Version}, true
+		}
+	}
+	for i := range d.Containers {
+		if c := &d.Containers[i]; c.Name == name {
+			return Declared{Containers, c.Type, c.Model, c.Version}, true
+		}
+	}
+	for i := range d.Links {
+		if c := &d.Links[i]; c.Name == name {
+			return Declared{Links, c.Type, c.Model, c.Version}, true
+		}
+	}
+	return Declared{}, false
+}
+
+// Declare appends a declaration, given as JSON text, to a collection.
+func (d *Document) Declare(collection, declaration string) error {
+	switch collection {
+	case Applications:
+		return appendParsed(&d.Applications, declaration)
+	case Components:
+		return appendParsed(&d.Components, declaration)
+	case Containers:
+		return appendParsed(&d.Containers, declaration)
+	case Links:
+		return appendParsed(&d.Links, declaration)
+	}
+	return fmt.Errorf("a document has no collection %q", collection)
+}
+
+func appendParsed[T any](list *[]T, text string) error {
+	var item T
+	if err := json.Unmarshal([]byte(text), &item); err != nil {
+		return fmt.Errorf("read a declaration: %w", err)
+	}
+	*list = append(*list, item)
+	return nil
+}
+
+// Replace replaces a member of the document by one given as JSON text.
+func (d *Document) Replace(member, value string) error {
+	text, err := json.Marshal(map[string]json.RawMessage{member: json.RawMessage(value)})
+	if err != nil {
+		return fmt.Errorf("replace %s: %w", member, err)
+	}
+	fresh := Document{}
+	if err := json.Unmarshal(text, &fresh); err != nil {
+		return fmt.Errorf("replace %s: %w", member, err)
+	}
+	switch member {
+	case Applications:
+		d.Applications = fresh.Applications
+	case Components:
+		d.Components = fresh.Components
+	case Containers:
+		d.Containers = fresh.Containers
+	case Links:
+		d.Links = fresh.Links
+	case "topology":
+		d.Topology = fresh.Topology
+	case "globalParameters":
+		d.GlobalParameters = fresh.GlobalParameters
+	default:
+		return fmt.Errorf("a document has no member %q", member)
+	}
+	return nil
+}
+
+// Remove takes a declaration, every reference to it, and an application's
+// entries in the distribution away.
+func (d *Document) Remove(name string) {
+	d.Applications = slices.DeleteFunc(d.Applications, func(a Application) bool { return a.Name == name })
+	d.Components = slices.DeleteFunc(d.Components, func(c Component) bool { return c.Name == name })
+	d.Containers = slices.DeleteFunc(d.Containers, func(c Container) bool { return c.Name == name })
+	d.Links = slices.DeleteFunc(d.Links, func(c Component) bool { return c.Name == name })
+	for _, h := range d.Holders() {
+		d.RemoveReference(h.Name, name)
+	}
+	if a := d.Topology.AppDistribution; a != nil {
+		a.Entries = slices.DeleteFunc(a.Entries, func(e Entry) bool { return e.ParentApplication == name })
+	}
+}
+
+// Holder is a place that holds references: the topology, which has no name, a
+// container or a server.
+type Holder struct {
+	Name string
+	Type string // topology, or the type of what holds
+	Refs []Ref
+}
+
+// Holders returns every holder, the topology first.
+func (d *Document) Holders() []Holder {
+	all := []Holder{{"", "topology", d.Topology.Components}}
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		all = append(all, Holder{c.Name, c.Type, c.Components})
+	}
+	for i := range d.Components {
+		if c := &d.Components[i]; c.Type == TypeServer {
+			all = append(all, Holder{c.Name, c.Type, c.Components})
+		}
+	}
+	return all
+}
+
+// FindHolder returns the holder of a name; the empty name is the topology's.
+func (d *Document) FindHolder(name string) (Holder, bool) {
+	all := d.Holders()
+	i := slices.IndexFunc(all, func(h Holder) bool { return h.Name == name })
+	if i < 0 {
+		return Holder{}, false
+	}
+	return all[i], true
+}
+
+// Reference returns the holder's reference to a name.
+func (h Holder) Reference(name string) (Ref, bool) {
+	i := slices.IndexFunc(h.Refs, func(r Ref) bool { return r.Name == name })
+	if i < 0 {
+		return Ref{}, false
+	}
+	return h.Refs[i], true
+}
+
+// SetReference puts a reference into a holder, in the place of the one to the
+// same name.
+func (d *Document) SetReference(holder string, ref Ref) {
+	refs := d.refs(holder)
+	if refs == nil {
+		return
+	}
+	if i := slices.IndexFunc(*refs, func(r Ref) bool { return r.Name == ref.Name }); i >= 0 {
+		(*refs)[i] = ref
+		return
+	}
+	*refs = append(*refs, ref)
+}
+
+// RemoveReference takes the reference to a name out of a holder.
+func (d *Document) RemoveReference(holder, name string) {
+	if refs := d.refs(holder); refs != nil {
+		*refs = slices.DeleteFunc(*refs, func(r Ref) bool { return r.Name == name })
+	}
+}
+
+// refs returns the list of a holder's references, or nil without the holder.
+func (d *Document) refs(holder string) *[]Ref {
+	if holder == "" {
+		return &d.Topology.Components
+	}
+	for i := range d.Containers {
+		if d.Containers[i].Name == holder {
+			return &d.Containers[i].Components
+		}
+	}
+	for i := range d.Components {
+		if d.Components[i].Name == holder {
+			return &d.Components[i].Components
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package design
+
+import "slices"
+
+// The kinds of what has parameters.
+const (
+	OfApplication  = "application"
+	OfComponent    = "component"
+	OfLink         = "link"
+	OfGlobal       = "global"
+	OfDistribution = "distribution"
+)
+
+// Parameters returns the tree of parameters of a kind's target, which the
+// global parameters do without, and whether there is such a target.
+func (d *Document) Parameters(kind, target string) (Params, bool) {
+	switch kind {
+	case OfGlobal:
+		return d.GlobalParameters, true
+	case OfApplication:
+		if i := slices.IndexFunc(d.Applications, func(a Application) bool { return a.Name == target }); i >= 0 {
+			return d.Applications[i].TypedParameters, true
+		}
+	case OfComponent:
+		return parametersOf(d.Components, target)
+	case OfLink:
+		return parametersOf(d.Links, target)
+	}
+	return nil, false
+}
+
+func parametersOf(list []Component, name string) (Params, bool) {
+	if i := slices.IndexFunc(list, func(c Component) bool { return c.Name == name }); i >= 0 {
+		return list[i].TypedParameters, true
+	}
+	return nil, false
+}
+
+// Overlay replaces the leaves of the tree that the patch has too.
+func (p Params) Overlay(patch Params) {
+	for name, by := range patch {
+		node, there := p[name]
+		switch {
+		case !there:
+		case by.Leaf != nil:
+			if node.Leaf != nil {
+				leaf := *by.Leaf
+				p[name] = Param{Leaf: &leaf}
+			}
+		case node.Branch != nil:
+			node.Branch.Overlay(by.Branch)
+		}
+	}
+}
+
+// Changes returns the tree of the leaves in which two trees of the same form
+// differ, with the values of the second; empty when they are equal.
+func Changes(from, to Params) Params {
+	changed := Params{}
+	for name, node := range to {
+		was := from[name]
+		switch {
+		case node.Leaf != nil:
+			if was.Leaf == nil || *was.Leaf != *node.Leaf {
+				changed[name] = node
+			}
+		default:
+			if deeper := Changes(was.Branch, node.Branch); len(deeper) > 0 {
+				changed[name] = Param{Branch: deeper}
+			}
+		}
+	}
+	return changed
+}
+
+// pathRankCount is where a chakra application keeps the number of ranks.
+const pathRankCount = "ChakraConfiguration.NumOfChakraFiles"
+
+// SetRankCount tells the chakra applications the number of ranks of the
+// traceset, 0 without one.
+func (d *Document) SetRankCount(ranks int64) {
+	for i := range d.Applications {
+		if a := &d.Applications[i]; a.TrafficType == TrafficChakra {
+			if a.TypedParameters == nil {
+				a.TypedParameters = Params{}
+			}
+			a.TypedParameters.set(pathRankCount, uintOf(int(ranks)))
+		}
+	}
+}
+
+// Shares returns the entries of the distribution, nil when there is none.
+func (d *Document) Shares() []Entry {
+	if d.Topology.AppDistribution == nil {
+		return nil
+	}
+	return d.Topology.AppDistribution.Entries
+}
+
+// AddShare appends an entry to the distribution, which begins with the first.
+func (d *Document) AddShare(e Entry) {
+	if d.Topology.AppDistribution == nil {
+		d.Topology.AppDistribution = &AppDistribution{}
+	}
+	a := d.Topology.AppDistribution
+	a.Entries = append(a.Entries, e)
+}
+
+// SetShare sets the value of the entries of an application and a distribution
+// id.
+func (d *Document) SetShare(application, distribution string, value float64) {
+	entries := d.Shares()
+	for i := range entries {
+		if e := &entries[i]; e.ParentApplication == application && e.DistributionPercent.DistributionID == distribution {
+			e.DistributionPercent.Value = value
+		}
+	}
+}
