@@ -119,7 +119,7 @@ func completeGlobals(d *design.Document) error {
 	sections := []string{"EngineParameters", "SimulationParameters", "SoftwareVersion"}
 	for _, name := range sortedKeys(d.GlobalParameters) {
 		switch {
-		case name == "ComputeConfiguration" || name == "ParallelizationParameters":
+		case OfService(name):
 			return fmt.Errorf("globalParameters.%s is set by the service", name)
 		case !slices.Contains(sections, name):
 			return fmt.Errorf("globalParameters.%s is unknown", name)

@@ -13,6 +13,10 @@ import (
 
 const maxUint = 1<<53 - 1
 
+// maxDepth bounds how deep parameters may nest. The deepest of the catalogue
+// are at three.
+const maxDepth = 16
+
 // CheckParams checks the form of a tree of parameters: branches hold objects,
 // and leaves a value of their type. The error names the path, in the words of
 // completions.md section 4.1.
@@ -20,44 +24,72 @@ func CheckParams(path string, text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(text, &members); err != nil || members == nil {
-		return fmt.Errorf("%s must be an object", path)
+	members, err := object(path, text)
+	if err != nil {
+		return err
 	}
-	_, value := members["value"]
-	_, kind := members["type"]
-	if value && kind {
-		return checkLeaf(path, members)
+	return checkBranch(path, members, maxDepth)
+}
+
+func checkBranch(path string, members map[string]any, depth int) error {
+	if depth == 0 {
+		return fmt.Errorf("%.256s is more than %d levels deep", path, maxDepth)
 	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if err := CheckParams(path+"."+name, members[name]); err != nil {
+	for _, name := range sortedKeys(members) {
+		at := path + "." + name
+		below, ok := members[name].(map[string]any)
+		if !ok {
+			return fmt.Errorf("%.256s must be an object", at)
+		}
+		var err error
+		if isLeaf(below) {
+			_, err = leafOf(at, below)
+		} else {
+			err = checkBranch(at, below, depth-1)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkLeaf(path string, members map[string]json.RawMessage) error {
-	for _, name := range slices.Sorted(maps.Keys(members)) {
+// isLeaf tells a leaf from a branch as completions.md section 3.2 does.
+func isLeaf(members map[string]any) bool {
+	_, value := members["value"]
+	_, kind := members["type"]
+	return value && kind
+}
+
+// leafOf reads a leaf from its members, whose numbers are json.Number.
+func leafOf(path string, members map[string]any) (*design.Leaf, error) {
+	for _, name := range sortedKeys(members) {
 		if name != "value" && name != "type" && name != "unit" {
-			return fmt.Errorf("%s.%s is unknown", path, name)
+			return nil, fmt.Errorf("%s.%.64s is unknown", path, name)
 		}
 	}
-	var kind, unit string
-	if json.Unmarshal(members["type"], &kind) != nil {
-		return fmt.Errorf("%s.type must be a string", path)
+	l := new(design.Leaf)
+	var ok bool
+	if l.Type, ok = members["type"].(string); !ok {
+		return nil, fmt.Errorf("%s.type must be a string", path)
 	}
-	if raw, given := members["unit"]; given && json.Unmarshal(raw, &unit) != nil {
-		return fmt.Errorf("%s.unit must be a string", path)
+	if unit := members["unit"]; unit != nil {
+		if l.Unit, ok = unit.(string); !ok {
+			return nil, fmt.Errorf("%s.unit must be a string", path)
+		}
 	}
-	var value any
-	if err := json.Unmarshal(members["value"], &value); err != nil {
-		return fmt.Errorf("%s.value cannot be read", path)
+	l.Value = members["value"]
+	if number, ok := l.Value.(json.Number); ok {
+		f, err := number.Float64()
+		if err != nil {
+			return nil, fmt.Errorf("%s.value %.64s is too large", path, number)
+		}
+		l.Value = f
 	}
-	if !wellTyped(kind, value) {
-		return fmt.Errorf("%s.value must be that of a %s, got %.64s", path, kind, members["value"])
+	if !wellTyped(l.Type, l.Value) {
+		return nil, fmt.Errorf("%s.value must be that of a %.64s, got %s", path, l.Type, shown(members["value"]))
 	}
-	return nil
+	return l, nil
 }
 
 func wellTyped(kind string, value any) bool {
@@ -80,19 +112,40 @@ func wellTyped(kind string, value any) bool {
 
 // base returns what one of a unit is in the type's base unit (byte, bit/s,
 // second), and whether the type has the unit.
-func base(kind, unit string) (float64, bool) {
+func base(kind, name string) (float64, bool) {
+	list := units(kind)
+	i := slices.IndexFunc(list, func(u unit) bool { return u.name == name })
+	if i >= 0 {
+		return list[i].base, true
+	}
+	return 1, list == nil && name == ""
+}
+
+type unit struct {
+	name string
+	base float64
+}
+
+// units lists the units of a type, completions.md section 3.2.
+func units(kind string) []unit {
 	switch kind {
 	case "bytes":
-		f, ok := map[string]float64{"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20}[unit]
-		return f, ok
+		return []unit{{"B", 1}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 1 << 10}, {"MiB", 1 << 20}}
 	case "datarate":
-		f, ok := map[string]float64{"bps": 1, "Kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}[unit]
-		return f, ok
+		return []unit{{"bps", 1}, {"Kbps", 1e3}, {"Mbps", 1e6}, {"Gbps", 1e9}, {"Tbps", 1e12}}
 	case "timeval":
-		f, ok := map[string]float64{"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}[unit]
-		return f, ok
+		return []unit{{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}
 	}
-	return 1, unit == ""
+	return nil
+}
+
+// unitNames lists the units of a type for a message; empty when it has none.
+func unitNames(kind string) string {
+	var names []string
+	for _, u := range units(kind) {
+		names = append(names, u.name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // find returns the leaf at a path, whose steps are separated by dots, or nil.

@@ -1,0 +1,178 @@
+package validation
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"netsim/simulator/catalogue"
+	"netsim/simulator/design"
+)
+
+// Patch changes some leaves of a tree of parameters and returns the whole tree
+// after it; stored stays as it is, and what the patch leaves alone is shared
+// with it. The patch repeats the nesting of the stored tree down to each leaf
+// that it changes, and changes all of them or none. What is beyond a minimum
+// or maximum is taken: Check reports it.
+//
+// Every error is the client's; its text is the message of a 400 and names the
+// place below path (completions.md section 3.7).
+func Patch(path string, stored design.Params, patch []byte, schema []catalogue.Parameter) (design.Params, error) {
+	members, err := object(path, patch)
+	if err != nil {
+		return nil, err
+	}
+	return patchTree(path, stored, members, schema)
+}
+
+// PatchGlobals is Patch for global parameters, of which some sections are the
+// service's own (completions.md section 3.3).
+func PatchGlobals(path string, stored design.Params, patch []byte) (design.Params, error) {
+	members, err := object(path, patch)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range sortedKeys(members) {
+		if OfService(name) {
+			return nil, fmt.Errorf("%s.%s is set by the service", path, name)
+		}
+	}
+	return patchTree(path, stored, members, catalogue.Globals())
+}
+
+func patchTree(path string, stored design.Params, members map[string]any, schema []catalogue.Parameter) (design.Params, error) {
+	p := patching{schema: map[string]*catalogue.Parameter{}}
+	for i := range schema {
+		p.schema[schema[i].Path] = &schema[i]
+	}
+	return p.branch(path, "", stored, members)
+}
+
+// OfService reports whether a section of the global parameters is set by the
+// service, never by a client, and left out of replies.
+func OfService(section string) bool {
+	return section == "ComputeConfiguration" || section == "ParallelizationParameters"
+}
+
+type patching struct {
+	schema map[string]*catalogue.Parameter // by path
+}
+
+// branch patches what stands below one node. The path is that in messages, the
+// place that in the schema.
+func (p patching) branch(path, place string, stored design.Params, patch map[string]any) (design.Params, error) {
+	if len(patch) == 0 {
+		return nil, fmt.Errorf("%s must name at least one parameter to change", path)
+	}
+	patched := maps.Clone(stored)
+	for _, name := range sortedKeys(patch) {
+		node, there := stored[name]
+		if !there {
+			return nil, fmt.Errorf("%s.%.64s does not exist", path, name)
+		}
+		var err error
+		if patched[name], err = p.node(path+"."+name, join(place, name), node, patch[name]); err != nil {
+			return nil, err
+		}
+	}
+	return patched, nil
+}
+
+func (p patching) node(path, place string, stored design.Param, patch any) (design.Param, error) {
+	members, ok := patch.(map[string]any)
+	switch {
+	case !ok:
+		return design.Param{}, fmt.Errorf("%s must be an object", path)
+	case stored.Leaf == nil && isLeaf(members):
+		return design.Param{}, fmt.Errorf("%s is a section of parameters, not a parameter", path)
+	case stored.Leaf == nil:
+		branch, err := p.branch(path, place, stored.Branch, members)
+		return design.Param{Branch: branch}, err
+	}
+	leaf, err := p.leaf(path, place, stored.Leaf, members)
+	return design.Param{Leaf: leaf}, err
+}
+
+func (p patching) leaf(path, place string, stored *design.Leaf, members map[string]any) (*design.Leaf, error) {
+	_, typed := members["type"]
+	_, valued := members["value"]
+	switch {
+	case !typed && !valued:
+		return nil, fmt.Errorf("%s is a parameter, not a section: it needs a value and the type '%s'", path, stored.Type)
+	case !typed:
+		return nil, fmt.Errorf("%s.type is missing, it must be '%s'", path, stored.Type)
+	case !valued:
+		return nil, fmt.Errorf("%s.value is missing", path)
+	}
+	if kind, _ := members["type"].(string); kind != stored.Type {
+		return nil, fmt.Errorf("%s.type must be '%s' as it is stored, got %s", path, stored.Type, shown(members["type"]))
+	}
+	leaf, err := leafOf(path, members)
+	if err != nil {
+		return nil, err
+	}
+	known := p.schema[place]
+	if known == nil {
+		known = &catalogue.Parameter{}
+	}
+	if known.ReadOnly {
+		return nil, fmt.Errorf("%s is read-only", path)
+	}
+	if text, ok := leaf.Value.(string); ok {
+		if known.Enum != nil && !slices.Contains(known.Enum, text) {
+			return nil, fmt.Errorf("%s.value must be one of [%s], got '%.64s'", path, strings.Join(known.Enum, ", "), text)
+		}
+		if strings.ContainsAny(text, forbidden) {
+			return nil, fmt.Errorf("%s.value must not hold any of [ ] { } ( ) ' \" ; $ * ? # ~ ` | & < > \\ or a line break, got %s",
+				path, shown(text))
+		}
+	}
+	return leaf, checkUnit(path, leaf)
+}
+
+// forbidden are the characters that no string of a patch may hold, line breaks
+// of every kind among them.
+const forbidden = "[]{}()'\";$*?#~`|&<>\\" + "\n\v\f\r\u0085\u2028\u2029"
+
+func checkUnit(path string, l *design.Leaf) error {
+	if _, known := base(l.Type, l.Unit); known {
+		return nil
+	}
+	units := unitNames(l.Type)
+	switch {
+	case units == "":
+		return fmt.Errorf("%s.unit must not be given: a %s has none, got '%.64s'", path, l.Type, l.Unit)
+	case l.Unit == "":
+		return fmt.Errorf("%s.unit is missing, it must be one of [%s]", path, units)
+	}
+	return fmt.Errorf("%s.unit must be one of [%s], got '%.64s'", path, units, l.Unit)
+}
+
+// object reads the text of a JSON object. Numbers keep their digits until it
+// is known what they are the value of.
+func object(path string, text []byte) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var members map[string]any
+	if err := d.Decode(&members); err != nil || members == nil || d.More() {
+		return nil, errors.New(path + " must be an object")
+	}
+	return members, nil
+}
+
+// shown is a value as a message repeats it.
+func shown(value any) string {
+	text, _ := json.Marshal(value) //nolint:errchkjson // what was JSON is JSON
+	return fmt.Sprintf("%.64s", text)
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
