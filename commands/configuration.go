@@ -1,6 +1,12 @@
 package commands
 
-import "netsim/events"
+import (
+	"strconv"
+
+	"netsim/events"
+	"netsim/fault"
+	"netsim/simulator/design"
+)
 
 // The states of a configuration version (completions 3.4).
 const (
@@ -14,11 +20,13 @@ type Configuration struct {
 	created
 	AccountID   string `json:"accountId,omitempty"`
 	WorkspaceID string `json:"workspaceId,omitempty"`
+	Name        string `json:"name,omitempty"`
 	Version     int64  `json:"version,omitempty"`
 	Status      string `json:"status,omitempty"`
 	Findings    string `json:"findings,omitempty"`
-	Document    string `json:"document,omitempty"`
+	Document    string `json:"document,omitempty"` // canonical JSON
 	TracesetID  string `json:"tracesetId,omitempty"`
+	RankCount   int64  `json:"rankCount,omitempty"` // of the traceset
 	Deleted     bool   `json:"deleted,omitempty"`
 }
 
@@ -26,12 +34,121 @@ type Configuration struct {
 func (c *Configuration) Evolve(e events.Event) {
 	switch d := e.Data.(type) {
 	case events.ConfigurationCreated:
-		c.Exists, c.AccountID, c.WorkspaceID = true, d.AccountID, d.WorkspaceID
+		c.Exists, c.AccountID, c.WorkspaceID, c.Name = true, d.AccountID, d.WorkspaceID, d.Name
 		c.Version, c.Status, c.Findings = 1, d.Status, d.Findings
-		c.Document, c.TracesetID = d.Document, d.TracesetID
+		c.Document, c.TracesetID, c.RankCount = d.Document, d.TracesetID, d.RankCount
+	case events.ConfigurationUpdated:
+		c.update(d)
+	case events.ConfigurationComponentAdded:
+		c.revise(d.Version, func(doc *design.Document) { addComponent(doc, d) })
+	case events.ConfigurationComponentRemoved:
+		c.revise(d.Version, func(doc *design.Document) { doc.Remove(d.Name); setShares(doc, d.Shares) })
+	case events.ConfigurationReferenceSet:
+		c.revise(d.Version, func(doc *design.Document) { doc.SetReference(d.Holder, referenceOf(d)) })
+	case events.ConfigurationReferenceRemoved:
+		c.revise(d.Version, func(doc *design.Document) { doc.RemoveReference(d.Holder, d.Name) })
+	case events.ConfigurationParametersPatched:
+		c.revise(d.Version, func(doc *design.Document) { patchParameters(doc, d) })
+	case events.ConfigurationTracesetAttached:
+		c.TracesetID, c.RankCount = d.TracesetID, d.RankCount
+		c.revise(d.Version, func(doc *design.Document) { doc.SetRankCount(d.RankCount) })
+	case events.ConfigurationTracesetDetached:
+		c.TracesetID, c.RankCount = "", 0
+		c.revise(d.Version, func(doc *design.Document) { doc.SetRankCount(0) })
 	case events.ConfigurationValidated:
 		c.Status, c.Findings = d.Status, d.Findings
 	case events.ConfigurationDeleted:
 		*c = Configuration{created: c.created, AccountID: c.AccountID, WorkspaceID: c.WorkspaceID, Deleted: true}
 	}
+}
+
+// revise makes a new version, which is a draft. A document or a change that
+// cannot be read changes nothing but the version, in every reader alike.
+func (c *Configuration) revise(version int64, change func(*design.Document)) {
+	c.Version, c.Status, c.Findings = version, Draft, ""
+	document, err := design.Parse(c.Document)
+	if err != nil {
+		return
+	}
+	change(document)
+	if text, err := design.Canonical(document); err == nil {
+		c.Document = text
+	}
+}
+
+func (c *Configuration) update(d events.ConfigurationUpdated) {
+	if d.Name != "" {
+		c.Name = d.Name
+	}
+	if d.TracesetID != "" {
+		c.TracesetID, c.RankCount = d.TracesetID, d.RankCount
+	}
+	c.revise(d.Version, func(doc *design.Document) {
+		for _, m := range d.Members {
+			_ = doc.Replace(m.Member, m.Value) // what cannot be read changes nothing
+		}
+	})
+}
+
+func addComponent(doc *design.Document, d events.ConfigurationComponentAdded) {
+	_ = doc.Declare(d.Collection, d.Declaration) // what cannot be read changes nothing
+	for _, s := range d.Shares {
+		doc.AddShare(design.Entry{
+			Name: s.Name, ParentApplication: s.ParentApplication, ApplicationType: s.ApplicationType,
+			DistributionPercent: design.Percent{DistributionID: s.DistributionID, Value: shareOf(s)},
+		})
+	}
+}
+
+func patchParameters(doc *design.Document, d events.ConfigurationParametersPatched) {
+	setShares(doc, d.Shares)
+	stored, found := doc.Parameters(d.TargetKind, d.Target)
+	if patch, err := design.ParseParams(d.Patch); found && err == nil {
+		stored.Overlay(patch)
+	}
+}
+
+func setShares(doc *design.Document, shares []events.DistributionShare) {
+	for _, s := range shares {
+		doc.SetShare(s.ParentApplication, s.DistributionID, shareOf(s))
+	}
+}
+
+func shareOf(s events.DistributionShare) float64 {
+	value, _ := strconv.ParseFloat(s.Value, 64) // written by decimalOf
+	return value
+}
+
+// decimalOf writes a share so that it is read as the same number.
+func decimalOf(share float64) string { return strconv.FormatFloat(share, 'f', -1, 64) }
+
+func referenceOf(d events.ConfigurationReferenceSet) design.Ref {
+	return design.Ref{
+		Name: d.Name, Type: d.Type, Count: int(d.Count), Group: d.Group,
+		Model: d.Model, Version: d.ModelVersion, ParentApplicationName: d.ParentApplicationName,
+	}
+}
+
+// open returns the document to decide on, a copy, or the refusal of a
+// configuration that is gone or not of the version asked for.
+func (c *Configuration) open(id string, m Match) (*design.Document, error) {
+	if !c.Exists || c.Deleted {
+		return nil, notFound("configuration", id)
+	}
+	if err := m.check(c.Version); err != nil {
+		return nil, err
+	}
+	return design.Parse(c.Document)
+}
+
+// fits refuses a change that could make the document larger than it may be.
+func (c *Configuration) fits(added ...string) error {
+	size := len(c.Document)
+	for _, text := range added {
+		size += len(text)
+	}
+	if size > design.MaxDocument {
+		return fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", size, design.MaxDocument)
+	}
+	return nil
 }

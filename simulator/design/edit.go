@@ -199,3 +199,30 @@ func (d *Document) refs(holder string) *[]Ref {
 	}
 	return nil
 }
+
+// Member is one member of a document, as canonical JSON.
+type Member struct{ Name, Text string }
+
+// Members returns the members of a document, always in the same order.
+func (d *Document) Members() ([]Member, error) {
+	all := make([]Member, 0, 6)
+	for _, m := range []struct {
+		name  string
+		value any
+	}{
+		{Applications, d.Applications}, {Components, d.Components}, {Containers, d.Containers}, {Links, d.Links},
+		{"topology", d.Topology}, {"globalParameters", d.GlobalParameters},
+	} {
+		text, err := Canonical(m.value)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Member{m.name, text})
+	}
+	return all, nil
+}
+
+// HasChakra reports whether an application replays traces.
+func (d *Document) HasChakra() bool {
+	return slices.ContainsFunc(d.Applications, func(a Application) bool { return a.TrafficType == TrafficChakra })
+}

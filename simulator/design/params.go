@@ -143,3 +143,12 @@ func doubleOf(f float64) Leaf { return Leaf{Value: f, Type: "double"} }
 func amount(n int, kind string, unit string) Leaf {
 	return Leaf{Value: float64(n), Type: kind, Unit: unit}
 }
+
+// ParseParams reads a tree of parameters.
+func ParseParams(text string) (Params, error) {
+	p := Params{}
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return nil, fmt.Errorf("read parameters: %w", err)
+	}
+	return p, nil
+}

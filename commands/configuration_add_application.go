@@ -1,0 +1,68 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+	"netsim/simulator/design"
+)
+
+// AddApplication declares an application of a model, with the model's
+// defaults. One that is not coordinated gets the client's and the server's
+// share that are missing in the distribution. Source: completions 3.2, 3.5
+// row 7.
+type AddApplication struct {
+	ID      string
+	Match   Match
+	Name    string
+	Model   string // id or reference
+	Version string // "" for the latest stable one
+}
+
+// Decide implements Command.
+func (c AddApplication) Decide(s *Configuration, _ time.Time) (events.Data, error) {
+	document, err := s.open(c.ID, c.Match)
+	if err != nil {
+		return nil, err
+	}
+	model, version, err := modelOf(c.Model, c.Version)
+	switch {
+	case err != nil:
+		return nil, err
+	case model.Type != design.TypeApplication:
+		return nil, fault.New(fault.Validation, "modelId '%s' is the model of a %s, not of an application", c.Model, model.Type)
+	}
+	application := model.Application(c.Name, version)
+	if model.TrafficType == design.TrafficChakra {
+		one := design.Document{Applications: []design.Application{application}}
+		one.SetRankCount(s.RankCount)
+		return s.declare(document, design.Applications, c.Name, application)
+	}
+	var shares []events.DistributionShare
+	for _, kind := range []string{"client", "server"} {
+		missing := 1 - sumOf(document.Shares(), kind)
+		if missing < -tolerance {
+			return nil, fault.New(fault.Validation, "the %s entries of the distribution sum up to %v, above 1", kind, 1-missing)
+		}
+		shares = append(shares, events.DistributionShare{
+			Name: c.Name + "-" + kind, ParentApplication: c.Name, ApplicationType: kind,
+			DistributionID: c.Name + "-" + kind, Value: decimalOf(max(missing, 0)),
+		})
+	}
+	return s.declare(document, design.Applications, c.Name, application, shares...)
+}
+
+// tolerance is how far sums of shares may be off.
+const tolerance = 1e-9
+
+// sumOf adds up the shares of one kind of application.
+func sumOf(entries []design.Entry, kind string) float64 {
+	sum := 0.0
+	for _, e := range entries {
+		if e.ApplicationType == kind {
+			sum += e.DistributionPercent.Value
+		}
+	}
+	return sum
+}

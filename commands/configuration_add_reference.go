@@ -1,0 +1,106 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+	"netsim/simulator/design"
+)
+
+// AddReference lets something declared stand in a holder: the topology, a
+// container or a server. Source: completions 3.2, 3.5 rows 14, 18, 27.
+type AddReference struct {
+	ID                    string
+	Match                 Match
+	In                    HolderKind
+	Holder                string // its name; "" for the topology
+	Name                  string
+	Type                  string
+	Count                 int64 // 0 for 1
+	Group                 string
+	ParentApplicationName string // of an application, and only of one
+}
+
+// HolderKind is a kind of what holds references.
+type HolderKind string
+
+// The kinds of holders.
+const (
+	InTopology  HolderKind = "topology"
+	InContainer HolderKind = "container"
+	InServer    HolderKind = "server"
+)
+
+// find returns the holder, NotFound where nothing of the kind has the name.
+func (k HolderKind) find(document *design.Document, name string) (design.Holder, error) {
+	if k == InTopology {
+		h, _ := document.FindHolder("")
+		return h, nil
+	}
+	at, declared := document.Find(name)
+	switch {
+	case k == InContainer && (!declared || at.Collection != design.Containers):
+		return design.Holder{}, notFound("container", name)
+	case k == InServer && (!declared || at.Collection != design.Components):
+		return design.Holder{}, notFound("component", name)
+	case k == InServer && at.Type != design.TypeServer:
+		return design.Holder{}, fault.New(fault.Validation, "component '%s' is a %s; only a server has components", name, at.Type)
+	}
+	h, _ := document.FindHolder(name)
+	return h, nil
+}
+
+// Decide implements Command.
+func (c AddReference) Decide(s *Configuration, _ time.Time) (events.Data, error) {
+	document, err := s.open(c.ID, c.Match)
+	if err != nil {
+		return nil, err
+	}
+	holder, err := c.In.find(document, c.Holder)
+	if err != nil {
+		return nil, err
+	}
+	if allowed := design.Allowed(holder.Type); !slices.Contains(allowed, c.Type) {
+		return nil, fault.New(fault.Validation, "type must be one of [%s] in a %s, got '%s'", strings.Join(allowed, ", "), holder.Type, c.Type)
+	}
+	at, declared := document.Find(c.Name)
+	switch {
+	case !declared && c.In == InContainer: // row 18 answers 400, the others 404
+		return nil, fault.New(fault.Validation, "name '%s' is not declared", c.Name)
+	case !declared:
+		return nil, notFound(c.Type, c.Name)
+	case at.Type != c.Type:
+		return nil, fault.New(fault.Validation, "type must be '%s' as '%s' is declared, got '%s'", at.Type, c.Name, c.Type)
+	}
+	if _, there := holder.Reference(c.Name); there {
+		return nil, fault.New(fault.Validation, "name '%s' stands there already", c.Name)
+	}
+	if err := c.parent(document); err != nil {
+		return nil, err
+	}
+	set := events.ConfigurationReferenceSet{
+		Version: s.Version + 1, HolderKind: holder.Type, Holder: c.Holder,
+		Name: c.Name, Type: c.Type, Count: max(c.Count, 1), Group: c.Group,
+		Model: at.Model, ModelVersion: at.Version, ParentApplicationName: c.ParentApplicationName,
+	}
+	return set, s.fits(c.Name, c.Group, c.ParentApplicationName)
+}
+
+// parent checks the parent application, which is an application's only.
+func (c AddReference) parent(document *design.Document) error {
+	switch {
+	case c.Type != design.TypeApplication && c.ParentApplicationName != "":
+		return fault.New(fault.Validation, "parentApplicationName is only for applications, the type is '%s'", c.Type)
+	case c.Type != design.TypeApplication:
+		return nil
+	case c.ParentApplicationName == "":
+		return fault.New(fault.Validation, "parentApplicationName is required for an application")
+	}
+	if at, declared := document.Find(c.ParentApplicationName); !declared || at.Collection != design.Applications {
+		return fault.New(fault.Validation, "parentApplicationName '%s' is not an application", c.ParentApplicationName)
+	}
+	return nil
+}

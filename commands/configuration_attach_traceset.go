@@ -1,0 +1,31 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+)
+
+// AttachTraceset lets the chakra application replay a traceset, whose rank
+// count the caller has read. Source: completions 3.5 row 31.
+type AttachTraceset struct {
+	ID         string
+	Match      Match
+	TracesetID string
+	RankCount  int64
+}
+
+// Decide implements Command.
+func (c AttachTraceset) Decide(s *Configuration, _ time.Time) (events.Data, error) {
+	document, err := s.open(c.ID, c.Match)
+	switch {
+	case err != nil:
+		return nil, err
+	case !document.HasChakra():
+		return nil, fault.New(fault.Validation, "configuration %s has no chakra application to replay a traceset", c.ID)
+	case s.TracesetID == c.TracesetID && s.RankCount == c.RankCount:
+		return nil, nil
+	}
+	return events.ConfigurationTracesetAttached{Version: s.Version + 1, TracesetID: c.TracesetID, RankCount: c.RankCount}, nil
+}

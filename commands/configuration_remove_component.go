@@ -1,0 +1,39 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+	"netsim/simulator/design"
+)
+
+// RemoveComponent takes a component, a container or a link away, and every
+// reference to it. Source: completions 3.5 row 12.
+type RemoveComponent struct {
+	ID    string
+	Match Match
+	Name  string
+}
+
+// Decide implements Command.
+func (c RemoveComponent) Decide(s *Configuration, _ time.Time) (events.Data, error) {
+	document, err := s.open(c.ID, c.Match)
+	if err != nil {
+		return nil, err
+	}
+	at, found := document.Find(c.Name)
+	if !found || at.Collection == design.Applications {
+		return nil, notFound("component", c.Name)
+	}
+	return s.remove(document, at.Collection, c.Name), nil
+}
+
+func (s *Configuration) remove(document *design.Document, collection, name string) events.ConfigurationComponentRemoved {
+	removed := events.ConfigurationComponentRemoved{Version: s.Version + 1, Collection: collection, Name: name}
+	for _, h := range document.Holders() {
+		if _, holds := h.Reference(name); holds {
+			removed.References = append(removed.References, events.ReferenceHolder{HolderKind: h.Type, Holder: h.Name})
+		}
+	}
+	return removed
+}

@@ -1,0 +1,35 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+)
+
+// RemoveReference takes something out of a holder; it stays declared. Source:
+// completions 3.5 rows 16, 21, 29.
+type RemoveReference struct {
+	ID     string
+	Match  Match
+	In     HolderKind
+	Holder string // its name; "" for the topology
+	Name   string
+}
+
+// Decide implements Command.
+func (c RemoveReference) Decide(s *Configuration, _ time.Time) (events.Data, error) {
+	document, err := s.open(c.ID, c.Match)
+	if err != nil {
+		return nil, err
+	}
+	holder, err := c.In.find(document, c.Holder)
+	if err != nil {
+		return nil, err
+	}
+	if _, there := holder.Reference(c.Name); !there {
+		return nil, notFound("component", c.Name)
+	}
+	return events.ConfigurationReferenceRemoved{
+		Version: s.Version + 1, HolderKind: holder.Type, Holder: c.Holder, Name: c.Name,
+	}, nil
+}

@@ -1,0 +1,86 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+	"netsim/simulator/design"
+	"netsim/simulator/validation"
+)
+
+// UpdateConfiguration replaces members of a configuration's document, its name
+// or its traceset; what is not given stays. What equals the stored is not
+// recorded. Source: completions 3.5 row 4.
+type UpdateConfiguration struct {
+	ID         string
+	Match      Match
+	Name       string                  // "" for the stored one
+	Members    []events.DocumentMember // JSON texts, as the client sent them
+	TracesetID string                  // "" for the stored one
+	RankCount  int64                   // of TracesetID
+}
+
+// Decide implements Command.
+func (c UpdateConfiguration) Decide(s *Configuration, _ time.Time) (events.Data, error) {
+	document, err := s.open(c.ID, c.Match)
+	if err != nil {
+		return nil, err
+	}
+	updated := events.ConfigurationUpdated{Version: s.Version + 1}
+	if c.Name != s.Name {
+		updated.Name = c.Name
+	}
+	ranks := s.RankCount
+	if c.TracesetID != "" && (c.TracesetID != s.TracesetID || c.RankCount != s.RankCount) {
+		updated.TracesetID, updated.RankCount, ranks = c.TracesetID, c.RankCount, c.RankCount
+	}
+	updated.Members, err = c.replace(document, ranks)
+	if err != nil {
+		return nil, err
+	}
+	updated.ComponentCount = int64(document.ComponentCount())
+	switch {
+	case updated.TracesetID != "" && !document.HasChakra():
+		return nil, fault.New(fault.Validation, "activeTraceset needs a chakra application")
+	case updated.Name == "" && updated.Members == nil && updated.TracesetID == "":
+		return nil, nil
+	}
+	return updated, c.fits(s, updated.Members)
+}
+
+// replace changes the document, and returns the members that became others.
+func (c UpdateConfiguration) replace(document *design.Document, ranks int64) ([]events.DocumentMember, error) {
+	before, err := document.Members()
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range c.Members {
+		if err := document.Replace(m.Member, m.Value); err != nil {
+			return nil, fault.New(fault.Validation, "%s", err)
+		}
+	}
+	if err := validation.Complete(document); err != nil {
+		return nil, fault.New(fault.Validation, "%s", err)
+	}
+	document.SetRankCount(ranks)
+	after, err := document.Members()
+	if err != nil {
+		return nil, err
+	}
+	var changed []events.DocumentMember
+	for i, m := range after {
+		if m != before[i] {
+			changed = append(changed, events.DocumentMember{Member: m.Name, Value: m.Text})
+		}
+	}
+	return changed, nil
+}
+
+// fits counts what is replaced as if it were added: a document near the limit
+// is changed member by member.
+func (c UpdateConfiguration) fits(s *Configuration, members []events.DocumentMember) error {
+	after := *s
+	after.update(events.ConfigurationUpdated{Members: members})
+	return after.fits()
+}
