@@ -11,8 +11,8 @@ import (
 	"netsim/fault"
 	"netsim/projections"
 	"netsim/rating"
+	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
 )
 
 const (
@@ -75,7 +75,7 @@ func (b *Billing) hold(ctx context.Context, f events.Fact, d events.SimulationRe
 // request tells; 0 where that is not known yet.
 func (b *Billing) ranksOf(ctx context.Context, d events.SimulationRequested) (int64, error) {
 	if d.Simple != "" {
-		submission, err := design.ParseSimple(d.Simple)
+		submission, err := blueprint.ParseSimple(d.Simple)
 		return int64(collective.Ranks(submission.Groups)), err
 	}
 	if d.TracesetID == "" {

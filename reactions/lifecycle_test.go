@@ -16,6 +16,7 @@ import (
 	"netsim/projections"
 	"netsim/reactions"
 	"netsim/runs"
+	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
 )
@@ -61,7 +62,7 @@ func react(t *testing.T, reaction func(context.Context, events.Fact) error, f ev
 
 func submission(t *testing.T, workspace, id string, ranks int) events.SimulationRequested {
 	t.Helper()
-	simple, _, err := design.NewSimple(nil, &collective.Workload{Ranks: ranks, Phases: []collective.Phase{
+	simple, _, err := blueprint.NewSimple(nil, &collective.Workload{Ranks: ranks, Phases: []collective.Phase{
 		{OperationType: collective.AllReduce, DataSize: 1 << 20},
 	}}, nil)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
+	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
 )
@@ -55,7 +56,7 @@ func (s *Simple) Unfold(ctx context.Context, simulation string, requested events
 }
 
 func (s *Simple) unfold(ctx context.Context, simulation string, requested events.SimulationRequested, from commands.Origin) error {
-	submission, err := design.ParseSimple(requested.Simple)
+	submission, err := blueprint.ParseSimple(requested.Simple)
 	if err != nil {
 		return fmt.Errorf("simulation %s: %w", simulation, err)
 	}
@@ -75,7 +76,7 @@ func (s *Simple) unfold(ctx context.Context, simulation string, requested events
 	return group.Wait()
 }
 
-func (s *Simple) createTraceset(ctx context.Context, submission design.Simple, requested events.SimulationRequested, from commands.Origin) error {
+func (s *Simple) createTraceset(ctx context.Context, submission blueprint.Simple, requested events.SimulationRequested, from commands.Origin) error {
 	w, err := newWorkload(submission)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (s *Simple) store(ctx context.Context, w workload) error {
 	return err
 }
 
-func (s *Simple) createConfiguration(ctx context.Context, submission design.Simple, requested events.SimulationRequested, from commands.Origin) error {
+func (s *Simple) createConfiguration(ctx context.Context, submission blueprint.Simple, requested events.SimulationRequested, from commands.Origin) error {
 	document, err := submission.Document()
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func (s *Simple) createConfiguration(ctx context.Context, submission design.Simp
 }
 
 // SimpleTracesetID returns the id of the account's traceset for the workload.
-func SimpleTracesetID(account string, submission design.Simple) (string, error) {
+func SimpleTracesetID(account string, submission blueprint.Simple) (string, error) {
 	w, err := newWorkload(submission)
 	if err != nil {
 		return "", err
@@ -140,7 +141,7 @@ type workload struct {
 	libraryHash string
 }
 
-func newWorkload(submission design.Simple) (workload, error) {
+func newWorkload(submission blueprint.Simple) (workload, error) {
 	content, err := submission.Workload()
 	if err != nil {
 		return workload{}, err
@@ -148,7 +149,7 @@ func newWorkload(submission design.Simple) (workload, error) {
 	sum := sha256.Sum256([]byte(content))
 	hash := hex.EncodeToString(sum[:])
 	w := workload{content: content, file: events.TracesetFile{
-		Name: design.WorkloadFile, ContentType: "application/json",
+		Name: blueprint.WorkloadFile, ContentType: "application/json",
 		Hash: "sha256:" + hash, Size: int64(len(content)), Role: "primary",
 	}}
 	// The hash of a library is that of its list of files (completions 2.7).

@@ -14,6 +14,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/objects"
 	"netsim/projections"
+	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
 	"netsim/simulator/engine"
@@ -142,7 +143,7 @@ func (s *Stage) workload(ctx context.Context, sim *projections.Simulation, in *I
 	if err != nil {
 		return err
 	}
-	if in.Groups, err = design.ParseWorkload(content); err != nil {
+	if in.Groups, err = blueprint.ParseWorkload(content); err != nil {
 		return unfit("traceset %s: %w", t.ID, err)
 	}
 	return nil

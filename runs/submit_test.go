@@ -14,6 +14,7 @@ import (
 	"netsim/projections"
 	"netsim/reactions"
 	"netsim/runs"
+	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
 	"netsim/simulator/topology"
@@ -46,7 +47,7 @@ func endless() collective.Workload {
 // submit asks for a simple simulation, as the API does.
 func submit(t *testing.T, w *testworld.World, workload collective.Workload) (string, events.SimulationRequested) {
 	t.Helper()
-	simple, _, err := design.NewSimple(&topology.Constraints{}, &workload, nil)
+	simple, _, err := blueprint.NewSimple(&topology.Constraints{}, &workload, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

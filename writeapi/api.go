@@ -11,7 +11,7 @@ import (
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
-	"netsim/simulator/design"
+	"netsim/simulator/blueprint"
 	"netsim/simulator/validation"
 )
 
@@ -25,7 +25,7 @@ type API struct {
 	// Gate returns PaymentRequired when the account's credit is exhausted.
 	Gate func(ctx context.Context, account string) error
 	// TracesetID is the id of the account's traceset for a simple submission.
-	TracesetID func(account string, submission design.Simple) (string, error)
+	TracesetID func(account string, submission blueprint.Simple) (string, error)
 	// Unfold makes the traceset and the configuration of a simple submission.
 	// Repeating it changes nothing.
 	Unfold func(ctx context.Context, simulation string, requested events.SimulationRequested) error

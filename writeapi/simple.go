@@ -11,6 +11,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
 )
@@ -60,7 +61,7 @@ func (a *API) SubmitSimple(ctx context.Context, r api.SubmitSimpleRequestObject)
 	return accepted(w.stream, r.Body, simple), nil
 }
 
-func (a *API) simpleRequest(w write, simple design.Simple, name string) (events.SimulationRequested, error) {
+func (a *API) simpleRequest(w write, simple blueprint.Simple, name string) (events.SimulationRequested, error) {
 	text, err := design.Canonical(simple)
 	if err != nil {
 		return events.SimulationRequested{}, err
@@ -81,13 +82,13 @@ func (a *API) simpleRequest(w write, simple design.Simple, name string) (events.
 }
 
 // simpleName is the name of a submission that brings none.
-func simpleName(simulation string, s design.Simple) string {
+func simpleName(simulation string, s blueprint.Simple) string {
 	return fmt.Sprintf("simple-%s-%d-%s", strings.ToLower(s.Groups[0].Phases[0].OperationType),
 		collective.Ranks(s.Groups), simulation[len(simulation)-8:])
 }
 
 // accepted echoes the submission with its algorithms resolved.
-func accepted(simulation string, body *api.SimpleSubmission, simple design.Simple) api.SubmitSimpleResponseObject {
+func accepted(simulation string, body *api.SimpleSubmission, simple blueprint.Simple) api.SubmitSimpleResponseObject {
 	answer := api.SimpleAccepted{
 		SimulationID: simulation, Status: api.SimpleAcceptedStatusAccepted, Mode: api.SimpleAcceptedModeParallel,
 	}

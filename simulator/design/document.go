@@ -1,9 +1,8 @@
 // Package design knows the document of a configuration: its form and its
-// canonical text, how one is made for a simple submission, and how the fabric
-// and the engine's options are read back from it.
+// canonical text, and how the fabric and the engine's options are read from it.
 //
 // It is pure. Sources: completions.md sections 2.4 (models), 3.2 (document,
-// wiring), 3.3 (global parameters), 4.3 (what a submission creates).
+// wiring), 3.3 (global parameters).
 package design
 
 import (

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
 	"netsim/simulator/topology"
@@ -187,7 +188,7 @@ func TestDerivedDocumentsAreValid(t *testing.T) {
 	t.Parallel()
 	for _, ranks := range []int{1, 8, 64, 65, 1000, 9000, 16384} {
 		for _, ratio := range topology.Ratios() {
-			s, _, err := design.NewSimple(&topology.Constraints{SubscriptionRatio: ratio},
+			s, _, err := blueprint.NewSimple(&topology.Constraints{SubscriptionRatio: ratio},
 				&collective.Workload{Ranks: ranks, Phases: []collective.Phase{{OperationType: collective.AllReduce, DataSize: 1}}}, nil)
 			if err != nil {
 				t.Fatal(err)

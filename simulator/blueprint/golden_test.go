@@ -1,4 +1,4 @@
-package design_test
+package blueprint_test
 
 import (
 	"crypto/sha256"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
 	"netsim/simulator/topology"
@@ -34,7 +35,7 @@ func TestSimpleDocumentsStay(t *testing.T) {
 	for _, c := range collective.Matrix() {
 		for _, algorithm := range c.AllowedAlgorithms {
 			phase := collective.Phase{OperationType: c.OperationType, Algorithm: algorithm, DataSize: 1 << 20}
-			s, _, err := design.NewSimple(nil, nil, []collective.GroupSpec{{Count: 4, GroupSize: 16, Phases: []collective.Phase{phase}}})
+			s, _, err := blueprint.NewSimple(nil, nil, []collective.GroupSpec{{Count: 4, GroupSize: 16, Phases: []collective.Phase{phase}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +48,7 @@ func TestSimpleDocumentsStay(t *testing.T) {
 	golden(t, "testdata/simple.json", textOf(t, s)+"\n")
 }
 
-func textOf(t *testing.T, s design.Simple) string {
+func textOf(t *testing.T, s blueprint.Simple) string {
 	t.Helper()
 	d, err := s.Document()
 	if err != nil {
@@ -60,7 +61,7 @@ func textOf(t *testing.T, s design.Simple) string {
 	return text
 }
 
-func hashOf(t *testing.T, s design.Simple) string {
+func hashOf(t *testing.T, s blueprint.Simple) string {
 	t.Helper()
 	sum := sha256.Sum256([]byte(textOf(t, s)))
 	return hex.EncodeToString(sum[:])

@@ -1,10 +1,11 @@
-package design
+package blueprint
 
 import (
 	"encoding/json"
 	"fmt"
 
 	"netsim/simulator/collective"
+	"netsim/simulator/design"
 	"netsim/simulator/topology"
 )
 
@@ -51,7 +52,7 @@ func ParseSimple(text string) (Simple, error) {
 const WorkloadFile = "workload.simple.json"
 
 // Workload is the content of WorkloadFile: the canonical JSON of the groups.
-func (s Simple) Workload() (string, error) { return Canonical(s.Groups) }
+func (s Simple) Workload() (string, error) { return design.Canonical(s.Groups) }
 
 // ParseWorkload reads the content of WorkloadFile.
 func ParseWorkload(content []byte) ([]collective.GroupSpec, error) {
@@ -63,44 +64,31 @@ func ParseWorkload(content []byte) ([]collective.GroupSpec, error) {
 }
 
 // Document is the configuration that the submission comes to.
-func (s Simple) Document() (*Document, error) {
-	derived, err := topology.Derive(s.Constraints, collective.Ranks(s.Groups))
+func (s Simple) Document() (*design.Document, error) {
+	derivation, err := topology.Derive(s.Constraints, collective.Ranks(s.Groups))
 	if err != nil {
 		return nil, err
 	}
-	b := derivedDocument{Derivation: derived}
+	b := derived{Derivation: derivation}
 	b.build()
-	b.doc.Applications = []Application{application(s.Groups, derived.TotalHosts)}
-	b.doc.Links = []Component{}
-	b.doc.GlobalParameters = globalParameters()
-	return &b.doc, nil
+	b.workload(s.Groups)
+	return b.complete()
 }
 
-// application carries an algorithm only where all phases of an operation agree
-// on it; what counts stands in the traceset (completions.md 4.3).
-func application(groups []collective.GroupSpec, ranks int) Application {
-	p := Params{}
-	set := func(name string, l Leaf) { p.set("ChakraConfiguration."+name, l) }
-	p.set(pathLogicalGroup, uintOf(0))
-	set("NumOfChakraFiles", uintOf(ranks))
-	set("UseMapping", boolOf(false))
-	set("MappingFileName", textOf(""))
+// workload declares the application that replays the groups. It carries an
+// algorithm only where all phases of an operation agree on it; what counts
+// stands in the traceset (completions.md 4.3).
+func (d *draft) workload(groups []collective.GroupSpec) {
+	const in = "ChakraConfiguration."
+	v := values{in + "NumOfChakraFiles": float64(collective.Ranks(groups))}
 	for _, c := range collective.Matrix() {
-		set(algorithmParameter(c.OperationType), textOf(agreed(groups, c.OperationType, c.DefaultAlgorithm)))
+		v[in+algorithmParameter(c.OperationType)] = agreed(groups, c.OperationType, c.DefaultAlgorithm)
 	}
-	set("ProcessGroupSerialization", boolOf(true))
-	set("CommCollectiveSynchronization", boolOf(true))
-	set("AbortOnChakraWarning", boolOf(false))
-	set("TraceFamily", textOf("synthesized"))
-	set("Scaling", boolOf(false))
-	set("ScalingFactor", doubleOf(1))
-	set("ScaleUpMaxPayloadSize", amount(4096, "bytes", "B"))
-	set("ScaleUpHeaderSize", amount(24, "bytes", "B"))
-	set("ScaleUpStatsEnabled", boolOf(false))
-	return Application{
-		Type: TypeApplication, TrafficType: TrafficChakra, Name: "workload",
-		Model: applicationModel, Version: modelVersion, TypedParameters: p,
-	}
+	p, version := d.parameters(applicationModel, v)
+	d.doc.Applications = []design.Application{{
+		Type: design.TypeApplication, TrafficType: design.TrafficChakra, Name: "workload",
+		Model: applicationModel, Version: version, TypedParameters: p,
+	}}
 }
 
 func algorithmParameter(operation string) string {

@@ -1,0 +1,127 @@
+package blueprint
+
+import (
+	"netsim/simulator/design"
+	"netsim/simulator/topology"
+)
+
+// Names of what a derived configuration declares.
+const (
+	nameSpine  = "ssw"
+	nameFabric = "fsw"
+	nameRack   = "rsw"
+	nameServer = "server"
+	nameNIC    = "nic"
+)
+
+// derived writes a derived fabric down. Racks fill in rank order, so
+// beside full racks there may be one that is partly filled and some that are
+// empty; racks and pods that are equal share a declaration.
+type derived struct {
+	topology.Derivation
+	draft
+	racks map[int]string    // by the number of servers
+	pods  map[[2]int]string // by the numbers of full racks and servers of the next one
+}
+
+func (b *derived) build() {
+	b.racks, b.pods = map[int]string{}, map[[2]int]string{}
+	rsw := b.Tiers[0]
+	var top []design.Ref
+	b.tier(nameRack, rsw)
+	switch b.TierCount {
+	case 1:
+		top = b.rackRefs(rsw.SwitchCount, b.TotalHosts)
+	case 2:
+		fsw := b.Tiers[1]
+		b.tier(nameFabric, fsw)
+		top = []design.Ref{b.podRef(fsw.SwitchCount, rsw.SwitchCount, b.TotalHosts)}
+	default:
+		fsw, ssw := b.Tiers[1], b.Tiers[2]
+		b.tier(nameFabric, fsw)
+		b.tier(nameSpine, ssw)
+		top = b.podRefs(ssw.SwitchCount, fsw.SwitchCount/b.Pods, rsw.SwitchCount/b.Pods)
+	}
+	b.servers(nameServer, nameNIC, b.Resolved.NicNetworkPortSpeed)
+	b.topology(b.TierCount, top...)
+}
+
+// tier declares the switches of a tier: equal rates both ways.
+func (b *derived) tier(name string, t topology.Tier) {
+	b.switches(name, ports{
+		up: t.UplinksPerSwitch, down: t.DownlinksPerSwitch,
+		gbps: b.Resolved.SwitchLinkSpeed, capacityGbps: b.Resolved.SwitchingCapacityGbps,
+	}, nil)
+}
+
+// podRefs places the spine and then the pods, neighbours that are equal as one.
+func (b *derived) podRefs(spine, switches, racks int) []design.Ref {
+	refs := []design.Ref{of(design.TypeSwitch, nameSpine, spine)}
+	left := b.TotalHosts
+	for range b.Pods {
+		hosts := min(left, racks*b.RanksPerRack)
+		left -= hosts
+		pod := b.podRef(switches, racks, hosts)
+		if last := &refs[len(refs)-1]; last.Name == pod.Name {
+			last.Count++
+		} else {
+			refs = append(refs, pod)
+		}
+	}
+	return refs
+}
+
+func (b *derived) podRef(switches, racks, hosts int) design.Ref {
+	key := [2]int{hosts / b.RanksPerRack, hosts % b.RanksPerRack}
+	name, declared := b.pods[key]
+	if !declared {
+		name = numbered(design.TypePod, len(b.pods))
+		b.pods[key] = name
+		refs := append([]design.Ref{of(design.TypeSwitch, nameFabric, switches)}, b.rackRefs(racks, hosts)...)
+		b.pod(name, refs...)
+	}
+	return of(design.TypePod, name, 1)
+}
+
+// rackRefs places racks that hold the hosts: full ones, at most one that is
+// partly filled, and empty ones.
+func (b *derived) rackRefs(racks, hosts int) []design.Ref {
+	full := hosts / b.RanksPerRack
+	part := hosts % b.RanksPerRack
+	var refs []design.Ref
+	place := func(servers, count int) {
+		if count > 0 {
+			refs = append(refs, of(design.TypeRack, b.rackOf(servers), count))
+		}
+	}
+	place(b.RanksPerRack, full)
+	if part > 0 {
+		place(part, 1)
+		full++
+	}
+	place(0, racks-full)
+	return refs
+}
+
+// rackOf declares a rack of so many servers.
+func (b *derived) rackOf(servers int) string {
+	name, declared := b.racks[servers]
+	if declared {
+		return name
+	}
+	name = numbered(design.TypeRack, len(b.racks))
+	b.racks[servers] = name
+	refs := []design.Ref{of(design.TypeSwitch, nameRack, 1)}
+	if servers > 0 {
+		refs = append(refs, of(design.TypeServer, nameServer, servers))
+	}
+	b.rack(name, refs...)
+	return name
+}
+
+func numbered(name string, n int) string {
+	if n == 0 {
+		return name
+	}
+	return name + "-" + string(rune('a'+n-1)) // there are at most four kinds of rack and of pod
+}

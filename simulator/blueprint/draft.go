@@ -1,0 +1,145 @@
+// Package blueprint makes documents from what is known: from a simple
+// submission the fabric that is derived for it, and the curated templates that
+// a new account finds.
+//
+// A blueprint says what is particular to it. Everything else is completed as
+// in a document that a client sends, so that the catalogue alone knows the
+// defaults.
+//
+// It is pure. Sources: completions.md sections 2.5 (templates), 3.2 (document),
+// 4.2 and 4.3 (what a simple submission creates).
+package blueprint
+
+import (
+	"fmt"
+	"slices"
+
+	"netsim/simulator/catalogue"
+	"netsim/simulator/design"
+	"netsim/simulator/validation"
+)
+
+// The models that blueprints are made of, completions.md 2.4.
+const (
+	switchModel      = "clos-switch-v1"
+	nicModel         = "roce-nic-v1"
+	serverModel      = "gpu-server-v1"
+	rackModel        = "leaf-rack-v1"
+	podModel         = "pod-v1"
+	applicationModel = "chakra-workload-v1"
+)
+
+// values are those of parameters by path, in the units of their defaults. A
+// number is a float64.
+type values map[string]any
+
+// draft is a document that is being made. Its first error stays.
+type draft struct {
+	doc design.Document
+	err error
+}
+
+// complete ends the draft.
+func (d *draft) complete() (*design.Document, error) {
+	if d.err != nil {
+		return nil, d.err
+	}
+	if d.doc.Links == nil {
+		d.doc.Links = []design.Component{}
+	}
+	if err := validation.Complete(&d.doc); err != nil {
+		return nil, fmt.Errorf("complete a blueprint: %w", err)
+	}
+	return &d.doc, nil
+}
+
+// ports are those of a switch, all of one rate.
+type ports struct{ up, down, gbps, capacityGbps int }
+
+// switches declares a switch.
+func (d *draft) switches(name string, p ports, more values) {
+	v := values{
+		"NumUpLinks":        float64(p.up),
+		"NumDownLinks":      float64(p.down),
+		"SwitchingCapacity": float64(p.capacityGbps),
+		"NetworkInterface.UplinkNetworkInterface.DataRate":   float64(p.gbps),
+		"NetworkInterface.DownlinkNetworkInterface.DataRate": float64(p.gbps),
+	}
+	for path, value := range more {
+		v[path] = value
+	}
+	d.component(design.TypeSwitch, name, switchModel, v)
+}
+
+// servers declares a server with one NIC.
+func (d *draft) servers(name, nic string, gbps int) {
+	d.component(design.TypeServer, name, serverModel, nil, of(design.TypeNIC, nic, 1))
+	d.component(design.TypeNIC, nic, nicModel, values{"NetworkInterface.UplinkNetworkInterface.DataRate": float64(gbps)})
+}
+
+func (d *draft) component(kind, name, model string, v values, members ...design.Ref) {
+	p, version := d.parameters(model, v)
+	d.doc.Components = append(d.doc.Components, design.Component{
+		Type: kind, Model: model, Name: name, Version: version, TypedParameters: p, Components: members,
+	})
+}
+
+func (d *draft) rack(name string, members ...design.Ref) {
+	d.container(design.TypeRack, name, rackModel, members)
+}
+
+func (d *draft) pod(name string, members ...design.Ref) {
+	d.container(design.TypePod, name, podModel, members)
+}
+
+func (d *draft) container(kind, name, model string, members []design.Ref) {
+	_, version := d.parameters(model, nil)
+	d.doc.Containers = append(d.doc.Containers, design.Container{
+		Type: kind, Name: name, Model: model, Version: version, Components: members,
+	})
+}
+
+func (d *draft) topology(tiers int, members ...design.Ref) {
+	d.doc.Topology = design.Topology{Type: "clos", TopologyTiers: tiers, Components: members}
+}
+
+func (d *draft) globals(v values) {
+	d.doc.GlobalParameters = d.tree("global parameters", catalogue.Globals(), v)
+}
+
+// parameters returns a model's tree with some values set, and its newest
+// version.
+func (d *draft) parameters(model string, v values) (design.Params, string) {
+	entry, known := catalogue.Find(model)
+	if !known {
+		d.fail(fmt.Errorf("model %s is not in the catalogue", model))
+		return nil, ""
+	}
+	return d.tree(model, entry.Parameters, v), entry.Latest()
+}
+
+func (d *draft) tree(of string, schema []catalogue.Parameter, v values) design.Params {
+	schema = slices.Clone(schema)
+	for path, value := range v {
+		i := slices.IndexFunc(schema, func(p catalogue.Parameter) bool { return p.Path == path })
+		if i < 0 {
+			d.fail(fmt.Errorf("%s has no parameter %s", of, path))
+			continue
+		}
+		schema[i].Default.Value = value
+	}
+	p := design.Params{}
+	catalogue.Fill(p, schema)
+	return p
+}
+
+func (d *draft) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// of says that so many of something stand in a place.
+func of(kind, name string, count int) design.Ref {
+	return design.Ref{Name: name, Type: kind, Count: count}
+}

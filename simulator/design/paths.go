@@ -1,0 +1,13 @@
+package design
+
+// Paths of the parameters that are read here (completions.md 2.4).
+const (
+	pathUpLinks   = "NumUpLinks"
+	pathPerUpper  = "NumUpLinksPerSwitch"
+	pathBalancing = "LoadBalancingMethod"
+	pathUpRate    = "NetworkInterface.UplinkNetworkInterface.DataRate"
+	pathDownRate  = "NetworkInterface.DownlinkNetworkInterface.DataRate"
+	pathDelay     = "NetworkInterface.TransmissionMedium.Delay"
+	pathMSS       = "Transport.MSS"
+	pathHeader    = "Transport.HeaderSize"
+)
