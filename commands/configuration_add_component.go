@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"slices"
 	"time"
 
 	"netsim/events"
@@ -58,7 +57,7 @@ func modelOf(id, version string) (catalogue.Entry, string, error) {
 		return model, "", fault.New(fault.Validation, "modelId '%s' is not in the catalogue", id)
 	case version == "":
 		return model, model.Latest(), nil
-	case !slices.Contains(model.Versions, version):
+	case !model.Has(version):
 		return model, "", fault.New(fault.Validation, "version '%s' is not one of model '%s'", version, id)
 	}
 	return model, version, nil

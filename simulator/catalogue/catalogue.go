@@ -1,47 +1,152 @@
-// Package catalogue lists the models that configurations are made of, each
-// with exactly the parameters that the engine reads.
+// Package catalogue is what there is to know about the models that
+// configurations are made of: their versions, what they are for, and exactly
+// the parameters that the engine reads. It ships with the program.
 //
-// It is pure. Sources: completions.md sections 2.4 (catalogue) and 3.3 (global
-// parameters).
+// It is pure. Sources: completions.md sections 2.3 (components), 2.4 (models)
+// and 3.3 (global parameters); document 1, Versioning item 8.
 package catalogue
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"netsim/simulator/design"
 )
 
-// Entry is one model.
+// Entry is one model. What Find and Entries return is shared and must not be
+// changed.
 type Entry struct {
+	ID          string // model_…, the same in every release of the program
 	Model       string // reference, such as clos-switch-v1
+	Name        string // for people
 	Type        string // switch, nic, gpu, server, rack, pod, layer, application
+	Vendor      string // slug; empty for a model of no vendor's device
+	Description string
 	TrafficType string // of an application
-	Versions    []string
+	Versions    []Version
 	Parameters  []Parameter
 }
 
+// Version is one version of a model, of the major version in its reference.
+type Version struct {
+	Number        string // semantic, such as 1.0.0
+	Status        string // Stable, Beta or Deprecated
+	Compatibility *Compatibility
+	CreatedAt     time.Time
+	Notes         string // what changed
+}
+
+// The statuses of versions.
+const (
+	Stable     = "stable"
+	Beta       = "beta"
+	Deprecated = "deprecated"
+)
+
+// Compatibility says which versions of the engine know the model, bounds
+// included; MaxEngine is empty while there is none that does not.
+type Compatibility struct{ MinEngine, MaxEngine string }
+
 // Parameter is one leaf of a model's parameters.
 type Parameter struct {
-	Path     string // steps separated by dots
-	Default  design.Leaf
-	Enum     []string // of a string; nil for any
-	Min, Max *design.Leaf
-	ReadOnly bool
+	Path        string // steps separated by dots
+	Default     design.Leaf
+	Description string
+	Group       string       // under which people look for it
+	Enum        []string     // of a string; nil for any
+	Min, Max    *design.Leaf // of a number, both included, in the units that they give
+	ReadOnly    bool
 }
 
-// Find returns the entry of a model reference.
-func Find(model string) (Entry, bool) {
-	entries := Entries()
-	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Model == model })
-	if i < 0 {
+// The categories that components are discovered by.
+const (
+	CategoryModel       = "model"
+	CategoryApplication = "application"
+	CategoryContainer   = "container"
+	CategoryLayer       = "layer"
+)
+
+// Category is the category of a type.
+func Category(kind string) string {
+	switch kind {
+	case design.TypeApplication:
+		return CategoryApplication
+	case design.TypeRack, design.TypePod:
+		return CategoryContainer
+	case design.TypeLayer:
+		return CategoryLayer
+	}
+	return CategoryModel
+}
+
+// shipped is the catalogue, made once.
+type shipped struct {
+	entries []Entry
+	named   map[string]int // by id and by reference
+	globals []Parameter
+}
+
+var load = sync.OnceValue(func() shipped {
+	s := shipped{entries: entries(), named: map[string]int{}, globals: globals()}
+	slices.SortFunc(s.entries, func(a, b Entry) int {
+		return cmp.Or(b.CreatedAt().Compare(a.CreatedAt()), strings.Compare(b.ID, a.ID))
+	})
+	for i, e := range s.entries {
+		s.named[e.ID], s.named[e.Model] = i, i
+	}
+	return s
+})
+
+// Entries returns the whole catalogue, newest first, then by descending id.
+func Entries() []Entry { return load().entries }
+
+// Find returns the entry of a model, named by its id or its reference.
+func Find(name string) (Entry, bool) {
+	s := load()
+	i, known := s.named[name]
+	if !known {
 		return Entry{}, false
 	}
-	return entries[i], true
+	return s.entries[i], true
 }
 
-// Latest is the newest version of the model.
-func (e Entry) Latest() string { return e.Versions[len(e.Versions)-1] }
+// Globals are the global parameters of a configuration.
+func Globals() []Parameter { return load().globals }
+
+// Latest is the newest stable version of the model; every model has one.
+func (e Entry) Latest() string { return e.latest().Number }
+
+func (e Entry) latest() Version {
+	for _, v := range slices.Backward(e.Versions) {
+		if v.Status == Stable {
+			return v
+		}
+	}
+	return Version{}
+}
+
+// Version returns a version of the model; "" is the newest stable one.
+func (e Entry) Version(number string) (Version, bool) {
+	if number == "" {
+		return e.latest(), true
+	}
+	i := slices.IndexFunc(e.Versions, func(v Version) bool { return v.Number == number })
+	if i < 0 {
+		return Version{}, false
+	}
+	return e.Versions[i], true
+}
+
+// Has reports whether the model has the version.
+func (e Entry) Has(version string) bool {
+	return slices.ContainsFunc(e.Versions, func(v Version) bool { return v.Number == version })
+}
+
+// CreatedAt is when the model came into the catalogue.
+func (e Entry) CreatedAt() time.Time { return e.Versions[0].CreatedAt }
 
 // Fill adds the parameters that are missing, with their defaults.
 func Fill(p design.Params, parameters []Parameter) {

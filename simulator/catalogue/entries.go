@@ -1,114 +1,74 @@
 package catalogue
 
-import "netsim/simulator/design"
+import (
+	"time"
 
-// Entries returns the whole catalogue.
-func Entries() []Entry {
-	versions := []string{"1.0.0"}
+	"netsim/simulator/design"
+)
+
+// entries are the models that ship. An id is never given to another model, and
+// a version that was released never changes.
+func entries() []Entry {
 	return []Entry{
-		{Model: "chakra-workload-v1", Type: design.TypeApplication, TrafficType: design.TrafficChakra, Versions: versions, Parameters: chakraWorkload()},
-		{Model: "clos-switch-v1", Type: design.TypeSwitch, Versions: versions, Parameters: closSwitch()},
-		{Model: "ethernet-layer-v1", Type: design.TypeLayer, Versions: versions, Parameters: []Parameter{
-			enum("Wiring", "round-robin", "full-mesh"),
-			{Path: "LinksPerPair", Default: number("uint", 0, "")},
-		}},
-		{Model: "gpu-server-v1", Type: design.TypeServer, Versions: versions, Parameters: []Parameter{
-			{Path: "LogicalGroupId", Default: number("uint", 0, "")},
-		}},
-		{Model: "gpu-v1", Type: "gpu", Versions: versions, Parameters: []Parameter{
-			{Path: "ComputeScale", Default: number("double", 1, "")},
-		}},
-		{Model: "leaf-rack-v1", Type: design.TypeRack, Versions: versions},
-		{Model: "pod-v1", Type: design.TypePod, Versions: versions},
-		{Model: "roce-nic-v1", Type: design.TypeNIC, Versions: versions, Parameters: roceNIC()},
-		{Model: "traffic-generator-v1", Type: design.TypeApplication, TrafficType: "non-coordinated", Versions: versions, Parameters: []Parameter{
-			{Path: "MessageSize", Default: number("bytes", 16, "KB")},
-			enum("TrafficPattern", "uniform-random", "permutation", "incast"),
-			within("Load", number("double", 0.5, ""), number("double", 0, ""), number("double", 1, "")),
-		}},
+		{
+			ID: "model_0000000000e008000000000001", Model: "traffic-generator-v1", Name: "Traffic generator",
+			Type: design.TypeApplication, TrafficType: TrafficNonCoordinated,
+			Description: "Clients that send messages to servers without waiting for each other, spread by the topology's distribution.",
+			Versions:    first(), Parameters: trafficGenerator(),
+		},
+		{
+			ID: "model_0000000000e008000000000002", Model: "roce-nic-v1", Name: "RoCE NIC", Type: design.TypeNIC,
+			Description: "A network interface of a server with one link to every switch of its rack.",
+			Versions:    first(), Parameters: roceNIC(),
+		},
+		{
+			ID: "model_0000000000e008000000000003", Model: "pod-v1", Name: "Pod", Type: design.TypePod,
+			Description: "Racks below a tier of fabric switches (FSW).",
+			Versions:    first(),
+		},
+		{
+			ID: "model_0000000000e008000000000004", Model: "leaf-rack-v1", Name: "Leaf rack", Type: design.TypeRack,
+			Description: "Servers below a rack switch (RSW).",
+			Versions:    first(),
+		},
+		{
+			ID: "model_0000000000e008000000000005", Model: "gpu-v1", Name: "GPU", Type: design.TypeGPU,
+			Description: "An accelerator of a server.",
+			Versions:    first(), Parameters: gpu(),
+		},
+		{
+			ID: "model_0000000000e008000000000006", Model: "gpu-server-v1", Name: "GPU server", Type: design.TypeServer,
+			Description: "A host that holds NICs and GPUs and runs one rank.",
+			Versions:    first(), Parameters: gpuServer(),
+		},
+		{
+			ID: "model_0000000000e008000000000007", Model: "ethernet-layer-v1", Name: "Ethernet layer", Type: design.TypeLayer,
+			Description: "How the fabric switches of the pods are wired to the spine (SSW).",
+			Versions:    first(), Parameters: ethernetLayer(),
+		},
+		{
+			ID: "model_0000000000e008000000000008", Model: "clos-switch-v1", Name: "Clos switch", Type: design.TypeSwitch,
+			Description: "A switch of any tier of a Clos network: RSW in a rack, FSW in a pod, SSW in the topology.",
+			Versions:    first(), Parameters: closSwitch(),
+		},
+		{
+			ID: "model_0000000000e008000000000009", Model: "chakra-workload-v1", Name: "Chakra workload",
+			Type: design.TypeApplication, TrafficType: design.TrafficChakra,
+			Description: "Ranks that replay the operations of a traceset, one rank on each server.",
+			Versions:    first(), Parameters: chakraWorkload(),
+		},
 	}
 }
 
-func closSwitch() []Parameter {
-	return []Parameter{
-		{Path: "NumUpLinks", Default: number("uint", 64, "")},
-		{Path: "NumDownLinks", Default: number("uint", 64, "")},
-		{Path: "NumUpLinksPerSwitch", Default: number("uint", 0, "")},
-		{Path: "SwitchingCapacity", Default: number("datarate", 51200, "Gbps")},
-		enum("EcmpHashMethod", "crc32WithSalt", "crc32", "hashWithSalt", "hash"),
-		enum("LoadBalancingMethod", "none", "flowlet", "spray"),
-		within("LoadBalancingFlowlet.Gap", number("timeval", 100, "us"), number("timeval", 0, "s"), number("timeval", 2, "s")),
-		{Path: "NetworkInterface.UplinkNetworkInterface.DataRate", Default: number("datarate", 400, "Gbps")},
-		{Path: "NetworkInterface.DownlinkNetworkInterface.DataRate", Default: number("datarate", 400, "Gbps")},
-		{Path: "NetworkInterface.TransmissionMedium.Delay", Default: number("timeval", 500, "ns")},
-	}
-}
+// TrafficNonCoordinated is the traffic type of an application whose senders do
+// not wait for each other.
+const TrafficNonCoordinated = "non-coordinated"
 
-func roceNIC() []Parameter {
-	return []Parameter{
-		{Path: "NumDownLinks", Default: number("uint", 1, ""), ReadOnly: true},
-		{Path: "NetworkInterface.UplinkNetworkInterface.DataRate", Default: number("datarate", 400, "Gbps")},
-		{Path: "NetworkInterface.TransmissionMedium.Delay", Default: number("timeval", 100, "ns")},
-		within("Transport.MSS", number("bytes", 4096, "B"), number("bytes", 1, "B"), number("bytes", 9216, "B")),
-		{Path: "Transport.HeaderSize", Default: number("bytes", 58, "B")},
-	}
-}
-
-func chakraWorkload() []Parameter {
-	const in = "ChakraConfiguration."
-	return []Parameter{
-		{Path: "LogicalGroupId", Default: number("uint", 0, "")},
-		{Path: in + "NumOfChakraFiles", Default: number("uint", 0, ""), ReadOnly: true},
-		{Path: in + "UseMapping", Default: truth(false)},
-		{Path: in + "MappingFileName", Default: text("")},
-		enum(in+"AllReduceAlgorithm", "ring", "halving-doubling"),
-		enum(in+"AllGatherAlgorithm", "ring"),
-		enum(in+"ReduceScatterAlgorithm", "ring", "halving"),
-		enum(in+"BroadcastAlgorithm", "interleaved", "sequential"),
-		enum(in+"AllToAllAlgorithm", "interleaved", "sequential"),
-		enum(in+"ScatterAlgorithm", "direct"),
-		{Path: in + "ProcessGroupSerialization", Default: truth(true)},
-		{Path: in + "CommCollectiveSynchronization", Default: truth(true)},
-		{Path: in + "AbortOnChakraWarning", Default: truth(false)},
-		enum(in+"TraceFamily", "synthesized", "compiled", "collected"),
-		{Path: in + "Scaling", Default: truth(false)},
-		within(in+"ScalingFactor", number("double", 1, ""), number("double", 0, ""), number("double", 1, "")),
-		within(in+"ScaleUpMaxPayloadSize", number("bytes", 4096, "B"), number("bytes", 1, "B"), number("bytes", 64, "MiB")),
-		within(in+"ScaleUpHeaderSize", number("bytes", 24, "B"), number("bytes", 0, "B"), number("bytes", 64, "MiB")),
-		{Path: in + "ScaleUpStatsEnabled", Default: truth(false)},
-	}
-}
-
-// Globals are the global parameters of a configuration.
-func Globals() []Parameter {
-	const in = "SimulationParameters."
-	return []Parameter{
-		{Path: in + "StartTime", Default: number("timeval", 0, "s")},
-		{Path: in + "WarmUp", Default: number("timeval", 0, "s")},
-		{Path: in + "CoolDown", Default: number("timeval", 0, "s")},
-		{Path: in + "RunTime", Default: number("timeval", 3600, "s")},
-		{Path: in + "BeaconReportInterval", Default: number("double", 0.001, "")},
-		{Path: in + "NDStatsReportInterval", Default: number("timeval", 1, "ms")},
-		{Path: in + "RandomSeed", Default: number("uint", 1, "")},
-		{Path: in + "Mtu", Default: number("bytes", 9216, "B")},
-		enum("EngineParameters.Engine", "builtin", "remote"),
-		{Path: "SoftwareVersion.Version", Default: text("1.0.0"), ReadOnly: true},
-	}
-}
-
-func number(kind string, value float64, unit string) design.Leaf {
-	return design.Leaf{Value: value, Type: kind, Unit: unit}
-}
-
-func text(value string) design.Leaf { return design.Leaf{Value: value, Type: "string"} }
-
-func truth(value bool) design.Leaf { return design.Leaf{Value: value, Type: "bool"} }
-
-// enum is a string parameter with its values, the default first.
-func enum(path string, values ...string) Parameter {
-	return Parameter{Path: path, Default: text(values[0]), Enum: values}
-}
-
-func within(path string, normal, lo, hi design.Leaf) Parameter {
-	return Parameter{Path: path, Default: normal, Min: &lo, Max: &hi}
+// first are the versions of a model that has only its first one.
+func first() []Version {
+	return []Version{{
+		Number: "1.0.0", Status: Stable, Compatibility: &Compatibility{MinEngine: "1.0.0"},
+		CreatedAt: time.Date(2026, time.November, 21, 0, 0, 0, 0, time.UTC),
+		Notes:     "first version",
+	}}
 }

@@ -68,7 +68,7 @@ func (c *checker) model(name string, p design.Params) {
 	case !known:
 		c.err("UNKNOWN_MODEL", name, at.path+".model", "model '%s' is not in the catalogue", at.model)
 		return
-	case !slices.Contains(entry.Versions, at.version):
+	case !entry.Has(at.version):
 		c.err("UNKNOWN_MODEL", name, at.path+".version", "model '%s' has no version '%s'", at.model, at.version)
 		return
 	case entry.Type != at.kind:

@@ -1,0 +1,92 @@
+package catalogue
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"netsim/simulator/design"
+)
+
+// Schema is a tree of parameters as discovery shows it: each leaf with its
+// value, and with what the model says of it (completions.md section 2.3). Its
+// JSON has the form of Params with more members in the leaves.
+type Schema map[string]SchemaNode
+
+// SchemaNode is one node of the tree: a definition, or else a branch.
+type SchemaNode struct {
+	*Definition
+	Branch Schema
+}
+
+// Definition is a leaf. Of a parameter that the model does not know there are
+// the members of the leaf only.
+type Definition struct {
+	design.Leaf
+	Default     *string  `json:"default,omitempty"` // a string whatever the type (document 1, Versioning item 8)
+	DefaultUnit string   `json:"defaultUnit,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Min         *Bound   `json:"min,omitempty"`
+	Max         *Bound   `json:"max,omitempty"`
+	Enum        []string `json:"enum,omitempty"`
+	ReadOnly    bool     `json:"readonly,omitempty"`
+	Group       string   `json:"group,omitempty"`
+}
+
+// Bound is the least or the largest value of a parameter.
+type Bound struct {
+	Value any    `json:"value"`
+	Unit  string `json:"unit,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (n SchemaNode) MarshalJSON() ([]byte, error) {
+	if n.Definition != nil {
+		return json.Marshal(n.Definition)
+	}
+	return json.Marshal(n.Branch)
+}
+
+// Describe shows a tree of parameters with what a model says of them.
+func Describe(p design.Params, parameters []Parameter) Schema {
+	known := make(map[string]*Parameter, len(parameters))
+	for i := range parameters {
+		known[parameters[i].Path] = &parameters[i]
+	}
+	return describe(p, "", known)
+}
+
+func describe(p design.Params, above string, known map[string]*Parameter) Schema {
+	s := make(Schema, len(p))
+	for name, node := range p {
+		path := above + name
+		if node.Leaf == nil {
+			s[name] = SchemaNode{Branch: describe(node.Branch, path+".", known)}
+			continue
+		}
+		d := &Definition{Leaf: *node.Leaf}
+		if of := known[path]; of != nil {
+			normal := shown(of.Default.Value)
+			d.Default, d.DefaultUnit = &normal, of.Default.Unit
+			d.Description, d.Group, d.Enum, d.ReadOnly = of.Description, of.Group, of.Enum, of.ReadOnly
+			d.Min, d.Max = bound(of.Min), bound(of.Max)
+		}
+		s[name] = SchemaNode{Definition: d}
+	}
+	return s
+}
+
+func bound(l *design.Leaf) *Bound {
+	if l == nil {
+		return nil
+	}
+	return &Bound{l.Value, l.Unit}
+}
+
+// shown is a value as text, a number without an exponent.
+func shown(value any) string {
+	if f, ok := value.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprint(value)
+}
