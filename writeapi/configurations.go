@@ -94,15 +94,15 @@ func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]valida
 	if err != nil {
 		return nil, err
 	}
-	var traceset *validation.Traceset
+	var with validation.Attachments
 	if c.TracesetID != "" {
 		t, err := a.Tracesets.Traceset(ctx, c.TracesetID)
 		if err != nil {
 			return nil, err
 		}
-		traceset = &t
+		with.Traceset = &t
 	}
-	return validation.Check(document, traceset), nil
+	return validation.Check(document, with), nil
 }
 
 // reportOf sorts findings by severity. Its lists are never null.

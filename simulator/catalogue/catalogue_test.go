@@ -56,7 +56,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	if err := validation.Complete(d); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range validation.Check(d, nil) {
+	for _, f := range validation.Check(d, validation.Attachments{}) {
 		if f.Parameter != "" || f.Code == "UNKNOWN_MODEL" || f.Code == "CONSTRAINT_VIOLATION" {
 			t.Errorf("%+v", f)
 		}

@@ -10,9 +10,9 @@ import (
 )
 
 // Check returns what there is to say about a document, in the document's
-// order. The traceset is nil when the configuration has none.
-func Check(d *design.Document, t *Traceset) []Finding {
-	c := checker{doc: d, declared: declarations(d), traceset: t}
+// order.
+func Check(d *design.Document, with Attachments) []Finding {
+	c := checker{doc: d, declared: declarations(d), traceset: with.Traceset}
 	c.models()
 	c.parameters("", "$.globalParameters", d.GlobalParameters, catalogue.Globals())
 	c.references()

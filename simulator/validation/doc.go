@@ -34,8 +34,17 @@ type Finding struct {
 	Message   string `json:"message"`
 }
 
+// Attachments are what a configuration has beside its document.
+type Attachments struct {
+	Traceset *Traceset // nil when none is attached
+}
+
 // Traceset is what a document's traceset looks like to validation.
 type Traceset struct {
 	Status string // ready, deleted, or on its way
 	Ranks  int64
+	// Groups are the sizes of the process groups whose collectives take their
+	// algorithms from the application. The phases of a simple workload name
+	// their own.
+	Groups []int64
 }

@@ -174,8 +174,8 @@ func TestCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			slices.Sort(c.want)
-			if diff := cmp.Diff(c.want, codes(validation.Check(d, c.traceset))); diff != "" {
-				t.Errorf("codes (-want +got):\n%s\n%+v", diff, validation.Check(d, c.traceset))
+			if diff := cmp.Diff(c.want, codes(validation.Check(d, validation.Attachments{Traceset: c.traceset}))); diff != "" {
+				t.Errorf("codes (-want +got):\n%s\n%+v", diff, validation.Check(d, validation.Attachments{Traceset: c.traceset}))
 			}
 		})
 	}
@@ -197,7 +197,7 @@ func TestDerivedDocumentsAreValid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			findings := validation.Check(d, &validation.Traceset{Status: "ready", Ranks: int64(ranks)})
+			findings := validation.Check(d, validation.Attachments{Traceset: &validation.Traceset{Status: "ready", Ranks: int64(ranks)}})
 			if diff := cmp.Diff([]string{"PREPROCESSOR_VALIDATION_NOTE"}, codes(findings)); diff != "" {
 				t.Errorf("%d ranks at %s: %+v", ranks, ratio, findings)
 			}
