@@ -31,7 +31,7 @@ func directions() map[string]set {
 		"api/submission": {"api", "fault", "simulator/"}, // what a simple submission asks for
 
 		"internal/gather": {}, // many look-ups, few queries
-		"projections":     {"events", "commands", "fault", "internal/gather"},
+		"projections":     {"events", "commands", "fault", "internal/gather", "simulator/design"},
 		"writeapi":        handlers,
 		"readapi":         append(set{"projections", "infra/objects"}, handlers...),
 		"prices":          {"events", "commands", "fault", "rating"}, // the price list of a first start

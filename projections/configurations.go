@@ -5,7 +5,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/commands"
 	"netsim/events"
+	"netsim/simulator/design"
 )
 
 // Configuration is a row of the configurations: the newest version.
@@ -29,16 +31,21 @@ type Configuration struct {
 }
 
 // Configurations is the projection of the configurations and their versions.
-type Configurations struct{ rows table[Configuration] }
+type Configurations struct {
+	rows     table[Configuration]
+	versions []Configuration // that the batch at hand made, in its order
+}
 
 // NewConfigurations returns the projection.
 func NewConfigurations() *Configurations {
-	return &Configurations{table[Configuration]{
+	p := &Configurations{}
+	p.rows = table[Configuration]{
 		name: "configurations", keys: 1, columns: configurationColumns,
 		keyOf: streamOf(events.ConfigurationPrefix), first: begins, born: true,
 		key:  func(c *Configuration) string { return c.ID },
-		fold: foldConfiguration,
-	}}
+		fold: p.fold,
+	}
+	return p
 }
 
 var configurationColumns = []column[Configuration]{
@@ -60,21 +67,50 @@ var configurationColumns = []column[Configuration]{
 	{"modified_at", "timestamptz", func(c *Configuration) any { return &c.ModifiedAt }},
 }
 
-func foldConfiguration(c *Configuration, f *events.Fact) {
-	c.ModifiedAt = f.Time
+// fold folds a fact as decisions do, so that clients read what commands decide
+// on, and keeps the versions that come of it.
+func (p *Configurations) fold(c *Configuration, f *events.Fact) {
+	before := c.Version
 	switch d := f.Data.(type) {
 	case events.ConfigurationCreated:
 		*c = Configuration{
 			ID: f.Stream, AccountID: d.AccountID, WorkspaceID: d.WorkspaceID, Name: d.Name,
 			Status: d.Status, Version: 1, ComponentCount: d.ComponentCount, Document: d.Document,
 			Findings: d.Findings, TracesetID: d.TracesetID, ParentConfigurationID: d.ParentConfigurationID,
-			Category: d.Category, Description: d.Description, CreatedAt: f.Time, ModifiedAt: f.Time,
+			Category: d.Category, Description: d.Description, CreatedAt: f.Time,
 		}
-	case events.ConfigurationValidated:
-		c.Status, c.Findings = d.Status, d.Findings
+		before = 0
 	case events.ConfigurationDeleted:
 		c.Deleted = true
+	default:
+		s := commands.Configuration{
+			Name: c.Name, Version: c.Version, Status: c.Status, Findings: c.Findings, Document: c.Document, TracesetID: c.TracesetID,
+		}
+		s.Evolve(f.Event)
+		c.Name, c.Version, c.Status, c.Findings, c.Document, c.TracesetID = s.Name, s.Version, s.Status, s.Findings, s.Document, s.TracesetID
+		c.ComponentCount = componentCount(c.ComponentCount, f.Data)
 	}
+	c.ModifiedAt = f.Time
+	if c.Version != before {
+		p.versions = append(p.versions, *c)
+	}
+}
+
+// componentCount is the number of declared components after a fact.
+func componentCount(before int64, data events.Data) int64 {
+	switch d := data.(type) {
+	case events.ConfigurationUpdated:
+		return d.ComponentCount
+	case events.ConfigurationComponentAdded:
+		if d.Collection == design.Components {
+			return before + 1
+		}
+	case events.ConfigurationComponentRemoved:
+		if d.Collection == design.Components {
+			return before - 1
+		}
+	}
+	return before
 }
 
 // Schema implements Projection.
@@ -85,11 +121,13 @@ func (p *Configurations) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.lo
 
 // Apply implements Projection.
 func (p *Configurations) Apply(writes *pgx.Batch, facts []events.Fact) error {
-	queueVersions(writes, facts)
+	p.versions = nil
 	var counts workspaceCounts
 	err := p.rows.apply(writes, facts, func(before, after *Configuration) {
 		counts.add(after.WorkspaceID, after.AccountID, liveOf(after)-liveOf(before), 0)
 	})
+	queueVersions(writes, p.versions)
+	queueVerdicts(writes, facts)
 	counts.queue(writes, "configuration_counts")
 	return err
 }
@@ -101,43 +139,44 @@ func liveOf(c *Configuration) int64 {
 	return 1
 }
 
-// queueVersions queues the new versions and the verdicts on versions.
-func queueVersions(writes *pgx.Batch, facts []events.Fact) {
-	type version struct {
-		id, status, document, traceset string
-		number                         int64
-		at                             time.Time
+// queueVersions queues the new versions.
+func queueVersions(writes *pgx.Batch, made []Configuration) {
+	if len(made) == 0 {
+		return
 	}
-	var made, judged []version
+	writes.Queue(`
+		INSERT INTO configuration_versions (configuration_id, version, status, document, traceset_id, created_at)
+		SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+		ON CONFLICT DO NOTHING`,
+		each(made, func(v Configuration) string { return v.ID }), each(made, func(v Configuration) int64 { return v.Version }),
+		each(made, func(v Configuration) string { return v.Status }), each(made, func(v Configuration) string { return v.Document }),
+		each(made, func(v Configuration) string { return v.TracesetID }), each(made, func(v Configuration) time.Time { return v.ModifiedAt }))
+}
+
+// queueVerdicts queues the verdicts on versions, of which the last of a batch
+// counts, so they are numbered.
+func queueVerdicts(writes *pgx.Batch, facts []events.Fact) {
+	type verdict struct {
+		id, status string
+		version    int64
+	}
+	var judged []verdict
 	for i := range facts {
-		f := &facts[i]
-		switch d := f.Data.(type) {
-		case events.ConfigurationCreated:
-			made = append(made, version{f.Stream, d.Status, d.Document, d.TracesetID, 1, f.Time})
-		case events.ConfigurationValidated:
-			judged = append(judged, version{id: f.Stream, status: d.Status, number: d.Version})
+		if d, ok := facts[i].Data.(events.ConfigurationValidated); ok {
+			judged = append(judged, verdict{facts[i].Stream, d.Status, d.Version})
 		}
 	}
-	if len(made) > 0 {
-		writes.Queue(`
-			INSERT INTO configuration_versions (configuration_id, version, status, document, traceset_id, created_at)
-			SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
-			ON CONFLICT DO NOTHING`,
-			each(made, func(v version) string { return v.id }), each(made, func(v version) int64 { return v.number }),
-			each(made, func(v version) string { return v.status }), each(made, func(v version) string { return v.document }),
-			each(made, func(v version) string { return v.traceset }), each(made, func(v version) time.Time { return v.at }))
+	if len(judged) == 0 {
+		return
 	}
-	if len(judged) > 0 {
-		// The last verdict of a batch counts, so they are numbered.
-		writes.Queue(`
-			UPDATE configuration_versions v SET status = u.status
-			FROM (SELECT DISTINCT ON (id, number) id, number, status
-			      FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS u (id, number, status, n)
-			      ORDER BY id, number, n DESC) u
-			WHERE v.configuration_id = u.id AND v.version = u.number`,
-			each(judged, func(v version) string { return v.id }), each(judged, func(v version) int64 { return v.number }),
-			each(judged, func(v version) string { return v.status }))
-	}
+	writes.Queue(`
+		UPDATE configuration_versions v SET status = u.status
+		FROM (SELECT DISTINCT ON (id, number) id, number, status
+		      FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS u (id, number, status, n)
+		      ORDER BY id, number, n DESC) u
+		WHERE v.configuration_id = u.id AND v.version = u.number`,
+		each(judged, func(v verdict) string { return v.id }), each(judged, func(v verdict) int64 { return v.version }),
+		each(judged, func(v verdict) string { return v.status }))
 }
 
 // Forget implements Projection.
