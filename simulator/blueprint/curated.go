@@ -1,0 +1,148 @@
+package blueprint
+
+import (
+	"fmt"
+
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+)
+
+// The categories of templates, completions.md 2.5.
+const (
+	GettingStarted  = "getting-started"
+	Benchmark       = "benchmark"
+	ReferenceDesign = "reference-design"
+	WhatIf          = "what-if"
+)
+
+// Template is a curated template: a network, and the workload that its
+// application replays. One rank runs on every server.
+//
+// A template is never changed where it has been stored: its identity is its
+// name and its revision. Whoever changes one raises the revision; the next
+// start adds it beside the older one, which stays, so that what was cloned
+// from it still has its parent.
+type Template struct {
+	Name        string
+	Description string
+	Category    string
+	Revision    int
+	Workload    Workload
+	Document    *design.Document
+}
+
+// Workload is what a template's traceset holds.
+type Workload struct {
+	Name        string
+	Description string
+	Groups      []collective.GroupSpec // resolved
+}
+
+// Curated returns the templates. Templates with equal workloads share one.
+func Curated() ([]Template, error) {
+	var c curator
+	c.add(GettingStarted, 1, "Single rack, 8 servers",
+		"Eight servers on one 400G switch: nothing can be congested. The time of the all-reduce is what the NICs allow.",
+		c.of("All-reduce, 8 ranks, 64 MiB", allReduce(8, 64*mib)), singleRack(8))
+	c.add(GettingStarted, 1, "Leaf-spine, 64 servers, non-blocking",
+		"Four racks of 16 servers, as much bandwidth up as down. Its all-to-all is the yardstick for the oversubscribed variants.",
+		c.of("All-to-all, 64 ranks, 256 MiB", allToAll(64, 256*mib)), small().draft())
+	c.add(WhatIf, 1, "Leaf-spine, 64 servers, 2:1 oversubscribed",
+		"The non-blocking network with half of the up-links: what does an all-to-all lose?",
+		c.of("All-to-all, 64 ranks, 256 MiB", allToAll(64, 256*mib)), small().oversubscribed(2).draft())
+	c.add(WhatIf, 1, "Leaf-spine, 64 servers, 4:1 oversubscribed",
+		"The non-blocking network with a quarter of the up-links: the price of saving on the spine.",
+		c.of("All-to-all, 64 ranks, 256 MiB", allToAll(64, 256*mib)), small().oversubscribed(4).draft())
+	c.add(WhatIf, 1, "Leaf-spine, 64 servers, 400G and 800G racks",
+		"Two racks of the last generation and two of the next under one 800G spine: who waits for whom?",
+		c.of("All-reduce and all-to-all, 64 ranks, 128 MiB", allReduce(64, 128*mib), allToAll(64, 128*mib)), mixedSpeeds())
+	c.add(Benchmark, 1, "All-reduce from 1 MiB to 256 MiB, 64 servers",
+		"Ring all-reduces of growing size, one after the other. Bus bandwidth over size is in the collective percentiles.",
+		c.of("All-reduce sweep, 64 ranks, 1 MiB to 256 MiB",
+			allReduce(64, 1*mib), allReduce(64, 4*mib), allReduce(64, 16*mib), allReduce(64, 64*mib), allReduce(64, 256*mib)),
+		small().draft())
+	c.add(Benchmark, 1, "Every collective once, 64 servers",
+		"Each operation with each of its algorithms, 4 MiB, one after the other on one network.",
+		c.of("Every collective, 64 ranks, 4 MiB", every(64, 4*mib)...), small().draft())
+	c.add(ReferenceDesign, 1, "Leaf-spine, 256 servers",
+		"Eight racks of 32 servers on 64-port switches under eight spines, non-blocking, with an all-reduce over all servers.",
+		c.of("All-reduce by halving and doubling, 256 ranks, 64 MiB", halvingDoubling(256, 64*mib)), medium().draft())
+	c.add(WhatIf, 1, "Leaf-spine, 256 servers, packet spraying",
+		"The reference design with packets sprayed over all paths instead of hashed per flow: how much of its time is collisions?",
+		c.of("All-reduce by halving and doubling, 256 ranks, 64 MiB", halvingDoubling(256, 64*mib)), medium().spraying().draft())
+	c.add(ReferenceDesign, 1, "Leaf-spine, 1024 servers",
+		"Sixteen racks of 64 servers on 128-port switches under eight spines, non-blocking, with an all-reduce over all servers.",
+		c.of("All-reduce by halving and doubling, 1024 ranks, 64 MiB", halvingDoubling(1024, 64*mib)), large().draft())
+	c.add(ReferenceDesign, 1, "Three-tier pods, 512 servers",
+		"Four pods of eight racks with 16 servers each, non-blocking in every tier, with an all-reduce that crosses all three.",
+		c.of("All-reduce by halving and doubling, 512 ranks, 64 MiB", halvingDoubling(512, 64*mib)), pods())
+	return c.made, c.err
+}
+
+// curator gathers templates. Its first error stays.
+type curator struct {
+	made []Template
+	err  error
+}
+
+func (c *curator) add(category string, revision int, name, description string, w Workload, d *draft) {
+	d.workload(w.Groups)
+	document, err := d.complete()
+	if err != nil && c.err == nil {
+		c.err = fmt.Errorf("template %q: %w", name, err)
+	}
+	c.made = append(c.made, Template{
+		Name: name, Description: description, Category: category, Revision: revision, Workload: w, Document: document,
+	})
+}
+
+// of is the workload of the phases, one after the other on all ranks.
+func (c *curator) of(name string, phases ...phase) Workload {
+	w := &collective.Workload{Ranks: phases[0].ranks}
+	for _, p := range phases {
+		w.Phases = append(w.Phases, p.Phase)
+	}
+	groups, err := collective.Resolve(w, nil, true)
+	if err != nil && c.err == nil {
+		c.err = fmt.Errorf("workload %q: %w", name, err)
+	}
+	return Workload{Name: name, Description: "Synthesized for the curated templates; readable by every account.", Groups: groups}
+}
+
+const mib = 1 << 20
+
+// phase is a collective operation of so many ranks.
+type phase struct {
+	ranks int
+	collective.Phase
+}
+
+func allReduce(ranks int, bytes int64) phase {
+	return phase{ranks, collective.Phase{OperationType: collective.AllReduce, DataSize: bytes}}
+}
+
+func halvingDoubling(ranks int, bytes int64) phase {
+	return phase{ranks, collective.Phase{
+		OperationType: collective.AllReduce, Algorithm: collective.RecursiveHalvingDoubling, DataSize: bytes,
+	}}
+}
+
+func allToAll(ranks int, bytes int64) phase {
+	return phase{ranks, collective.Phase{OperationType: collective.AllToAll, DataSize: bytes}}
+}
+
+// every operation with every algorithm. What an all-gather sends is counted
+// per rank, so that it gets a rank's part of the size.
+func every(ranks int, bytes int64) []phase {
+	var all []phase
+	for _, c := range collective.Matrix() {
+		for _, algorithm := range c.AllowedAlgorithms {
+			p := collective.Phase{OperationType: c.OperationType, Algorithm: algorithm, DataSize: bytes}
+			if c.OperationType == collective.AllGather {
+				p.DataSize = bytes / int64(ranks)
+			}
+			all = append(all, phase{ranks, p})
+		}
+	}
+	return all
+}

@@ -1,0 +1,66 @@
+package blueprint_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+
+	"netsim/simulator/blueprint"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/simulator/validation"
+)
+
+func curated(t *testing.T) []blueprint.Template {
+	t.Helper()
+	all, err := blueprint.Curated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestCuratedTemplatesStay: what is stored under a name and a revision is
+// never another template. A change needs a new revision, and -learn.
+func TestCuratedTemplatesStay(t *testing.T) {
+	t.Parallel()
+	var lines strings.Builder
+	for _, c := range curated(t) {
+		text, err := design.Canonical(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&lines, "%s, revision %d: %x\n", c.Name, c.Revision, sha256.Sum256([]byte(text)))
+	}
+	golden(t, "testdata/curated.txt", lines.String())
+}
+
+// TestCuratedTemplatesAreValid: nothing is said against them, warnings
+// included, once their traceset is there.
+func TestCuratedTemplatesAreValid(t *testing.T) {
+	t.Parallel()
+	categories, names := map[string]int{}, map[string]bool{}
+	for _, c := range curated(t) {
+		categories[c.Category]++
+		if names[c.Name] || c.Name == "" || c.Description == "" || c.Revision < 1 {
+			t.Errorf("template %+v", c)
+		}
+		names[c.Name] = true
+		ranks := collective.Ranks(c.Workload.Groups)
+		findings := validation.Check(c.Document, validation.Attachments{Traceset: &validation.Traceset{Status: "ready", Ranks: int64(ranks)}})
+		for _, f := range findings {
+			if f.Severity != validation.Info {
+				t.Errorf("%s: %+v", c.Name, f)
+			}
+		}
+	}
+	for _, want := range []string{blueprint.GettingStarted, blueprint.Benchmark, blueprint.ReferenceDesign, blueprint.WhatIf} {
+		if categories[want] == 0 {
+			t.Errorf("no template of category %s", want)
+		}
+	}
+	if len(categories) != 4 {
+		t.Errorf("categories %v", categories)
+	}
+}
