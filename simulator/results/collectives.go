@@ -46,7 +46,7 @@ const percentileHeader = "comm_type,expansion_algo,comm_size,pg_size,count,mean_
 // writePercentiles writes one row a class, in the order in which the first of
 // each finished.
 func (r *Recorder) writePercentiles() error {
-	t := r.table("collective-percentiles", percentileHeader)
+	t := r.table("collective-percentiles")
 	for i := range r.classes {
 		k := &r.classes[i]
 		c := &k.sample

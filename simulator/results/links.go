@@ -12,7 +12,7 @@ const topologyHeader = "component_name,component_type,tier,subtier,node_id,net_d
 
 // writeTopology writes one row a link, seen from its lower end.
 func (r *Recorder) writeTopology() error {
-	t := r.table("topology-report", topologyHeader)
+	t := r.table("topology-report")
 	f := r.config.Fabric
 	end := func(node, port int32) {
 		n := f.Nodes[node]

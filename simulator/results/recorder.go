@@ -53,20 +53,52 @@ func New(c Config) (*Recorder, error) {
 		c.ShardSize = shardSize
 	}
 	r := &Recorder{config: c}
-	r.perf = r.table("perf", perfHeader)
-	r.ranks = r.table("rank-completion", rankHeader)
-	r.collectives = r.table("collective-stats", collectiveHeader)
-	r.cdf = r.table("progress-cdf", cdfHeader)
-	r.links = r.table("nd-stats", linkHeader)
-	r.hops = r.table("tier-hop", hopHeader)
+	r.perf = r.table("perf")
+	r.ranks = r.table("rank-completion")
+	r.collectives = r.table("collective-stats")
+	r.cdf = r.table("progress-cdf")
+	r.links = r.table("nd-stats")
+	r.hops = r.table("tier-hop")
 	return r, r.writeTopology()
 }
 
-func (r *Recorder) table(record, header string) *table {
+func (r *Recorder) table(record string) *table {
 	return &table{
-		create: r.config.Create, header: header, limit: r.config.ShardSize,
+		create: r.config.Create, header: header(record), limit: r.config.ShardSize,
 		prefix: strings.ReplaceAll(r.config.Simulation, "*", "_") + "-" + record,
 	}
+}
+
+// header is the first line of a record's files, "" of an unknown record.
+func header(record string) string {
+	switch record {
+	case "perf":
+		return perfHeader
+	case "rank-completion":
+		return rankHeader
+	case "collective-stats":
+		return collectiveHeader
+	case "collective-percentiles":
+		return percentileHeader
+	case "progress-cdf":
+		return cdfHeader
+	case "nd-stats":
+		return linkHeader
+	case "tier-hop":
+		return hopHeader
+	case "topology-report":
+		return topologyHeader
+	}
+	return ""
+}
+
+// Columns returns the columns of a record, by its name in completions.md 5.6;
+// nil when no record of this name is written.
+func Columns(record string) []string {
+	if h := header(record); h != "" {
+		return strings.Split(h, ",")
+	}
+	return nil
 }
 
 // Observer is what the engine reports to.
