@@ -119,7 +119,7 @@ func (s *Simple) createConfiguration(ctx context.Context, submission blueprint.S
 		commands.CreateConfiguration{Created: events.ConfigurationCreated{
 			AccountID: requested.AccountID, WorkspaceID: requested.WorkspaceID, Name: requested.Name,
 			Document: text, ComponentCount: int64(document.ComponentCount()),
-			Status: commands.Validated, TracesetID: requested.TracesetID,
+			Status: commands.Validated, TracesetID: requested.TracesetID, RankCount: int64(collective.Ranks(submission.Groups)),
 		}})
 	return err
 }
