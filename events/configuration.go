@@ -116,6 +116,18 @@ type ConfigurationTracesetDetached struct {
 	Version int64 `json:"version"`
 }
 
+// ConfigurationMappingFileAttached records that the chakra applications place
+// their ranks by a mapping file.
+type ConfigurationMappingFileAttached struct {
+	Version       int64  `json:"version"`
+	MappingFileID string `json:"mappingFileId"`
+}
+
+// ConfigurationMappingFileDetached records that they no longer do.
+type ConfigurationMappingFileDetached struct {
+	Version int64 `json:"version"`
+}
+
 // ConfigurationValidated records a validation verdict other than the one
 // already recorded for the version.
 type ConfigurationValidated struct {
@@ -154,6 +166,14 @@ func (ConfigurationTracesetAttached) EventType() string {
 
 func (ConfigurationTracesetDetached) EventType() string {
 	return "netsim.configuration.traceset_detached.v1"
+}
+
+func (ConfigurationMappingFileAttached) EventType() string {
+	return "netsim.configuration.mapping_file_attached.v1"
+}
+
+func (ConfigurationMappingFileDetached) EventType() string {
+	return "netsim.configuration.mapping_file_detached.v1"
 }
 func (ConfigurationValidated) EventType() string { return "netsim.configuration.validated.v1" }
 func (ConfigurationDeleted) EventType() string   { return "netsim.configuration.deleted.v1" }

@@ -14,6 +14,8 @@ const (
 	SimulationPrefix    = "sim"
 	TracesetPrefix      = "ts"
 	LibraryPrefix       = "lib"
+	MappingFilePrefix   = "mapfile"
+	UploadPrefix        = "upload"
 	AccountPrefix       = "acct"
 )
 

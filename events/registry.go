@@ -47,7 +47,7 @@ func FamilyOf(stream string) (Family, error) {
 		return Simulations, nil
 	case TracesetPrefix:
 		return Tracesets, nil
-	case "mapfile", "upload":
+	case MappingFilePrefix, UploadPrefix:
 		return MappingFiles, nil
 	case AccountPrefix, "platform":
 		return Billing, nil
@@ -96,6 +96,8 @@ func registry() []entry {
 		of[ConfigurationParametersPatched](),
 		of[ConfigurationTracesetAttached](),
 		of[ConfigurationTracesetDetached](),
+		of[ConfigurationMappingFileAttached](),
+		of[ConfigurationMappingFileDetached](),
 		of[ConfigurationValidated](),
 		of[ConfigurationDeleted](),
 		of[SimulationRequested](),
@@ -108,8 +110,17 @@ func registry() []entry {
 		of[SimulationFailed](),
 		of[SimulationTerminated](),
 		of[SimulationDeleted](),
+		of[UploadOpened](),
+		of[UploadCompleted](),
+		of[UploadAborted](),
 		of[TracesetCreated](),
+		of[TracesetMetadataExtracted](),
+		of[TracesetMetadataFailed](),
+		of[TracesetPromoted](),
+		of[TracesetUsed](),
 		of[TracesetDeleted](),
+		of[MappingFileCreated](),
+		of[MappingFileDeleted](),
 		of[UsageRecorded](),
 		of[CreditGranted](),
 		of[CreditHeld](),

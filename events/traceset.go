@@ -1,5 +1,7 @@
 package events
 
+import "time"
+
 // TracesetCreated records a traceset whose bytes are stored.
 // Source: completions 6, 8 row 33.
 type TracesetCreated struct {
@@ -14,7 +16,10 @@ type TracesetCreated struct {
 	TotalSize   int64          `json:"totalSize"`   // bytes
 	TTLDays     int64          `json:"ttlDays"`
 	RankCount   int64          `json:"rankCount"`
-	Status      string         `json:"status"` // processing, or ready for a simple submission
+	Status      string         `json:"status"`                     // processing, or ready for a simple submission
+	Workload    string         `json:"workloadMetadata,omitempty"` // canonical JSON text
+	Scope       string         `json:"scope,omitempty"`            // absent: workspace
+	UploadID    string         `json:"uploadId,omitempty"`         // of the multipart upload that it came by
 }
 
 // TracesetFile is one stored file of a traceset.
@@ -27,10 +32,54 @@ type TracesetFile struct {
 	ObjectKey   string `json:"objectKey"`
 }
 
+// TracesetMetadataExtracted records what the files of a traceset were found to
+// hold; it is ready.
+type TracesetMetadataExtracted struct {
+	Format    string      `json:"format"`
+	Layout    string      `json:"layout,omitempty"` // prefix when archives were unpacked; absent: cas
+	RankCount int64       `json:"rankCount"`
+	Ranges    []RankRange `json:"ranges,omitempty"`
+	FileCount int64       `json:"fileCount,omitempty"` // of a prefix
+	Summary   string      `json:"summary,omitempty"`   // canonical JSON text: collectives, bytes, compute time
+	Warnings  []string    `json:"warnings,omitempty"`  // at most 100
+}
+
+// RankRange says which ranks a file holds the traces of.
+type RankRange struct {
+	File  string `json:"file"`
+	Start int64  `json:"start"`
+	End   int64  `json:"end"` // inclusive
+}
+
+// TracesetMetadataFailed records that the files of a traceset cannot be used.
+type TracesetMetadataFailed struct {
+	Reason string `json:"reason"`
+	File   string `json:"file,omitempty"`
+}
+
+// TracesetPromoted records that more may see a traceset.
+type TracesetPromoted struct {
+	From        string   `json:"from"` // scope: workspace, tenant or public
+	To          string   `json:"to"`
+	Description string   `json:"description,omitempty"`      // absent: unchanged
+	Tags        []string `json:"tags,omitempty"`             // absent: unchanged
+	Workload    string   `json:"workloadMetadata,omitempty"` // absent: unchanged
+}
+
+// TracesetUsed records a use, which puts its expiry off; at most one an hour.
+type TracesetUsed struct {
+	Use       string    `json:"use"` // download, resolve, attach or simulation
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
 // TracesetDeleted records that a traceset is gone.
 type TracesetDeleted struct {
 	Reason string `json:"reason"` // request, expired or workspace
 }
 
-func (TracesetCreated) EventType() string { return "netsim.traceset.created.v1" }
-func (TracesetDeleted) EventType() string { return "netsim.traceset.deleted.v1" }
+func (TracesetCreated) EventType() string           { return "netsim.traceset.created.v1" }
+func (TracesetMetadataExtracted) EventType() string { return "netsim.traceset.metadata_extracted.v1" }
+func (TracesetMetadataFailed) EventType() string    { return "netsim.traceset.metadata_failed.v1" }
+func (TracesetPromoted) EventType() string          { return "netsim.traceset.promoted.v1" }
+func (TracesetUsed) EventType() string              { return "netsim.traceset.used.v1" }
+func (TracesetDeleted) EventType() string           { return "netsim.traceset.deleted.v1" }

@@ -1,0 +1,60 @@
+package events
+
+import "time"
+
+// The kinds of what is uploaded.
+const (
+	UploadTraceset    = "traceset"
+	UploadMappingFile = "mapping_file"
+)
+
+// UploadOpened records that a client may upload the files of a traceset, or a
+// mapping file, in parts. Source: completions 6.2, 8 row 30.
+type UploadOpened struct {
+	Kind        string       `json:"kind"` // traceset or mapping_file
+	AccountID   string       `json:"accountId"`
+	WorkspaceID string       `json:"workspaceId"`
+	ResultID    string       `json:"resultId"` // of the traceset or mapping file to be
+	Name        string       `json:"name"`
+	Description string       `json:"description,omitempty"`
+	Tags        []string     `json:"tags,omitempty"`
+	TTLDays     int64        `json:"ttlDays,omitempty"`          // of a traceset
+	Workload    string       `json:"workloadMetadata,omitempty"` // canonical JSON text
+	Files       []UploadFile `json:"files"`
+	ExpiresAt   time.Time    `json:"expiresAt"`
+}
+
+// UploadFile is a file that is to be uploaded.
+type UploadFile struct {
+	Name        string `json:"name"`
+	ContentType string `json:"contentType"`
+	Role        string `json:"role,omitempty"` // primary or supporting; of a traceset's file
+	Size        int64  `json:"size"`           // bytes; of a mapping file the most it may have
+	Parts       int64  `json:"parts"`          // how many are issued
+	ObjectKey   string `json:"objectKey"`      // where it is staged
+	StoreID     string `json:"storeId"`        // the object store's id of the multipart upload
+}
+
+// UploadCompleted records that all files of an upload are stored and taken,
+// also when their content was there before.
+type UploadCompleted struct {
+	ResultID    string         `json:"resultId"`              // the traceset or mapping file
+	DuplicateOf string         `json:"duplicateOf,omitempty"` // ResultID, when its content was there before
+	Files       []UploadedFile `json:"files"`
+}
+
+// UploadedFile is a file as it arrived.
+type UploadedFile struct {
+	Name string `json:"name"`
+	Hash string `json:"hash"` // sha256: and hex, or crc64nvme: and base64url
+	Size int64  `json:"size"` // bytes
+}
+
+// UploadAborted records that nothing will come of an upload.
+type UploadAborted struct {
+	Reason string `json:"reason"` // expired, refused, storage or workspace
+}
+
+func (UploadOpened) EventType() string    { return "netsim.upload.opened.v1" }
+func (UploadCompleted) EventType() string { return "netsim.upload.completed.v1" }
+func (UploadAborted) EventType() string   { return "netsim.upload.aborted.v1" }
