@@ -41,4 +41,13 @@
 // record before each offset are stored with the rows. When the log at hand is
 // not that log, or has lost its tail, the projector stops with an error rather
 // than mix two histories.
+//
+// # Which read model
+//
+// The schema bears, as its comment, a digest of the statements that made it. A
+// release with others refuses it: it is rebuilt beside the live one, which
+// goes on, and promoted. Under Renew, which is for development, the live one
+// is dropped and told again. A fold that changed while its table did not is
+// announced by a line "-- revision 2" in the projection's .sql file, which
+// changes the digest.
 package projector

@@ -12,7 +12,7 @@ func (p *Projector) RunWithoutLock(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if errors.Is(err, ErrOtherLog) {
+		if errors.Is(err, ErrOtherLog) || errors.Is(err, ErrOtherForm) {
 			return err
 		}
 	}

@@ -118,7 +118,8 @@ func (p *Projector) putBack(ctx context.Context, places []*place) error {
 	return nil // a database out of reach is the transactions' to notice
 }
 
-// watch reports when the log stops being the one that is projected.
+// watch reports when the log stops being the one that is projected, or the
+// read model the one that is kept: another may be promoted under way.
 func (p *Projector) watch(ctx context.Context, places []*place) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -129,6 +130,9 @@ func (p *Projector) watch(ctx context.Context, places []*place) error {
 		case <-tick.C:
 		}
 		if err := p.putBack(ctx, places); err != nil {
+			return err
+		}
+		if err := p.Check(ctx); errors.Is(err, ErrOtherForm) {
 			return err
 		}
 		log, err := p.Log.Describe(ctx)

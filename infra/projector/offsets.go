@@ -30,6 +30,9 @@ type position struct {
 // places loads where every partition stands and proves that the log is the one
 // that the rows came from. An empty read model adopts the log at hand.
 func (p *Projector) places(ctx context.Context) ([]*place, error) {
+	if err := p.Check(ctx); err != nil {
+		return nil, err
+	}
 	log, err := p.Log.Describe(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("describe the log: %w", err)

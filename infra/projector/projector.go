@@ -54,7 +54,8 @@ type Config struct {
 	Decode      func(eventType string, value []byte) (events.Data, error) // nil is events.Decode
 	Projections []Projection
 	Logger      *slog.Logger
-	BatchSize   int // records a transaction; 0 is 8,192
+	BatchSize   int  // records a transaction; 0 is 8,192
+	Renew       bool // Create drops a read model of another form instead of refusing it
 }
 
 // Projector keeps one read model. Run may be called once.
@@ -79,7 +80,8 @@ func New(c Config) *Projector {
 	return &Projector{Config: c, streams: streamCache{}}
 }
 
-// Create makes the read model's schema and tables when they are not there.
+// Create makes the read model's schema and tables when they are not there. It
+// refuses those of another form with ErrOtherForm.
 func (p *Projector) Create(ctx context.Context) error {
 	tables, indexes := p.ddl()
 	return p.define(ctx, tables+"\n"+strings.Join(indexes, "\n"))
@@ -90,12 +92,18 @@ func (p *Projector) define(ctx context.Context, ddl string) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", "create "+p.Schema); err != nil {
 			return fmt.Errorf("lock the schema: %w", err)
 		}
-		var exists bool
-		err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", p.Schema).Scan(&exists)
+		exists, err := p.check(ctx, tx)
+		if p.Renew && errors.Is(err, ErrOtherForm) {
+			p.Logger.WarnContext(ctx, "the read model is told again", "because", err)
+			_, err = tx.Exec(ctx, "DROP SCHEMA "+p.ident()+" CASCADE")
+			exists = false
+		}
 		if err != nil || exists {
 			return err
 		}
-		if _, err := tx.Exec(ctx, fmt.Sprintf("CREATE SCHEMA %[1]s; SET LOCAL search_path = %[1]s; %[2]s", p.ident(), ddl)); err != nil {
+		_, err = tx.Exec(ctx, fmt.Sprintf("CREATE SCHEMA %[1]s; COMMENT ON SCHEMA %[1]s IS '%[2]s'; SET LOCAL search_path = %[1]s; %[3]s",
+			p.ident(), p.form(), ddl))
+		if err != nil {
 			return fmt.Errorf("create the tables of %s: %w", p.Schema, err)
 		}
 		return nil
@@ -107,14 +115,15 @@ func (p *Projector) define(ctx context.Context, ddl string) error {
 var ErrOtherLog = errors.New("the event log cannot be trusted")
 
 // Run projects until ctx ends. It returns nil then, and an error only when the
-// log is not to be trusted; everything else is retried.
+// log is not to be trusted or the read model is of another form; everything
+// else is retried.
 func (p *Projector) Run(ctx context.Context) error {
 	for attempt := 0; ; attempt++ {
 		err := p.lead(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, ErrOtherLog):
+		case errors.Is(err, ErrOtherLog), errors.Is(err, ErrOtherForm):
 			return err
 		}
 		p.Logger.WarnContext(ctx, "projector starts over", "error", err)

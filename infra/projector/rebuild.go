@@ -74,11 +74,17 @@ var secondaryIndex = regexp.MustCompile(`(?ms)^CREATE INDEX .*?;$`)
 // ddl returns the statements that make the tables, and those that make the
 // indexes which only reads need.
 func (p *Projector) ddl() (tables string, indexes []string) {
+	all := p.statements()
+	return secondaryIndex.ReplaceAllString(all, ""), secondaryIndex.FindAllString(all, -1)
+}
+
+// statements make the whole read model.
+func (p *Projector) statements() string {
 	all := schemaSQL
 	for _, projection := range p.Projections {
 		all += "\n" + projection.Schema()
 	}
-	return secondaryIndex.ReplaceAllString(all, ""), secondaryIndex.FindAllString(all, -1)
+	return all
 }
 
 // Promote puts the read model in schema in the place of the live one, which is

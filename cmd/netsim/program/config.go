@@ -23,7 +23,7 @@ type Config struct {
 	TopicPrefix      string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim."`
 	Partitions       int32    `env:"NETSIM_PARTITIONS" envDefault:"4"` // of topics that are made; fixed then
 	Replication      int      `env:"NETSIM_REPLICATION" envDefault:"-1"`
-	Development      bool     `env:"NETSIM_DATA_DEV"` // accept topics that one broker's death can lose
+	Development      bool     `env:"NETSIM_DATA_DEV"` // accept topics that one broker's death can lose; tell a read model of another release again
 	Postgres         string   `env:"NETSIM_POSTGRES,required"`
 	PostgresPoolSize int32    `env:"NETSIM_POSTGRES_POOL" envDefault:"24"`
 

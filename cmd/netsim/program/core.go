@@ -62,7 +62,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if err = s.trustLog(ctx); err != nil {
 		return nil, err
 	}
-	s.projector = projector.New(s.projectorConfig(s.pool, ""))
+	live := s.projectorConfig(s.pool, "")
+	live.Renew = c.Development
+	s.projector = projector.New(live)
 	s.watcher = projector.NewWatcher(s.pool, "", log)
 	s.objects = c.objects()
 	if err = s.objects.EnsureBucket(ctx); err != nil {

@@ -52,6 +52,8 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 			return err
 		}
 		foundation.Go(func() error { return s.projector.Run(last) })
+	} else {
+		foundation.Go(func() error { return s.projector.Watch(last) })
 	}
 	foundation.Go(func() error { return s.watcher.Run(last) })
 	foundation.Go(func() error { return s.keepTrust(last) })

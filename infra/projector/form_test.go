@@ -1,0 +1,115 @@
+package projector_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/infra/projector"
+	"netsim/internal/testworld"
+)
+
+// revised is a projection whose fold changed since the last release.
+type revised struct{ projector.Projection }
+
+func (r revised) Schema() string { return r.Projection.Schema() + "\n-- revision 2" }
+
+// next is the projector of the next release.
+func (s stack) next(t *testing.T, schema string, options ...func(*projector.Config)) *projector.Projector {
+	t.Helper()
+	return s.Projector(s.Pool(t, schema), schema, append(options, func(c *projector.Config) {
+		c.Projections[0] = revised{c.Projections[0]}
+	})...)
+}
+
+func TestAReadModelOfAnotherReleaseIsRefusedUntilOneIsPromoted(t *testing.T) {
+	t.Parallel()
+	s := stack{testworld.NewPlace(t).Connect(t)}
+	before, reader := make(chan error, 1), make(chan error, 1)
+	go func() { before <- s.Projector(s.DB, projector.Live).Run(t.Context()) }()
+	go func() { reader <- s.Projector(s.DB, projector.Live).Watch(t.Context()) }()
+	s.Listen(t)
+	id, err := s.createWorkspace(t.Context(), "kept")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	next := s.next(t, projector.Live)
+	for what, run := range map[string]func(context.Context) error{
+		"Create": next.Create, "Check": next.Check, "Watch": next.Watch, "Run": next.RunWithoutLock,
+	} {
+		err := run(t.Context())
+		if !errors.Is(err, projector.ErrOtherForm) {
+			t.Errorf("%s: %v, want ErrOtherForm", what, err)
+			continue
+		}
+		for _, command := range []string{"netsim readmodel rebuild next", "netsim readmodel promote next"} {
+			if !strings.Contains(err.Error(), command) {
+				t.Errorf("%s: %q does not name %q", what, err, command)
+			}
+		}
+	}
+
+	if err := s.next(t, "next").Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := projector.Promote(t.Context(), s.DB, "next"); err != nil {
+		t.Fatal(err)
+	}
+	for what, ended := range map[string]chan error{"projector": before, "reader": reader} {
+		select {
+		case err := <-ended:
+			if !errors.Is(err, projector.ErrOtherForm) {
+				t.Errorf("the %s of the last release ended with %v, want ErrOtherForm", what, err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Errorf("the %s of the last release goes on", what)
+		}
+	}
+	if err := next.Create(t.Context()); err != nil {
+		t.Errorf("after the promotion: %v", err)
+	}
+	if name := s.name(t, id); name != "kept" {
+		t.Errorf("the workspace is called %q", name)
+	}
+}
+
+func TestADevelopmentReadModelIsToldAgain(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]string{
+		"one of another release":        "",
+		"one from before forms had one": `COMMENT ON SCHEMA readmodel IS NULL`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStack(t)
+			id, err := s.createWorkspace(t.Context(), "told")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.DB.Exec(t.Context(), other+`; CREATE TABLE readmodel.leftover ()`); err != nil {
+				t.Fatal(err)
+			}
+			next := s.next(t, projector.Live, func(c *projector.Config) { c.Renew = true })
+			if err := next.Create(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			testworld.Running(t, next.RunWithoutLock)
+			testworld.Await(t, func() bool {
+				var name string
+				err := s.DB.QueryRow(t.Context(), `SELECT name FROM readmodel.workspaces WHERE id = $1`, id).Scan(&name)
+				return err == nil && name == "told"
+			})
+			if err := next.Create(t.Context()); err != nil {
+				t.Errorf("created twice: %v", err)
+			}
+			var leftover bool
+			err = s.DB.QueryRow(t.Context(), `SELECT to_regclass('readmodel.leftover') IS NOT NULL`).Scan(&leftover)
+			if err != nil || leftover {
+				t.Errorf("the old schema is still there: %t, %v", leftover, err)
+			}
+		})
+	}
+}
