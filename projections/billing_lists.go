@@ -125,6 +125,9 @@ func ListDailyCosts(ctx context.Context, db Reader, q DailyCostQuery) ([]Named[D
 func listNamed[R any](ctx context.Context, db Reader, t *table[R], c conditions, keys []sortKey,
 	page Page, keysOf func(*R) []any,
 ) ([]Named[R], []string, error) {
+	if err := page.fits(keys); err != nil {
+		return nil, nil, err
+	}
 	c.after(keys, page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`
 		SELECT r.*, a.name, w.name, u.name, s.name
@@ -170,6 +173,9 @@ type Balance struct {
 func ListBalances(ctx context.Context, db Reader, account string, page Page) ([]Balance, []string, error) {
 	c := BillingFilter{AccountID: account}.conditions()
 	keys := []sortKey{{"account_id", "text", false}, {"currency", "text", false}}
+	if err := page.fits(keys); err != nil {
+		return nil, nil, err
+	}
 	c.after(keys, page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`
 		SELECT b.account_id, a.name, b.currency, b.credits::text, b.debits::text,

@@ -104,6 +104,9 @@ func ListRates(ctx context.Context, db Reader, q RateQuery) ([]NamedRate, []stri
 		{`rate_name`, "text", false}, {"tier_start", "bigint", false},
 		{`start_date`, "text", false}, {"id", "bigint", false},
 	}
+	if err := q.Page.fits(keys); err != nil {
+		return nil, nil, err
+	}
 	c.after(keys, q.Page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`
 		SELECT r.*, a.name FROM (SELECT %s FROM rates WHERE %s ORDER BY %s LIMIT %s) AS r

@@ -77,6 +77,9 @@ type ConfigurationQuery struct {
 func ListConfigurations(ctx context.Context, db Reader, q ConfigurationQuery) ([]Configuration, []string, error) {
 	const columns = "id, workspace_id, name, status, version, component_count, created_at, modified_at"
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
+	if err := q.Page.fits(keys); err != nil {
+		return nil, nil, err
+	}
 	var c conditions
 	places := q.places(&c)
 	if q.Statuses != nil {

@@ -27,6 +27,9 @@ type LogQuery struct {
 // ListLogs returns one page and the position of the next one.
 func ListLogs(ctx context.Context, db Reader, q LogQuery) ([]LogLine, []string, error) {
 	keys := []sortKey{{"line", "bigint", false}}
+	if err := q.Page.fits(keys); err != nil {
+		return nil, nil, err
+	}
 	var c conditions
 	c.add("simulation_id = ?", q.Simulation)
 	if q.MinLevel > 0 {

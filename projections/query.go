@@ -37,6 +37,38 @@ type Page struct {
 	After []string
 }
 
+// fits refuses a position that is none of this order's: another release gave
+// it out, for an order that has changed since.
+func (p Page) fits(keys []sortKey) error {
+	bad := fault.New(fault.Validation, "cursor is invalid or expired")
+	if p.After == nil {
+		return nil
+	}
+	if len(p.After) != len(keys) {
+		return bad
+	}
+	for i, k := range keys {
+		if !k.takes(p.After[i]) {
+			return bad
+		}
+	}
+	return nil
+}
+
+// takes reports whether a position's text is of the key's type.
+func (k sortKey) takes(text string) bool {
+	var err error
+	switch k.kind {
+	case "timestamptz":
+		if text != "infinity" {
+			_, err = time.Parse(time.RFC3339Nano, text)
+		}
+	case "bigint":
+		_, err = strconv.ParseInt(text, 10, 64)
+	}
+	return err == nil
+}
+
 // conditions gathers the parts of a WHERE and their arguments.
 type conditions struct {
 	parts []string

@@ -48,11 +48,14 @@ func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [
 	if none(q.Statuses) || none(members(q.Scope, q.Workspace)) {
 		return nil, nil, nil
 	}
+	keys := simulationKeys(q.Sort)
+	if err := q.Page.fits(keys); err != nil {
+		return nil, nil, err
+	}
 	rare, err := q.isRare(ctx, db)
 	if err != nil {
 		return nil, nil, fmt.Errorf("sample simulations: %w", err)
 	}
-	keys := simulationKeys(q.Sort)
 	sql, args := q.merged(keys)
 	switch {
 	case rare:

@@ -32,6 +32,9 @@ type WorkspaceQuery struct {
 func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspace, []string, error) {
 	t := &NewWorkspaces().rows
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
+	if err := q.Page.fits(keys); err != nil {
+		return nil, nil, err
+	}
 	var c conditions
 	c.add("state = 'live'")
 	if q.Scope.AccountID != "" {

@@ -3,7 +3,6 @@ package readapi
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"netsim/api"
@@ -43,11 +42,14 @@ func (a *API) listing(caller auth.Caller, route string, q asked, filters ...stri
 	if err != nil {
 		return l, err
 	}
-	if err := json.Unmarshal(position, &l.page.After); err != nil {
-		return l, fmt.Errorf("read a cursor of our own: %w", err)
+	if json.Unmarshal(position, &l.page.After) != nil || l.page.After == nil {
+		return l, errCursor() // of another release
 	}
 	return l, nil
 }
+
+// errCursor refuses a cursor of ours that is not of this form.
+func errCursor() error { return fault.New(fault.Validation, "cursor is invalid or expired") }
 
 // seal returns the cursor of a position, "" for none.
 func (l listing) seal(position []string) string {

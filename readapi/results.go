@@ -116,11 +116,14 @@ func (a *API) GetResults(ctx context.Context, r api.GetResultsRequestObject) (ap
 func (l listing) window(files []resultFile, manifest string) (shown []resultFile, next []string, err error) {
 	from := 0
 	if after := l.page.After; after != nil {
+		if len(after) != 2 {
+			return nil, nil, errCursor()
+		}
 		if after[1] != manifest {
 			return nil, nil, fault.New(fault.Validation, "cursor is expired: the results were published anew")
 		}
-		if from, err = strconv.Atoi(after[0]); err != nil {
-			return nil, nil, fmt.Errorf("read a cursor of our own: %w", err)
+		if from, err = strconv.Atoi(after[0]); err != nil || from < 0 {
+			return nil, nil, errCursor()
 		}
 	}
 	files = files[min(from, len(files)):]
