@@ -3,8 +3,11 @@ package contract
 import (
 	"bytes"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/go-chi/chi/v5"
 
 	"netsim/api"
 )
@@ -33,6 +36,25 @@ func BenchmarkCheck(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkFind is what the door asks three times for each request.
+func BenchmarkFind(b *testing.B) {
+	c := loaded(b)
+	find := func(b *testing.B, r *http.Request) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, ok := c.Find(r); !ok {
+				b.Fatal("no operation")
+			}
+		}
+	}
+	b.Run("unrouted", func(b *testing.B) { find(b, httptest.NewRequest("GET", simulation, nil)) })
+	b.Run("routed", func(b *testing.B) {
+		router := chi.NewRouter()
+		router.Get("/api/v1/simulations/{sim_id}", func(_ http.ResponseWriter, r *http.Request) { find(b, r) })
+		router.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", simulation, nil))
+	})
 }
 
 // BenchmarkParse is what Load costs a process once.

@@ -17,9 +17,12 @@ import (
 
 // Contract is the compiled contract. It is safe for concurrent use.
 type Contract struct {
-	operations map[string]*Operation // by method and path template
-	routes     chi.Router            // only matches, serves nothing
+	operations map[route]*Operation
+	routes     chi.Router // only matches, serves nothing
 }
+
+// route is a method and a path template.
+type route struct{ method, path string }
 
 // Operation is one operation of the contract.
 type Operation struct {
@@ -30,6 +33,7 @@ type Operation struct {
 
 	parameters []parameter
 	body       *schema // nil when the operation takes none
+	maxBody    int     // bytes, where it is less than that of all operations, else 0
 	responses  map[int]*response
 }
 
@@ -37,6 +41,7 @@ type Operation struct {
 type Access struct {
 	Token string // "any" token, or a "service" token
 	Flag  string // feature flag without which the operation is 404; may be empty
+	Reads bool   // it changes nothing although its method could
 }
 
 type parameter struct {
@@ -59,7 +64,7 @@ func parse(document []byte) (*Contract, error) {
 	if err := doc.Validate(context.Background(), openapi3.DisableExamplesValidation()); err != nil {
 		return nil, fmt.Errorf("check the contract: %w", err)
 	}
-	c := &Contract{operations: map[string]*Operation{}, routes: chi.NewRouter()}
+	c := &Contract{operations: map[route]*Operation{}, routes: chi.NewRouter()}
 	schemas := compiler{}
 	for path, item := range doc.Paths.Map() {
 		for method, from := range item.Operations() {
@@ -67,7 +72,7 @@ func parse(document []byte) (*Contract, error) {
 			if err != nil {
 				return nil, fmt.Errorf("compile %s %s: %w", method, path, err)
 			}
-			c.operations[method+path] = op
+			c.operations[route{method, path}] = op
 			c.routes.MethodFunc(method, path, func(http.ResponseWriter, *http.Request) {})
 		}
 	}
@@ -79,6 +84,7 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 	if access, ok := from.Extensions["x-netsim-access"].(map[string]any); ok {
 		op.Access.Token, _ = access["token"].(string)
 		op.Access.Flag, _ = access["flag"].(string)
+		op.Access.Reads, _ = access["reads"].(bool)
 	}
 	for _, ref := range slices.Concat(item.Parameters, from.Parameters) {
 		p := ref.Value
@@ -93,6 +99,8 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 		if op.body, err = c.compile(from.RequestBody.Value.Content["application/json"].Schema); err != nil {
 			return nil, fmt.Errorf("request body: %w", err)
 		}
+		most, _ := from.RequestBody.Value.Extensions["x-netsim-max-bytes"].(float64)
+		op.maxBody = int(most)
 	}
 	for status, ref := range from.Responses.Map() {
 		code, err := strconv.Atoi(status)
@@ -107,16 +115,18 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 }
 
 // Find returns the operation that a request asks for, or false when the
-// contract has none for its path and method. HEAD asks for what GET does.
+// contract has none for its path and method. HEAD asks for what GET does. A
+// request that a chi router has brought here is not matched once more.
 func (c *Contract) Find(r *http.Request) (*Operation, bool) {
-	method, path := r.Method, r.URL.RawPath
+	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	if path == "" {
-		path = r.URL.Path
+	template := chi.RouteContext(r.Context()).RoutePattern()
+	if template == "" {
+		template = c.routes.Find(chi.NewRouteContext(), method, cmp.Or(r.URL.RawPath, r.URL.Path))
 	}
-	op, ok := c.operations[method+c.routes.Find(chi.NewRouteContext(), method, path)]
+	op, ok := c.operations[route{method, template}]
 	return op, ok
 }
 
