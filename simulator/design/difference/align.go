@@ -1,0 +1,89 @@
+package difference
+
+import (
+	"slices"
+	"strconv"
+)
+
+// align returns, for every element of one list, where its like stands in the
+// other, -1 for nowhere.
+func align(from, to []any) []int {
+	where := make(map[string]int, len(to))
+	for j, key := range keys(to) {
+		where[key] = j
+	}
+	partner := make([]int, len(from))
+	for i, key := range keys(from) {
+		j, ok := where[key]
+		if !ok {
+			j = -1
+		}
+		partner[i] = j
+	}
+	return partner
+}
+
+// keys are what the elements of a list are known by: the name, or the whole
+// value. Equal ones are numbered.
+func keys(list []any) []string {
+	out := make([]string, len(list))
+	seen := make(map[string]int, len(list))
+	for i, value := range list {
+		key := "value " + string(raw(value))
+		if name, ok := nameOf(value); ok {
+			key = "name " + name
+		}
+		seen[key]++
+		out[i] = key + "\x00" + strconv.Itoa(seen[key])
+	}
+	return out
+}
+
+func nameOf(value any) (string, bool) { return text(value, "name") }
+
+// text returns a member of an object that is text.
+func text(value any, member string) (string, bool) {
+	object, _ := value.(map[string]any)
+	s, ok := object[member].(string)
+	return s, ok
+}
+
+// kept are the partners of the elements that stay in a list.
+func kept(partner []int) []int {
+	return slices.DeleteFunc(slices.Clone(partner), func(j int) bool { return j < 0 })
+}
+
+// added tells which elements of a list of n are nobody's partner.
+func added(partner []int, n int) []bool {
+	fresh := slices.Repeat([]bool{true}, n)
+	for _, j := range kept(partner) {
+		fresh[j] = false
+	}
+	return fresh
+}
+
+// settled tells which of the distinct numbers may stay where they are when the
+// fewest others move to sort them: a longest increasing subsequence.
+func settled(numbers []int) []bool {
+	var tails []int // where the smallest end of a run of each length is
+	before := make([]int, len(numbers))
+	for i, n := range numbers {
+		length, _ := slices.BinarySearchFunc(tails, n, func(at, n int) int { return numbers[at] - n })
+		before[i] = -1
+		if length > 0 {
+			before[i] = tails[length-1]
+		}
+		if length == len(tails) {
+			tails = append(tails, i)
+		} else {
+			tails[length] = i
+		}
+	}
+	stay := make([]bool, len(numbers))
+	if len(tails) > 0 {
+		for i := tails[len(tails)-1]; i >= 0; i = before[i] {
+			stay[i] = true
+		}
+	}
+	return stay
+}

@@ -1,0 +1,110 @@
+package difference
+
+import (
+	"reflect"
+	"slices"
+)
+
+// maxMoves bounds the moves within one list. Each is looked up by a walk over
+// the list, and nobody reads hundreds: a list that is shuffled is replaced.
+const maxMoves = 64
+
+// patch gathers the operations that make one value of another.
+type patch struct{ operations []Operation }
+
+func (p *patch) value(path string, from, to any) {
+	if len(path) <= longestPath {
+		switch from := from.(type) {
+		case map[string]any:
+			if to, ok := to.(map[string]any); ok {
+				p.object(path, from, to)
+				return
+			}
+		case []any:
+			if to, ok := to.([]any); ok {
+				p.list(path, from, to)
+				return
+			}
+		}
+	}
+	if !reflect.DeepEqual(from, to) {
+		p.put("replace", path, to)
+	}
+}
+
+func (p *patch) object(path string, from, to map[string]any) {
+	for _, name := range members(from, to) {
+		at := child(path, name)
+		was, had := from[name]
+		is, has := to[name]
+		switch {
+		case !has:
+			p.remove(at)
+		case !had:
+			p.put("add", at, is)
+		default:
+			p.value(at, was, is)
+		}
+	}
+}
+
+// list changes elements where they stand, then removes from the end, then moves
+// what stays into its order, then adds from the beginning: so the indices of
+// changes and removals are those of the earlier document, the indices of
+// additions those of the later one.
+func (p *patch) list(path string, from, to []any) {
+	partner := align(from, to)
+	order := kept(partner)
+	stay := settled(order)
+	var moved []int
+	for i, j := range order {
+		if !stay[i] {
+			moved = append(moved, j)
+		}
+	}
+	if len(moved) > maxMoves {
+		p.put("replace", path, to)
+		return
+	}
+	for i, j := range partner {
+		if j >= 0 {
+			p.value(element(path, i), from[i], to[j])
+		}
+	}
+	for i, j := range slices.Backward(partner) {
+		if j < 0 {
+			p.remove(element(path, i))
+		}
+	}
+	p.move(path, order, moved)
+	for j, fresh := range added(partner, len(to)) {
+		if fresh {
+			p.put("add", element(path, j), to[j])
+		}
+	}
+}
+
+// move sorts order by moving the elements in moved, each behind the one that it
+// follows.
+func (p *patch) move(path string, order, moved []int) {
+	sorted := slices.Sorted(slices.Values(order))
+	slices.Sort(moved)
+	for _, j := range moved {
+		at := slices.Index(order, j)
+		order = slices.Delete(order, at, at+1)
+		to := 0
+		if i, _ := slices.BinarySearch(sorted, j); i > 0 {
+			to = slices.Index(order, sorted[i-1]) + 1
+		}
+		order = slices.Insert(order, to, j)
+		p.operations = append(p.operations, Operation{Op: "move", From: element(path, at), Path: element(path, to)})
+	}
+}
+
+func (p *patch) remove(path string) {
+	p.operations = append(p.operations, Operation{Op: "remove", Path: path})
+}
+
+func (p *patch) put(op, path string, value any) {
+	p.operations = append(p.operations, Operation{Op: op, Path: path, Value: raw(value)})
+}
