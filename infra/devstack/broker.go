@@ -15,13 +15,8 @@ const brokerPartitions = 4
 // startBroker runs the embedded Kafka broker in this process. Its log needs
 // about its own size in free memory at start. Topics are never created by
 // asking for them, as on the clusters we document for production.
-func startBroker(o options) (*server, error) {
+func startBroker(o options, dir string) (*server, error) {
 	addr, err := address(o.listen)
-	if err != nil {
-		return nil, err
-	}
-	dir := filepath.Join(o.data, "broker")
-	lock, err := lockDir(dir, 0o700)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +25,6 @@ func startBroker(o options) (*server, error) {
 	id := secret()
 	if !o.memory {
 		if id, err = remember(filepath.Join(dir, "cluster-id"), secret); err != nil {
-			lock.Close()
 			return nil, err
 		}
 	}
@@ -50,14 +44,13 @@ func startBroker(o options) (*server, error) {
 	}
 	cluster, err := kfake.NewCluster(opts...)
 	if err != nil {
-		lock.Close()
 		return nil, err
 	}
 	return &server{
 		endpoint: endpoint{Addr: addr, PID: os.Getpid()},
 		stop: func() error {
 			cluster.Close()
-			return lock.Close()
+			return nil
 		},
 	}, nil
 }

@@ -25,17 +25,7 @@ const audience = "netsim"
 // The name is the address of the first start, and later starts use that port
 // again while it is free. When it is not, tokens stay valid all the same: the
 // service is told the name and the keys' address separately.
-func startIssuer(o options) (_ *server, err error) {
-	dir := filepath.Join(o.data, "issuer")
-	lock, err := lockDir(dir, 0o700)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			lock.Close()
-		}
-	}()
+func startIssuer(o options, dir string) (*server, error) {
 	listener, name, err := listenAsIssuer(o.listen, filepath.Join(dir, "url"))
 	if err != nil {
 		return nil, err
@@ -51,7 +41,7 @@ func startIssuer(o options) (_ *server, err error) {
 			Addr: listener.Addr().String(), URL: base, PID: os.Getpid(),
 			Issuer: name, JWKSURL: base + "/jwks.json", Audience: audience,
 		},
-		stop: func() error { return errors.Join(web.Close(), lock.Close()) },
+		stop: web.Close,
 	}, nil
 }
 

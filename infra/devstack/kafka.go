@@ -53,7 +53,7 @@ log4j.appender.stderr.layout.ConversionPattern=%d %p %m (%c)%n
 
 // startKafka runs Apache Kafka, whose jars are in o.jars, as a child that ends
 // with us. It exists to prove that the embedded broker tells the truth.
-func startKafka(o options) (_ *server, err error) {
+func startKafka(o options, dir string) (*server, error) {
 	if found, _ := filepath.Glob(filepath.Join(o.jars, "kafka_*.jar")); len(found) == 0 {
 		return nil, fmt.Errorf("no jars of Apache Kafka in %q; name their directory with --jars", o.jars)
 	}
@@ -61,16 +61,6 @@ func startKafka(o options) (_ *server, err error) {
 	if err != nil {
 		return nil, errors.New("java is not on PATH, and Apache Kafka needs it")
 	}
-	dir := filepath.Join(o.data, "kafka")
-	lock, err := lockDir(dir, 0o700)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			lock.Close()
-		}
-	}()
 	addr, err := address(o.listen)
 	if err != nil {
 		return nil, err
@@ -92,11 +82,8 @@ func startKafka(o options) (_ *server, err error) {
 	}
 	return &server{
 		endpoint: endpoint{Addr: addr, PID: running.cmd.Process.Pid},
-		stop: func() error {
-			err := running.stop(syscall.SIGTERM, 30*time.Second)
-			return errors.Join(err, lock.Close())
-		},
-		ended: running.wait(),
+		stop:     func() error { return running.stop(syscall.SIGTERM, 30*time.Second) },
+		ended:    running.wait(),
 	}, nil
 }
 

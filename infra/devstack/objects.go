@@ -22,17 +22,7 @@ const objectsRegion = "us-east-1"
 // startObjects runs the S3 gateway over a directory. It changes this process's
 // working directory, so every path of ours is absolute, and only one can run
 // in a process.
-func startObjects(o options) (_ *server, err error) {
-	dir := filepath.Join(o.data, "objects")
-	lock, err := lockDir(dir, 0o700)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			lock.Close()
-		}
-	}()
+func startObjects(o options, dir string) (*server, error) {
 	addr, err := address(o.listen)
 	if err != nil {
 		return nil, err
@@ -78,7 +68,7 @@ func startObjects(o options) (_ *server, err error) {
 		},
 		stop: func() error {
 			cancel()
-			return errors.Join(<-ended, lock.Close())
+			return <-ended
 		},
 	}, nil
 }

@@ -43,19 +43,9 @@ type cluster struct {
 	sync     bool
 }
 
-// startPostgres starts the private cluster of o.data, creating it at first.
+// startPostgres starts the private cluster in dir, creating it at first.
 // postgres is our direct child (not pg_ctl's daemon), so that it ends with us.
-func startPostgres(o options) (_ *server, err error) {
-	dir := filepath.Join(o.data, "postgres")
-	lock, err := lockDir(dir, 0o755)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			lock.Close()
-		}
-	}()
+func startPostgres(o options, dir string) (_ *server, err error) {
 	c := cluster{sync: o.sync}
 	if c.owner, err = postgresOwner(filepath.Join(dir, "pgdata")); err != nil {
 		return nil, err
@@ -83,11 +73,8 @@ func startPostgres(o options) (_ *server, err error) {
 	}
 	return &server{
 		endpoint: reach,
-		stop: func() error {
-			err := running.stop(syscall.SIGINT, 20*time.Second)
-			return errors.Join(err, lock.Close())
-		},
-		ended: running.wait(),
+		stop:     func() error { return running.stop(syscall.SIGINT, 20*time.Second) },
+		ended:    running.wait(),
 	}, nil
 }
 

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 )
 
@@ -34,20 +36,37 @@ func startParts(o options, names ...string) (*stack, error) {
 	return s, nil
 }
 
+// startPart starts one part in its own directory, which it holds until the part
+// is stopped.
 func startPart(name string, o options) (*server, error) {
+	var start func(o options, dir string) (*server, error)
+	mode := os.FileMode(0o700)
 	switch name {
 	case "broker":
-		return startBroker(o)
+		start = startBroker
 	case "kafka":
-		return startKafka(o)
+		start = startKafka
 	case "postgres":
-		return startPostgres(o)
+		start, mode = startPostgres, 0o755 // it may run as another user
 	case "objects":
-		return startObjects(o)
+		start = startObjects
 	case "issuer":
-		return startIssuer(o)
+		start = startIssuer
+	default:
+		return nil, errors.New("no such part")
 	}
-	return nil, errors.New("no such part")
+	dir := filepath.Join(o.data, name)
+	lock, err := lockDir(dir, mode)
+	if err != nil {
+		return nil, err
+	}
+	started, err := start(o, dir)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	end := started.stop
+	started.stop = func() error { return errors.Join(end(), lock.Close()) }
+	return started, nil
 }
 
 func (s *stack) endpoints() map[string]endpoint {
