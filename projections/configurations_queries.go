@@ -13,29 +13,24 @@ import (
 	"netsim/fault"
 )
 
-// FindConfiguration reads a configuration, also one that is deleted. It
-// returns NotFound for one that never was.
-func FindConfiguration(ctx context.Context, db Reader, id string) (Configuration, error) {
-	return find(ctx, db, &NewConfigurations().rows, "configuration", id)
-}
-
 // ConfigurationVersion is one version of a configuration. Document is only
 // read where one version is asked for.
 type ConfigurationVersion struct {
-	Version    int64
-	Status     string
-	Document   string
-	TracesetID string
-	CreatedAt  time.Time
+	Version       int64
+	Status        string
+	Document      string
+	TracesetID    string
+	MappingFileID string
+	CreatedAt     time.Time
 }
 
 // FindConfigurationVersion reads one version, or returns NotFound.
 func FindConfigurationVersion(ctx context.Context, db Reader, id string, version int64) (ConfigurationVersion, error) {
 	v := ConfigurationVersion{Version: version}
 	err := db.QueryRow(ctx, `
-		SELECT status, document, traceset_id, created_at FROM configuration_versions
+		SELECT status, document, traceset_id, mapping_file_id, created_at FROM configuration_versions
 		WHERE configuration_id = $1 AND version = $2`, id, version).
-		Scan(&v.Status, &v.Document, &v.TracesetID, &v.CreatedAt)
+		Scan(&v.Status, &v.Document, &v.TracesetID, &v.MappingFileID, &v.CreatedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return v, fault.New(fault.NotFound, "configuration %s has no version %d", id, version)
 	}

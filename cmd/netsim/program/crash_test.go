@@ -22,7 +22,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/infra/devissuer"
-	"netsim/infra/journal"
 	"netsim/infra/teststack"
 )
 
@@ -57,7 +56,7 @@ func TestKills(t *testing.T) {
 	acknowledged, abandoned := writers.stop()
 	t.Logf("kills: %v; acknowledged: %d; abandoned without an answer: %d", hits, len(acknowledged), len(abandoned))
 
-	d.settle()
+	waitUntilQuiet(t, d.broker.Addr, "netsim.", d.postgres.URL)
 	found := d.workspaces()
 	for name, id := range acknowledged {
 		if ids := found[name]; len(ids) != 1 || ids[0] != id {
@@ -178,36 +177,6 @@ func (d *deployment) kill() {
 		d.child.Process.Kill() //nolint:errcheck // it may be gone
 		<-d.ended
 		d.child = nil
-	}
-}
-
-// settle waits until everything that is in the log is judged.
-func (d *deployment) settle() {
-	d.t.Helper()
-	j, err := journal.Open(d.t.Context(), journal.Config{Brokers: []string{d.broker.Addr}, Relaxed: true})
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer j.Close()
-	every := time.NewTicker(50 * time.Millisecond)
-	defer every.Stop()
-	for quiet := 0; quiet < 20; {
-		log, err := j.Describe(d.t.Context())
-		if err != nil {
-			d.t.Fatal(err)
-		}
-		ends := int64(0)
-		for _, topic := range log.Topics {
-			for _, part := range topic.Partitions {
-				ends += part.End
-			}
-		}
-		var judged int64
-		d.query(`SELECT sum(next)::bigint FROM readmodel.offsets`, &judged)
-		if quiet++; judged != ends {
-			quiet = 0
-		}
-		<-every.C
 	}
 }
 

@@ -44,7 +44,7 @@ func TestALostDatabaseIsToldAgain(t *testing.T) {
 		// workspaces are closed, the others, the traceset and the results open.
 		service.Eventually("/api/v1/billing/items?status=closed&limit=100", hasItems(5))
 		service.Eventually("/api/v1/billing/items?status=active&limit=100", hasItems(18))
-		waitUntilQuiet(t, p)
+		waitUntilQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
 		before = tables(t, c.Postgres)
 	})
 	t.Run("after", func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestALostDatabaseIsToldAgain(t *testing.T) {
 			own.Postgres = teststack.Postgres(t)
 			c.Postgres = own.Postgres
 		})
-		waitUntilQuiet(t, p)
+		waitUntilQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
 		if diff := cmp.Diff(before, tables(t, c.Postgres)); diff != "" {
 			t.Errorf("the read model told again differs (-before +after):\n%s", diff)
 		}

@@ -1,6 +1,7 @@
 package program_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -34,21 +35,21 @@ func hasItems(n int) func(programtest.Reply) bool {
 
 // waitUntilQuiet waits until the log has not grown for a second and everything
 // in it is judged: reactions are through.
-func waitUntilQuiet(t *testing.T, p *programtest.Program) {
+func waitUntilQuiet(t *testing.T, broker, prefix, postgres string) {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Config{Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Relaxed: true})
+	j, err := journal.Open(t.Context(), journal.Config{Brokers: []string{broker}, Prefix: prefix, Relaxed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	conn, err := pgx.Connect(t.Context(), p.Config.Postgres)
+	conn, err := pgx.Connect(t.Context(), postgres)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context())
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing was written
 	every := time.NewTicker(50 * time.Millisecond)
 	defer every.Stop()
-	for quiet, before := 0, int64(-1); quiet < 20; {
+	for quiet, before := 0, int64(-1); quiet < 20; <-every.C {
 		log, err := j.Describe(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -66,6 +67,5 @@ func waitUntilQuiet(t *testing.T, p *programtest.Program) {
 			quiet = 0
 		}
 		before = ends
-		<-every.C
 	}
 }
