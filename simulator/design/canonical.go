@@ -24,6 +24,10 @@ func Canonical(v any) (string, error) {
 	return string(appendCanonical(nil, plain)), nil
 }
 
+// CanonicalTree is Canonical for a tree that is decoded as encoding/json does
+// it into an any.
+func CanonicalTree(tree any) string { return string(appendCanonical(nil, tree)) }
+
 func appendCanonical(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:

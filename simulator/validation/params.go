@@ -31,6 +31,15 @@ func CheckParams(path string, text []byte) error {
 	return checkBranch(path, members, maxDepth)
 }
 
+// CheckParamTree is CheckParams for a tree that is decoded.
+func CheckParamTree(path string, tree any) error {
+	members, ok := tree.(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s must be an object", path)
+	}
+	return checkBranch(path, members, maxDepth)
+}
+
 func checkBranch(path string, members map[string]any, depth int) error {
 	if depth == 0 {
 		return fmt.Errorf("%.256s is more than %d levels deep", path, maxDepth)

@@ -1,0 +1,172 @@
+// Package outline sums up what a document unfolds to: how much of everything
+// there is, what the switches can forward, and which parts are linked how.
+//
+// It is pure. Source: completions.md section 2.6.
+package outline
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"netsim/simulator/design"
+	"netsim/simulator/topology"
+)
+
+// Outline is a document in figures.
+type Outline struct {
+	Hosts, NICs, Ranks, Switches, Links int
+	Racks, Pods, Tiers                  int
+
+	Bandwidth []Bandwidth // in the order of the fabric's nodes
+	Nodes     []Nodes     // switches, then NICs
+	Wires     []Wires     // in the order of the fabric's links
+}
+
+// Bandwidth is what a switch component forwards in one tier of the network.
+type Bandwidth struct {
+	Name, Model string
+	Tier        int     // 0 SSW, 1 FSW, 2 RSW
+	Capacity    float64 // in Unit, as the component has it
+	Unit        string
+}
+
+// Nodes are the instances of a component in one tier.
+type Nodes struct {
+	Name  string `json:"name"`
+	Tier  int    `json:"tier"` // 0 SSW, 1 FSW, 2 RSW, 3 NIC
+	Count int    `json:"count"`
+}
+
+// Wires are the links of one rate between the instances of two components,
+// from the lower to the upper one.
+type Wires struct {
+	From  string  `json:"from"`
+	To    string  `json:"to"`
+	Count int     `json:"count"`
+	Gbps  float64 `json:"gbps"` // of each link
+}
+
+// Of returns the outline of a document and its fabric.
+func Of(d *design.Document, f *topology.Fabric) Outline {
+	o := Outline{Hosts: len(f.Hosts), Switches: f.Switches(), Links: len(f.Links), Tiers: d.Topology.TopologyTiers}
+	for _, h := range f.Hosts {
+		o.NICs += len(h.NICs)
+		if len(h.NICs) > 0 {
+			o.Ranks++ // a rank is on a server and reaches the network through its NICs
+		}
+	}
+	o.holders(d)
+	o.wires(f, o.nodes(f))
+	o.bandwidth(d)
+	return o
+}
+
+// holders counts racks and pods, which are no nodes of a fabric.
+func (o *Outline) holders(d *design.Document) {
+	racks := map[string]int{} // in a pod, by its name
+	for i := range d.Containers {
+		if c := &d.Containers[i]; c.Type == design.TypePod {
+			for _, ref := range c.Components {
+				if ref.Type == design.TypeRack {
+					racks[c.Name] += ref.Count
+				}
+			}
+		}
+	}
+	for _, ref := range d.Topology.Components {
+		switch ref.Type {
+		case design.TypeRack:
+			o.Racks += ref.Count
+		case design.TypePod:
+			o.Pods += ref.Count
+			o.Racks += ref.Count * racks[ref.Name]
+		}
+	}
+}
+
+// nodes gathers the fabric's nodes that have links, and returns the place of
+// each in o.Nodes. Nodes of a component stand together, so that most are
+// gathered without a look-up.
+func (o *Outline) nodes(f *topology.Fabric) []int32 {
+	type kind struct {
+		component string
+		tier      uint8
+	}
+	places, place := map[kind]int32{}, make([]int32, len(f.Nodes))
+	var last kind
+	var at int32
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Type == topology.ServerNode {
+			break // they come last
+		}
+		if k := (kind{n.Component, n.Tier}); k != last || i == 0 {
+			var seen bool
+			if at, seen = places[k]; !seen {
+				at = int32(len(o.Nodes))
+				places[k] = at
+				o.Nodes = append(o.Nodes, Nodes{Name: n.Component, Tier: int(n.Tier)})
+			}
+			last = k
+		}
+		place[i] = at
+		o.Nodes[at].Count++
+	}
+	return place
+}
+
+func (o *Outline) wires(f *topology.Fabric, place []int32) {
+	type kind struct {
+		from, to int32
+		rate     int64
+	}
+	places := map[kind]int{}
+	var last kind
+	var at int
+	for i := range f.Links {
+		l := &f.Links[i]
+		if k := (kind{place[l.Lower], place[l.Upper], l.Rate}); k != last || i == 0 {
+			var seen bool
+			if at, seen = places[k]; !seen {
+				at = len(o.Wires)
+				places[k] = at
+				o.Wires = append(o.Wires, Wires{From: o.Nodes[k.from].Name, To: o.Nodes[k.to].Name, Gbps: float64(l.Rate) / 1e9})
+			}
+			last = k
+		}
+		o.Wires[at].Count++
+	}
+}
+
+func (o *Outline) bandwidth(d *design.Document) {
+	switches := map[string]*design.Component{}
+	for i := range d.Components {
+		if c := &d.Components[i]; c.Type == design.TypeSwitch {
+			switches[c.Name] = c
+		}
+	}
+	for _, n := range o.Nodes {
+		c := switches[n.Name]
+		if c == nil {
+			continue
+		}
+		b := Bandwidth{Name: n.Name, Model: c.Model, Tier: n.Tier}
+		if capacity := c.TypedParameters["SwitchingCapacity"].Leaf; capacity != nil {
+			b.Capacity, _ = capacity.Value.(float64)
+			b.Unit = capacity.Unit
+		}
+		o.Bandwidth = append(o.Bandwidth, b)
+	}
+}
+
+// Map is the outline's graph as JSON text, the same for the same fabric.
+func (o *Outline) Map() (string, error) {
+	text, err := json.Marshal(struct {
+		Nodes []Nodes `json:"nodes"`
+		Links []Wires `json:"links"`
+	}{o.Nodes, o.Wires})
+	if err != nil {
+		return "", fmt.Errorf("encode the topology's map: %w", err)
+	}
+	return string(text), nil
+}

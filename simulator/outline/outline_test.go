@@ -1,0 +1,213 @@
+package outline_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/simulator/blueprint"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/simulator/outline"
+	"netsim/simulator/topology"
+)
+
+// threeTiers is the document of a simple submission of 4,096 ranks, without
+// its global parameters, as the contract decodes it.
+func threeTiers(t testing.TB) map[string]any {
+	t.Helper()
+	simple, _, err := blueprint.NewSimple(
+		&topology.Constraints{SwitchRadix: "64x800G", SubscriptionRatio: "1:1"},
+		&collective.Workload{Ranks: 4096, Phases: []collective.Phase{{OperationType: "allReduce", DataSize: 1 << 20}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := simple.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := decoded(t, d)
+	delete(tree, "globalParameters")
+	return tree
+}
+
+func decoded(t testing.TB, v any) map[string]any {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// TestValidate: the document of a derived fabric unfolds to what its
+// derivation says.
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	derived, err := topology.Derive(topology.Constraints{SwitchRadix: "64x800G", SubscriptionRatio: "1:1"}, 4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := outline.Validate(threeTiers(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range got.Findings {
+		if f.Severity != "info" {
+			t.Errorf("%+v", f)
+		}
+	}
+	want := outline.Outline{
+		Hosts: 4096, NICs: 4096, Ranks: 4096,
+		Switches: derived.Tiers[0].SwitchCount + derived.Tiers[1].SwitchCount + derived.Tiers[2].SwitchCount,
+		Links:    derived.Links.HostToRsw + derived.Links.RswToFsw + derived.Links.FswToSsw,
+		Racks:    derived.Tiers[0].SwitchCount, Pods: derived.Pods, Tiers: 3,
+		Bandwidth: []outline.Bandwidth{
+			{Name: "ssw", Model: "clos-switch-v1", Tier: 0, Capacity: 51200, Unit: "Gbps"},
+			{Name: "fsw", Model: "clos-switch-v1", Tier: 1, Capacity: 51200, Unit: "Gbps"},
+			{Name: "rsw", Model: "clos-switch-v1", Tier: 2, Capacity: 51200, Unit: "Gbps"},
+		},
+		Nodes: []outline.Nodes{
+			{Name: "ssw", Tier: 0, Count: derived.Tiers[2].SwitchCount}, {Name: "fsw", Tier: 1, Count: derived.Tiers[1].SwitchCount},
+			{Name: "rsw", Tier: 2, Count: derived.Tiers[0].SwitchCount}, {Name: "nic", Tier: 3, Count: 4096},
+		},
+		Wires: []outline.Wires{
+			{From: "nic", To: "rsw", Count: 4096, Gbps: 800},
+			{From: "rsw", To: "fsw", Count: derived.Links.RswToFsw, Gbps: 800},
+			{From: "fsw", To: "ssw", Count: derived.Links.FswToSsw, Gbps: 800},
+		},
+	}
+	if diff := cmp.Diff(&want, got.Outline); diff != "" {
+		t.Errorf("outline (-want +got):\n%s", diff)
+	}
+	var graph map[string]any
+	if err := json.Unmarshal([]byte(got.Map), &graph); err != nil || len(graph["nodes"].([]any)) != 4 || len(graph["links"].([]any)) != 3 {
+		t.Errorf("map %s: %v", got.Map, err)
+	}
+	again, err := outline.Validate(threeTiers(t))
+	if diff := cmp.Diff(got, again); diff != "" || err != nil {
+		t.Errorf("the second time: %v\n%s", err, diff)
+	}
+}
+
+// TestStanding: without a topology, what no container holds stands in it.
+func TestStanding(t *testing.T) {
+	t.Parallel()
+	ref := func(kind, name string) design.Ref { return design.Ref{Type: kind, Name: name, Count: 1} }
+	rack := func(name string) design.Container {
+		return design.Container{Type: design.TypeRack, Name: name, Model: "leaf-rack-v1", Version: "1.0.0",
+			Components: []design.Ref{ref(design.TypeSwitch, "rsw"), ref(design.TypeServer, "server")}}
+	}
+	pod := func(name string) design.Container {
+		return design.Container{Type: design.TypePod, Name: name, Model: "pod-v1", Version: "1.0.0",
+			Components: []design.Ref{ref(design.TypeSwitch, "fsw"), ref(design.TypeRack, "r0")}}
+	}
+	for name, c := range map[string]struct {
+		containers []design.Container
+		switches   []string
+		want       [4]int // racks, pods, tiers, switches
+	}{
+		"a rack":               {[]design.Container{rack("r0")}, []string{"rsw"}, [4]int{1, 0, 1, 1}},
+		"racks under a switch": {[]design.Container{rack("r0"), rack("r1")}, []string{"rsw", "top"}, [4]int{2, 0, 2, 3}},
+		"a pod":                {[]design.Container{rack("r0"), pod("p0")}, []string{"rsw", "fsw"}, [4]int{1, 1, 2, 2}},
+		"pods under switches":  {[]design.Container{rack("r0"), pod("p0"), pod("p1")}, []string{"rsw", "fsw", "top", "other"}, [4]int{2, 2, 3, 6}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := design.Document{
+				Applications: []design.Application{{Type: design.TypeApplication, TrafficType: design.TrafficChakra, Name: "a", Model: "chakra-workload-v1", Version: "1.0.0"}},
+				Components: []design.Component{
+					{Type: design.TypeServer, Name: "server", Model: "gpu-server-v1", Version: "1.0.0", Components: []design.Ref{ref(design.TypeNIC, "nic")}},
+					{Type: design.TypeNIC, Name: "nic", Model: "roce-nic-v1", Version: "1.0.0"},
+				},
+				Containers: c.containers,
+			}
+			for _, name := range c.switches {
+				d.Components = append(d.Components, design.Component{Type: design.TypeSwitch, Name: name, Model: "clos-switch-v1", Version: "1.0.0"})
+			}
+			tree := decoded(t, d)
+			delete(tree, "topology")
+			delete(tree, "globalParameters")
+			for _, collection := range []string{design.Components, design.Applications} {
+				for _, declared := range tree[collection].([]any) {
+					delete(declared.(map[string]any), "typedParameters") // the defaults
+				}
+			}
+			got, err := outline.Validate(tree)
+			if err != nil || got.Outline == nil || got.Map == "" {
+				t.Fatalf("%v, %+v", err, got)
+			}
+			o := got.Outline
+			if diff := cmp.Diff(c.want, [4]int{o.Racks, o.Pods, o.Tiers, o.Switches}); diff != "" {
+				t.Errorf("racks, pods, tiers, switches (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestValidateRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(d map[string]any)
+		want   string // in the message
+	}{
+		"a parameter of odd form": {func(d map[string]any) {
+			first(d, "components")["typedParameters"] = map[string]any{"NumUpLinks": 1.0}
+		}, "components[0].typedParameters.NumUpLinks must be an object"},
+		"parameters that are none": {func(d map[string]any) {
+			first(d, "applications")["typedParameters"] = "x"
+		}, "applications[0].typedParameters must be an object"},
+		"a name twice": {func(d map[string]any) {
+			first(d, "containers")["name"] = first(d, "components")["name"]
+		}, "is taken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := threeTiers(t)
+			c.change(d)
+			if _, err := outline.Validate(d); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want one with %q", err, c.want)
+			}
+		})
+	}
+}
+
+func first(d map[string]any, collection string) map[string]any {
+	return d[collection].([]any)[0].(map[string]any)
+}
+
+// TestInvalid: what has errors has no map, and figures only where the network
+// can be unfolded.
+func TestInvalid(t *testing.T) {
+	t.Parallel()
+	wrong := threeTiers(t)
+	first(wrong, "components")["typedParameters"].(map[string]any)["EcmpHashMethod"] = map[string]any{"value": "x", "type": "string"}
+	if got, err := outline.Validate(wrong); err != nil || got.Outline == nil || got.Map != "" || got.Checksum == "" {
+		t.Errorf("a value that is not in its enum: %v, %+v", err, got)
+	}
+	empty := map[string]any{"containers": []any{}, "components": []any{}, "applications": []any{}}
+	got, err := outline.Validate(empty)
+	if err != nil || got.Outline != nil || got.Map != "" || len(got.Findings) == 0 {
+		t.Errorf("nothing: %v, %+v", err, got)
+	}
+	// Of {"applications":[],"components":[],"containers":[]}: members in order.
+	if want := "sha256:92eade42ccaf9e56e6239576aba979e603b8d109ea8ff0e7a1222901110a60eb"; got.Checksum != want {
+		t.Errorf("checksum %s, want %s", got.Checksum, want)
+	}
+}
+
+func BenchmarkValidate(b *testing.B) {
+	tree := threeTiers(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := outline.Validate(tree); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

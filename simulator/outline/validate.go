@@ -1,0 +1,128 @@
+package outline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"netsim/simulator/design"
+	"netsim/simulator/validation"
+)
+
+// Validated is what there is to say of a topology that is being drawn.
+type Validated struct {
+	Findings []validation.Finding
+	Outline  *Outline // nil while the network cannot be unfolded
+	Map      string   // empty unless there are no errors
+	Checksum string   // of what was sent, sha256:<hex>
+}
+
+// Validate reads the members of a configuration that say what its network is,
+// decoded as encoding/json does it into an any, and judges them without a
+// traceset. Every error is the client's; its text is the message of a 400.
+func Validate(body any) (Validated, error) {
+	if err := checkParams(body); err != nil {
+		return Validated{}, err
+	}
+	text := design.CanonicalTree(body)
+	sum := sha256.Sum256([]byte(text))
+	v := Validated{Checksum: "sha256:" + hex.EncodeToString(sum[:])}
+	var sent struct {
+		design.Document
+		Topology *design.Topology `json:"topology"`
+	}
+	if err := json.Unmarshal([]byte(text), &sent); err != nil {
+		return v, fmt.Errorf("the topology cannot be read: %w", err)
+	}
+	d := &sent.Document
+	if sent.Topology == nil {
+		d.Topology = standing(d)
+	} else {
+		d.Topology = *sent.Topology
+	}
+	if err := validation.Complete(d); err != nil {
+		return v, err
+	}
+	v.Findings = slices.DeleteFunc(validation.Check(d, validation.Attachments{}), needsTraceset)
+	fabric, err := d.Fabric()
+	if err != nil {
+		return v, nil //nolint:nilerr // the findings say it
+	}
+	outline := Of(d, fabric)
+	v.Outline = &outline
+	if !slices.ContainsFunc(v.Findings, func(f validation.Finding) bool { return f.Severity == validation.Error }) {
+		v.Map, err = outline.Map()
+	}
+	return v, err
+}
+
+// needsTraceset tells the finding that only a traceset can clear: a topology
+// that is drawn has none.
+func needsTraceset(f validation.Finding) bool { return f.Code == "TRACESET_REQUIRED" }
+
+// checkParams checks the form of every tree of parameters.
+func checkParams(body any) error {
+	members, _ := body.(map[string]any)
+	for _, collection := range []string{design.Components, design.Links, design.Applications} {
+		list, _ := members[collection].([]any)
+		for i := range list {
+			declared, _ := list[i].(map[string]any)
+			tree, given := declared["typedParameters"]
+			if !given {
+				continue
+			}
+			if err := validation.CheckParamTree(fmt.Sprintf("%s[%d].typedParameters", collection, i), tree); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// standing is the topology of all that no container holds, once each.
+func standing(d *design.Document) design.Topology {
+	held := map[string]bool{}
+	for i := range d.Containers {
+		for _, ref := range d.Containers[i].Components {
+			held[ref.Name] = true
+		}
+	}
+	t := design.Topology{Type: "clos"}
+	racks, pods := 0, 0
+	place := func(name, kind string) {
+		if !held[name] {
+			t.Components = append(t.Components, design.Ref{Name: name, Type: kind, Count: 1})
+		}
+	}
+	for i := range d.Components {
+		if c := &d.Components[i]; c.Type == design.TypeSwitch {
+			place(c.Name, c.Type)
+		}
+	}
+	spine := len(t.Components)
+	for i := range d.Links {
+		place(d.Links[i].Name, design.TypeLayer)
+	}
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		place(c.Name, c.Type)
+		switch {
+		case held[c.Name]:
+		case c.Type == design.TypePod:
+			pods++
+		default:
+			racks++
+		}
+	}
+	switch {
+	case pods > 1 || pods == 1 && spine > 0:
+		t.TopologyTiers = 3
+	case pods == 1 || spine > 0 || racks > 1:
+		t.TopologyTiers = 2
+	default:
+		t.TopologyTiers = 1
+	}
+	return t
+}
