@@ -15,6 +15,24 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for AllowedInContainerContainerType.
+const (
+	AllowedInContainerContainerTypePod  AllowedInContainerContainerType = "pod"
+	AllowedInContainerContainerTypeRack AllowedInContainerContainerType = "rack"
+)
+
+// Valid indicates whether the value is a known member of the AllowedInContainerContainerType enum.
+func (e AllowedInContainerContainerType) Valid() bool {
+	switch e {
+	case AllowedInContainerContainerTypePod:
+		return true
+	case AllowedInContainerContainerTypeRack:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ApplicationTrafficType.
 const (
 	ApplicationTrafficTypeChakra         ApplicationTrafficType = "chakra"
@@ -45,6 +63,39 @@ const (
 func (e ApplicationType) Valid() bool {
 	switch e {
 	case ApplicationTypeApplication:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ApplicationItemTrafficType.
+const (
+	ApplicationItemTrafficTypeChakra         ApplicationItemTrafficType = "chakra"
+	ApplicationItemTrafficTypeNonCoordinated ApplicationItemTrafficType = "non-coordinated"
+)
+
+// Valid indicates whether the value is a known member of the ApplicationItemTrafficType enum.
+func (e ApplicationItemTrafficType) Valid() bool {
+	switch e {
+	case ApplicationItemTrafficTypeChakra:
+		return true
+	case ApplicationItemTrafficTypeNonCoordinated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ApplicationItemType.
+const (
+	ApplicationItemTypeApplication ApplicationItemType = "application"
+)
+
+// Valid indicates whether the value is a known member of the ApplicationItemType enum.
+func (e ApplicationItemType) Valid() bool {
+	switch e {
+	case ApplicationItemTypeApplication:
 		return true
 	default:
 		return false
@@ -135,6 +186,87 @@ func (e BillingResourceType) Valid() bool {
 	}
 }
 
+// Defines values for ChartAxisAggregate.
+const (
+	ChartAxisAggregateMax  ChartAxisAggregate = "max"
+	ChartAxisAggregateMean ChartAxisAggregate = "mean"
+	ChartAxisAggregateNone ChartAxisAggregate = "none"
+	ChartAxisAggregateP50  ChartAxisAggregate = "p50"
+	ChartAxisAggregateP99  ChartAxisAggregate = "p99"
+	ChartAxisAggregateSum  ChartAxisAggregate = "sum"
+)
+
+// Valid indicates whether the value is a known member of the ChartAxisAggregate enum.
+func (e ChartAxisAggregate) Valid() bool {
+	switch e {
+	case ChartAxisAggregateMax:
+		return true
+	case ChartAxisAggregateMean:
+		return true
+	case ChartAxisAggregateNone:
+		return true
+	case ChartAxisAggregateP50:
+		return true
+	case ChartAxisAggregateP99:
+		return true
+	case ChartAxisAggregateSum:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ChartDefinitionKind.
+const (
+	ChartDefinitionKindBar     ChartDefinitionKind = "bar"
+	ChartDefinitionKindCdf     ChartDefinitionKind = "cdf"
+	ChartDefinitionKindHeatmap ChartDefinitionKind = "heatmap"
+	ChartDefinitionKindLine    ChartDefinitionKind = "line"
+	ChartDefinitionKindTable   ChartDefinitionKind = "table"
+)
+
+// Valid indicates whether the value is a known member of the ChartDefinitionKind enum.
+func (e ChartDefinitionKind) Valid() bool {
+	switch e {
+	case ChartDefinitionKindBar:
+		return true
+	case ChartDefinitionKindCdf:
+		return true
+	case ChartDefinitionKindHeatmap:
+		return true
+	case ChartDefinitionKindLine:
+		return true
+	case ChartDefinitionKindTable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ChartFilterOp.
+const (
+	ChartFilterOpEq ChartFilterOp = "eq"
+	ChartFilterOpGe ChartFilterOp = "ge"
+	ChartFilterOpIn ChartFilterOp = "in"
+	ChartFilterOpLe ChartFilterOp = "le"
+)
+
+// Valid indicates whether the value is a known member of the ChartFilterOp enum.
+func (e ChartFilterOp) Valid() bool {
+	switch e {
+	case ChartFilterOpEq:
+		return true
+	case ChartFilterOpGe:
+		return true
+	case ChartFilterOpIn:
+		return true
+	case ChartFilterOpLe:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ComponentType.
 const (
 	ComponentTypeGpu    ComponentType = "gpu"
@@ -156,6 +288,93 @@ func (e ComponentType) Valid() bool {
 	case ComponentTypeServer:
 		return true
 	case ComponentTypeSwitch:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ComponentCategory.
+const (
+	ComponentCategoryApplication ComponentCategory = "application"
+	ComponentCategoryContainer   ComponentCategory = "container"
+	ComponentCategoryLayer       ComponentCategory = "layer"
+	ComponentCategoryModel       ComponentCategory = "model"
+)
+
+// Valid indicates whether the value is a known member of the ComponentCategory enum.
+func (e ComponentCategory) Valid() bool {
+	switch e {
+	case ComponentCategoryApplication:
+		return true
+	case ComponentCategoryContainer:
+		return true
+	case ComponentCategoryLayer:
+		return true
+	case ComponentCategoryModel:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ComponentDetailTrafficType.
+const (
+	ComponentDetailTrafficTypeChakra         ComponentDetailTrafficType = "chakra"
+	ComponentDetailTrafficTypeNonCoordinated ComponentDetailTrafficType = "non-coordinated"
+)
+
+// Valid indicates whether the value is a known member of the ComponentDetailTrafficType enum.
+func (e ComponentDetailTrafficType) Valid() bool {
+	switch e {
+	case ComponentDetailTrafficTypeChakra:
+		return true
+	case ComponentDetailTrafficTypeNonCoordinated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ComponentItemType.
+const (
+	ComponentItemTypeGpu    ComponentItemType = "gpu"
+	ComponentItemTypeNic    ComponentItemType = "nic"
+	ComponentItemTypeServer ComponentItemType = "server"
+	ComponentItemTypeSwitch ComponentItemType = "switch"
+)
+
+// Valid indicates whether the value is a known member of the ComponentItemType enum.
+func (e ComponentItemType) Valid() bool {
+	switch e {
+	case ComponentItemTypeGpu:
+		return true
+	case ComponentItemTypeNic:
+		return true
+	case ComponentItemTypeServer:
+		return true
+	case ComponentItemTypeSwitch:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ConfigurationChangeKind.
+const (
+	ConfigurationChangeKindAdded   ConfigurationChangeKind = "added"
+	ConfigurationChangeKindChanged ConfigurationChangeKind = "changed"
+	ConfigurationChangeKindRemoved ConfigurationChangeKind = "removed"
+)
+
+// Valid indicates whether the value is a known member of the ConfigurationChangeKind enum.
+func (e ConfigurationChangeKind) Valid() bool {
+	switch e {
+	case ConfigurationChangeKindAdded:
+		return true
+	case ConfigurationChangeKindChanged:
+		return true
+	case ConfigurationChangeKindRemoved:
 		return true
 	default:
 		return false
@@ -195,6 +414,45 @@ func (e ContainerType) Valid() bool {
 	case ContainerTypePod:
 		return true
 	case ContainerTypeRack:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ContainerReferenceAddType.
+const (
+	ContainerReferenceAddTypeRack   ContainerReferenceAddType = "rack"
+	ContainerReferenceAddTypeServer ContainerReferenceAddType = "server"
+	ContainerReferenceAddTypeSwitch ContainerReferenceAddType = "switch"
+)
+
+// Valid indicates whether the value is a known member of the ContainerReferenceAddType enum.
+func (e ContainerReferenceAddType) Valid() bool {
+	switch e {
+	case ContainerReferenceAddTypeRack:
+		return true
+	case ContainerReferenceAddTypeServer:
+		return true
+	case ContainerReferenceAddTypeSwitch:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ContainerSchemaType.
+const (
+	ContainerSchemaTypePod  ContainerSchemaType = "pod"
+	ContainerSchemaTypeRack ContainerSchemaType = "rack"
+)
+
+// Valid indicates whether the value is a known member of the ContainerSchemaType enum.
+func (e ContainerSchemaType) Valid() bool {
+	switch e {
+	case ContainerSchemaTypePod:
+		return true
+	case ContainerSchemaTypeRack:
 		return true
 	default:
 		return false
@@ -273,6 +531,24 @@ func (e EntityType) Valid() bool {
 	}
 }
 
+// Defines values for FieldSchemaType.
+const (
+	FieldSchemaTypeInteger FieldSchemaType = "integer"
+	FieldSchemaTypeString  FieldSchemaType = "string"
+)
+
+// Valid indicates whether the value is a known member of the FieldSchemaType enum.
+func (e FieldSchemaType) Valid() bool {
+	switch e {
+	case FieldSchemaTypeInteger:
+		return true
+	case FieldSchemaTypeString:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FindingSeverity.
 const (
 	FindingSeverityError   FindingSeverity = "error"
@@ -309,6 +585,21 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
+// Defines values for LinkItemType.
+const (
+	LinkItemTypeLayer LinkItemType = "layer"
+)
+
+// Valid indicates whether the value is a known member of the LinkItemType enum.
+func (e LinkItemType) Valid() bool {
+	switch e {
+	case LinkItemTypeLayer:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LogLevel.
 const (
 	LogLevelDebug LogLevel = "debug"
@@ -327,6 +618,66 @@ func (e LogLevel) Valid() bool {
 	case LogLevelInfo:
 		return true
 	case LogLevelWarn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MembersSchemaType.
+const (
+	MembersSchemaTypeArray MembersSchemaType = "array"
+)
+
+// Valid indicates whether the value is a known member of the MembersSchemaType enum.
+func (e MembersSchemaType) Valid() bool {
+	switch e {
+	case MembersSchemaTypeArray:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ModelStatus.
+const (
+	ModelStatusBeta       ModelStatus = "beta"
+	ModelStatusDeprecated ModelStatus = "deprecated"
+	ModelStatusStable     ModelStatus = "stable"
+)
+
+// Valid indicates whether the value is a known member of the ModelStatus enum.
+func (e ModelStatus) Valid() bool {
+	switch e {
+	case ModelStatusBeta:
+		return true
+	case ModelStatusDeprecated:
+		return true
+	case ModelStatusStable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PatchOperationOp.
+const (
+	PatchOperationOpAdd     PatchOperationOp = "add"
+	PatchOperationOpMove    PatchOperationOp = "move"
+	PatchOperationOpRemove  PatchOperationOp = "remove"
+	PatchOperationOpReplace PatchOperationOp = "replace"
+)
+
+// Valid indicates whether the value is a known member of the PatchOperationOp enum.
+func (e PatchOperationOp) Valid() bool {
+	switch e {
+	case PatchOperationOpAdd:
+		return true
+	case PatchOperationOpMove:
+		return true
+	case PatchOperationOpRemove:
+		return true
+	case PatchOperationOpReplace:
 		return true
 	default:
 		return false
@@ -549,6 +900,27 @@ func (e ResultMetric) Valid() bool {
 	}
 }
 
+// Defines values for ServerReferenceAddType.
+const (
+	ServerReferenceAddTypeApplication ServerReferenceAddType = "application"
+	ServerReferenceAddTypeGpu         ServerReferenceAddType = "gpu"
+	ServerReferenceAddTypeNic         ServerReferenceAddType = "nic"
+)
+
+// Valid indicates whether the value is a known member of the ServerReferenceAddType enum.
+func (e ServerReferenceAddType) Valid() bool {
+	switch e {
+	case ServerReferenceAddTypeApplication:
+		return true
+	case ServerReferenceAddTypeGpu:
+		return true
+	case ServerReferenceAddTypeNic:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SimpleAcceptedMode.
 const (
 	SimpleAcceptedModeParallel   SimpleAcceptedMode = "parallel"
@@ -630,6 +1002,30 @@ func (e SimulationStatus) Valid() bool {
 	}
 }
 
+// Defines values for TemplateCategory.
+const (
+	TemplateCategoryBenchmark       TemplateCategory = "benchmark"
+	TemplateCategoryGettingStarted  TemplateCategory = "getting-started"
+	TemplateCategoryReferenceDesign TemplateCategory = "reference-design"
+	TemplateCategoryWhatIf          TemplateCategory = "what-if"
+)
+
+// Valid indicates whether the value is a known member of the TemplateCategory enum.
+func (e TemplateCategory) Valid() bool {
+	switch e {
+	case TemplateCategoryBenchmark:
+		return true
+	case TemplateCategoryGettingStarted:
+		return true
+	case TemplateCategoryReferenceDesign:
+		return true
+	case TemplateCategoryWhatIf:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TopologyType.
 const (
 	TopologyTypeClos TopologyType = "clos"
@@ -690,6 +1086,66 @@ func (e TopologyConstraintsSwitchRadix) Valid() bool {
 	}
 }
 
+// Defines values for TopologyFigureName.
+const (
+	TopologyFigureNamePodCount      TopologyFigureName = "PodCount"
+	TopologyFigureNameRackCount     TopologyFigureName = "RackCount"
+	TopologyFigureNameTopologyTiers TopologyFigureName = "TopologyTiers"
+	TopologyFigureNameTotalHosts    TopologyFigureName = "TotalHosts"
+	TopologyFigureNameTotalLinks    TopologyFigureName = "TotalLinks"
+	TopologyFigureNameTotalNics     TopologyFigureName = "TotalNics"
+	TopologyFigureNameTotalRanks    TopologyFigureName = "TotalRanks"
+	TopologyFigureNameTotalSwitches TopologyFigureName = "TotalSwitches"
+)
+
+// Valid indicates whether the value is a known member of the TopologyFigureName enum.
+func (e TopologyFigureName) Valid() bool {
+	switch e {
+	case TopologyFigureNamePodCount:
+		return true
+	case TopologyFigureNameRackCount:
+		return true
+	case TopologyFigureNameTopologyTiers:
+		return true
+	case TopologyFigureNameTotalHosts:
+		return true
+	case TopologyFigureNameTotalLinks:
+		return true
+	case TopologyFigureNameTotalNics:
+		return true
+	case TopologyFigureNameTotalRanks:
+		return true
+	case TopologyFigureNameTotalSwitches:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TopologyReferenceAddType.
+const (
+	TopologyReferenceAddTypeLayer  TopologyReferenceAddType = "layer"
+	TopologyReferenceAddTypePod    TopologyReferenceAddType = "pod"
+	TopologyReferenceAddTypeRack   TopologyReferenceAddType = "rack"
+	TopologyReferenceAddTypeSwitch TopologyReferenceAddType = "switch"
+)
+
+// Valid indicates whether the value is a known member of the TopologyReferenceAddType enum.
+func (e TopologyReferenceAddType) Valid() bool {
+	switch e {
+	case TopologyReferenceAddTypeLayer:
+		return true
+	case TopologyReferenceAddTypePod:
+		return true
+	case TopologyReferenceAddTypeRack:
+		return true
+	case TopologyReferenceAddTypeSwitch:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TopologyTierName.
 const (
 	TopologyTierNameFSW TopologyTierName = "FSW"
@@ -705,6 +1161,54 @@ func (e TopologyTierName) Valid() bool {
 	case TopologyTierNameRSW:
 		return true
 	case TopologyTierNameSSW:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TracesetCandidateMetadataStatus.
+const (
+	TracesetCandidateMetadataStatusComplete TracesetCandidateMetadataStatus = "complete"
+	TracesetCandidateMetadataStatusFailed   TracesetCandidateMetadataStatus = "failed"
+	TracesetCandidateMetadataStatusPending  TracesetCandidateMetadataStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the TracesetCandidateMetadataStatus enum.
+func (e TracesetCandidateMetadataStatus) Valid() bool {
+	switch e {
+	case TracesetCandidateMetadataStatusComplete:
+		return true
+	case TracesetCandidateMetadataStatusFailed:
+		return true
+	case TracesetCandidateMetadataStatusPending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TracesetCandidateStatus.
+const (
+	TracesetCandidateStatusMetadataFailed TracesetCandidateStatus = "metadata_failed"
+	TracesetCandidateStatusProcessing     TracesetCandidateStatus = "processing"
+	TracesetCandidateStatusReady          TracesetCandidateStatus = "ready"
+	TracesetCandidateStatusUploadFailed   TracesetCandidateStatus = "upload_failed"
+	TracesetCandidateStatusUploading      TracesetCandidateStatus = "uploading"
+)
+
+// Valid indicates whether the value is a known member of the TracesetCandidateStatus enum.
+func (e TracesetCandidateStatus) Valid() bool {
+	switch e {
+	case TracesetCandidateStatusMetadataFailed:
+		return true
+	case TracesetCandidateStatusProcessing:
+		return true
+	case TracesetCandidateStatusReady:
+		return true
+	case TracesetCandidateStatusUploadFailed:
+		return true
+	case TracesetCandidateStatusUploading:
 		return true
 	default:
 		return false
@@ -741,6 +1245,102 @@ const (
 func (e WorkspaceDeletionStatus) Valid() bool {
 	switch e {
 	case WorkspaceDeletionStatusDeleting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListConfigurationComponentsParamsType.
+const (
+	ListConfigurationComponentsParamsTypeGpu    ListConfigurationComponentsParamsType = "gpu"
+	ListConfigurationComponentsParamsTypeHost   ListConfigurationComponentsParamsType = "host"
+	ListConfigurationComponentsParamsTypeNic    ListConfigurationComponentsParamsType = "nic"
+	ListConfigurationComponentsParamsTypeServer ListConfigurationComponentsParamsType = "server"
+	ListConfigurationComponentsParamsTypeSwitch ListConfigurationComponentsParamsType = "switch"
+)
+
+// Valid indicates whether the value is a known member of the ListConfigurationComponentsParamsType enum.
+func (e ListConfigurationComponentsParamsType) Valid() bool {
+	switch e {
+	case ListConfigurationComponentsParamsTypeGpu:
+		return true
+	case ListConfigurationComponentsParamsTypeHost:
+		return true
+	case ListConfigurationComponentsParamsTypeNic:
+		return true
+	case ListConfigurationComponentsParamsTypeServer:
+		return true
+	case ListConfigurationComponentsParamsTypeSwitch:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AddComponentParamsType.
+const (
+	AddComponentParamsTypeGpu    AddComponentParamsType = "gpu"
+	AddComponentParamsTypeLayer  AddComponentParamsType = "layer"
+	AddComponentParamsTypeNic    AddComponentParamsType = "nic"
+	AddComponentParamsTypePod    AddComponentParamsType = "pod"
+	AddComponentParamsTypeRack   AddComponentParamsType = "rack"
+	AddComponentParamsTypeServer AddComponentParamsType = "server"
+	AddComponentParamsTypeSwitch AddComponentParamsType = "switch"
+)
+
+// Valid indicates whether the value is a known member of the AddComponentParamsType enum.
+func (e AddComponentParamsType) Valid() bool {
+	switch e {
+	case AddComponentParamsTypeGpu:
+		return true
+	case AddComponentParamsTypeLayer:
+		return true
+	case AddComponentParamsTypeNic:
+		return true
+	case AddComponentParamsTypePod:
+		return true
+	case AddComponentParamsTypeRack:
+		return true
+	case AddComponentParamsTypeServer:
+		return true
+	case AddComponentParamsTypeSwitch:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListConfigurationContainersParamsType.
+const (
+	ListConfigurationContainersParamsTypePod  ListConfigurationContainersParamsType = "pod"
+	ListConfigurationContainersParamsTypeRack ListConfigurationContainersParamsType = "rack"
+)
+
+// Valid indicates whether the value is a known member of the ListConfigurationContainersParamsType enum.
+func (e ListConfigurationContainersParamsType) Valid() bool {
+	switch e {
+	case ListConfigurationContainersParamsTypePod:
+		return true
+	case ListConfigurationContainersParamsTypeRack:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListTracesetCandidatesParamsScope.
+const (
+	ListTracesetCandidatesParamsScopeGlobal    ListTracesetCandidatesParamsScope = "global"
+	ListTracesetCandidatesParamsScopeWorkspace ListTracesetCandidatesParamsScope = "workspace"
+)
+
+// Valid indicates whether the value is a known member of the ListTracesetCandidatesParamsScope enum.
+func (e ListTracesetCandidatesParamsScope) Valid() bool {
+	switch e {
+	case ListTracesetCandidatesParamsScopeGlobal:
+		return true
+	case ListTracesetCandidatesParamsScopeWorkspace:
 		return true
 	default:
 		return false
@@ -843,6 +1443,18 @@ type AccountID = string
 // AllowedComponents Member types; set by the service.
 type AllowedComponents = []EntityType
 
+// AllowedInContainer defines model for AllowedInContainer.
+type AllowedInContainer struct {
+	AllowedComponents []EntityType `json:"allowedComponents"`
+
+	// ContainerName Unique over components, containers, links and applications of one configuration.
+	ContainerName EntityName                      `json:"containerName"`
+	ContainerType AllowedInContainerContainerType `json:"containerType"`
+}
+
+// AllowedInContainerContainerType defines model for AllowedInContainer.ContainerType.
+type AllowedInContainerContainerType string
+
 // Amount Exact decimal, no exponent, at most 18 decimals.
 type Amount = string
 
@@ -880,6 +1492,41 @@ type ApplicationType string
 type ApplicationDistribution struct {
 	Description                   Description         `json:"description,omitempty,omitzero"`
 	RandomApplicationDistribution []DistributionEntry `json:"randomApplicationDistribution"`
+}
+
+// ApplicationItem An application, with `typedParameters` where details are asked for.
+type ApplicationItem struct {
+	// Model A catalogue entry and its major version, such as `clos-switch-v1`.
+	Model ModelReference `json:"model"`
+
+	// Name Unique over components, containers, links and applications of one configuration.
+	Name        EntityName                 `json:"name"`
+	TrafficType ApplicationItemTrafficType `json:"trafficType"`
+	Type        ApplicationItemType        `json:"type"`
+
+	// TypedParameters A tree of parameters. An object holding `value` and `type` is a leaf, with
+	// `unit` where the type has one; any other object is a branch. Leaf types are
+	// `uint`, `bool`, `string`, `double`, `bytes`, `datarate` and `timeval`.
+	//
+	//
+	// Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
+	TypedParameters Params `json:"typedParameters,omitempty,omitzero"`
+
+	// Version Full semantic version of the model.
+	Version ModelVersion `json:"version"`
+}
+
+// ApplicationItemTrafficType defines model for ApplicationItem.TrafficType.
+type ApplicationItemTrafficType string
+
+// ApplicationItemType defines model for ApplicationItem.Type.
+type ApplicationItemType string
+
+// ApplicationRemoval defines model for ApplicationRemoval.
+type ApplicationRemoval struct {
+	ID      ConfigurationID     `json:"id"`
+	Message string              `json:"message"`
+	Status  ConfigurationStatus `json:"status"`
 }
 
 // Balance defines model for Balance.
@@ -1051,6 +1698,57 @@ type BillingItemStatus string
 // BillingResourceType defines model for BillingResourceType.
 type BillingResourceType string
 
+// ChartAxis defines model for ChartAxis.
+type ChartAxis struct {
+	Aggregate ChartAxisAggregate `json:"aggregate"`
+	Column    string             `json:"column"`
+	Label     string             `json:"label"`
+
+	// Unit Empty for plain numbers.
+	Unit string `json:"unit"`
+}
+
+// ChartAxisAggregate defines model for ChartAxis.Aggregate.
+type ChartAxisAggregate string
+
+// ChartDefinition defines model for ChartDefinition.
+type ChartDefinition struct {
+	Description string        `json:"description"`
+	Filters     []ChartFilter `json:"filters"`
+
+	// GroupBy Columns; a series for each combination of their values.
+	GroupBy []string            `json:"groupBy"`
+	ID      string              `json:"id"`
+	Kind    ChartDefinitionKind `json:"kind"`
+
+	// Record Record of the result files, such as `nd-stats`.
+	Record string    `json:"record"`
+	Title  string    `json:"title"`
+	X      ChartAxis `json:"x"`
+	Y      ChartAxis `json:"y"`
+}
+
+// ChartDefinitionKind defines model for ChartDefinition.Kind.
+type ChartDefinitionKind string
+
+// ChartDefinitions defines model for ChartDefinitions.
+type ChartDefinitions struct {
+	Definitions   []ChartDefinition `json:"definitions"`
+	SchemaVersion int64             `json:"schemaVersion"`
+}
+
+// ChartFilter Keeps the rows whose column compares so with the value.
+type ChartFilter struct {
+	Column string        `json:"column"`
+	Op     ChartFilterOp `json:"op"`
+
+	// Value Text or number; of `in`, a list of them.
+	Value interface{} `json:"value"`
+}
+
+// ChartFilterOp defines model for ChartFilter.Op.
+type ChartFilterOp string
+
 // Checkpointing defines model for Checkpointing.
 type Checkpointing struct {
 	Enabled bool `json:"enabled"`
@@ -1103,6 +1801,99 @@ type Component struct {
 // ComponentType defines model for Component.Type.
 type ComponentType string
 
+// ComponentCategory defines model for ComponentCategory.
+type ComponentCategory string
+
+// ComponentDetail defines model for ComponentDetail.
+type ComponentDetail struct {
+	Category ComponentCategory `json:"category"`
+
+	// ContainerSchema What a rack or a pod is made of; only of these.
+	ContainerSchema *ContainerSchema `json:"containerSchema,omitempty"`
+
+	// CreatedAt RFC 3339, UTC, with milliseconds and `Z`.
+	CreatedAt   Timestamp `json:"createdAt"`
+	Description string    `json:"description"`
+	ID          ModelID   `json:"id"`
+
+	// LatestVersion Full semantic version of the model.
+	LatestVersion ModelVersion `json:"latestVersion"`
+	Name          string       `json:"name"`
+
+	// Notes Present when asked for.
+	Notes string `json:"notes,omitempty,omitzero"`
+
+	// TrafficType Of an application.
+	TrafficType ComponentDetailTrafficType `json:"trafficType,omitempty,omitzero"`
+	Type        EntityType                 `json:"type"`
+
+	// TypedParameters The tree of `Params`, whose leaves also say what the model knows of them:
+	// `default` (a string whatever the type), `defaultUnit`, `description`, `min` and
+	// `max` (each `value` and, where the type has one, `unit`), `enum`, `readonly` and
+	// `group`. What does not apply to a leaf is absent.
+	//
+	//
+	// Examples: {"Transport":{"MSS":{"default":"4096","defaultUnit":"B","description":"largest payload of a packet","group":"Transport","max":{"unit":"B","value":9216},"min":{"unit":"B","value":1},"type":"bytes","unit":"B","value":4096}}}
+	TypedParameters ParameterSchema `json:"typedParameters"`
+
+	// Version Full semantic version of the model.
+	Version ModelVersion `json:"version"`
+}
+
+// ComponentDetailTrafficType Of an application.
+type ComponentDetailTrafficType string
+
+// ComponentItem A declared component, with `typedParameters` where details are asked for.
+type ComponentItem struct {
+	// Container Name of the first holder, of servers, containers and the topology in this order; absent where there is none with a name.
+	Container EntityName `json:"container,omitempty,omitzero"`
+
+	// Model A catalogue entry and its major version, such as `clos-switch-v1`.
+	Model ModelReference `json:"model"`
+
+	// Name Unique over components, containers, links and applications of one configuration.
+	Name EntityName        `json:"name"`
+	Type ComponentItemType `json:"type"`
+
+	// TypedParameters A tree of parameters. An object holding `value` and `type` is a leaf, with
+	// `unit` where the type has one; any other object is a branch. Leaf types are
+	// `uint`, `bool`, `string`, `double`, `bytes`, `datarate` and `timeval`.
+	//
+	//
+	// Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
+	TypedParameters Params `json:"typedParameters,omitempty,omitzero"`
+
+	// Version Full semantic version of the model.
+	Version ModelVersion `json:"version"`
+}
+
+// ComponentItemType defines model for ComponentItem.Type.
+type ComponentItemType string
+
+// ComponentList defines model for ComponentList.
+type ComponentList struct {
+	Components []ComponentListItem `json:"components"`
+	Pagination Pagination          `json:"pagination"`
+}
+
+// ComponentListItem defines model for ComponentListItem.
+type ComponentListItem struct {
+	Category    ComponentCategory `json:"category"`
+	Description string            `json:"description"`
+	ID          ModelID           `json:"id"`
+
+	// LatestVersion The newest stable version.
+	LatestVersion ModelVersion `json:"latestVersion"`
+
+	// Model A catalogue entry and its major version, such as `clos-switch-v1`.
+	Model ModelReference `json:"model"`
+	Name  string         `json:"name"`
+	Type  EntityType     `json:"type"`
+
+	// Versions Newest first.
+	Versions []ModelVersion `json:"versions"`
+}
+
 // Configuration defines model for Configuration.
 type Configuration struct {
 	ActiveMappingFile *MappingFileReference `json:"activeMappingFile,omitempty"`
@@ -1137,6 +1928,54 @@ type Configuration struct {
 	WorkspaceID           WorkspaceID         `json:"workspaceId"`
 }
 
+// ConfigurationApplicationList defines model for ConfigurationApplicationList.
+type ConfigurationApplicationList struct {
+	Applications []ApplicationItem `json:"applications"`
+}
+
+// ConfigurationChange One change as a person would tell it.
+type ConfigurationChange struct {
+	// After As `before`, in version `to`.
+	After json.RawMessage `json:"after,omitempty,omitzero"`
+
+	// Before The value at the path in version `from`; only of what is `changed`, and not of an order.
+	Before json.RawMessage         `json:"before,omitempty,omitzero"`
+	Kind   ConfigurationChangeKind `json:"kind"`
+
+	// Path JSON Pointer, in version `from` of what is `removed`, else in version `to`.
+	Path string `json:"path"`
+
+	// Subject The entity's type and name, such as `switch leaf`, or a member of the document, such as `topology`.
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+}
+
+// ConfigurationChangeKind defines model for ConfigurationChange.Kind.
+type ConfigurationChangeKind string
+
+// ConfigurationClone defines model for ConfigurationClone.
+type ConfigurationClone struct {
+	Name DisplayName `json:"name"`
+
+	// Version The newest when absent.
+	Version int64 `json:"version,omitempty,omitzero"`
+
+	// WorkspaceID That of the original when absent.
+	WorkspaceID WorkspaceID `json:"workspaceId,omitempty,omitzero"`
+}
+
+// ConfigurationComponentList defines model for ConfigurationComponentList.
+type ConfigurationComponentList struct {
+	Components []ComponentItem `json:"components"`
+	Pagination Pagination      `json:"pagination"`
+}
+
+// ConfigurationContainerList defines model for ConfigurationContainerList.
+type ConfigurationContainerList struct {
+	Containers []Container `json:"containers"`
+	Pagination Pagination  `json:"pagination"`
+}
+
 // ConfigurationCreate defines model for ConfigurationCreate.
 type ConfigurationCreate struct {
 	ActiveTraceset *struct {
@@ -1161,8 +2000,21 @@ type ConfigurationCreate struct {
 	WorkspaceID WorkspaceID `json:"workspaceId,omitempty,omitzero"`
 }
 
+// ConfigurationDiff defines model for ConfigurationDiff.
+type ConfigurationDiff struct {
+	Changes []ConfigurationChange `json:"changes"`
+	From    int64                 `json:"from"`
+	Patch   []PatchOperation      `json:"patch"`
+	To      int64                 `json:"to"`
+}
+
 // ConfigurationID defines model for ConfigurationId.
 type ConfigurationID = string
+
+// ConfigurationLinkList defines model for ConfigurationLinkList.
+type ConfigurationLinkList struct {
+	Links []LinkItem `json:"links"`
+}
 
 // ConfigurationList defines model for ConfigurationList.
 type ConfigurationList struct {
@@ -1188,6 +2040,32 @@ type ConfigurationListItem struct {
 
 // ConfigurationStatus defines model for ConfigurationStatus.
 type ConfigurationStatus string
+
+// ConfigurationUpdate defines model for ConfigurationUpdate.
+type ConfigurationUpdate struct {
+	ActiveTraceset *struct {
+		ID TracesetID `json:"id"`
+
+		// Name Ignored.
+		Name string `json:"name,omitempty,omitzero"`
+	} `json:"activeTraceset,omitempty"`
+	Applications []Application `json:"applications,omitempty,omitzero"`
+	Components   []Component   `json:"components,omitempty,omitzero"`
+	Containers   []Container   `json:"containers,omitempty,omitzero"`
+
+	// GlobalParameters A tree of parameters. An object holding `value` and `type` is a leaf, with
+	// `unit` where the type has one; any other object is a branch. Leaf types are
+	// `uint`, `bool`, `string`, `double`, `bytes`, `datarate` and `timeval`.
+	//
+	//
+	// Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
+	GlobalParameters Params      `json:"globalParameters,omitempty,omitzero"`
+	Links            []Component `json:"links,omitempty,omitzero"`
+
+	// Name Unchanged when null.
+	Name     json.RawMessage `json:"name,omitempty,omitzero"`
+	Topology *Topology       `json:"topology,omitempty"`
+}
 
 // ConfigurationVersion The document as it was; what belongs to the configuration and not to a version is absent.
 type ConfigurationVersion struct {
@@ -1248,6 +2126,30 @@ type Container struct {
 
 // ContainerType defines model for Container.Type.
 type ContainerType string
+
+// ContainerReferenceAdd defines model for ContainerReferenceAdd.
+type ContainerReferenceAdd struct {
+	Count int64  `json:"count,omitempty,omitzero"`
+	Group string `json:"group,omitempty,omitzero"`
+
+	// Name Unique over components, containers, links and applications of one configuration.
+	Name EntityName                `json:"name"`
+	Type ContainerReferenceAddType `json:"type"`
+}
+
+// ContainerReferenceAddType defines model for ContainerReferenceAdd.Type.
+type ContainerReferenceAddType string
+
+// ContainerSchema What a rack or a pod is made of; only of these.
+type ContainerSchema struct {
+	Allowed    []EntityType        `json:"allowed"`
+	Components MembersSchema       `json:"components"`
+	Name       FieldSchema         `json:"name"`
+	Type       ContainerSchemaType `json:"type"`
+}
+
+// ContainerSchemaType defines model for ContainerSchema.Type.
+type ContainerSchemaType string
 
 // CostSegment defines model for CostSegment.
 type CostSegment struct {
@@ -1362,6 +2264,9 @@ type DailyCostList struct {
 	Pagination Pagination  `json:"pagination"`
 }
 
+// Declaration A `Component`, a `Container` or an `Application`, with the members of its kind.
+type Declaration = json.RawMessage
+
 // DerivedTopology defines model for DerivedTopology.
 type DerivedTopology struct {
 	Links               TopologyLinks       `json:"links"`
@@ -1395,6 +2300,15 @@ type DistributionEntry struct {
 // DistributionEntryApplicationType defines model for DistributionEntry.ApplicationType.
 type DistributionEntryApplicationType string
 
+// DistributionUpdate defines model for DistributionUpdate.
+type DistributionUpdate struct {
+	DistributionID string `json:"distributionId"`
+
+	// ParentApplication Unique over components, containers, links and applications of one configuration.
+	ParentApplication EntityName `json:"parentApplication"`
+	Value             float64    `json:"value"`
+}
+
 // DurationInput A Go duration (`100us`, `1h30m`) or an ISO 8601 duration (`PT1H30M`); greater
 // than 0, at most 24 h. In `duration` simulated time, in `interval` wall-clock time.
 type DurationInput = string
@@ -1410,6 +2324,19 @@ type EntityTagList = string
 
 // EntityType defines model for EntityType.
 type EntityType string
+
+// FieldSchema defines model for FieldSchema.
+type FieldSchema struct {
+	Description string   `json:"description"`
+	Enum        []string `json:"enum,omitempty,omitzero"`
+
+	// Minimum Least value of a number, least length of a text.
+	Minimum int64           `json:"minimum,omitempty,omitzero"`
+	Type    FieldSchemaType `json:"type"`
+}
+
+// FieldSchemaType defines model for FieldSchema.Type.
+type FieldSchemaType string
 
 // Finding defines model for Finding.
 type Finding struct {
@@ -1456,6 +2383,34 @@ type LegacyProjectSet struct {
 	LegacyProjectID LegacyProjectID `json:"legacyProjectId"`
 }
 
+// LinkItem A component of type `layer`, with `typedParameters` where details are asked for.
+type LinkItem struct {
+	// AllowedComponents Member types; set by the service.
+	AllowedComponents AllowedComponents `json:"allowedComponents"`
+	Components        References        `json:"components"`
+
+	// Model A catalogue entry and its major version, such as `clos-switch-v1`.
+	Model ModelReference `json:"model"`
+
+	// Name Unique over components, containers, links and applications of one configuration.
+	Name EntityName   `json:"name"`
+	Type LinkItemType `json:"type"`
+
+	// TypedParameters A tree of parameters. An object holding `value` and `type` is a leaf, with
+	// `unit` where the type has one; any other object is a branch. Leaf types are
+	// `uint`, `bool`, `string`, `double`, `bytes`, `datarate` and `timeval`.
+	//
+	//
+	// Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
+	TypedParameters Params `json:"typedParameters,omitempty,omitzero"`
+
+	// Version Full semantic version of the model.
+	Version ModelVersion `json:"version"`
+}
+
+// LinkItemType defines model for LinkItem.Type.
+type LinkItemType string
+
 // LogEntry defines model for LogEntry.
 type LogEntry struct {
 	Component string   `json:"component"`
@@ -1485,11 +2440,82 @@ type MappingFileReference struct {
 	Name    string        `json:"name"`
 }
 
+// MembersSchema defines model for MembersSchema.
+type MembersSchema struct {
+	Description string `json:"description"`
+
+	// Items What each member says, by the name of it.
+	Items map[string]FieldSchema `json:"items"`
+	Type  MembersSchemaType      `json:"type"`
+}
+
+// MembersSchemaType defines model for MembersSchema.Type.
+type MembersSchemaType string
+
+// ModelCompatibility Versions of the engine that know the model, bounds included.
+type ModelCompatibility struct {
+	// MaxEngine Full semantic version of the model.
+	MaxEngine ModelVersion `json:"maxEngine,omitempty,omitzero"`
+
+	// MinEngine Full semantic version of the model.
+	MinEngine ModelVersion `json:"minEngine"`
+}
+
+// ModelID defines model for ModelId.
+type ModelID = string
+
+// ModelList defines model for ModelList.
+type ModelList struct {
+	Models     []ModelListItem `json:"models"`
+	Pagination Pagination      `json:"pagination"`
+}
+
+// ModelListItem defines model for ModelListItem.
+type ModelListItem struct {
+	// Compatibility Versions of the engine that know the model, bounds included.
+	Compatibility *ModelCompatibility `json:"compatibility,omitempty"`
+	ID            ModelID             `json:"id"`
+
+	// LatestVersion The newest stable version; `status` and `compatibility` are its.
+	LatestVersion ModelVersion `json:"latestVersion"`
+
+	// Model A catalogue entry and its major version, such as `clos-switch-v1`.
+	Model  ModelReference `json:"model"`
+	Name   string         `json:"name"`
+	Status ModelStatus    `json:"status"`
+	Type   EntityType     `json:"type"`
+
+	// Vendor Slug of the vendor; absent for a model of no vendor's device.
+	Vendor string `json:"vendor,omitempty,omitzero"`
+}
+
 // ModelReference A catalogue entry and its major version, such as `clos-switch-v1`.
 type ModelReference = string
 
+// ModelStatus defines model for ModelStatus.
+type ModelStatus string
+
 // ModelVersion Full semantic version of the model.
 type ModelVersion = string
+
+// ModelVersionItem defines model for ModelVersionItem.
+type ModelVersionItem struct {
+	// Compatibility Versions of the engine that know the model, bounds included.
+	Compatibility *ModelCompatibility `json:"compatibility,omitempty"`
+	Status        ModelStatus         `json:"status"`
+
+	// Version Full semantic version of the model.
+	Version ModelVersion `json:"version"`
+}
+
+// ModelVersionList defines model for ModelVersionList.
+type ModelVersionList struct {
+	ID ModelID `json:"id"`
+
+	// Model A catalogue entry and its major version, such as `clos-switch-v1`.
+	Model    ModelReference     `json:"model"`
+	Versions []ModelVersionItem `json:"versions"`
+}
 
 // NullableText defines model for NullableText.
 type NullableText = string
@@ -1507,12 +2533,36 @@ type Pagination struct {
 	NextCursor string `json:"nextCursor,omitempty,omitzero"`
 }
 
+// ParameterSchema The tree of `Params`, whose leaves also say what the model knows of them:
+// `default` (a string whatever the type), `defaultUnit`, `description`, `min` and
+// `max` (each `value` and, where the type has one, `unit`), `enum`, `readonly` and
+// `group`. What does not apply to a leaf is absent.
+//
+// Examples: {"Transport":{"MSS":{"default":"4096","defaultUnit":"B","description":"largest payload of a packet","group":"Transport","max":{"unit":"B","value":9216},"min":{"unit":"B","value":1},"type":"bytes","unit":"B","value":4096}}}
+type ParameterSchema = json.RawMessage
+
 // Params A tree of parameters. An object holding `value` and `type` is a leaf, with
 // `unit` where the type has one; any other object is a branch. Leaf types are
 // `uint`, `bool`, `string`, `double`, `bytes`, `datarate` and `timeval`.
 //
 // Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
 type Params = json.RawMessage
+
+// PatchOperation An operation of RFC 6902.
+type PatchOperation struct {
+	// From JSON Pointer; only of `move`.
+	From string           `json:"from,omitempty,omitzero"`
+	Op   PatchOperationOp `json:"op"`
+
+	// Path JSON Pointer (RFC 6901).
+	Path string `json:"path"`
+
+	// Value Of `add` and `replace`; any JSON value.
+	Value json.RawMessage `json:"value,omitempty,omitzero"`
+}
+
+// PatchOperationOp defines model for PatchOperation.Op.
+type PatchOperationOp string
 
 // Rate defines model for Rate.
 type Rate struct {
@@ -1616,6 +2666,14 @@ type Reference struct {
 
 	// Version Filled in by the service.
 	Version ModelVersion `json:"version,omitempty,omitzero"`
+}
+
+// ReferenceChange What is absent stays; at least one member is required.
+type ReferenceChange struct {
+	Count int64 `json:"count,omitempty,omitzero"`
+
+	// Group Removed when empty.
+	Group *string `json:"group,omitempty"`
 }
 
 // References defines model for References.
@@ -1728,6 +2786,22 @@ type Results struct {
 	SimulationID SimulationID  `json:"simulationId"`
 	Summary      ResultSummary `json:"summary"`
 }
+
+// ServerReferenceAdd defines model for ServerReferenceAdd.
+type ServerReferenceAdd struct {
+	Count int64  `json:"count,omitempty,omitzero"`
+	Group string `json:"group,omitempty,omitzero"`
+
+	// Name Unique over components, containers, links and applications of one configuration.
+	Name EntityName `json:"name"`
+
+	// ParentApplicationName Required where the type is `application`, and only there.
+	ParentApplicationName EntityName             `json:"parentApplicationName,omitempty,omitzero"`
+	Type                  ServerReferenceAddType `json:"type"`
+}
+
+// ServerReferenceAddType defines model for ServerReferenceAdd.Type.
+type ServerReferenceAddType string
 
 // Sha256 defines model for Sha256.
 type Sha256 = string
@@ -1899,6 +2973,81 @@ type SimulationStatus string
 // SizeText Up to six significant digits and a decimal unit, such as `2.5MB`.
 type SizeText = string
 
+// SoftwareVersion defines model for SoftwareVersion.
+type SoftwareVersion struct {
+	Version string `json:"version"`
+}
+
+// SwitchBandwidth defines model for SwitchBandwidth.
+type SwitchBandwidth struct {
+	// Model A catalogue entry and its major version, such as `clos-switch-v1`.
+	Model ModelReference `json:"model"`
+
+	// Name Unique over components, containers, links and applications of one configuration.
+	Name EntityName `json:"name"`
+
+	// NetworkTier 0 SSW, 1 FSW, 2 RSW.
+	NetworkTier           int64   `json:"networkTier"`
+	SwitchingCapacity     float64 `json:"switchingCapacity"`
+	SwitchingCapacityUnit string  `json:"switchingCapacityUnit"`
+}
+
+// Template defines model for Template.
+type Template struct {
+	Category      TemplateCategory `json:"category"`
+	Configuration Configuration    `json:"configuration"`
+	Description   Description      `json:"description"`
+	ID            ConfigurationID  `json:"id"`
+	Name          DisplayName      `json:"name"`
+}
+
+// TemplateCategory defines model for TemplateCategory.
+type TemplateCategory string
+
+// TemplateClone defines model for TemplateClone.
+type TemplateClone struct {
+	Name DisplayName `json:"name"`
+
+	// WorkspaceID The default workspace when absent.
+	WorkspaceID WorkspaceID `json:"workspaceId,omitempty,omitzero"`
+}
+
+// TemplateCreate defines model for TemplateCreate.
+type TemplateCreate struct {
+	Applications []Application    `json:"applications,omitempty,omitzero"`
+	Category     TemplateCategory `json:"category"`
+	Components   []Component      `json:"components,omitempty,omitzero"`
+	Containers   []Container      `json:"containers,omitempty,omitzero"`
+	Description  Description      `json:"description"`
+
+	// GlobalParameters A tree of parameters. An object holding `value` and `type` is a leaf, with
+	// `unit` where the type has one; any other object is a branch. Leaf types are
+	// `uint`, `bool`, `string`, `double`, `bytes`, `datarate` and `timeval`.
+	//
+	//
+	// Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
+	GlobalParameters Params      `json:"globalParameters,omitempty,omitzero"`
+	Links            []Component `json:"links,omitempty,omitzero"`
+	Name             DisplayName `json:"name"`
+
+	// Topology Of one tier and empty when absent.
+	Topology *Topology `json:"topology,omitempty"`
+}
+
+// TemplateList defines model for TemplateList.
+type TemplateList struct {
+	Pagination Pagination         `json:"pagination"`
+	Templates  []TemplateListItem `json:"templates"`
+}
+
+// TemplateListItem defines model for TemplateListItem.
+type TemplateListItem struct {
+	Category    TemplateCategory `json:"category"`
+	Description Description      `json:"description"`
+	ID          ConfigurationID  `json:"id"`
+	Name        DisplayName      `json:"name"`
+}
+
 // Topology defines model for Topology.
 type Topology struct {
 	// AllowedComponents Member types; set by the service.
@@ -1927,6 +3076,19 @@ type TopologyConstraintsSubscriptionRatio string
 // TopologyConstraintsSwitchRadix defines model for TopologyConstraints.SwitchRadix.
 type TopologyConstraintsSwitchRadix string
 
+// TopologyDocument The members of a configuration that say what its network is. At most 4 MiB.
+type TopologyDocument = any
+
+// TopologyFigure defines model for TopologyFigure.
+type TopologyFigure struct {
+	Label string             `json:"label"`
+	Name  TopologyFigureName `json:"name"`
+	Value Count              `json:"value"`
+}
+
+// TopologyFigureName defines model for TopologyFigure.Name.
+type TopologyFigureName string
+
 // TopologyLinks defines model for TopologyLinks.
 type TopologyLinks struct {
 	FSWToSSW  int64 `json:"fswToSsw"`
@@ -1937,6 +3099,23 @@ type TopologyLinks struct {
 // TopologyPreview defines model for TopologyPreview.
 type TopologyPreview struct {
 	Topology DerivedTopology `json:"topology"`
+}
+
+// TopologyReferenceAdd defines model for TopologyReferenceAdd.
+type TopologyReferenceAdd struct {
+	Count int64 `json:"count,omitempty,omitzero"`
+
+	// Name Unique over components, containers, links and applications of one configuration.
+	Name EntityName               `json:"name"`
+	Type TopologyReferenceAddType `json:"type"`
+}
+
+// TopologyReferenceAddType defines model for TopologyReferenceAdd.Type.
+type TopologyReferenceAddType string
+
+// TopologyReferenceChange defines model for TopologyReferenceChange.
+type TopologyReferenceChange struct {
+	Count int64 `json:"count"`
 }
 
 // TopologyTier defines model for TopologyTier.
@@ -1957,6 +3136,65 @@ type TopologyTier struct {
 
 // TopologyTierName defines model for TopologyTier.Name.
 type TopologyTierName string
+
+// TopologyValidation defines model for TopologyValidation.
+type TopologyValidation struct {
+	// Checksum Of the request's body in the canonical form of RFC 8785.
+	Checksum string `json:"checksum"`
+
+	// SimulationParameters Figures of the network, `TotalHosts` first; empty while it cannot be unfolded.
+	SimulationParameters []TopologyFigure `json:"simulationParameters"`
+
+	// SwitchBandwidth Of every switch component in each tier where it stands; empty while the network cannot be unfolded.
+	SwitchBandwidth []SwitchBandwidth `json:"switchBandwidth"`
+
+	// TopologyMap JSON text `{nodes:[{name,tier,count}],links:[{from,to,count,gbps}]}`, the same
+	// for the same network; links go from the lower to the upper component. Empty
+	// when the topology is invalid.
+	TopologyMap string           `json:"topologyMap"`
+	Validation  ValidationReport `json:"validation"`
+}
+
+// TracesetAttachment defines model for TracesetAttachment.
+type TracesetAttachment struct {
+	TracesetID TracesetID `json:"tracesetId"`
+}
+
+// TracesetCandidate defines model for TracesetCandidate.
+type TracesetCandidate struct {
+	// CreatedAt RFC 3339, UTC, with milliseconds and `Z`.
+	CreatedAt   Timestamp `json:"createdAt"`
+	Description string    `json:"description,omitempty,omitzero"`
+	Format      string    `json:"format"`
+
+	// Hash BLAKE3-256 of the library, in hex.
+	Hash string `json:"hash"`
+
+	// HashShort The first 12 characters of the hash.
+	HashShort      string                          `json:"hashShort"`
+	ID             TracesetID                      `json:"id"`
+	MetadataStatus TracesetCandidateMetadataStatus `json:"metadataStatus"`
+	Name           string                          `json:"name"`
+	Status         TracesetCandidateStatus         `json:"status"`
+
+	// TotalSize Bytes.
+	TotalSize Count `json:"totalSize"`
+
+	// UpdatedAt RFC 3339, UTC, with milliseconds and `Z`.
+	UpdatedAt Timestamp `json:"updatedAt"`
+}
+
+// TracesetCandidateMetadataStatus defines model for TracesetCandidate.MetadataStatus.
+type TracesetCandidateMetadataStatus string
+
+// TracesetCandidateStatus defines model for TracesetCandidate.Status.
+type TracesetCandidateStatus string
+
+// TracesetCandidateList defines model for TracesetCandidateList.
+type TracesetCandidateList struct {
+	Pagination Pagination          `json:"pagination"`
+	Tracesets  []TracesetCandidate `json:"tracesets"`
+}
 
 // TracesetID defines model for TracesetId.
 type TracesetID = string
@@ -2053,6 +3291,18 @@ type WorkspaceUpdate struct {
 	Name        DisplayName  `json:"name"`
 }
 
+// ApplicationName Unique over components, containers, links and applications of one configuration.
+type ApplicationName = EntityName
+
+// ChildName Unique over components, containers, links and applications of one configuration.
+type ChildName = EntityName
+
+// ComponentName Unique over components, containers, links and applications of one configuration.
+type ComponentName = EntityName
+
+// ContainerName Unique over components, containers, links and applications of one configuration.
+type ContainerName = EntityName
+
 // CreatedAfter defines model for CreatedAfter.
 type CreatedAfter = Timestamp
 
@@ -2086,6 +3336,15 @@ type LimitDefault100 = int64
 // LimitDefault50 defines model for LimitDefault50.
 type LimitDefault50 = int64
 
+// LinkName Unique over components, containers, links and applications of one configuration.
+type LinkName = EntityName
+
+// ModelName defines model for ModelName.
+type ModelName = string
+
+// ModelVersionName Full semantic version of the model.
+type ModelVersionName = ModelVersion
+
 // Next defines model for Next.
 type Next = PageCursor
 
@@ -2098,8 +3357,14 @@ type StartDate = string
 // StartDateRequired defines model for StartDateRequired.
 type StartDateRequired = string
 
+// TemplateID defines model for TemplateId.
+type TemplateID = ConfigurationID
+
 // UserNameFilter defines model for UserNameFilter.
 type UserNameFilter = string
+
+// WithDetails defines model for WithDetails.
+type WithDetails = bool
 
 // WorkspaceIDFilter defines model for WorkspaceIdFilter.
 type WorkspaceIDFilter = WorkspaceID
@@ -2216,6 +3481,42 @@ type ListRatesParams struct {
 	Limit LimitDefault50 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 }
 
+// ListChartDefinitionsParams defines parameters for ListChartDefinitions.
+type ListChartDefinitionsParams struct {
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
+
+// ListComponentsParams defines parameters for ListComponents.
+type ListComponentsParams struct {
+	// Limit Maximum page size.
+	Limit LimitDefault50 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Category Only those of this category.
+	Category ComponentCategory `form:"category,omitempty" json:"category,omitempty,omitzero"`
+
+	// Type Only those of this type.
+	Type EntityType `form:"type,omitempty" json:"type,omitempty,omitzero"`
+}
+
+// GetComponentParams defines parameters for GetComponent.
+type GetComponentParams struct {
+	// Version The newest stable one when absent.
+	Version ModelVersionName `form:"version,omitempty" json:"version,omitempty,omitzero"`
+
+	// Notes Whether the version's notes are wanted.
+	Notes bool `form:"notes,omitempty" json:"notes,omitempty,omitzero"`
+
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
+
 // ListConfigurationsParams defines parameters for ListConfigurations.
 type ListConfigurationsParams struct {
 	// Limit Maximum page size.
@@ -2268,6 +3569,372 @@ type GetConfigurationParams struct {
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
 }
 
+// UpdateConfigurationParams defines parameters for UpdateConfiguration.
+type UpdateConfigurationParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ListConfigurationApplicationsParams defines parameters for ListConfigurationApplications.
+type ListConfigurationApplicationsParams struct {
+	// WithDetails Whether to show `typedParameters`.
+	WithDetails WithDetails `form:"withDetails,omitempty" json:"withDetails,omitempty,omitzero"`
+
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
+
+// AddApplicationParams defines parameters for AddApplication.
+type AddApplicationParams struct {
+	// ModelID Identifier or reference of the model.
+	ModelID string `form:"modelId" json:"modelId"`
+
+	// Name Name of the new declaration.
+	Name EntityName `form:"name" json:"name"`
+
+	// Version Full version of the model; the latest stable one when absent.
+	Version ModelVersion `form:"version,omitempty" json:"version,omitempty,omitzero"`
+
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// RemoveApplicationParams defines parameters for RemoveApplication.
+type RemoveApplicationParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// PatchApplicationParametersParams defines parameters for PatchApplicationParameters.
+type PatchApplicationParametersParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// CloneConfigurationParams defines parameters for CloneConfiguration.
+type CloneConfigurationParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ListConfigurationComponentsParams defines parameters for ListConfigurationComponents.
+type ListConfigurationComponentsParams struct {
+	// Type Only components of this type; `host` is another name of `server`.
+	Type ListConfigurationComponentsParamsType `form:"type,omitempty" json:"type,omitempty,omitzero"`
+
+	// WithDetails Whether to show `typedParameters`.
+	WithDetails WithDetails `form:"withDetails,omitempty" json:"withDetails,omitempty,omitzero"`
+
+	// Limit Maximum page size.
+	Limit LimitDefault50 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// ListConfigurationComponentsParamsType defines parameters for ListConfigurationComponents.
+type ListConfigurationComponentsParamsType string
+
+// AddComponentParams defines parameters for AddComponent.
+type AddComponentParams struct {
+	// ModelID Identifier or reference of the model.
+	ModelID string `form:"modelId" json:"modelId"`
+
+	// Type The model's type.
+	Type AddComponentParamsType `form:"type" json:"type"`
+
+	// Name Name of the new declaration.
+	Name EntityName `form:"name" json:"name"`
+
+	// Version Full version of the model; the latest stable one when absent.
+	Version ModelVersion `form:"version,omitempty" json:"version,omitempty,omitzero"`
+
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// AddComponentParamsType defines parameters for AddComponent.
+type AddComponentParamsType string
+
+// RemoveComponentParams defines parameters for RemoveComponent.
+type RemoveComponentParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// PatchComponentParametersParams defines parameters for PatchComponentParameters.
+type PatchComponentParametersParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// AddServerReferenceParams defines parameters for AddServerReference.
+type AddServerReferenceParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// RemoveServerReferenceParams defines parameters for RemoveServerReference.
+type RemoveServerReferenceParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ChangeServerReferenceParams defines parameters for ChangeServerReference.
+type ChangeServerReferenceParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ListConfigurationContainersParams defines parameters for ListConfigurationContainers.
+type ListConfigurationContainersParams struct {
+	// Type Only containers of this type.
+	Type ListConfigurationContainersParamsType `form:"type,omitempty" json:"type,omitempty,omitzero"`
+
+	// Limit Maximum page size.
+	Limit LimitDefault50 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// ListConfigurationContainersParamsType defines parameters for ListConfigurationContainers.
+type ListConfigurationContainersParamsType string
+
+// AddContainerReferenceParams defines parameters for AddContainerReference.
+type AddContainerReferenceParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// GetAllowedComponentsParams defines parameters for GetAllowedComponents.
+type GetAllowedComponentsParams struct {
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
+
+// RemoveContainerReferenceParams defines parameters for RemoveContainerReference.
+type RemoveContainerReferenceParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ChangeContainerReferenceParams defines parameters for ChangeContainerReference.
+type ChangeContainerReferenceParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// GetConfigurationDiffParams defines parameters for GetConfigurationDiff.
+type GetConfigurationDiffParams struct {
+	// From The earlier version; the one before `to` when absent. It may also be the later one.
+	From int64 `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// To The later version; the current one when absent.
+	To int64 `form:"to,omitempty" json:"to,omitempty,omitzero"`
+}
+
+// UpdateDistributionParams defines parameters for UpdateDistribution.
+type UpdateDistributionParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ListConfigurationLinksParams defines parameters for ListConfigurationLinks.
+type ListConfigurationLinksParams struct {
+	// WithDetails Whether to show `typedParameters`.
+	WithDetails WithDetails `form:"withDetails,omitempty" json:"withDetails,omitempty,omitzero"`
+
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
+
+// PatchLinkParametersParams defines parameters for PatchLinkParameters.
+type PatchLinkParametersParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// PatchGlobalParametersParams defines parameters for PatchGlobalParameters.
+type PatchGlobalParametersParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// GetSoftwareVersionParams defines parameters for GetSoftwareVersion.
+type GetSoftwareVersionParams struct {
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
+
+// AddTopologyReferenceParams defines parameters for AddTopologyReference.
+type AddTopologyReferenceParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// RemoveTopologyReferenceParams defines parameters for RemoveTopologyReference.
+type RemoveTopologyReferenceParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ChangeTopologyReferenceParams defines parameters for ChangeTopologyReference.
+type ChangeTopologyReferenceParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// DetachTracesetParams defines parameters for DetachTraceset.
+type DetachTracesetParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ListTracesetCandidatesParams defines parameters for ListTracesetCandidates.
+type ListTracesetCandidatesParams struct {
+	// Status Comma-separated list with OR meaning of `completed` (ready), `uploading`
+	// (processing too) and `failed` (of upload and of metadata), or of the
+	// statuses themselves: `processing`, `ready`, `upload_failed`,
+	// `metadata_failed`. Unknown values are ignored; when all are unknown
+	// nothing matches.
+	Status string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+
+	// Scope `global` is every visible traceset, `workspace` those of the configuration's workspace.
+	Scope ListTracesetCandidatesParamsScope `form:"scope,omitempty" json:"scope,omitempty,omitzero"`
+
+	// Limit Maximum page size.
+	Limit LimitDefault50 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// ListTracesetCandidatesParamsScope defines parameters for ListTracesetCandidates.
+type ListTracesetCandidatesParamsScope string
+
+// AttachTracesetParams defines parameters for AttachTraceset.
+type AttachTracesetParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
 // ValidateConfigurationParams defines parameters for ValidateConfiguration.
 type ValidateConfigurationParams struct {
 	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
@@ -2277,6 +3944,36 @@ type ValidateConfigurationParams struct {
 	// gives the same answer and changes nothing more; the same key with another body
 	// is 422.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ListModelsParams defines parameters for ListModels.
+type ListModelsParams struct {
+	// Limit Maximum page size.
+	Limit LimitDefault50 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Type Comma-separated list of types with OR meaning. Unknown values are ignored; when all are unknown nothing matches.
+	Type string `form:"type,omitempty" json:"type,omitempty,omitzero"`
+
+	// Vendor Only models of devices of this vendor. Models of no vendor's device match no value.
+	Vendor string `form:"vendor,omitempty" json:"vendor,omitempty,omitzero"`
+
+	// Search Case-insensitive part of the name, and of the description where there is one.
+	Search Search `form:"search,omitempty" json:"search,omitempty,omitzero"`
+}
+
+// GetModelParams defines parameters for GetModel.
+type GetModelParams struct {
+	// Version The newest stable one when absent.
+	Version ModelVersionName `form:"version,omitempty" json:"version,omitempty,omitzero"`
+
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
 }
 
 // SubmitSimpleParams defines parameters for SubmitSimple.
@@ -2416,6 +4113,46 @@ type TerminateSimulationParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
 }
 
+// ListTemplatesParams defines parameters for ListTemplates.
+type ListTemplatesParams struct {
+	// Limit Maximum page size.
+	Limit LimitDefault50 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Category Only those of this category.
+	Category TemplateCategory `form:"category,omitempty" json:"category,omitempty,omitzero"`
+
+	// Search Case-insensitive part of the name, and of the description where there is one.
+	Search Search `form:"search,omitempty" json:"search,omitempty,omitzero"`
+}
+
+// CreateTemplateParams defines parameters for CreateTemplate.
+type CreateTemplateParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// GetTemplateParams defines parameters for GetTemplate.
+type GetTemplateParams struct {
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
+
+// CloneTemplateParams defines parameters for CloneTemplate.
+type CloneTemplateParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
 // ListWorkspacesParams defines parameters for ListWorkspaces.
 type ListWorkspacesParams struct {
 	// Limit Maximum page size.
@@ -2482,6 +4219,48 @@ type SetLegacyProjectParams struct {
 // CreateConfigurationJSONRequestBody defines body for CreateConfiguration for application/json ContentType.
 type CreateConfigurationJSONRequestBody = ConfigurationCreate
 
+// UpdateConfigurationJSONRequestBody defines body for UpdateConfiguration for application/json ContentType.
+type UpdateConfigurationJSONRequestBody = ConfigurationUpdate
+
+// PatchApplicationParametersJSONRequestBody defines body for PatchApplicationParameters for application/json ContentType.
+type PatchApplicationParametersJSONRequestBody = Params
+
+// CloneConfigurationJSONRequestBody defines body for CloneConfiguration for application/json ContentType.
+type CloneConfigurationJSONRequestBody = ConfigurationClone
+
+// PatchComponentParametersJSONRequestBody defines body for PatchComponentParameters for application/json ContentType.
+type PatchComponentParametersJSONRequestBody = Params
+
+// AddServerReferenceJSONRequestBody defines body for AddServerReference for application/json ContentType.
+type AddServerReferenceJSONRequestBody = ServerReferenceAdd
+
+// ChangeServerReferenceJSONRequestBody defines body for ChangeServerReference for application/json ContentType.
+type ChangeServerReferenceJSONRequestBody = ReferenceChange
+
+// AddContainerReferenceJSONRequestBody defines body for AddContainerReference for application/json ContentType.
+type AddContainerReferenceJSONRequestBody = ContainerReferenceAdd
+
+// ChangeContainerReferenceJSONRequestBody defines body for ChangeContainerReference for application/json ContentType.
+type ChangeContainerReferenceJSONRequestBody = ReferenceChange
+
+// UpdateDistributionJSONRequestBody defines body for UpdateDistribution for application/json ContentType.
+type UpdateDistributionJSONRequestBody = DistributionUpdate
+
+// PatchLinkParametersJSONRequestBody defines body for PatchLinkParameters for application/json ContentType.
+type PatchLinkParametersJSONRequestBody = Params
+
+// PatchGlobalParametersJSONRequestBody defines body for PatchGlobalParameters for application/json ContentType.
+type PatchGlobalParametersJSONRequestBody = Params
+
+// AddTopologyReferenceJSONRequestBody defines body for AddTopologyReference for application/json ContentType.
+type AddTopologyReferenceJSONRequestBody = TopologyReferenceAdd
+
+// ChangeTopologyReferenceJSONRequestBody defines body for ChangeTopologyReference for application/json ContentType.
+type ChangeTopologyReferenceJSONRequestBody = TopologyReferenceChange
+
+// AttachTracesetJSONRequestBody defines body for AttachTraceset for application/json ContentType.
+type AttachTracesetJSONRequestBody = TracesetAttachment
+
 // SubmitSimpleJSONRequestBody defines body for SubmitSimple for application/json ContentType.
 type SubmitSimpleJSONRequestBody = SimpleSubmission
 
@@ -2490,6 +4269,15 @@ type PreviewSimpleJSONRequestBody = SimpleSubmission
 
 // StartSimulationJSONRequestBody defines body for StartSimulation for application/json ContentType.
 type StartSimulationJSONRequestBody = SimulationStart
+
+// CreateTemplateJSONRequestBody defines body for CreateTemplate for application/json ContentType.
+type CreateTemplateJSONRequestBody = TemplateCreate
+
+// CloneTemplateJSONRequestBody defines body for CloneTemplate for application/json ContentType.
+type CloneTemplateJSONRequestBody = TemplateClone
+
+// ValidateTopologyJSONRequestBody defines body for ValidateTopology for application/json ContentType.
+type ValidateTopologyJSONRequestBody = TopologyDocument
 
 // CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
 type CreateWorkspaceJSONRequestBody = WorkspaceCreate
@@ -2523,6 +4311,15 @@ type ServerInterface interface {
 	// ListRates List rates
 	// (GET /api/v1/billing/rates)
 	ListRates(w http.ResponseWriter, r *http.Request, params ListRatesParams)
+	// ListChartDefinitions List the definitions of all charts
+	// (GET /api/v1/chart-definitions)
+	ListChartDefinitions(w http.ResponseWriter, r *http.Request, params ListChartDefinitionsParams)
+	// ListComponents List what configurations are made of
+	// (GET /api/v1/components)
+	ListComponents(w http.ResponseWriter, r *http.Request, params ListComponentsParams)
+	// GetComponent Get a component and the schema of its parameters
+	// (GET /api/v1/components/{component_id})
+	GetComponent(w http.ResponseWriter, r *http.Request, componentID string, params GetComponentParams)
 	// ListConfigurations List configurations
 	// (GET /api/v1/configurations)
 	ListConfigurations(w http.ResponseWriter, r *http.Request, params ListConfigurationsParams)
@@ -2535,6 +4332,96 @@ type ServerInterface interface {
 	// GetConfiguration Get a configuration
 	// (GET /api/v1/configurations/{config_id})
 	GetConfiguration(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params GetConfigurationParams)
+	// UpdateConfiguration Replace members of a configuration
+	// (PATCH /api/v1/configurations/{config_id})
+	UpdateConfiguration(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params UpdateConfigurationParams)
+	// ListConfigurationApplications List the applications of a configuration
+	// (GET /api/v1/configurations/{config_id}/applications)
+	ListConfigurationApplications(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListConfigurationApplicationsParams)
+	// AddApplication Declare an application
+	// (POST /api/v1/configurations/{config_id}/applications)
+	AddApplication(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AddApplicationParams)
+	// RemoveApplication Remove an application
+	// (DELETE /api/v1/configurations/{config_id}/applications/{app_name})
+	RemoveApplication(w http.ResponseWriter, r *http.Request, configID ConfigurationID, appName ApplicationName, params RemoveApplicationParams)
+	// PatchApplicationParameters Change parameters of an application
+	// (PATCH /api/v1/configurations/{config_id}/applications/{app_name}/parameters)
+	PatchApplicationParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, appName ApplicationName, params PatchApplicationParametersParams)
+	// CloneConfiguration Copy a configuration
+	// (POST /api/v1/configurations/{config_id}/clone)
+	CloneConfiguration(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params CloneConfigurationParams)
+	// ListConfigurationComponents List the components of a configuration
+	// (GET /api/v1/configurations/{config_id}/components)
+	ListConfigurationComponents(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListConfigurationComponentsParams)
+	// AddComponent Declare a component, a container or a link
+	// (POST /api/v1/configurations/{config_id}/components)
+	AddComponent(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AddComponentParams)
+	// RemoveComponent Remove a component, a container or a link
+	// (DELETE /api/v1/configurations/{config_id}/components/{component_name})
+	RemoveComponent(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params RemoveComponentParams)
+	// PatchComponentParameters Change parameters of a component
+	// (PATCH /api/v1/configurations/{config_id}/components/{component_name}/parameters)
+	PatchComponentParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params PatchComponentParametersParams)
+	// AddServerReference Put a NIC, a GPU or an application into a server
+	// (PATCH /api/v1/configurations/{config_id}/configurations/{component_name})
+	AddServerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params AddServerReferenceParams)
+	// RemoveServerReference Take something out of a server
+	// (DELETE /api/v1/configurations/{config_id}/configurations/{component_name}/components/{child_name})
+	RemoveServerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, childName ChildName, params RemoveServerReferenceParams)
+	// ChangeServerReference Change the count or the group of what a server holds
+	// (PATCH /api/v1/configurations/{config_id}/configurations/{component_name}/components/{child_name})
+	ChangeServerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, childName ChildName, params ChangeServerReferenceParams)
+	// ListConfigurationContainers List the containers of a configuration
+	// (GET /api/v1/configurations/{config_id}/containers)
+	ListConfigurationContainers(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListConfigurationContainersParams)
+	// AddContainerReference Put a switch, a server or a rack into a container
+	// (PATCH /api/v1/configurations/{config_id}/containers/{container_name})
+	AddContainerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, containerName ContainerName, params AddContainerReferenceParams)
+	// GetAllowedComponents Get what a container may hold
+	// (GET /api/v1/configurations/{config_id}/containers/{container_name}/allowed)
+	GetAllowedComponents(w http.ResponseWriter, r *http.Request, configID ConfigurationID, containerName EntityName, params GetAllowedComponentsParams)
+	// RemoveContainerReference Take something out of a container
+	// (DELETE /api/v1/configurations/{config_id}/containers/{container_name}/components/{component_name})
+	RemoveContainerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, containerName ContainerName, componentName ComponentName, params RemoveContainerReferenceParams)
+	// ChangeContainerReference Change the count or the group of what a container holds
+	// (PATCH /api/v1/configurations/{config_id}/containers/{container_name}/components/{component_name})
+	ChangeContainerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, containerName ContainerName, componentName ComponentName, params ChangeContainerReferenceParams)
+	// GetConfigurationDiff Compare two versions of a configuration
+	// (GET /api/v1/configurations/{config_id}/diff)
+	GetConfigurationDiff(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params GetConfigurationDiffParams)
+	// UpdateDistribution Change one share of the distribution of applications
+	// (PATCH /api/v1/configurations/{config_id}/distribution)
+	UpdateDistribution(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params UpdateDistributionParams)
+	// ListConfigurationLinks List the links of a configuration
+	// (GET /api/v1/configurations/{config_id}/links)
+	ListConfigurationLinks(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListConfigurationLinksParams)
+	// PatchLinkParameters Change parameters of a link
+	// (PATCH /api/v1/configurations/{config_id}/links/{link_name}/parameters)
+	PatchLinkParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, linkName LinkName, params PatchLinkParametersParams)
+	// PatchGlobalParameters Change global parameters
+	// (PATCH /api/v1/configurations/{config_id}/parameters)
+	PatchGlobalParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params PatchGlobalParametersParams)
+	// GetSoftwareVersion Get the software version of a configuration
+	// (GET /api/v1/configurations/{config_id}/software-version)
+	GetSoftwareVersion(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params GetSoftwareVersionParams)
+	// AddTopologyReference Put something into the topology
+	// (PATCH /api/v1/configurations/{config_id}/topology)
+	AddTopologyReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AddTopologyReferenceParams)
+	// RemoveTopologyReference Take something out of the topology
+	// (DELETE /api/v1/configurations/{config_id}/topology/{component_name})
+	RemoveTopologyReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params RemoveTopologyReferenceParams)
+	// ChangeTopologyReference Change the count of what the topology holds
+	// (PATCH /api/v1/configurations/{config_id}/topology/{component_name})
+	ChangeTopologyReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params ChangeTopologyReferenceParams)
+	// DetachTraceset Detach the traceset
+	// (DELETE /api/v1/configurations/{config_id}/traceset)
+	DetachTraceset(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params DetachTracesetParams)
+	// ListTracesetCandidates List tracesets to attach to a configuration
+	// (GET /api/v1/configurations/{config_id}/traceset)
+	ListTracesetCandidates(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListTracesetCandidatesParams)
+	// AttachTraceset Attach a traceset
+	// (PATCH /api/v1/configurations/{config_id}/traceset)
+	AttachTraceset(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AttachTracesetParams)
 	// ValidateConfiguration Validate the current version
 	// (POST /api/v1/configurations/{config_id}/validate)
 	ValidateConfiguration(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ValidateConfigurationParams)
@@ -2550,6 +4437,15 @@ type ServerInterface interface {
 	// GetReadiness Do its parts work
 	// (GET /api/v1/health/ready)
 	GetReadiness(w http.ResponseWriter, r *http.Request)
+	// ListModels List the models of the catalogue
+	// (GET /api/v1/models)
+	ListModels(w http.ResponseWriter, r *http.Request, params ListModelsParams)
+	// GetModel Get a declaration of the model
+	// (GET /api/v1/models/{model_id})
+	GetModel(w http.ResponseWriter, r *http.Request, modelID ModelName, params GetModelParams)
+	// ListModelVersions List the versions of a model
+	// (GET /api/v1/models/{model_id}/versions)
+	ListModelVersions(w http.ResponseWriter, r *http.Request, modelID ModelName)
 	// GetCompatibility List operations and their algorithms
 	// (GET /api/v1/simple/compatibility)
 	GetCompatibility(w http.ResponseWriter, r *http.Request)
@@ -2586,6 +4482,21 @@ type ServerInterface interface {
 	// TerminateSimulation Terminate a running simulation
 	// (POST /api/v1/simulations/{sim_id}/terminate)
 	TerminateSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID, params TerminateSimulationParams)
+	// ListTemplates List templates
+	// (GET /api/v1/templates)
+	ListTemplates(w http.ResponseWriter, r *http.Request, params ListTemplatesParams)
+	// CreateTemplate Create a template
+	// (POST /api/v1/templates)
+	CreateTemplate(w http.ResponseWriter, r *http.Request, params CreateTemplateParams)
+	// GetTemplate Get a template
+	// (GET /api/v1/templates/{template_id})
+	GetTemplate(w http.ResponseWriter, r *http.Request, templateID TemplateID, params GetTemplateParams)
+	// CloneTemplate Make a configuration from a template
+	// (POST /api/v1/templates/{template_id}/clone)
+	CloneTemplate(w http.ResponseWriter, r *http.Request, templateID TemplateID, params CloneTemplateParams)
+	// ValidateTopology Validate a topology while it is drawn
+	// (POST /api/v1/topology/validate)
+	ValidateTopology(w http.ResponseWriter, r *http.Request)
 	// ListWorkspaces List workspaces
 	// (GET /api/v1/workspaces)
 	ListWorkspaces(w http.ResponseWriter, r *http.Request, params ListWorkspacesParams)
@@ -2652,6 +4563,24 @@ func (_ Unimplemented) ListRates(w http.ResponseWriter, r *http.Request, params 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListChartDefinitions List the definitions of all charts
+// (GET /api/v1/chart-definitions)
+func (_ Unimplemented) ListChartDefinitions(w http.ResponseWriter, r *http.Request, params ListChartDefinitionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListComponents List what configurations are made of
+// (GET /api/v1/components)
+func (_ Unimplemented) ListComponents(w http.ResponseWriter, r *http.Request, params ListComponentsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetComponent Get a component and the schema of its parameters
+// (GET /api/v1/components/{component_id})
+func (_ Unimplemented) GetComponent(w http.ResponseWriter, r *http.Request, componentID string, params GetComponentParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListConfigurations List configurations
 // (GET /api/v1/configurations)
 func (_ Unimplemented) ListConfigurations(w http.ResponseWriter, r *http.Request, params ListConfigurationsParams) {
@@ -2673,6 +4602,186 @@ func (_ Unimplemented) DeleteConfiguration(w http.ResponseWriter, r *http.Reques
 // GetConfiguration Get a configuration
 // (GET /api/v1/configurations/{config_id})
 func (_ Unimplemented) GetConfiguration(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params GetConfigurationParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// UpdateConfiguration Replace members of a configuration
+// (PATCH /api/v1/configurations/{config_id})
+func (_ Unimplemented) UpdateConfiguration(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params UpdateConfigurationParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListConfigurationApplications List the applications of a configuration
+// (GET /api/v1/configurations/{config_id}/applications)
+func (_ Unimplemented) ListConfigurationApplications(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListConfigurationApplicationsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AddApplication Declare an application
+// (POST /api/v1/configurations/{config_id}/applications)
+func (_ Unimplemented) AddApplication(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AddApplicationParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RemoveApplication Remove an application
+// (DELETE /api/v1/configurations/{config_id}/applications/{app_name})
+func (_ Unimplemented) RemoveApplication(w http.ResponseWriter, r *http.Request, configID ConfigurationID, appName ApplicationName, params RemoveApplicationParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// PatchApplicationParameters Change parameters of an application
+// (PATCH /api/v1/configurations/{config_id}/applications/{app_name}/parameters)
+func (_ Unimplemented) PatchApplicationParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, appName ApplicationName, params PatchApplicationParametersParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CloneConfiguration Copy a configuration
+// (POST /api/v1/configurations/{config_id}/clone)
+func (_ Unimplemented) CloneConfiguration(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params CloneConfigurationParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListConfigurationComponents List the components of a configuration
+// (GET /api/v1/configurations/{config_id}/components)
+func (_ Unimplemented) ListConfigurationComponents(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListConfigurationComponentsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AddComponent Declare a component, a container or a link
+// (POST /api/v1/configurations/{config_id}/components)
+func (_ Unimplemented) AddComponent(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AddComponentParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RemoveComponent Remove a component, a container or a link
+// (DELETE /api/v1/configurations/{config_id}/components/{component_name})
+func (_ Unimplemented) RemoveComponent(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params RemoveComponentParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// PatchComponentParameters Change parameters of a component
+// (PATCH /api/v1/configurations/{config_id}/components/{component_name}/parameters)
+func (_ Unimplemented) PatchComponentParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params PatchComponentParametersParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AddServerReference Put a NIC, a GPU or an application into a server
+// (PATCH /api/v1/configurations/{config_id}/configurations/{component_name})
+func (_ Unimplemented) AddServerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params AddServerReferenceParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RemoveServerReference Take something out of a server
+// (DELETE /api/v1/configurations/{config_id}/configurations/{component_name}/components/{child_name})
+func (_ Unimplemented) RemoveServerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, childName ChildName, params RemoveServerReferenceParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ChangeServerReference Change the count or the group of what a server holds
+// (PATCH /api/v1/configurations/{config_id}/configurations/{component_name}/components/{child_name})
+func (_ Unimplemented) ChangeServerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, childName ChildName, params ChangeServerReferenceParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListConfigurationContainers List the containers of a configuration
+// (GET /api/v1/configurations/{config_id}/containers)
+func (_ Unimplemented) ListConfigurationContainers(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListConfigurationContainersParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AddContainerReference Put a switch, a server or a rack into a container
+// (PATCH /api/v1/configurations/{config_id}/containers/{container_name})
+func (_ Unimplemented) AddContainerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, containerName ContainerName, params AddContainerReferenceParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetAllowedComponents Get what a container may hold
+// (GET /api/v1/configurations/{config_id}/containers/{container_name}/allowed)
+func (_ Unimplemented) GetAllowedComponents(w http.ResponseWriter, r *http.Request, configID ConfigurationID, containerName EntityName, params GetAllowedComponentsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RemoveContainerReference Take something out of a container
+// (DELETE /api/v1/configurations/{config_id}/containers/{container_name}/components/{component_name})
+func (_ Unimplemented) RemoveContainerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, containerName ContainerName, componentName ComponentName, params RemoveContainerReferenceParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ChangeContainerReference Change the count or the group of what a container holds
+// (PATCH /api/v1/configurations/{config_id}/containers/{container_name}/components/{component_name})
+func (_ Unimplemented) ChangeContainerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, containerName ContainerName, componentName ComponentName, params ChangeContainerReferenceParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetConfigurationDiff Compare two versions of a configuration
+// (GET /api/v1/configurations/{config_id}/diff)
+func (_ Unimplemented) GetConfigurationDiff(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params GetConfigurationDiffParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// UpdateDistribution Change one share of the distribution of applications
+// (PATCH /api/v1/configurations/{config_id}/distribution)
+func (_ Unimplemented) UpdateDistribution(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params UpdateDistributionParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListConfigurationLinks List the links of a configuration
+// (GET /api/v1/configurations/{config_id}/links)
+func (_ Unimplemented) ListConfigurationLinks(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListConfigurationLinksParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// PatchLinkParameters Change parameters of a link
+// (PATCH /api/v1/configurations/{config_id}/links/{link_name}/parameters)
+func (_ Unimplemented) PatchLinkParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, linkName LinkName, params PatchLinkParametersParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// PatchGlobalParameters Change global parameters
+// (PATCH /api/v1/configurations/{config_id}/parameters)
+func (_ Unimplemented) PatchGlobalParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params PatchGlobalParametersParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetSoftwareVersion Get the software version of a configuration
+// (GET /api/v1/configurations/{config_id}/software-version)
+func (_ Unimplemented) GetSoftwareVersion(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params GetSoftwareVersionParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AddTopologyReference Put something into the topology
+// (PATCH /api/v1/configurations/{config_id}/topology)
+func (_ Unimplemented) AddTopologyReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AddTopologyReferenceParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RemoveTopologyReference Take something out of the topology
+// (DELETE /api/v1/configurations/{config_id}/topology/{component_name})
+func (_ Unimplemented) RemoveTopologyReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params RemoveTopologyReferenceParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ChangeTopologyReference Change the count of what the topology holds
+// (PATCH /api/v1/configurations/{config_id}/topology/{component_name})
+func (_ Unimplemented) ChangeTopologyReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params ChangeTopologyReferenceParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DetachTraceset Detach the traceset
+// (DELETE /api/v1/configurations/{config_id}/traceset)
+func (_ Unimplemented) DetachTraceset(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params DetachTracesetParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListTracesetCandidates List tracesets to attach to a configuration
+// (GET /api/v1/configurations/{config_id}/traceset)
+func (_ Unimplemented) ListTracesetCandidates(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListTracesetCandidatesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AttachTraceset Attach a traceset
+// (PATCH /api/v1/configurations/{config_id}/traceset)
+func (_ Unimplemented) AttachTraceset(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AttachTracesetParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2703,6 +4812,24 @@ func (_ Unimplemented) GetHealth(w http.ResponseWriter, r *http.Request) {
 // GetReadiness Do its parts work
 // (GET /api/v1/health/ready)
 func (_ Unimplemented) GetReadiness(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListModels List the models of the catalogue
+// (GET /api/v1/models)
+func (_ Unimplemented) ListModels(w http.ResponseWriter, r *http.Request, params ListModelsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetModel Get a declaration of the model
+// (GET /api/v1/models/{model_id})
+func (_ Unimplemented) GetModel(w http.ResponseWriter, r *http.Request, modelID ModelName, params GetModelParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListModelVersions List the versions of a model
+// (GET /api/v1/models/{model_id}/versions)
+func (_ Unimplemented) ListModelVersions(w http.ResponseWriter, r *http.Request, modelID ModelName) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2775,6 +4902,36 @@ func (_ Unimplemented) GetResultDownload(w http.ResponseWriter, r *http.Request,
 // TerminateSimulation Terminate a running simulation
 // (POST /api/v1/simulations/{sim_id}/terminate)
 func (_ Unimplemented) TerminateSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID, params TerminateSimulationParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListTemplates List templates
+// (GET /api/v1/templates)
+func (_ Unimplemented) ListTemplates(w http.ResponseWriter, r *http.Request, params ListTemplatesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateTemplate Create a template
+// (POST /api/v1/templates)
+func (_ Unimplemented) CreateTemplate(w http.ResponseWriter, r *http.Request, params CreateTemplateParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetTemplate Get a template
+// (GET /api/v1/templates/{template_id})
+func (_ Unimplemented) GetTemplate(w http.ResponseWriter, r *http.Request, templateID TemplateID, params GetTemplateParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CloneTemplate Make a configuration from a template
+// (POST /api/v1/templates/{template_id}/clone)
+func (_ Unimplemented) CloneTemplate(w http.ResponseWriter, r *http.Request, templateID TemplateID, params CloneTemplateParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ValidateTopology Validate a topology while it is drawn
+// (POST /api/v1/topology/validate)
+func (_ Unimplemented) ValidateTopology(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3372,6 +5529,208 @@ func (siw *ServerInterfaceWrapper) ListRates(w http.ResponseWriter, r *http.Requ
 	handler.ServeHTTP(w, r)
 }
 
+// ListChartDefinitions operation middleware
+func (siw *ServerInterfaceWrapper) ListChartDefinitions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListChartDefinitionsParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListChartDefinitions(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListComponents operation middleware
+func (siw *ServerInterfaceWrapper) ListComponents(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListComponentsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "next" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "category" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "category", r.URL.Query(), &params.Category, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "category"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "category", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListComponents(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetComponent operation middleware
+func (siw *ServerInterfaceWrapper) GetComponent(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "component_id" -------------
+	var componentID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "component_id", chi.URLParam(r, "component_id"), &componentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetComponentParams
+
+	// ------------- Optional query parameter "version" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", r.URL.Query(), &params.Version, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "version"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "notes" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "notes", r.URL.Query(), &params.Notes, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "notes"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "notes", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetComponent(w, r, componentID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListConfigurations operation middleware
 func (siw *ServerInterfaceWrapper) ListConfigurations(w http.ResponseWriter, r *http.Request) {
 
@@ -3656,6 +6015,2308 @@ func (siw *ServerInterfaceWrapper) GetConfiguration(w http.ResponseWriter, r *ht
 	handler.ServeHTTP(w, r)
 }
 
+// UpdateConfiguration operation middleware
+func (siw *ServerInterfaceWrapper) UpdateConfiguration(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateConfigurationParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UpdateConfiguration(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListConfigurationApplications operation middleware
+func (siw *ServerInterfaceWrapper) ListConfigurationApplications(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListConfigurationApplicationsParams
+
+	// ------------- Optional query parameter "withDetails" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "withDetails", r.URL.Query(), &params.WithDetails, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "withDetails"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "withDetails", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListConfigurationApplications(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AddApplication operation middleware
+func (siw *ServerInterfaceWrapper) AddApplication(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddApplicationParams
+
+	// ------------- Required query parameter "modelId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "modelId", r.URL.Query(), &params.ModelID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "modelId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "modelId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "version" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", r.URL.Query(), &params.Version, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "version"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AddApplication(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RemoveApplication operation middleware
+func (siw *ServerInterfaceWrapper) RemoveApplication(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "app_name" -------------
+	var appName ApplicationName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "app_name", chi.URLParam(r, "app_name"), &appName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "app_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveApplicationParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RemoveApplication(w, r, configID, appName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PatchApplicationParameters operation middleware
+func (siw *ServerInterfaceWrapper) PatchApplicationParameters(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "app_name" -------------
+	var appName ApplicationName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "app_name", chi.URLParam(r, "app_name"), &appName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "app_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatchApplicationParametersParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PatchApplicationParameters(w, r, configID, appName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CloneConfiguration operation middleware
+func (siw *ServerInterfaceWrapper) CloneConfiguration(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CloneConfigurationParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CloneConfiguration(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListConfigurationComponents operation middleware
+func (siw *ServerInterfaceWrapper) ListConfigurationComponents(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListConfigurationComponentsParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "withDetails" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "withDetails", r.URL.Query(), &params.WithDetails, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "withDetails"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "withDetails", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "next" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListConfigurationComponents(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AddComponent operation middleware
+func (siw *ServerInterfaceWrapper) AddComponent(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddComponentParams
+
+	// ------------- Required query parameter "modelId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "modelId", r.URL.Query(), &params.ModelID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "modelId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "modelId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "version" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", r.URL.Query(), &params.Version, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "version"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AddComponent(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RemoveComponent operation middleware
+func (siw *ServerInterfaceWrapper) RemoveComponent(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "component_name" -------------
+	var componentName ComponentName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveComponentParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RemoveComponent(w, r, configID, componentName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PatchComponentParameters operation middleware
+func (siw *ServerInterfaceWrapper) PatchComponentParameters(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "component_name" -------------
+	var componentName ComponentName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatchComponentParametersParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PatchComponentParameters(w, r, configID, componentName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AddServerReference operation middleware
+func (siw *ServerInterfaceWrapper) AddServerReference(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "component_name" -------------
+	var componentName ComponentName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddServerReferenceParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AddServerReference(w, r, configID, componentName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RemoveServerReference operation middleware
+func (siw *ServerInterfaceWrapper) RemoveServerReference(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "component_name" -------------
+	var componentName ComponentName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "child_name" -------------
+	var childName ChildName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "child_name", chi.URLParam(r, "child_name"), &childName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "child_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveServerReferenceParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RemoveServerReference(w, r, configID, componentName, childName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ChangeServerReference operation middleware
+func (siw *ServerInterfaceWrapper) ChangeServerReference(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "component_name" -------------
+	var componentName ComponentName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "child_name" -------------
+	var childName ChildName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "child_name", chi.URLParam(r, "child_name"), &childName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "child_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ChangeServerReferenceParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ChangeServerReference(w, r, configID, componentName, childName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListConfigurationContainers operation middleware
+func (siw *ServerInterfaceWrapper) ListConfigurationContainers(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListConfigurationContainersParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "next" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListConfigurationContainers(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AddContainerReference operation middleware
+func (siw *ServerInterfaceWrapper) AddContainerReference(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "container_name" -------------
+	var containerName ContainerName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "container_name", chi.URLParam(r, "container_name"), &containerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "container_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddContainerReferenceParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AddContainerReference(w, r, configID, containerName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetAllowedComponents operation middleware
+func (siw *ServerInterfaceWrapper) GetAllowedComponents(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "container_name" -------------
+	var containerName EntityName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "container_name", chi.URLParam(r, "container_name"), &containerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "container_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetAllowedComponentsParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetAllowedComponents(w, r, configID, containerName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RemoveContainerReference operation middleware
+func (siw *ServerInterfaceWrapper) RemoveContainerReference(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "container_name" -------------
+	var containerName ContainerName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "container_name", chi.URLParam(r, "container_name"), &containerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "container_name", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "component_name" -------------
+	var componentName ComponentName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveContainerReferenceParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RemoveContainerReference(w, r, configID, containerName, componentName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ChangeContainerReference operation middleware
+func (siw *ServerInterfaceWrapper) ChangeContainerReference(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "container_name" -------------
+	var containerName ContainerName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "container_name", chi.URLParam(r, "container_name"), &containerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "container_name", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "component_name" -------------
+	var componentName ComponentName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ChangeContainerReferenceParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ChangeContainerReference(w, r, configID, containerName, componentName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetConfigurationDiff operation middleware
+func (siw *ServerInterfaceWrapper) GetConfigurationDiff(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetConfigurationDiffParams
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetConfigurationDiff(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// UpdateDistribution operation middleware
+func (siw *ServerInterfaceWrapper) UpdateDistribution(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateDistributionParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UpdateDistribution(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListConfigurationLinks operation middleware
+func (siw *ServerInterfaceWrapper) ListConfigurationLinks(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListConfigurationLinksParams
+
+	// ------------- Optional query parameter "withDetails" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "withDetails", r.URL.Query(), &params.WithDetails, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "withDetails"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "withDetails", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListConfigurationLinks(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PatchLinkParameters operation middleware
+func (siw *ServerInterfaceWrapper) PatchLinkParameters(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "link_name" -------------
+	var linkName LinkName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "link_name", chi.URLParam(r, "link_name"), &linkName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "link_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatchLinkParametersParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PatchLinkParameters(w, r, configID, linkName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PatchGlobalParameters operation middleware
+func (siw *ServerInterfaceWrapper) PatchGlobalParameters(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatchGlobalParametersParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PatchGlobalParameters(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetSoftwareVersion operation middleware
+func (siw *ServerInterfaceWrapper) GetSoftwareVersion(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetSoftwareVersionParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetSoftwareVersion(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AddTopologyReference operation middleware
+func (siw *ServerInterfaceWrapper) AddTopologyReference(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddTopologyReferenceParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AddTopologyReference(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RemoveTopologyReference operation middleware
+func (siw *ServerInterfaceWrapper) RemoveTopologyReference(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "component_name" -------------
+	var componentName ComponentName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RemoveTopologyReferenceParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RemoveTopologyReference(w, r, configID, componentName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ChangeTopologyReference operation middleware
+func (siw *ServerInterfaceWrapper) ChangeTopologyReference(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "component_name" -------------
+	var componentName ComponentName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ChangeTopologyReferenceParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ChangeTopologyReference(w, r, configID, componentName, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DetachTraceset operation middleware
+func (siw *ServerInterfaceWrapper) DetachTraceset(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DetachTracesetParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DetachTraceset(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListTracesetCandidates operation middleware
+func (siw *ServerInterfaceWrapper) ListTracesetCandidates(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTracesetCandidatesParams
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "scope" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "scope", r.URL.Query(), &params.Scope, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "scope"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "scope", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "next" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListTracesetCandidates(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AttachTraceset operation middleware
+func (siw *ServerInterfaceWrapper) AttachTraceset(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AttachTracesetParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AttachTraceset(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ValidateConfiguration operation middleware
 func (siw *ServerInterfaceWrapper) ValidateConfiguration(w http.ResponseWriter, r *http.Request) {
 
@@ -3805,6 +8466,193 @@ func (siw *ServerInterfaceWrapper) GetReadiness(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetReadiness(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListModels operation middleware
+func (siw *ServerInterfaceWrapper) ListModels(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListModelsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "next" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "vendor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "vendor", r.URL.Query(), &params.Vendor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "vendor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "vendor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", r.URL.Query(), &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "search"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "search", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListModels(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetModel operation middleware
+func (siw *ServerInterfaceWrapper) GetModel(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "model_id" -------------
+	var modelID ModelName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "model_id", chi.URLParam(r, "model_id"), &modelID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "model_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetModelParams
+
+	// ------------- Optional query parameter "version" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", r.URL.Query(), &params.Version, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "version"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetModel(w, r, modelID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListModelVersions operation middleware
+func (siw *ServerInterfaceWrapper) ListModelVersions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "model_id" -------------
+	var modelID ModelName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "model_id", chi.URLParam(r, "model_id"), &modelID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "model_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListModelVersions(w, r, modelID)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4537,6 +9385,246 @@ func (siw *ServerInterfaceWrapper) TerminateSimulation(w http.ResponseWriter, r 
 	handler.ServeHTTP(w, r)
 }
 
+// ListTemplates operation middleware
+func (siw *ServerInterfaceWrapper) ListTemplates(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTemplatesParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "next" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "category" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "category", r.URL.Query(), &params.Category, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "category"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "category", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", r.URL.Query(), &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "search"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "search", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListTemplates(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateTemplate operation middleware
+func (siw *ServerInterfaceWrapper) CreateTemplate(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateTemplateParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateTemplate(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetTemplate operation middleware
+func (siw *ServerInterfaceWrapper) GetTemplate(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "template_id" -------------
+	var templateID TemplateID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "template_id", chi.URLParam(r, "template_id"), &templateID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "template_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetTemplateParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetTemplate(w, r, templateID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CloneTemplate operation middleware
+func (siw *ServerInterfaceWrapper) CloneTemplate(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "template_id" -------------
+	var templateID TemplateID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "template_id", chi.URLParam(r, "template_id"), &templateID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "template_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CloneTemplateParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CloneTemplate(w, r, templateID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ValidateTopology operation middleware
+func (siw *ServerInterfaceWrapper) ValidateTopology(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ValidateTopology(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListWorkspaces operation middleware
 func (siw *ServerInterfaceWrapper) ListWorkspaces(w http.ResponseWriter, r *http.Request) {
 
@@ -5045,6 +10133,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/v1/billing/rates", wrapper.ListRates)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/chart-definitions", wrapper.ListChartDefinitions)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/components", wrapper.ListComponents)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/components/{component_id}", wrapper.GetComponent)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/configurations", wrapper.ListConfigurations)
 	})
 	r.Group(func(r chi.Router) {
@@ -5055,6 +10152,96 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/configurations/{config_id}", wrapper.GetConfiguration)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}", wrapper.UpdateConfiguration)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/configurations/{config_id}/applications", wrapper.ListConfigurationApplications)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/configurations/{config_id}/applications", wrapper.AddApplication)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/v1/configurations/{config_id}/applications/{app_name}", wrapper.RemoveApplication)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/applications/{app_name}/parameters", wrapper.PatchApplicationParameters)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/configurations/{config_id}/clone", wrapper.CloneConfiguration)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/configurations/{config_id}/components", wrapper.ListConfigurationComponents)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/configurations/{config_id}/components", wrapper.AddComponent)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/v1/configurations/{config_id}/components/{component_name}", wrapper.RemoveComponent)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/components/{component_name}/parameters", wrapper.PatchComponentParameters)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/configurations/{component_name}", wrapper.AddServerReference)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/v1/configurations/{config_id}/configurations/{component_name}/components/{child_name}", wrapper.RemoveServerReference)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/configurations/{component_name}/components/{child_name}", wrapper.ChangeServerReference)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/configurations/{config_id}/containers", wrapper.ListConfigurationContainers)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/containers/{container_name}", wrapper.AddContainerReference)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/configurations/{config_id}/containers/{container_name}/allowed", wrapper.GetAllowedComponents)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/v1/configurations/{config_id}/containers/{container_name}/components/{component_name}", wrapper.RemoveContainerReference)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/containers/{container_name}/components/{component_name}", wrapper.ChangeContainerReference)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/configurations/{config_id}/diff", wrapper.GetConfigurationDiff)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/distribution", wrapper.UpdateDistribution)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/configurations/{config_id}/links", wrapper.ListConfigurationLinks)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/links/{link_name}/parameters", wrapper.PatchLinkParameters)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/parameters", wrapper.PatchGlobalParameters)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/configurations/{config_id}/software-version", wrapper.GetSoftwareVersion)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/topology", wrapper.AddTopologyReference)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/v1/configurations/{config_id}/topology/{component_name}", wrapper.RemoveTopologyReference)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/topology/{component_name}", wrapper.ChangeTopologyReference)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/v1/configurations/{config_id}/traceset", wrapper.DetachTraceset)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/configurations/{config_id}/traceset", wrapper.ListTracesetCandidates)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/traceset", wrapper.AttachTraceset)
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/api/v1/configurations/{config_id}/validate", wrapper.ValidateConfiguration)
@@ -5070,6 +10257,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/health/ready", wrapper.GetReadiness)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/models", wrapper.ListModels)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/models/{model_id}", wrapper.GetModel)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/models/{model_id}/versions", wrapper.ListModelVersions)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/simple/compatibility", wrapper.GetCompatibility)
@@ -5106,6 +10302,21 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/api/v1/simulations/{sim_id}/terminate", wrapper.TerminateSimulation)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/templates", wrapper.ListTemplates)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/templates", wrapper.CreateTemplate)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/templates/{template_id}", wrapper.GetTemplate)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/templates/{template_id}/clone", wrapper.CloneTemplate)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/topology/validate", wrapper.ValidateTopology)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/workspaces", wrapper.ListWorkspaces)
@@ -5290,6 +10501,105 @@ func (response ListRates200JSONResponse) VisitListRatesResponse(w http.ResponseW
 	return err
 }
 
+type ListChartDefinitionsRequestObject struct {
+	Params ListChartDefinitionsParams
+}
+
+type ListChartDefinitionsResponseObject interface {
+	VisitListChartDefinitionsResponse(w http.ResponseWriter) error
+}
+
+type ListChartDefinitions200ResponseHeaders struct {
+	ETag string
+}
+
+type ListChartDefinitions200JSONResponse struct {
+	Body    ChartDefinitions
+	Headers ListChartDefinitions200ResponseHeaders
+}
+
+func (response ListChartDefinitions200JSONResponse) VisitListChartDefinitionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListChartDefinitions304Response = NotModifiedResponse
+
+func (response ListChartDefinitions304Response) VisitListChartDefinitionsResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type ListComponentsRequestObject struct {
+	Params ListComponentsParams
+}
+
+type ListComponentsResponseObject interface {
+	VisitListComponentsResponse(w http.ResponseWriter) error
+}
+
+type ListComponents200JSONResponse ComponentList
+
+func (response ListComponents200JSONResponse) VisitListComponentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetComponentRequestObject struct {
+	ComponentID string `json:"component_id"`
+	Params      GetComponentParams
+}
+
+type GetComponentResponseObject interface {
+	VisitGetComponentResponse(w http.ResponseWriter) error
+}
+
+type GetComponent200ResponseHeaders struct {
+	ETag string
+}
+
+type GetComponent200JSONResponse struct {
+	Body    ComponentDetail
+	Headers GetComponent200ResponseHeaders
+}
+
+func (response GetComponent200JSONResponse) VisitGetComponentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetComponent304Response = NotModifiedResponse
+
+func (response GetComponent304Response) VisitGetComponentResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
 type ListConfigurationsRequestObject struct {
 	Params ListConfigurationsParams
 }
@@ -5399,6 +10709,942 @@ func (response GetConfiguration304Response) VisitGetConfigurationResponse(w http
 	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
 	w.WriteHeader(304)
 	return nil
+}
+
+type UpdateConfigurationRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   UpdateConfigurationParams
+	Body     *UpdateConfigurationJSONRequestBody
+}
+
+type UpdateConfigurationResponseObject interface {
+	VisitUpdateConfigurationResponse(w http.ResponseWriter) error
+}
+
+type UpdateConfiguration200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateConfiguration200JSONResponse struct {
+	Body    Configuration
+	Headers UpdateConfiguration200ResponseHeaders
+}
+
+func (response UpdateConfiguration200JSONResponse) VisitUpdateConfigurationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListConfigurationApplicationsRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   ListConfigurationApplicationsParams
+}
+
+type ListConfigurationApplicationsResponseObject interface {
+	VisitListConfigurationApplicationsResponse(w http.ResponseWriter) error
+}
+
+type ListConfigurationApplications200ResponseHeaders struct {
+	ETag string
+}
+
+type ListConfigurationApplications200JSONResponse struct {
+	Body    ConfigurationApplicationList
+	Headers ListConfigurationApplications200ResponseHeaders
+}
+
+func (response ListConfigurationApplications200JSONResponse) VisitListConfigurationApplicationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListConfigurationApplications304Response = NotModifiedResponse
+
+func (response ListConfigurationApplications304Response) VisitListConfigurationApplicationsResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type AddApplicationRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   AddApplicationParams
+}
+
+type AddApplicationResponseObject interface {
+	VisitAddApplicationResponse(w http.ResponseWriter) error
+}
+
+type AddApplication201ResponseHeaders struct {
+	ETag     string
+	Location string
+}
+
+type AddApplication201JSONResponse struct {
+	Body    Application
+	Headers AddApplication201ResponseHeaders
+}
+
+func (response AddApplication201JSONResponse) VisitAddApplicationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveApplicationRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	AppName  ApplicationName `json:"app_name"`
+	Params   RemoveApplicationParams
+}
+
+type RemoveApplicationResponseObject interface {
+	VisitRemoveApplicationResponse(w http.ResponseWriter) error
+}
+
+type RemoveApplication200ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveApplication200JSONResponse struct {
+	Body    ApplicationRemoval
+	Headers RemoveApplication200ResponseHeaders
+}
+
+func (response RemoveApplication200JSONResponse) VisitRemoveApplicationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchApplicationParametersRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	AppName  ApplicationName `json:"app_name"`
+	Params   PatchApplicationParametersParams
+	Body     *PatchApplicationParametersJSONRequestBody
+}
+
+type PatchApplicationParametersResponseObject interface {
+	VisitPatchApplicationParametersResponse(w http.ResponseWriter) error
+}
+
+type PatchApplicationParameters200ResponseHeaders struct {
+	ETag string
+}
+
+type PatchApplicationParameters200JSONResponse struct {
+	Body    Params
+	Headers PatchApplicationParameters200ResponseHeaders
+}
+
+func (response PatchApplicationParameters200JSONResponse) VisitPatchApplicationParametersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CloneConfigurationRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   CloneConfigurationParams
+	Body     *CloneConfigurationJSONRequestBody
+}
+
+type CloneConfigurationResponseObject interface {
+	VisitCloneConfigurationResponse(w http.ResponseWriter) error
+}
+
+type CloneConfiguration201ResponseHeaders struct {
+	ETag     string
+	Location string
+}
+
+type CloneConfiguration201JSONResponse struct {
+	Body    Configuration
+	Headers CloneConfiguration201ResponseHeaders
+}
+
+func (response CloneConfiguration201JSONResponse) VisitCloneConfigurationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListConfigurationComponentsRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   ListConfigurationComponentsParams
+}
+
+type ListConfigurationComponentsResponseObject interface {
+	VisitListConfigurationComponentsResponse(w http.ResponseWriter) error
+}
+
+type ListConfigurationComponents200JSONResponse ConfigurationComponentList
+
+func (response ListConfigurationComponents200JSONResponse) VisitListConfigurationComponentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddComponentRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   AddComponentParams
+}
+
+type AddComponentResponseObject interface {
+	VisitAddComponentResponse(w http.ResponseWriter) error
+}
+
+type AddComponent201ResponseHeaders struct {
+	ETag     string
+	Location string
+}
+
+type AddComponent201JSONResponse struct {
+	Body    Declaration
+	Headers AddComponent201ResponseHeaders
+}
+
+func (response AddComponent201JSONResponse) VisitAddComponentResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveComponentRequestObject struct {
+	ConfigID      ConfigurationID `json:"config_id"`
+	ComponentName ComponentName   `json:"component_name"`
+	Params        RemoveComponentParams
+}
+
+type RemoveComponentResponseObject interface {
+	VisitRemoveComponentResponse(w http.ResponseWriter) error
+}
+
+type RemoveComponent204ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveComponent204Response struct {
+	Headers RemoveComponent204ResponseHeaders
+}
+
+func (response RemoveComponent204Response) VisitRemoveComponentResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(204)
+	return nil
+}
+
+type PatchComponentParametersRequestObject struct {
+	ConfigID      ConfigurationID `json:"config_id"`
+	ComponentName ComponentName   `json:"component_name"`
+	Params        PatchComponentParametersParams
+	Body          *PatchComponentParametersJSONRequestBody
+}
+
+type PatchComponentParametersResponseObject interface {
+	VisitPatchComponentParametersResponse(w http.ResponseWriter) error
+}
+
+type PatchComponentParameters200ResponseHeaders struct {
+	ETag string
+}
+
+type PatchComponentParameters200JSONResponse struct {
+	Body    Params
+	Headers PatchComponentParameters200ResponseHeaders
+}
+
+func (response PatchComponentParameters200JSONResponse) VisitPatchComponentParametersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddServerReferenceRequestObject struct {
+	ConfigID      ConfigurationID `json:"config_id"`
+	ComponentName ComponentName   `json:"component_name"`
+	Params        AddServerReferenceParams
+	Body          *AddServerReferenceJSONRequestBody
+}
+
+type AddServerReferenceResponseObject interface {
+	VisitAddServerReferenceResponse(w http.ResponseWriter) error
+}
+
+type AddServerReference200ResponseHeaders struct {
+	ETag string
+}
+
+type AddServerReference200JSONResponse struct {
+	Body    Component
+	Headers AddServerReference200ResponseHeaders
+}
+
+func (response AddServerReference200JSONResponse) VisitAddServerReferenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveServerReferenceRequestObject struct {
+	ConfigID      ConfigurationID `json:"config_id"`
+	ComponentName ComponentName   `json:"component_name"`
+	ChildName     ChildName       `json:"child_name"`
+	Params        RemoveServerReferenceParams
+}
+
+type RemoveServerReferenceResponseObject interface {
+	VisitRemoveServerReferenceResponse(w http.ResponseWriter) error
+}
+
+type RemoveServerReference204ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveServerReference204Response struct {
+	Headers RemoveServerReference204ResponseHeaders
+}
+
+func (response RemoveServerReference204Response) VisitRemoveServerReferenceResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(204)
+	return nil
+}
+
+type ChangeServerReferenceRequestObject struct {
+	ConfigID      ConfigurationID `json:"config_id"`
+	ComponentName ComponentName   `json:"component_name"`
+	ChildName     ChildName       `json:"child_name"`
+	Params        ChangeServerReferenceParams
+	Body          *ChangeServerReferenceJSONRequestBody
+}
+
+type ChangeServerReferenceResponseObject interface {
+	VisitChangeServerReferenceResponse(w http.ResponseWriter) error
+}
+
+type ChangeServerReference200ResponseHeaders struct {
+	ETag string
+}
+
+type ChangeServerReference200JSONResponse struct {
+	Body    Component
+	Headers ChangeServerReference200ResponseHeaders
+}
+
+func (response ChangeServerReference200JSONResponse) VisitChangeServerReferenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListConfigurationContainersRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   ListConfigurationContainersParams
+}
+
+type ListConfigurationContainersResponseObject interface {
+	VisitListConfigurationContainersResponse(w http.ResponseWriter) error
+}
+
+type ListConfigurationContainers200JSONResponse ConfigurationContainerList
+
+func (response ListConfigurationContainers200JSONResponse) VisitListConfigurationContainersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddContainerReferenceRequestObject struct {
+	ConfigID      ConfigurationID `json:"config_id"`
+	ContainerName ContainerName   `json:"container_name"`
+	Params        AddContainerReferenceParams
+	Body          *AddContainerReferenceJSONRequestBody
+}
+
+type AddContainerReferenceResponseObject interface {
+	VisitAddContainerReferenceResponse(w http.ResponseWriter) error
+}
+
+type AddContainerReference200ResponseHeaders struct {
+	ETag string
+}
+
+type AddContainerReference200JSONResponse struct {
+	Body    Container
+	Headers AddContainerReference200ResponseHeaders
+}
+
+func (response AddContainerReference200JSONResponse) VisitAddContainerReferenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAllowedComponentsRequestObject struct {
+	ConfigID      ConfigurationID `json:"config_id"`
+	ContainerName EntityName      `json:"container_name"`
+	Params        GetAllowedComponentsParams
+}
+
+type GetAllowedComponentsResponseObject interface {
+	VisitGetAllowedComponentsResponse(w http.ResponseWriter) error
+}
+
+type GetAllowedComponents200ResponseHeaders struct {
+	ETag string
+}
+
+type GetAllowedComponents200JSONResponse struct {
+	Body    AllowedInContainer
+	Headers GetAllowedComponents200ResponseHeaders
+}
+
+func (response GetAllowedComponents200JSONResponse) VisitGetAllowedComponentsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAllowedComponents304Response = NotModifiedResponse
+
+func (response GetAllowedComponents304Response) VisitGetAllowedComponentsResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type RemoveContainerReferenceRequestObject struct {
+	ConfigID      ConfigurationID `json:"config_id"`
+	ContainerName ContainerName   `json:"container_name"`
+	ComponentName ComponentName   `json:"component_name"`
+	Params        RemoveContainerReferenceParams
+}
+
+type RemoveContainerReferenceResponseObject interface {
+	VisitRemoveContainerReferenceResponse(w http.ResponseWriter) error
+}
+
+type RemoveContainerReference204ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveContainerReference204Response struct {
+	Headers RemoveContainerReference204ResponseHeaders
+}
+
+func (response RemoveContainerReference204Response) VisitRemoveContainerReferenceResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(204)
+	return nil
+}
+
+type ChangeContainerReferenceRequestObject struct {
+	ConfigID      ConfigurationID `json:"config_id"`
+	ContainerName ContainerName   `json:"container_name"`
+	ComponentName ComponentName   `json:"component_name"`
+	Params        ChangeContainerReferenceParams
+	Body          *ChangeContainerReferenceJSONRequestBody
+}
+
+type ChangeContainerReferenceResponseObject interface {
+	VisitChangeContainerReferenceResponse(w http.ResponseWriter) error
+}
+
+type ChangeContainerReference200ResponseHeaders struct {
+	ETag string
+}
+
+type ChangeContainerReference200JSONResponse struct {
+	Body    Container
+	Headers ChangeContainerReference200ResponseHeaders
+}
+
+func (response ChangeContainerReference200JSONResponse) VisitChangeContainerReferenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetConfigurationDiffRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   GetConfigurationDiffParams
+}
+
+type GetConfigurationDiffResponseObject interface {
+	VisitGetConfigurationDiffResponse(w http.ResponseWriter) error
+}
+
+type GetConfigurationDiff200JSONResponse ConfigurationDiff
+
+func (response GetConfigurationDiff200JSONResponse) VisitGetConfigurationDiffResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDistributionRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   UpdateDistributionParams
+	Body     *UpdateDistributionJSONRequestBody
+}
+
+type UpdateDistributionResponseObject interface {
+	VisitUpdateDistributionResponse(w http.ResponseWriter) error
+}
+
+type UpdateDistribution200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDistribution200JSONResponse struct {
+	Body    ApplicationDistribution
+	Headers UpdateDistribution200ResponseHeaders
+}
+
+func (response UpdateDistribution200JSONResponse) VisitUpdateDistributionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListConfigurationLinksRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   ListConfigurationLinksParams
+}
+
+type ListConfigurationLinksResponseObject interface {
+	VisitListConfigurationLinksResponse(w http.ResponseWriter) error
+}
+
+type ListConfigurationLinks200ResponseHeaders struct {
+	ETag string
+}
+
+type ListConfigurationLinks200JSONResponse struct {
+	Body    ConfigurationLinkList
+	Headers ListConfigurationLinks200ResponseHeaders
+}
+
+func (response ListConfigurationLinks200JSONResponse) VisitListConfigurationLinksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListConfigurationLinks304Response = NotModifiedResponse
+
+func (response ListConfigurationLinks304Response) VisitListConfigurationLinksResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type PatchLinkParametersRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	LinkName LinkName        `json:"link_name"`
+	Params   PatchLinkParametersParams
+	Body     *PatchLinkParametersJSONRequestBody
+}
+
+type PatchLinkParametersResponseObject interface {
+	VisitPatchLinkParametersResponse(w http.ResponseWriter) error
+}
+
+type PatchLinkParameters200ResponseHeaders struct {
+	ETag string
+}
+
+type PatchLinkParameters200JSONResponse struct {
+	Body    Params
+	Headers PatchLinkParameters200ResponseHeaders
+}
+
+func (response PatchLinkParameters200JSONResponse) VisitPatchLinkParametersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PatchGlobalParametersRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   PatchGlobalParametersParams
+	Body     *PatchGlobalParametersJSONRequestBody
+}
+
+type PatchGlobalParametersResponseObject interface {
+	VisitPatchGlobalParametersResponse(w http.ResponseWriter) error
+}
+
+type PatchGlobalParameters200ResponseHeaders struct {
+	ETag string
+}
+
+type PatchGlobalParameters200JSONResponse struct {
+	Body    Params
+	Headers PatchGlobalParameters200ResponseHeaders
+}
+
+func (response PatchGlobalParameters200JSONResponse) VisitPatchGlobalParametersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSoftwareVersionRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   GetSoftwareVersionParams
+}
+
+type GetSoftwareVersionResponseObject interface {
+	VisitGetSoftwareVersionResponse(w http.ResponseWriter) error
+}
+
+type GetSoftwareVersion200ResponseHeaders struct {
+	ETag string
+}
+
+type GetSoftwareVersion200JSONResponse struct {
+	Body    SoftwareVersion
+	Headers GetSoftwareVersion200ResponseHeaders
+}
+
+func (response GetSoftwareVersion200JSONResponse) VisitGetSoftwareVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSoftwareVersion304Response = NotModifiedResponse
+
+func (response GetSoftwareVersion304Response) VisitGetSoftwareVersionResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type AddTopologyReferenceRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   AddTopologyReferenceParams
+	Body     *AddTopologyReferenceJSONRequestBody
+}
+
+type AddTopologyReferenceResponseObject interface {
+	VisitAddTopologyReferenceResponse(w http.ResponseWriter) error
+}
+
+type AddTopologyReference200ResponseHeaders struct {
+	ETag string
+}
+
+type AddTopologyReference200JSONResponse struct {
+	Body    Topology
+	Headers AddTopologyReference200ResponseHeaders
+}
+
+func (response AddTopologyReference200JSONResponse) VisitAddTopologyReferenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveTopologyReferenceRequestObject struct {
+	ConfigID      ConfigurationID `json:"config_id"`
+	ComponentName ComponentName   `json:"component_name"`
+	Params        RemoveTopologyReferenceParams
+}
+
+type RemoveTopologyReferenceResponseObject interface {
+	VisitRemoveTopologyReferenceResponse(w http.ResponseWriter) error
+}
+
+type RemoveTopologyReference204ResponseHeaders struct {
+	ETag string
+}
+
+type RemoveTopologyReference204Response struct {
+	Headers RemoveTopologyReference204ResponseHeaders
+}
+
+func (response RemoveTopologyReference204Response) VisitRemoveTopologyReferenceResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(204)
+	return nil
+}
+
+type ChangeTopologyReferenceRequestObject struct {
+	ConfigID      ConfigurationID `json:"config_id"`
+	ComponentName ComponentName   `json:"component_name"`
+	Params        ChangeTopologyReferenceParams
+	Body          *ChangeTopologyReferenceJSONRequestBody
+}
+
+type ChangeTopologyReferenceResponseObject interface {
+	VisitChangeTopologyReferenceResponse(w http.ResponseWriter) error
+}
+
+type ChangeTopologyReference200ResponseHeaders struct {
+	ETag string
+}
+
+type ChangeTopologyReference200JSONResponse struct {
+	Body    Topology
+	Headers ChangeTopologyReference200ResponseHeaders
+}
+
+func (response ChangeTopologyReference200JSONResponse) VisitChangeTopologyReferenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DetachTracesetRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   DetachTracesetParams
+}
+
+type DetachTracesetResponseObject interface {
+	VisitDetachTracesetResponse(w http.ResponseWriter) error
+}
+
+type DetachTraceset200ResponseHeaders struct {
+	ETag string
+}
+
+type DetachTraceset200JSONResponse struct {
+	Body    Configuration
+	Headers DetachTraceset200ResponseHeaders
+}
+
+func (response DetachTraceset200JSONResponse) VisitDetachTracesetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTracesetCandidatesRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   ListTracesetCandidatesParams
+}
+
+type ListTracesetCandidatesResponseObject interface {
+	VisitListTracesetCandidatesResponse(w http.ResponseWriter) error
+}
+
+type ListTracesetCandidates200JSONResponse TracesetCandidateList
+
+func (response ListTracesetCandidates200JSONResponse) VisitListTracesetCandidatesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AttachTracesetRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   AttachTracesetParams
+	Body     *AttachTracesetJSONRequestBody
+}
+
+type AttachTracesetResponseObject interface {
+	VisitAttachTracesetResponse(w http.ResponseWriter) error
+}
+
+type AttachTraceset200ResponseHeaders struct {
+	ETag string
+}
+
+type AttachTraceset200JSONResponse struct {
+	Body    Configuration
+	Headers AttachTraceset200ResponseHeaders
+}
+
+func (response AttachTraceset200JSONResponse) VisitAttachTracesetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type ValidateConfigurationRequestObject struct {
@@ -5529,6 +11775,89 @@ func (response GetReadiness503JSONResponse) VisitGetReadinessResponse(w http.Res
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListModelsRequestObject struct {
+	Params ListModelsParams
+}
+
+type ListModelsResponseObject interface {
+	VisitListModelsResponse(w http.ResponseWriter) error
+}
+
+type ListModels200JSONResponse ModelList
+
+func (response ListModels200JSONResponse) VisitListModelsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetModelRequestObject struct {
+	ModelID ModelName `json:"model_id"`
+	Params  GetModelParams
+}
+
+type GetModelResponseObject interface {
+	VisitGetModelResponse(w http.ResponseWriter) error
+}
+
+type GetModel200ResponseHeaders struct {
+	ETag string
+}
+
+type GetModel200JSONResponse struct {
+	Body    Declaration
+	Headers GetModel200ResponseHeaders
+}
+
+func (response GetModel200JSONResponse) VisitGetModelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetModel304Response = NotModifiedResponse
+
+func (response GetModel304Response) VisitGetModelResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type ListModelVersionsRequestObject struct {
+	ModelID ModelName `json:"model_id"`
+}
+
+type ListModelVersionsResponseObject interface {
+	VisitListModelVersionsResponse(w http.ResponseWriter) error
+}
+
+type ListModelVersions200JSONResponse ModelVersionList
+
+func (response ListModelVersions200JSONResponse) VisitListModelVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5828,6 +12157,156 @@ func (response TerminateSimulation202Response) VisitTerminateSimulationResponse(
 	return nil
 }
 
+type ListTemplatesRequestObject struct {
+	Params ListTemplatesParams
+}
+
+type ListTemplatesResponseObject interface {
+	VisitListTemplatesResponse(w http.ResponseWriter) error
+}
+
+type ListTemplates200JSONResponse TemplateList
+
+func (response ListTemplates200JSONResponse) VisitListTemplatesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateTemplateRequestObject struct {
+	Params CreateTemplateParams
+	Body   *CreateTemplateJSONRequestBody
+}
+
+type CreateTemplateResponseObject interface {
+	VisitCreateTemplateResponse(w http.ResponseWriter) error
+}
+
+type CreateTemplate201ResponseHeaders struct {
+	ETag     string
+	Location string
+}
+
+type CreateTemplate201JSONResponse struct {
+	Body    Template
+	Headers CreateTemplate201ResponseHeaders
+}
+
+func (response CreateTemplate201JSONResponse) VisitCreateTemplateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTemplateRequestObject struct {
+	TemplateID TemplateID `json:"template_id"`
+	Params     GetTemplateParams
+}
+
+type GetTemplateResponseObject interface {
+	VisitGetTemplateResponse(w http.ResponseWriter) error
+}
+
+type GetTemplate200ResponseHeaders struct {
+	ETag string
+}
+
+type GetTemplate200JSONResponse struct {
+	Body    Template
+	Headers GetTemplate200ResponseHeaders
+}
+
+func (response GetTemplate200JSONResponse) VisitGetTemplateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTemplate304Response = NotModifiedResponse
+
+func (response GetTemplate304Response) VisitGetTemplateResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type CloneTemplateRequestObject struct {
+	TemplateID TemplateID `json:"template_id"`
+	Params     CloneTemplateParams
+	Body       *CloneTemplateJSONRequestBody
+}
+
+type CloneTemplateResponseObject interface {
+	VisitCloneTemplateResponse(w http.ResponseWriter) error
+}
+
+type CloneTemplate201ResponseHeaders struct {
+	ETag     string
+	Location string
+}
+
+type CloneTemplate201JSONResponse struct {
+	Body    Configuration
+	Headers CloneTemplate201ResponseHeaders
+}
+
+func (response CloneTemplate201JSONResponse) VisitCloneTemplateResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ValidateTopologyRequestObject struct {
+	Body *ValidateTopologyJSONRequestBody
+}
+
+type ValidateTopologyResponseObject interface {
+	VisitValidateTopologyResponse(w http.ResponseWriter) error
+}
+
+type ValidateTopology200JSONResponse TopologyValidation
+
+func (response ValidateTopology200JSONResponse) VisitValidateTopologyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListWorkspacesRequestObject struct {
 	Params ListWorkspacesParams
 }
@@ -6031,6 +12510,15 @@ type StrictServerInterface interface {
 	// ListRates List rates
 	// (GET /api/v1/billing/rates)
 	ListRates(ctx context.Context, request ListRatesRequestObject) (ListRatesResponseObject, error)
+	// ListChartDefinitions List the definitions of all charts
+	// (GET /api/v1/chart-definitions)
+	ListChartDefinitions(ctx context.Context, request ListChartDefinitionsRequestObject) (ListChartDefinitionsResponseObject, error)
+	// ListComponents List what configurations are made of
+	// (GET /api/v1/components)
+	ListComponents(ctx context.Context, request ListComponentsRequestObject) (ListComponentsResponseObject, error)
+	// GetComponent Get a component and the schema of its parameters
+	// (GET /api/v1/components/{component_id})
+	GetComponent(ctx context.Context, request GetComponentRequestObject) (GetComponentResponseObject, error)
 	// ListConfigurations List configurations
 	// (GET /api/v1/configurations)
 	ListConfigurations(ctx context.Context, request ListConfigurationsRequestObject) (ListConfigurationsResponseObject, error)
@@ -6043,6 +12531,96 @@ type StrictServerInterface interface {
 	// GetConfiguration Get a configuration
 	// (GET /api/v1/configurations/{config_id})
 	GetConfiguration(ctx context.Context, request GetConfigurationRequestObject) (GetConfigurationResponseObject, error)
+	// UpdateConfiguration Replace members of a configuration
+	// (PATCH /api/v1/configurations/{config_id})
+	UpdateConfiguration(ctx context.Context, request UpdateConfigurationRequestObject) (UpdateConfigurationResponseObject, error)
+	// ListConfigurationApplications List the applications of a configuration
+	// (GET /api/v1/configurations/{config_id}/applications)
+	ListConfigurationApplications(ctx context.Context, request ListConfigurationApplicationsRequestObject) (ListConfigurationApplicationsResponseObject, error)
+	// AddApplication Declare an application
+	// (POST /api/v1/configurations/{config_id}/applications)
+	AddApplication(ctx context.Context, request AddApplicationRequestObject) (AddApplicationResponseObject, error)
+	// RemoveApplication Remove an application
+	// (DELETE /api/v1/configurations/{config_id}/applications/{app_name})
+	RemoveApplication(ctx context.Context, request RemoveApplicationRequestObject) (RemoveApplicationResponseObject, error)
+	// PatchApplicationParameters Change parameters of an application
+	// (PATCH /api/v1/configurations/{config_id}/applications/{app_name}/parameters)
+	PatchApplicationParameters(ctx context.Context, request PatchApplicationParametersRequestObject) (PatchApplicationParametersResponseObject, error)
+	// CloneConfiguration Copy a configuration
+	// (POST /api/v1/configurations/{config_id}/clone)
+	CloneConfiguration(ctx context.Context, request CloneConfigurationRequestObject) (CloneConfigurationResponseObject, error)
+	// ListConfigurationComponents List the components of a configuration
+	// (GET /api/v1/configurations/{config_id}/components)
+	ListConfigurationComponents(ctx context.Context, request ListConfigurationComponentsRequestObject) (ListConfigurationComponentsResponseObject, error)
+	// AddComponent Declare a component, a container or a link
+	// (POST /api/v1/configurations/{config_id}/components)
+	AddComponent(ctx context.Context, request AddComponentRequestObject) (AddComponentResponseObject, error)
+	// RemoveComponent Remove a component, a container or a link
+	// (DELETE /api/v1/configurations/{config_id}/components/{component_name})
+	RemoveComponent(ctx context.Context, request RemoveComponentRequestObject) (RemoveComponentResponseObject, error)
+	// PatchComponentParameters Change parameters of a component
+	// (PATCH /api/v1/configurations/{config_id}/components/{component_name}/parameters)
+	PatchComponentParameters(ctx context.Context, request PatchComponentParametersRequestObject) (PatchComponentParametersResponseObject, error)
+	// AddServerReference Put a NIC, a GPU or an application into a server
+	// (PATCH /api/v1/configurations/{config_id}/configurations/{component_name})
+	AddServerReference(ctx context.Context, request AddServerReferenceRequestObject) (AddServerReferenceResponseObject, error)
+	// RemoveServerReference Take something out of a server
+	// (DELETE /api/v1/configurations/{config_id}/configurations/{component_name}/components/{child_name})
+	RemoveServerReference(ctx context.Context, request RemoveServerReferenceRequestObject) (RemoveServerReferenceResponseObject, error)
+	// ChangeServerReference Change the count or the group of what a server holds
+	// (PATCH /api/v1/configurations/{config_id}/configurations/{component_name}/components/{child_name})
+	ChangeServerReference(ctx context.Context, request ChangeServerReferenceRequestObject) (ChangeServerReferenceResponseObject, error)
+	// ListConfigurationContainers List the containers of a configuration
+	// (GET /api/v1/configurations/{config_id}/containers)
+	ListConfigurationContainers(ctx context.Context, request ListConfigurationContainersRequestObject) (ListConfigurationContainersResponseObject, error)
+	// AddContainerReference Put a switch, a server or a rack into a container
+	// (PATCH /api/v1/configurations/{config_id}/containers/{container_name})
+	AddContainerReference(ctx context.Context, request AddContainerReferenceRequestObject) (AddContainerReferenceResponseObject, error)
+	// GetAllowedComponents Get what a container may hold
+	// (GET /api/v1/configurations/{config_id}/containers/{container_name}/allowed)
+	GetAllowedComponents(ctx context.Context, request GetAllowedComponentsRequestObject) (GetAllowedComponentsResponseObject, error)
+	// RemoveContainerReference Take something out of a container
+	// (DELETE /api/v1/configurations/{config_id}/containers/{container_name}/components/{component_name})
+	RemoveContainerReference(ctx context.Context, request RemoveContainerReferenceRequestObject) (RemoveContainerReferenceResponseObject, error)
+	// ChangeContainerReference Change the count or the group of what a container holds
+	// (PATCH /api/v1/configurations/{config_id}/containers/{container_name}/components/{component_name})
+	ChangeContainerReference(ctx context.Context, request ChangeContainerReferenceRequestObject) (ChangeContainerReferenceResponseObject, error)
+	// GetConfigurationDiff Compare two versions of a configuration
+	// (GET /api/v1/configurations/{config_id}/diff)
+	GetConfigurationDiff(ctx context.Context, request GetConfigurationDiffRequestObject) (GetConfigurationDiffResponseObject, error)
+	// UpdateDistribution Change one share of the distribution of applications
+	// (PATCH /api/v1/configurations/{config_id}/distribution)
+	UpdateDistribution(ctx context.Context, request UpdateDistributionRequestObject) (UpdateDistributionResponseObject, error)
+	// ListConfigurationLinks List the links of a configuration
+	// (GET /api/v1/configurations/{config_id}/links)
+	ListConfigurationLinks(ctx context.Context, request ListConfigurationLinksRequestObject) (ListConfigurationLinksResponseObject, error)
+	// PatchLinkParameters Change parameters of a link
+	// (PATCH /api/v1/configurations/{config_id}/links/{link_name}/parameters)
+	PatchLinkParameters(ctx context.Context, request PatchLinkParametersRequestObject) (PatchLinkParametersResponseObject, error)
+	// PatchGlobalParameters Change global parameters
+	// (PATCH /api/v1/configurations/{config_id}/parameters)
+	PatchGlobalParameters(ctx context.Context, request PatchGlobalParametersRequestObject) (PatchGlobalParametersResponseObject, error)
+	// GetSoftwareVersion Get the software version of a configuration
+	// (GET /api/v1/configurations/{config_id}/software-version)
+	GetSoftwareVersion(ctx context.Context, request GetSoftwareVersionRequestObject) (GetSoftwareVersionResponseObject, error)
+	// AddTopologyReference Put something into the topology
+	// (PATCH /api/v1/configurations/{config_id}/topology)
+	AddTopologyReference(ctx context.Context, request AddTopologyReferenceRequestObject) (AddTopologyReferenceResponseObject, error)
+	// RemoveTopologyReference Take something out of the topology
+	// (DELETE /api/v1/configurations/{config_id}/topology/{component_name})
+	RemoveTopologyReference(ctx context.Context, request RemoveTopologyReferenceRequestObject) (RemoveTopologyReferenceResponseObject, error)
+	// ChangeTopologyReference Change the count of what the topology holds
+	// (PATCH /api/v1/configurations/{config_id}/topology/{component_name})
+	ChangeTopologyReference(ctx context.Context, request ChangeTopologyReferenceRequestObject) (ChangeTopologyReferenceResponseObject, error)
+	// DetachTraceset Detach the traceset
+	// (DELETE /api/v1/configurations/{config_id}/traceset)
+	DetachTraceset(ctx context.Context, request DetachTracesetRequestObject) (DetachTracesetResponseObject, error)
+	// ListTracesetCandidates List tracesets to attach to a configuration
+	// (GET /api/v1/configurations/{config_id}/traceset)
+	ListTracesetCandidates(ctx context.Context, request ListTracesetCandidatesRequestObject) (ListTracesetCandidatesResponseObject, error)
+	// AttachTraceset Attach a traceset
+	// (PATCH /api/v1/configurations/{config_id}/traceset)
+	AttachTraceset(ctx context.Context, request AttachTracesetRequestObject) (AttachTracesetResponseObject, error)
 	// ValidateConfiguration Validate the current version
 	// (POST /api/v1/configurations/{config_id}/validate)
 	ValidateConfiguration(ctx context.Context, request ValidateConfigurationRequestObject) (ValidateConfigurationResponseObject, error)
@@ -6058,6 +12636,15 @@ type StrictServerInterface interface {
 	// GetReadiness Do its parts work
 	// (GET /api/v1/health/ready)
 	GetReadiness(ctx context.Context, request GetReadinessRequestObject) (GetReadinessResponseObject, error)
+	// ListModels List the models of the catalogue
+	// (GET /api/v1/models)
+	ListModels(ctx context.Context, request ListModelsRequestObject) (ListModelsResponseObject, error)
+	// GetModel Get a declaration of the model
+	// (GET /api/v1/models/{model_id})
+	GetModel(ctx context.Context, request GetModelRequestObject) (GetModelResponseObject, error)
+	// ListModelVersions List the versions of a model
+	// (GET /api/v1/models/{model_id}/versions)
+	ListModelVersions(ctx context.Context, request ListModelVersionsRequestObject) (ListModelVersionsResponseObject, error)
 	// GetCompatibility List operations and their algorithms
 	// (GET /api/v1/simple/compatibility)
 	GetCompatibility(ctx context.Context, request GetCompatibilityRequestObject) (GetCompatibilityResponseObject, error)
@@ -6094,6 +12681,21 @@ type StrictServerInterface interface {
 	// TerminateSimulation Terminate a running simulation
 	// (POST /api/v1/simulations/{sim_id}/terminate)
 	TerminateSimulation(ctx context.Context, request TerminateSimulationRequestObject) (TerminateSimulationResponseObject, error)
+	// ListTemplates List templates
+	// (GET /api/v1/templates)
+	ListTemplates(ctx context.Context, request ListTemplatesRequestObject) (ListTemplatesResponseObject, error)
+	// CreateTemplate Create a template
+	// (POST /api/v1/templates)
+	CreateTemplate(ctx context.Context, request CreateTemplateRequestObject) (CreateTemplateResponseObject, error)
+	// GetTemplate Get a template
+	// (GET /api/v1/templates/{template_id})
+	GetTemplate(ctx context.Context, request GetTemplateRequestObject) (GetTemplateResponseObject, error)
+	// CloneTemplate Make a configuration from a template
+	// (POST /api/v1/templates/{template_id}/clone)
+	CloneTemplate(ctx context.Context, request CloneTemplateRequestObject) (CloneTemplateResponseObject, error)
+	// ValidateTopology Validate a topology while it is drawn
+	// (POST /api/v1/topology/validate)
+	ValidateTopology(ctx context.Context, request ValidateTopologyRequestObject) (ValidateTopologyResponseObject, error)
 	// ListWorkspaces List workspaces
 	// (GET /api/v1/workspaces)
 	ListWorkspaces(ctx context.Context, request ListWorkspacesRequestObject) (ListWorkspacesResponseObject, error)
@@ -6335,6 +12937,85 @@ func (sh *strictHandler) ListRates(w http.ResponseWriter, r *http.Request, param
 	}
 }
 
+// ListChartDefinitions operation middleware
+func (sh *strictHandler) ListChartDefinitions(w http.ResponseWriter, r *http.Request, params ListChartDefinitionsParams) {
+	var request ListChartDefinitionsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListChartDefinitions(ctx, request.(ListChartDefinitionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListChartDefinitions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListChartDefinitionsResponseObject); ok {
+		if err := validResponse.VisitListChartDefinitionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListComponents operation middleware
+func (sh *strictHandler) ListComponents(w http.ResponseWriter, r *http.Request, params ListComponentsParams) {
+	var request ListComponentsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListComponents(ctx, request.(ListComponentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListComponents")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListComponentsResponseObject); ok {
+		if err := validResponse.VisitListComponentsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetComponent operation middleware
+func (sh *strictHandler) GetComponent(w http.ResponseWriter, r *http.Request, componentID string, params GetComponentParams) {
+	var request GetComponentRequestObject
+
+	request.ComponentID = componentID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetComponent(ctx, request.(GetComponentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetComponent")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetComponentResponseObject); ok {
+		if err := validResponse.VisitGetComponentResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListConfigurations operation middleware
 func (sh *strictHandler) ListConfigurations(w http.ResponseWriter, r *http.Request, params ListConfigurationsParams) {
 	var request ListConfigurationsRequestObject
@@ -6441,6 +13122,932 @@ func (sh *strictHandler) GetConfiguration(w http.ResponseWriter, r *http.Request
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetConfigurationResponseObject); ok {
 		if err := validResponse.VisitGetConfigurationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateConfiguration operation middleware
+func (sh *strictHandler) UpdateConfiguration(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params UpdateConfigurationParams) {
+	var request UpdateConfigurationRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	var body UpdateConfigurationJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateConfiguration(ctx, request.(UpdateConfigurationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateConfiguration")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(UpdateConfigurationResponseObject); ok {
+		if err := validResponse.VisitUpdateConfigurationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListConfigurationApplications operation middleware
+func (sh *strictHandler) ListConfigurationApplications(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListConfigurationApplicationsParams) {
+	var request ListConfigurationApplicationsRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListConfigurationApplications(ctx, request.(ListConfigurationApplicationsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListConfigurationApplications")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListConfigurationApplicationsResponseObject); ok {
+		if err := validResponse.VisitListConfigurationApplicationsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddApplication operation middleware
+func (sh *strictHandler) AddApplication(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AddApplicationParams) {
+	var request AddApplicationRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AddApplication(ctx, request.(AddApplicationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddApplication")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AddApplicationResponseObject); ok {
+		if err := validResponse.VisitAddApplicationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveApplication operation middleware
+func (sh *strictHandler) RemoveApplication(w http.ResponseWriter, r *http.Request, configID ConfigurationID, appName ApplicationName, params RemoveApplicationParams) {
+	var request RemoveApplicationRequestObject
+
+	request.ConfigID = configID
+	request.AppName = appName
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveApplication(ctx, request.(RemoveApplicationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveApplication")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RemoveApplicationResponseObject); ok {
+		if err := validResponse.VisitRemoveApplicationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PatchApplicationParameters operation middleware
+func (sh *strictHandler) PatchApplicationParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, appName ApplicationName, params PatchApplicationParametersParams) {
+	var request PatchApplicationParametersRequestObject
+
+	request.ConfigID = configID
+	request.AppName = appName
+	request.Params = params
+
+	var body PatchApplicationParametersJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchApplicationParameters(ctx, request.(PatchApplicationParametersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchApplicationParameters")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PatchApplicationParametersResponseObject); ok {
+		if err := validResponse.VisitPatchApplicationParametersResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CloneConfiguration operation middleware
+func (sh *strictHandler) CloneConfiguration(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params CloneConfigurationParams) {
+	var request CloneConfigurationRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	var body CloneConfigurationJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CloneConfiguration(ctx, request.(CloneConfigurationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CloneConfiguration")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CloneConfigurationResponseObject); ok {
+		if err := validResponse.VisitCloneConfigurationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListConfigurationComponents operation middleware
+func (sh *strictHandler) ListConfigurationComponents(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListConfigurationComponentsParams) {
+	var request ListConfigurationComponentsRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListConfigurationComponents(ctx, request.(ListConfigurationComponentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListConfigurationComponents")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListConfigurationComponentsResponseObject); ok {
+		if err := validResponse.VisitListConfigurationComponentsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddComponent operation middleware
+func (sh *strictHandler) AddComponent(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AddComponentParams) {
+	var request AddComponentRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AddComponent(ctx, request.(AddComponentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddComponent")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AddComponentResponseObject); ok {
+		if err := validResponse.VisitAddComponentResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveComponent operation middleware
+func (sh *strictHandler) RemoveComponent(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params RemoveComponentParams) {
+	var request RemoveComponentRequestObject
+
+	request.ConfigID = configID
+	request.ComponentName = componentName
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveComponent(ctx, request.(RemoveComponentRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveComponent")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RemoveComponentResponseObject); ok {
+		if err := validResponse.VisitRemoveComponentResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PatchComponentParameters operation middleware
+func (sh *strictHandler) PatchComponentParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params PatchComponentParametersParams) {
+	var request PatchComponentParametersRequestObject
+
+	request.ConfigID = configID
+	request.ComponentName = componentName
+	request.Params = params
+
+	var body PatchComponentParametersJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchComponentParameters(ctx, request.(PatchComponentParametersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchComponentParameters")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PatchComponentParametersResponseObject); ok {
+		if err := validResponse.VisitPatchComponentParametersResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddServerReference operation middleware
+func (sh *strictHandler) AddServerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params AddServerReferenceParams) {
+	var request AddServerReferenceRequestObject
+
+	request.ConfigID = configID
+	request.ComponentName = componentName
+	request.Params = params
+
+	var body AddServerReferenceJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AddServerReference(ctx, request.(AddServerReferenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddServerReference")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AddServerReferenceResponseObject); ok {
+		if err := validResponse.VisitAddServerReferenceResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveServerReference operation middleware
+func (sh *strictHandler) RemoveServerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, childName ChildName, params RemoveServerReferenceParams) {
+	var request RemoveServerReferenceRequestObject
+
+	request.ConfigID = configID
+	request.ComponentName = componentName
+	request.ChildName = childName
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveServerReference(ctx, request.(RemoveServerReferenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveServerReference")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RemoveServerReferenceResponseObject); ok {
+		if err := validResponse.VisitRemoveServerReferenceResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ChangeServerReference operation middleware
+func (sh *strictHandler) ChangeServerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, childName ChildName, params ChangeServerReferenceParams) {
+	var request ChangeServerReferenceRequestObject
+
+	request.ConfigID = configID
+	request.ComponentName = componentName
+	request.ChildName = childName
+	request.Params = params
+
+	var body ChangeServerReferenceJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeServerReference(ctx, request.(ChangeServerReferenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeServerReference")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ChangeServerReferenceResponseObject); ok {
+		if err := validResponse.VisitChangeServerReferenceResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListConfigurationContainers operation middleware
+func (sh *strictHandler) ListConfigurationContainers(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListConfigurationContainersParams) {
+	var request ListConfigurationContainersRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListConfigurationContainers(ctx, request.(ListConfigurationContainersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListConfigurationContainers")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListConfigurationContainersResponseObject); ok {
+		if err := validResponse.VisitListConfigurationContainersResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddContainerReference operation middleware
+func (sh *strictHandler) AddContainerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, containerName ContainerName, params AddContainerReferenceParams) {
+	var request AddContainerReferenceRequestObject
+
+	request.ConfigID = configID
+	request.ContainerName = containerName
+	request.Params = params
+
+	var body AddContainerReferenceJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AddContainerReference(ctx, request.(AddContainerReferenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddContainerReference")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AddContainerReferenceResponseObject); ok {
+		if err := validResponse.VisitAddContainerReferenceResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetAllowedComponents operation middleware
+func (sh *strictHandler) GetAllowedComponents(w http.ResponseWriter, r *http.Request, configID ConfigurationID, containerName EntityName, params GetAllowedComponentsParams) {
+	var request GetAllowedComponentsRequestObject
+
+	request.ConfigID = configID
+	request.ContainerName = containerName
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAllowedComponents(ctx, request.(GetAllowedComponentsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAllowedComponents")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetAllowedComponentsResponseObject); ok {
+		if err := validResponse.VisitGetAllowedComponentsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveContainerReference operation middleware
+func (sh *strictHandler) RemoveContainerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, containerName ContainerName, componentName ComponentName, params RemoveContainerReferenceParams) {
+	var request RemoveContainerReferenceRequestObject
+
+	request.ConfigID = configID
+	request.ContainerName = containerName
+	request.ComponentName = componentName
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveContainerReference(ctx, request.(RemoveContainerReferenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveContainerReference")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RemoveContainerReferenceResponseObject); ok {
+		if err := validResponse.VisitRemoveContainerReferenceResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ChangeContainerReference operation middleware
+func (sh *strictHandler) ChangeContainerReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, containerName ContainerName, componentName ComponentName, params ChangeContainerReferenceParams) {
+	var request ChangeContainerReferenceRequestObject
+
+	request.ConfigID = configID
+	request.ContainerName = containerName
+	request.ComponentName = componentName
+	request.Params = params
+
+	var body ChangeContainerReferenceJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeContainerReference(ctx, request.(ChangeContainerReferenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeContainerReference")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ChangeContainerReferenceResponseObject); ok {
+		if err := validResponse.VisitChangeContainerReferenceResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetConfigurationDiff operation middleware
+func (sh *strictHandler) GetConfigurationDiff(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params GetConfigurationDiffParams) {
+	var request GetConfigurationDiffRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetConfigurationDiff(ctx, request.(GetConfigurationDiffRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetConfigurationDiff")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetConfigurationDiffResponseObject); ok {
+		if err := validResponse.VisitGetConfigurationDiffResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateDistribution operation middleware
+func (sh *strictHandler) UpdateDistribution(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params UpdateDistributionParams) {
+	var request UpdateDistributionRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	var body UpdateDistributionJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateDistribution(ctx, request.(UpdateDistributionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateDistribution")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(UpdateDistributionResponseObject); ok {
+		if err := validResponse.VisitUpdateDistributionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListConfigurationLinks operation middleware
+func (sh *strictHandler) ListConfigurationLinks(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListConfigurationLinksParams) {
+	var request ListConfigurationLinksRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListConfigurationLinks(ctx, request.(ListConfigurationLinksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListConfigurationLinks")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListConfigurationLinksResponseObject); ok {
+		if err := validResponse.VisitListConfigurationLinksResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PatchLinkParameters operation middleware
+func (sh *strictHandler) PatchLinkParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, linkName LinkName, params PatchLinkParametersParams) {
+	var request PatchLinkParametersRequestObject
+
+	request.ConfigID = configID
+	request.LinkName = linkName
+	request.Params = params
+
+	var body PatchLinkParametersJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchLinkParameters(ctx, request.(PatchLinkParametersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchLinkParameters")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PatchLinkParametersResponseObject); ok {
+		if err := validResponse.VisitPatchLinkParametersResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PatchGlobalParameters operation middleware
+func (sh *strictHandler) PatchGlobalParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params PatchGlobalParametersParams) {
+	var request PatchGlobalParametersRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	var body PatchGlobalParametersJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchGlobalParameters(ctx, request.(PatchGlobalParametersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchGlobalParameters")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PatchGlobalParametersResponseObject); ok {
+		if err := validResponse.VisitPatchGlobalParametersResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSoftwareVersion operation middleware
+func (sh *strictHandler) GetSoftwareVersion(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params GetSoftwareVersionParams) {
+	var request GetSoftwareVersionRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSoftwareVersion(ctx, request.(GetSoftwareVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSoftwareVersion")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetSoftwareVersionResponseObject); ok {
+		if err := validResponse.VisitGetSoftwareVersionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddTopologyReference operation middleware
+func (sh *strictHandler) AddTopologyReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AddTopologyReferenceParams) {
+	var request AddTopologyReferenceRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	var body AddTopologyReferenceJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AddTopologyReference(ctx, request.(AddTopologyReferenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddTopologyReference")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AddTopologyReferenceResponseObject); ok {
+		if err := validResponse.VisitAddTopologyReferenceResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveTopologyReference operation middleware
+func (sh *strictHandler) RemoveTopologyReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params RemoveTopologyReferenceParams) {
+	var request RemoveTopologyReferenceRequestObject
+
+	request.ConfigID = configID
+	request.ComponentName = componentName
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveTopologyReference(ctx, request.(RemoveTopologyReferenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveTopologyReference")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RemoveTopologyReferenceResponseObject); ok {
+		if err := validResponse.VisitRemoveTopologyReferenceResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ChangeTopologyReference operation middleware
+func (sh *strictHandler) ChangeTopologyReference(w http.ResponseWriter, r *http.Request, configID ConfigurationID, componentName ComponentName, params ChangeTopologyReferenceParams) {
+	var request ChangeTopologyReferenceRequestObject
+
+	request.ConfigID = configID
+	request.ComponentName = componentName
+	request.Params = params
+
+	var body ChangeTopologyReferenceJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeTopologyReference(ctx, request.(ChangeTopologyReferenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeTopologyReference")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ChangeTopologyReferenceResponseObject); ok {
+		if err := validResponse.VisitChangeTopologyReferenceResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DetachTraceset operation middleware
+func (sh *strictHandler) DetachTraceset(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params DetachTracesetParams) {
+	var request DetachTracesetRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DetachTraceset(ctx, request.(DetachTracesetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DetachTraceset")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DetachTracesetResponseObject); ok {
+		if err := validResponse.VisitDetachTracesetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListTracesetCandidates operation middleware
+func (sh *strictHandler) ListTracesetCandidates(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params ListTracesetCandidatesParams) {
+	var request ListTracesetCandidatesRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTracesetCandidates(ctx, request.(ListTracesetCandidatesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTracesetCandidates")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListTracesetCandidatesResponseObject); ok {
+		if err := validResponse.VisitListTracesetCandidatesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AttachTraceset operation middleware
+func (sh *strictHandler) AttachTraceset(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AttachTracesetParams) {
+	var request AttachTracesetRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	var body AttachTracesetJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AttachTraceset(ctx, request.(AttachTracesetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AttachTraceset")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AttachTracesetResponseObject); ok {
+		if err := validResponse.VisitAttachTracesetResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -6569,6 +14176,85 @@ func (sh *strictHandler) GetReadiness(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetReadinessResponseObject); ok {
 		if err := validResponse.VisitGetReadinessResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListModels operation middleware
+func (sh *strictHandler) ListModels(w http.ResponseWriter, r *http.Request, params ListModelsParams) {
+	var request ListModelsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListModels(ctx, request.(ListModelsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListModels")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListModelsResponseObject); ok {
+		if err := validResponse.VisitListModelsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetModel operation middleware
+func (sh *strictHandler) GetModel(w http.ResponseWriter, r *http.Request, modelID ModelName, params GetModelParams) {
+	var request GetModelRequestObject
+
+	request.ModelID = modelID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetModel(ctx, request.(GetModelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetModel")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetModelResponseObject); ok {
+		if err := validResponse.VisitGetModelResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListModelVersions operation middleware
+func (sh *strictHandler) ListModelVersions(w http.ResponseWriter, r *http.Request, modelID ModelName) {
+	var request ListModelVersionsRequestObject
+
+	request.ModelID = modelID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListModelVersions(ctx, request.(ListModelVersionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListModelVersions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListModelVersionsResponseObject); ok {
+		if err := validResponse.VisitListModelVersionsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -6904,6 +14590,157 @@ func (sh *strictHandler) TerminateSimulation(w http.ResponseWriter, r *http.Requ
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(TerminateSimulationResponseObject); ok {
 		if err := validResponse.VisitTerminateSimulationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListTemplates operation middleware
+func (sh *strictHandler) ListTemplates(w http.ResponseWriter, r *http.Request, params ListTemplatesParams) {
+	var request ListTemplatesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTemplates(ctx, request.(ListTemplatesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTemplates")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListTemplatesResponseObject); ok {
+		if err := validResponse.VisitListTemplatesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateTemplate operation middleware
+func (sh *strictHandler) CreateTemplate(w http.ResponseWriter, r *http.Request, params CreateTemplateParams) {
+	var request CreateTemplateRequestObject
+
+	request.Params = params
+
+	var body CreateTemplateJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateTemplate(ctx, request.(CreateTemplateRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateTemplate")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateTemplateResponseObject); ok {
+		if err := validResponse.VisitCreateTemplateResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetTemplate operation middleware
+func (sh *strictHandler) GetTemplate(w http.ResponseWriter, r *http.Request, templateID TemplateID, params GetTemplateParams) {
+	var request GetTemplateRequestObject
+
+	request.TemplateID = templateID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTemplate(ctx, request.(GetTemplateRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTemplate")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetTemplateResponseObject); ok {
+		if err := validResponse.VisitGetTemplateResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CloneTemplate operation middleware
+func (sh *strictHandler) CloneTemplate(w http.ResponseWriter, r *http.Request, templateID TemplateID, params CloneTemplateParams) {
+	var request CloneTemplateRequestObject
+
+	request.TemplateID = templateID
+	request.Params = params
+
+	var body CloneTemplateJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CloneTemplate(ctx, request.(CloneTemplateRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CloneTemplate")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CloneTemplateResponseObject); ok {
+		if err := validResponse.VisitCloneTemplateResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ValidateTopology operation middleware
+func (sh *strictHandler) ValidateTopology(w http.ResponseWriter, r *http.Request) {
+	var request ValidateTopologyRequestObject
+
+	var body ValidateTopologyJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ValidateTopology(ctx, request.(ValidateTopologyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ValidateTopology")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ValidateTopologyResponseObject); ok {
+		if err := validResponse.VisitValidateTopologyResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

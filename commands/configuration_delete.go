@@ -18,7 +18,7 @@ func (c DeleteConfiguration) Decide(s *Configuration, _ time.Time) (events.Data,
 	if !s.Exists || s.Deleted {
 		return nil, notFound("configuration", c.ID)
 	}
-	if err := c.Match.check(s.Version); err != nil {
+	if err := c.Match.Check(s.Version); err != nil {
 		return nil, err
 	}
 	return events.ConfigurationDeleted{Reason: c.Reason}, nil

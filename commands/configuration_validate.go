@@ -23,7 +23,7 @@ func (c RecordValidation) Decide(s *Configuration, _ time.Time) (events.Data, er
 	if !s.Exists || s.Deleted {
 		return nil, notFound("configuration", c.ID)
 	}
-	if err := c.Match.check(s.Version); err != nil {
+	if err := c.Match.Check(s.Version); err != nil {
 		return nil, err
 	}
 	if s.Version != c.Version {

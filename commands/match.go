@@ -16,8 +16,8 @@ type Match struct {
 	Tags  []string
 }
 
-// check refuses with PreconditionFailed unless the version is one of the tags.
-func (m Match) check(version int64) error {
+// Check refuses with PreconditionFailed unless the version is one of the tags.
+func (m Match) Check(version int64) error {
 	if !m.Given || m.Any || slices.Contains(m.Tags, strconv.FormatInt(version, 10)) {
 		return nil
 	}

@@ -20,7 +20,7 @@ func (c UpdateWorkspace) Decide(w *Workspace, _ time.Time) (events.Data, error) 
 	if err := w.live(c.ID); err != nil {
 		return nil, err
 	}
-	if err := c.Match.check(w.Version); err != nil {
+	if err := c.Match.Check(w.Version); err != nil {
 		return nil, err
 	}
 	description := w.Description

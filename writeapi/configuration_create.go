@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
 	"netsim/simulator/validation"
 )
@@ -49,48 +47,49 @@ func (a *API) CreateConfiguration(ctx context.Context, r api.CreateConfiguration
 
 // create checks what the request refers to and makes the configuration.
 func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate, document *design.Document) error {
-	workspace := body.WorkspaceID
-	switch workspace {
-	case "":
-		workspace = events.DefaultWorkspace
-	case events.TemplateWorkspace:
-		return fault.New(fault.Validation, "workspaceId must not be the template workspace")
-	}
-	if err := a.Workspaces.AdmitWorkspace(ctx, workspace); err != nil {
-		return err
-	}
-	traceset := ""
-	if t := body.ActiveTraceset; t != nil {
-		traceset = t.ID
-		if err := a.attach(ctx, document, traceset); err != nil {
-			return err
-		}
-	}
-	text, err := design.Canonical(document)
+	workspace, err := a.destination(ctx, body.WorkspaceID)
 	if err != nil {
 		return err
 	}
+	created := events.ConfigurationCreated{
+		AccountID: w.caller.AccountID, WorkspaceID: workspace, Name: body.Name,
+		ComponentCount: int64(document.ComponentCount()), Status: commands.Draft,
+	}
+	if t := body.ActiveTraceset; t != nil {
+		if !document.HasChakra() {
+			return fault.New(fault.Validation, "activeTraceset needs a chakra application")
+		}
+		ranks, err := a.rankCount(ctx, "activeTraceset.id", t.ID)
+		if err != nil {
+			return err
+		}
+		document.SetRankCount(ranks)
+		created.TracesetID, created.RankCount = t.ID, ranks
+	}
+	if created.Document, err = storable(document); err != nil {
+		return err
+	}
 	_, err = commands.Handle[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
-		commands.CreateConfiguration{Created: events.ConfigurationCreated{
-			AccountID: w.caller.AccountID, WorkspaceID: workspace, Name: body.Name,
-			Document: text, ComponentCount: int64(document.ComponentCount()), Status: commands.Draft, TracesetID: traceset,
-		}})
+		commands.CreateConfiguration{Created: created})
 	return err
+}
+
+// storable is the text of a document that is not too large.
+func storable(document *design.Document) (string, error) {
+	text, err := design.Canonical(document)
+	if err == nil && len(text) > design.MaxDocument {
+		err = fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", len(text), design.MaxDocument)
+	}
+	return text, err
 }
 
 // readDocument reads a document as a client sends it, and completes it.
 func readDocument(body *api.ConfigurationCreate) (*design.Document, error) {
-	if err := checkParams(body); err != nil {
+	sent := documentMembers{body.Applications, body.Components, body.Containers, body.Links, &body.Topology, body.GlobalParameters}
+	if err := sent.checkParams(); err != nil {
 		return nil, refusal(err)
 	}
-	text, err := json.Marshal(struct {
-		Applications     []api.Application `json:"applications"`
-		Components       []api.Component   `json:"components"`
-		Containers       []api.Container   `json:"containers"`
-		Links            []api.Component   `json:"links"`
-		Topology         api.Topology      `json:"topology"`
-		GlobalParameters json.RawMessage   `json:"globalParameters"`
-	}{body.Applications, body.Components, body.Containers, body.Links, body.Topology, body.GlobalParameters})
+	text, err := json.Marshal(sent)
 	if err != nil {
 		return nil, fmt.Errorf("read the document: %w", err)
 	}
@@ -104,48 +103,33 @@ func readDocument(body *api.ConfigurationCreate) (*design.Document, error) {
 	return document, nil
 }
 
+// documentMembers are the members of a document that a request holds; what it
+// does not hold is nil.
+type documentMembers struct {
+	Applications     []api.Application `json:"applications,omitzero"`
+	Components       []api.Component   `json:"components,omitzero"`
+	Containers       []api.Container   `json:"containers,omitzero"`
+	Links            []api.Component   `json:"links,omitzero"`
+	Topology         *api.Topology     `json:"topology,omitzero"`
+	GlobalParameters api.Params        `json:"globalParameters,omitzero"`
+}
+
 // checkParams checks the form of every tree of parameters.
-func checkParams(body *api.ConfigurationCreate) error {
-	for i, c := range body.Components {
+func (d documentMembers) checkParams() error {
+	for i, c := range d.Components {
 		if err := validation.CheckParams(fmt.Sprintf("components[%d].typedParameters", i), c.TypedParameters); err != nil {
 			return err
 		}
 	}
-	for i, c := range body.Links {
+	for i, c := range d.Links {
 		if err := validation.CheckParams(fmt.Sprintf("links[%d].typedParameters", i), c.TypedParameters); err != nil {
 			return err
 		}
 	}
-	for i, c := range body.Applications {
+	for i, c := range d.Applications {
 		if err := validation.CheckParams(fmt.Sprintf("applications[%d].typedParameters", i), c.TypedParameters); err != nil {
 			return err
 		}
 	}
-	return validation.CheckParams("globalParameters", body.GlobalParameters)
-}
-
-// attach ties a traceset to the document's chakra application, which learns
-// the number of ranks (completions.md section 3.5 row 31).
-func (a *API) attach(ctx context.Context, document *design.Document, id string) error {
-	if err := a.Tracesets.AdmitTraceset(ctx, id); err != nil {
-		if fault.Is(err, fault.NotFound) {
-			err = fault.New(fault.Validation, "activeTraceset.id %s is unknown", id)
-		}
-		return err
-	}
-	i := slices.IndexFunc(document.Applications, func(x design.Application) bool { return x.TrafficType == design.TrafficChakra })
-	if i < 0 {
-		return fault.New(fault.Validation, "activeTraceset needs a chakra application")
-	}
-	t, err := a.Tracesets.Traceset(ctx, id)
-	switch {
-	case err != nil:
-		return err
-	case t.Status != "ready":
-		return fault.New(fault.Conflict, "the rank count of traceset %s is not known: it is %s", id, t.Status)
-	case t.Ranks <= 0 || t.Ranks > validation.MaxServers:
-		return fault.New(fault.Unprocessable, "the rank count of traceset %s must be between 1 and %d, got %d", id, validation.MaxServers, t.Ranks)
-	}
-	catalogue.SetRankCount(document.Applications[i].TypedParameters, t.Ranks)
-	return nil
+	return validation.CheckParams("globalParameters", d.GlobalParameters)
 }

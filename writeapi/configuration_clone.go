@@ -1,0 +1,103 @@
+package writeapi
+
+import (
+	"cmp"
+	"context"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/simulator/design"
+)
+
+// CloneConfiguration implements POST /configurations/{config_id}/clone: a copy
+// of one version. It is ours; templates have an operation of their own.
+func (a *API) CloneConfiguration(ctx context.Context, r api.CloneConfigurationRequestObject) (api.CloneConfigurationResponseObject, error) {
+	// A key belongs to the configuration in the path.
+	w, err := create(ctx, "CloneConfiguration "+r.ConfigID, events.ConfigurationPrefix, r.Params.IdempotencyKey, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := oneAccount(w.caller); err != nil {
+		return nil, err
+	}
+	done, err := a.repeated(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	if !done {
+		if err := a.cloneVersion(ctx, w, r.ConfigID, r.Body); err != nil {
+			return nil, err
+		}
+	}
+	made, tag, err := a.Configurations.Configuration(ctx, w.stream)
+	if err != nil {
+		return nil, err
+	}
+	return api.CloneConfiguration201JSONResponse{Body: made, Headers: api.CloneConfiguration201ResponseHeaders{
+		ETag: tag, Location: "/api/v1/configurations/" + made.ID,
+	}}, nil
+}
+
+// cloneVersion clones the version asked for, the newest one for 0, into the
+// workspace asked for, the original's for "".
+func (a *API) cloneVersion(ctx context.Context, w write, id string, body *api.ConfigurationClone) error {
+	c, err := a.mutable(ctx, id)
+	if err != nil {
+		return err
+	}
+	if body.Version != 0 {
+		if c, err = a.Configurations.ConfigurationAt(ctx, id, body.Version); err != nil {
+			return err
+		}
+	}
+	return a.clone(ctx, w, source{id, c}, body.Name, cmp.Or(body.WorkspaceID, c.WorkspaceID))
+}
+
+// source is what is cloned: a template or a version of a configuration.
+type source struct {
+	id string
+	commands.Configuration
+}
+
+// clone makes a draft in a workspace, the default one for "", with the
+// source's document byte for byte and its traceset (completions.md section
+// 2.5; document 1, Versioning item 8).
+func (a *API) clone(ctx context.Context, w write, from source, name, workspace string) error {
+	workspace, err := a.destination(ctx, workspace)
+	if err != nil {
+		return err
+	}
+	document, err := design.Parse(from.Document)
+	if err != nil {
+		return err
+	}
+	ranks := int64(0)
+	if from.TracesetID != "" {
+		t, err := a.Tracesets.Traceset(ctx, from.TracesetID)
+		if err != nil {
+			return err
+		}
+		ranks = t.Ranks
+	}
+	_, err = commands.Handle[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
+		commands.CreateConfiguration{Created: events.ConfigurationCreated{
+			AccountID: w.caller.AccountID, WorkspaceID: workspace, Name: name,
+			Document: from.Document, ComponentCount: int64(document.ComponentCount()), Status: commands.Draft,
+			TracesetID: from.TracesetID, RankCount: ranks, ParentConfigurationID: from.id,
+		}})
+	return err
+}
+
+// destination is the workspace of a new configuration: the one asked for, when
+// the caller may put something there, or the default one.
+func (a *API) destination(ctx context.Context, workspace string) (string, error) {
+	switch workspace {
+	case "":
+		workspace = events.DefaultWorkspace
+	case events.TemplateWorkspace:
+		return "", fault.New(fault.Validation, "workspaceId must not be the template workspace")
+	}
+	return workspace, a.Workspaces.AdmitWorkspace(ctx, workspace)
+}

@@ -1,0 +1,73 @@
+package writeapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+)
+
+// UpdateConfiguration implements PATCH /configurations/{config_id}
+// (completions.md section 3.5 row 4): each member sent replaces the stored one.
+func (a *API) UpdateConfiguration(ctx context.Context, r api.UpdateConfigurationRequestObject) (api.UpdateConfigurationResponseObject, error) {
+	update, err := readUpdate(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	update.ID = r.ConfigID
+	_, err = a.edit(ctx, edit{"UpdateConfiguration", []string{r.ConfigID}, headers(r.Params), r.Body},
+		func(c commands.Configuration, m commands.Match) (_ decision, err error) {
+			if !m.Given {
+				return nil, fault.New(fault.PreconditionRequired, "if-match is required: name the version that is changed, such as \"%d\"", c.Version)
+			}
+			update.Match = m
+			if t := r.Body.ActiveTraceset; t != nil && t.ID != c.TracesetID {
+				update.TracesetID = t.ID
+				update.RankCount, err = a.rankCount(ctx, "activeTraceset.id", t.ID)
+			}
+			return update, err
+		})
+	if err != nil {
+		return nil, err
+	}
+	whole, tag, err := a.Configurations.Configuration(ctx, r.ConfigID)
+	if err != nil {
+		return nil, err
+	}
+	return api.UpdateConfiguration200JSONResponse{Body: whole, Headers: api.UpdateConfiguration200ResponseHeaders{ETag: tag}}, nil
+}
+
+// readUpdate reads what an update says by itself.
+func readUpdate(body *api.ConfigurationUpdate) (commands.UpdateConfiguration, error) {
+	var update commands.UpdateConfiguration
+	if body.Name != nil { // a null leaves it empty
+		if err := json.Unmarshal(body.Name, &update.Name); err != nil {
+			return update, fmt.Errorf("read the name: %w", err)
+		}
+	}
+	sent := documentMembers{body.Applications, body.Components, body.Containers, body.Links, body.Topology, body.GlobalParameters}
+	if err := sent.checkParams(); err != nil {
+		return update, refusal(err)
+	}
+	text, err := json.Marshal(sent)
+	if err != nil {
+		return update, fmt.Errorf("read the members: %w", err)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return update, fmt.Errorf("read the members: %w", err)
+	}
+	if len(members) == 0 && body.Name == nil && body.ActiveTraceset == nil {
+		return update, fault.New(fault.Validation, "the request body must have at least one member to change")
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		update.Members = append(update.Members, events.DocumentMember{Member: name, Value: string(members[name])})
+	}
+	return update, nil
+}
