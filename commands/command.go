@@ -46,6 +46,10 @@ func NewState(stream string) (State, error) {
 		return new(Simulation), nil
 	case events.TracesetPrefix:
 		return new(Traceset), nil
+	case events.UploadPrefix:
+		return new(Upload), nil
+	case events.MappingFilePrefix:
+		return new(MappingFile), nil
 	case events.AccountPrefix:
 		return new(Account), nil
 	case platformPrefix:

@@ -26,7 +26,8 @@ type Configuration struct {
 	Findings    string `json:"findings,omitempty"`
 	Document    string `json:"document,omitempty"` // canonical JSON
 	TracesetID  string `json:"tracesetId,omitempty"`
-	RankCount   int64  `json:"rankCount,omitempty"` // of the traceset
+	RankCount   int64  `json:"rankCount,omitempty"`   // of the traceset
+	MappingFile string `json:"mappingFile,omitempty"` // its id
 	Deleted     bool   `json:"deleted,omitempty"`
 }
 
@@ -55,6 +56,12 @@ func (c *Configuration) Evolve(e events.Event) {
 	case events.ConfigurationTracesetDetached:
 		c.TracesetID, c.RankCount = "", 0
 		c.revise(d.Version, func(doc *design.Document) { doc.SetRankCount(0) })
+	case events.ConfigurationMappingFileAttached:
+		c.MappingFile = d.MappingFileID
+		c.revise(d.Version, func(doc *design.Document) { doc.SetMapping(MappingFileName) })
+	case events.ConfigurationMappingFileDetached:
+		c.MappingFile = ""
+		c.revise(d.Version, func(doc *design.Document) { doc.SetMapping("") })
 	case events.ConfigurationValidated:
 		c.Status, c.Findings = d.Status, d.Findings
 	case events.ConfigurationDeleted:
@@ -135,7 +142,7 @@ func (c *Configuration) open(id string, m Match) (*design.Document, error) {
 	if !c.Exists || c.Deleted {
 		return nil, notFound("configuration", id)
 	}
-	if err := m.check(c.Version); err != nil {
+	if err := m.Check(c.Version); err != nil {
 		return nil, err
 	}
 	return design.Parse(c.Document)

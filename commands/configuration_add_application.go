@@ -35,6 +35,9 @@ func (c AddApplication) Decide(s *Configuration, _ time.Time) (events.Data, erro
 	}
 	application := model.Application(c.Name, version)
 	if model.TrafficType == design.TrafficChakra {
+		if s.MappingFile != "" {
+			return nil, mappingLocked()
+		}
 		one := design.Document{Applications: []design.Application{application}}
 		one.SetRankCount(s.RankCount)
 		return s.declare(document, design.Applications, c.Name, application)

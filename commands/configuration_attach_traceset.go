@@ -27,5 +27,8 @@ func (c AttachTraceset) Decide(s *Configuration, _ time.Time) (events.Data, erro
 	case s.TracesetID == c.TracesetID && s.RankCount == c.RankCount:
 		return nil, nil
 	}
+	if err := s.keepsMapping(document, c.RankCount); err != nil {
+		return nil, err
+	}
 	return events.ConfigurationTracesetAttached{Version: s.Version + 1, TracesetID: c.TracesetID, RankCount: c.RankCount}, nil
 }

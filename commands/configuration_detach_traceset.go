@@ -21,6 +21,8 @@ func (c DetachTraceset) Decide(s *Configuration, _ time.Time) (events.Data, erro
 		return nil, err
 	case s.TracesetID == "":
 		return nil, fault.New(fault.NotFound, "configuration %s has no traceset attached", c.ID)
+	case s.MappingFile != "":
+		return nil, fault.New(fault.TracesetConflictsWithMapping, "mapping file %s is attached; detach it first", s.MappingFile)
 	}
 	return events.ConfigurationTracesetDetached{Version: s.Version + 1}, nil
 }

@@ -36,6 +36,9 @@ func (c PatchParameters) Decide(s *Configuration, _ time.Time) (events.Data, err
 	if err != nil {
 		return nil, fault.New(fault.Validation, "%s", err)
 	}
+	if patch, err := design.ParseParams(string(c.Patch)); err == nil && s.MappingFile != "" && patch.NamesMapping() {
+		return nil, mappingLocked()
+	}
 	changes := design.Changes(stored, after)
 	if len(changes) == 0 {
 		return nil, nil

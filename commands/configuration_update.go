@@ -39,6 +39,9 @@ func (c UpdateConfiguration) Decide(s *Configuration, _ time.Time) (events.Data,
 	if err != nil {
 		return nil, err
 	}
+	if err := s.keepsMapping(document, ranks); err != nil {
+		return nil, err
+	}
 	updated.ComponentCount = int64(document.ComponentCount())
 	switch {
 	case updated.TracesetID != "" && !document.HasChakra():

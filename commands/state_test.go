@@ -14,7 +14,7 @@ import (
 // state: what is stored must be read back as it was.
 func TestStatesSurviveBeingStored(t *testing.T) {
 	t.Parallel()
-	for _, stream := range []string{"workspace_1", "config_1", "sim_1", "ts_1", "acct_1", "platform_1"} {
+	for _, stream := range []string{"workspace_1", "config_1", "sim_1", "ts_1", "upload_1", "mapfile_1", "acct_1", "platform_1"} {
 		state, err := NewState(stream)
 		if err != nil {
 			t.Fatal(err)
@@ -29,7 +29,7 @@ func TestStatesSurviveBeingStored(t *testing.T) {
 			if err != nil {
 				t.Fatalf("read the state of %s after %T: %v", stream, data, err)
 			}
-			if diff := cmp.Diff(state, read, cmp.AllowUnexported(Workspace{}, Configuration{}, Simulation{}, Traceset{}, Account{}, Platform{})); diff != "" {
+			if diff := cmp.Diff(state, read, cmp.AllowUnexported(Workspace{}, Configuration{}, Simulation{}, Traceset{}, Upload{}, MappingFile{}, Account{}, Platform{})); diff != "" {
 				t.Errorf("the state of %s after %T is read as another (-was +is):\n%s", stream, data, diff)
 			}
 		}

@@ -6,26 +6,69 @@ import (
 	"netsim/events"
 )
 
+// The states of a traceset (completions 6.1); one that is being uploaded is
+// its upload.
+const (
+	TracesetProcessing     = "processing"
+	TracesetReady          = "ready"
+	TracesetMetadataFailed = "metadata_failed"
+)
+
+// The scopes of a traceset, from the narrowest to the widest.
+const (
+	ScopeWorkspace = "workspace"
+	ScopeTenant    = "tenant"
+	ScopePublic    = "public"
+)
+
 // Traceset is what decisions about a traceset need.
 type Traceset struct {
 	created
-	Status  string `json:"status,omitempty"`
-	Deleted bool   `json:"deleted,omitempty"`
+	Status      string    `json:"status,omitempty"`
+	Scope       string    `json:"scope,omitempty"`
+	HasWorkload bool      `json:"hasWorkload,omitempty"` // workload metadata are there
+	TTLDays     int64     `json:"ttlDays,omitempty"`
+	UsedAt      time.Time `json:"usedAt,omitzero"`
+	ExpiresAt   time.Time `json:"expiresAt,omitzero"` // zero: never
+	Deleted     bool      `json:"deleted,omitempty"`
 }
 
 // Evolve applies an event.
 func (t *Traceset) Evolve(e events.Event) {
 	switch d := e.Data.(type) {
 	case events.TracesetCreated:
-		t.Exists, t.Status, t.Deleted = true, d.Status, false
+		*t = Traceset{created: created{Exists: true}, Status: d.Status, Scope: d.Scope, HasWorkload: d.Workload != "", TTLDays: d.TTLDays}
+		if t.Scope == "" {
+			t.Scope = ScopeWorkspace
+		}
+		if t.Scope == ScopeWorkspace {
+			t.UsedAt, t.ExpiresAt = e.Time, e.Time.AddDate(0, 0, int(d.TTLDays))
+		}
+	case events.TracesetMetadataExtracted:
+		t.Status = TracesetReady
+	case events.TracesetMetadataFailed:
+		t.Status = TracesetMetadataFailed
+	case events.TracesetPromoted:
+		t.Scope, t.ExpiresAt = d.To, time.Time{}
+		t.HasWorkload = t.HasWorkload || d.Workload != ""
+	case events.TracesetUsed:
+		t.UsedAt, t.ExpiresAt = e.Time, d.ExpiresAt
 	case events.TracesetDeleted:
 		t.Deleted = true
 	}
 }
 
+// live returns NotFound unless the traceset is there.
+func (t *Traceset) live(id string) error {
+	if !t.Exists || t.Deleted {
+		return notFound("traceset", id)
+	}
+	return nil
+}
+
 // CreateTraceset records a traceset whose bytes are stored. Its id derives
-// from its content, so identical workloads share one; one that exists is left
-// as it is.
+// from what makes it, so who repeats it makes one; one that exists is left as
+// it is.
 type CreateTraceset struct {
 	Created events.TracesetCreated
 }
@@ -38,16 +81,20 @@ func (c CreateTraceset) Decide(t *Traceset, _ time.Time) (events.Data, error) {
 	return c.Created, nil
 }
 
-// DeleteTraceset removes a traceset.
+// DeleteTraceset removes a traceset. One that expires must have: who used it
+// meanwhile keeps it.
 type DeleteTraceset struct {
 	ID     string
-	Reason string
+	Reason string // request, expired or workspace
 }
 
 // Decide implements Command.
-func (c DeleteTraceset) Decide(t *Traceset, _ time.Time) (events.Data, error) {
-	if !t.Exists || t.Deleted {
-		return nil, notFound("traceset", c.ID)
+func (c DeleteTraceset) Decide(t *Traceset, now time.Time) (events.Data, error) {
+	if err := t.live(c.ID); err != nil {
+		return nil, err
+	}
+	if c.Reason == "expired" && (t.ExpiresAt.IsZero() || now.Before(t.ExpiresAt)) {
+		return nil, nil
 	}
 	return events.TracesetDeleted{Reason: c.Reason}, nil
 }

@@ -38,7 +38,15 @@ const (
 	Unavailable          Code = "SERVICE_UNAVAILABLE"
 	GatewayTimeout       Code = "GATEWAY_TIMEOUT"
 
-	MappingFileDeletedReference Code = "MAPPING_FILE_DELETED_REFERENCE"
+	MappingFileDeletedReference  Code = "MAPPING_FILE_DELETED_REFERENCE"
+	MappingFileDeleted           Code = "MAPPING_FILE_DELETED"
+	MappingFileHashCollision     Code = "MAPPING_FILE_HASH_COLLISION"
+	MappingFileInvalid           Code = "MAPPING_FILE_INVALID"
+	MappingParamsLocked          Code = "MAPPING_PARAMS_LOCKED"
+	MappingRankCountMismatch     Code = "MAPPING_RANK_COUNT_MISMATCH"
+	MappingRequiresChakraApp     Code = "MAPPING_REQUIRES_CHAKRA_APP"
+	MappingRequiresTraceset      Code = "MAPPING_REQUIRES_TRACESET"
+	TracesetConflictsWithMapping Code = "TRACESET_CONFLICTS_WITH_MAPPING"
 )
 
 // Fault is a refusal with a code. Message is lower case, names the field,

@@ -22,6 +22,7 @@ type Configuration struct {
 	Document              string // canonical JSON
 	Findings              string
 	TracesetID            string
+	MappingFileID         string
 	ParentConfigurationID string
 	Category              string
 	Description           string
@@ -59,6 +60,7 @@ var configurationColumns = []column[Configuration]{
 	{"document", "text", func(c *Configuration) any { return &c.Document }},
 	{"findings", "text", func(c *Configuration) any { return &c.Findings }},
 	{"traceset_id", "text", func(c *Configuration) any { return &c.TracesetID }},
+	{"mapping_file_id", "text", func(c *Configuration) any { return &c.MappingFileID }},
 	{"parent_configuration_id", "text", func(c *Configuration) any { return &c.ParentConfigurationID }},
 	{"category", "text", func(c *Configuration) any { return &c.Category }},
 	{"description", "text", func(c *Configuration) any { return &c.Description }},
@@ -84,10 +86,12 @@ func (p *Configurations) fold(c *Configuration, f *events.Fact) {
 		c.Deleted = true
 	default:
 		s := commands.Configuration{
-			Name: c.Name, Version: c.Version, Status: c.Status, Findings: c.Findings, Document: c.Document, TracesetID: c.TracesetID,
+			Name: c.Name, Version: c.Version, Status: c.Status, Findings: c.Findings,
+			Document: c.Document, TracesetID: c.TracesetID, MappingFile: c.MappingFileID,
 		}
 		s.Evolve(f.Event)
-		c.Name, c.Version, c.Status, c.Findings, c.Document, c.TracesetID = s.Name, s.Version, s.Status, s.Findings, s.Document, s.TracesetID
+		c.Name, c.Version, c.Status, c.Findings = s.Name, s.Version, s.Status, s.Findings
+		c.Document, c.TracesetID, c.MappingFileID = s.Document, s.TracesetID, s.MappingFile
 		c.ComponentCount = componentCount(c.ComponentCount, f.Data)
 	}
 	c.ModifiedAt = f.Time
@@ -145,12 +149,13 @@ func queueVersions(writes *pgx.Batch, made []Configuration) {
 		return
 	}
 	writes.Queue(`
-		INSERT INTO configuration_versions (configuration_id, version, status, document, traceset_id, created_at)
-		SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+		INSERT INTO configuration_versions (configuration_id, version, status, document, traceset_id, mapping_file_id, created_at)
+		SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
 		ON CONFLICT DO NOTHING`,
 		each(made, func(v Configuration) string { return v.ID }), each(made, func(v Configuration) int64 { return v.Version }),
 		each(made, func(v Configuration) string { return v.Status }), each(made, func(v Configuration) string { return v.Document }),
-		each(made, func(v Configuration) string { return v.TracesetID }), each(made, func(v Configuration) time.Time { return v.ModifiedAt }))
+		each(made, func(v Configuration) string { return v.TracesetID }), each(made, func(v Configuration) string { return v.MappingFileID }),
+		each(made, func(v Configuration) time.Time { return v.ModifiedAt }))
 }
 
 // queueVerdicts queues the verdicts on versions, of which the last of a batch

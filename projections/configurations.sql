@@ -10,6 +10,7 @@ CREATE TABLE configurations (
     document                text        NOT NULL, -- of the newest version, canonical JSON
     findings                text        NOT NULL,
     traceset_id             text        NOT NULL,
+    mapping_file_id         text        NOT NULL,
     parent_configuration_id text        NOT NULL,
     category                text        NOT NULL,
     description             text        NOT NULL,
@@ -19,6 +20,8 @@ CREATE TABLE configurations (
 );
 CREATE INDEX configurations_created ON configurations (account_id, created_at DESC, id DESC) WHERE NOT deleted;
 CREATE INDEX configurations_workspace ON configurations (workspace_id, account_id, created_at DESC, id DESC) WHERE NOT deleted;
+CREATE INDEX configurations_templates ON configurations (created_at DESC, id DESC)
+    WHERE NOT deleted AND workspace_id = 'workspace_0000000000e008000000000002';
 
 -- Every version, readable for ever.
 CREATE TABLE configuration_versions (
@@ -27,6 +30,7 @@ CREATE TABLE configuration_versions (
     status           text        NOT NULL,
     document         text        NOT NULL,
     traceset_id      text        NOT NULL,
+    mapping_file_id  text        NOT NULL,
     created_at       timestamptz NOT NULL,
     PRIMARY KEY (configuration_id, version)
 );

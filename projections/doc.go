@@ -28,7 +28,7 @@ type Projection interface {
 // All returns every projection, new and with nothing cached.
 func All() []Projection {
 	return []Projection{
-		NewWorkspaces(), NewConfigurations(), NewSimulations(), NewTracesets(),
+		NewWorkspaces(), NewConfigurations(), NewSimulations(), NewTracesets(), NewUploads(), NewMappingFiles(),
 		NewUsage(), NewCosts(), NewHolds(), NewRates(),
 	}
 }

@@ -1,11 +1,13 @@
 package projections
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/commands"
 	"netsim/events"
 )
 
@@ -23,7 +25,18 @@ type Traceset struct {
 	TTLDays     int64
 	RankCount   int64
 	Status      string // Deleted when it is gone
+	Scope       string // workspace, tenant or public
+	Tags        string // JSON array
+	Workload    string // JSON, "" for none
+	Layout      string // cas or prefix
+	Ranges      string // JSON array of events.RankRange
+	FileCount   int64  // of a prefix
+	Summary     string // JSON, "" for none
+	Warnings    string // JSON array
+	Failure     string // why the metadata cannot be had
 	CreatedAt   time.Time
+	ModifiedAt  time.Time
+	ExpiresAt   *time.Time // nil for one that does not
 }
 
 // Tracesets is the projection of the tracesets.
@@ -52,22 +65,60 @@ var tracesetColumns = []column[Traceset]{
 	{"ttl_days", "bigint", func(t *Traceset) any { return &t.TTLDays }},
 	{"rank_count", "bigint", func(t *Traceset) any { return &t.RankCount }},
 	{"status", "text", func(t *Traceset) any { return &t.Status }},
+	{"scope", "text", func(t *Traceset) any { return &t.Scope }},
+	{"tags", "text", func(t *Traceset) any { return &t.Tags }},
+	{"workload", "text", func(t *Traceset) any { return &t.Workload }},
+	{"layout", "text", func(t *Traceset) any { return &t.Layout }},
+	{"ranges", "text", func(t *Traceset) any { return &t.Ranges }},
+	{"file_count", "bigint", func(t *Traceset) any { return &t.FileCount }},
+	{"summary", "text", func(t *Traceset) any { return &t.Summary }},
+	{"warnings", "text", func(t *Traceset) any { return &t.Warnings }},
+	{"failure", "text", func(t *Traceset) any { return &t.Failure }},
 	{"created_at", "timestamptz", func(t *Traceset) any { return &t.CreatedAt }},
+	{"modified_at", "timestamptz", func(t *Traceset) any { return &t.ModifiedAt }},
+	{"expires_at", "timestamptz", func(t *Traceset) any { return &t.ExpiresAt }},
 }
 
 func foldTraceset(t *Traceset, f *events.Fact) {
 	switch d := f.Data.(type) {
 	case events.TracesetCreated:
-		files, _ := json.Marshal(d.Files) //nolint:errchkjson // strings and numbers always encode
 		*t = Traceset{
 			ID: f.Stream, AccountID: d.AccountID, WorkspaceID: d.WorkspaceID, Name: d.Name,
-			Description: d.Description, Format: d.Format, Files: string(files),
+			Description: d.Description, Format: d.Format, Files: textOf(d.Files),
 			LibraryHash: d.LibraryHash, TotalSize: d.TotalSize, TTLDays: d.TTLDays,
-			RankCount: d.RankCount, Status: d.Status, CreatedAt: f.Time,
+			RankCount: d.RankCount, Status: d.Status, Scope: cmp.Or(d.Scope, commands.ScopeWorkspace),
+			Tags: textOf(d.Tags), Workload: d.Workload, Layout: "cas", Ranges: "[]", Warnings: "[]", CreatedAt: f.Time,
 		}
+		if t.Scope == commands.ScopeWorkspace {
+			expiry := f.Time.AddDate(0, 0, int(d.TTLDays))
+			t.ExpiresAt = &expiry
+		}
+	case events.TracesetMetadataExtracted:
+		t.Status, t.Format, t.RankCount, t.Ranges = commands.TracesetReady, d.Format, d.RankCount, textOf(d.Ranges)
+		t.Layout, t.FileCount, t.Summary, t.Warnings = cmp.Or(d.Layout, "cas"), d.FileCount, d.Summary, textOf(d.Warnings)
+	case events.TracesetMetadataFailed:
+		t.Status, t.Failure = commands.TracesetMetadataFailed, d.Reason
+	case events.TracesetPromoted:
+		t.Scope, t.ExpiresAt = d.To, nil
+		t.Description, t.Workload = cmp.Or(d.Description, t.Description), cmp.Or(d.Workload, t.Workload)
+		if d.Tags != nil {
+			t.Tags = textOf(d.Tags)
+		}
+	case events.TracesetUsed:
+		t.ExpiresAt = &d.ExpiresAt
 	case events.TracesetDeleted:
 		t.Status = Deleted
 	}
+	t.ModifiedAt = f.Time
+}
+
+// textOf is a list as a JSON array, also when it is nil.
+func textOf[T any](list []T) string {
+	if list == nil {
+		return "[]"
+	}
+	text, _ := json.Marshal(list) //nolint:errchkjson // strings and numbers always encode
+	return string(text)
 }
 
 // Schema implements Projection.

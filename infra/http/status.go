@@ -39,9 +39,10 @@ func statusOf(code fault.Code) (status int, known bool) {
 		return http.StatusNotFound, true
 	case fault.MethodNotAllowed:
 		return http.StatusMethodNotAllowed, true
-	case fault.Conflict, fault.MappingFileDeletedReference:
+	case fault.Conflict, fault.MappingFileDeletedReference, fault.MappingRequiresTraceset,
+		fault.MappingFileHashCollision, fault.TracesetConflictsWithMapping:
 		return http.StatusConflict, true
-	case fault.Gone:
+	case fault.Gone, fault.MappingFileDeleted:
 		return http.StatusGone, true
 	case fault.PreconditionFailed:
 		return http.StatusPreconditionFailed, true
@@ -49,7 +50,8 @@ func statusOf(code fault.Code) (status int, known bool) {
 		return http.StatusRequestEntityTooLarge, true
 	case fault.UnsupportedMediaType:
 		return http.StatusUnsupportedMediaType, true
-	case fault.Unprocessable:
+	case fault.Unprocessable, fault.MappingRequiresChakraApp, fault.MappingRankCountMismatch,
+		fault.MappingFileInvalid, fault.MappingParamsLocked:
 		return http.StatusUnprocessableEntity, true
 	case fault.PreconditionRequired:
 		return http.StatusPreconditionRequired, true

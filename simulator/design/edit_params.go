@@ -73,8 +73,12 @@ func Changes(from, to Params) Params {
 	return changed
 }
 
-// pathRankCount is where a chakra application keeps the number of ranks.
-const pathRankCount = "ChakraConfiguration.NumOfChakraFiles"
+// Where a chakra application keeps what the service sets.
+const (
+	pathRankCount   = "ChakraConfiguration.NumOfChakraFiles"
+	pathUseMapping  = "ChakraConfiguration.UseMapping"
+	pathMappingFile = "ChakraConfiguration.MappingFileName"
+)
 
 // SetRankCount tells the chakra applications the number of ranks of the
 // traceset, 0 without one.
@@ -87,6 +91,42 @@ func (d *Document) SetRankCount(ranks int64) {
 			a.TypedParameters.set(pathRankCount, uintOf(int(ranks)))
 		}
 	}
+}
+
+// SetMapping tells the chakra applications the name of the mapping file that
+// places their ranks, "" without one.
+func (d *Document) SetMapping(file string) {
+	for i := range d.Applications {
+		if a := &d.Applications[i]; a.TrafficType == TrafficChakra {
+			if a.TypedParameters == nil {
+				a.TypedParameters = Params{}
+			}
+			a.TypedParameters.set(pathUseMapping, Leaf{Value: file != "", Type: "bool"})
+			a.TypedParameters.set(pathMappingFile, Leaf{Value: file, Type: "string"})
+		}
+	}
+}
+
+// Mapped reports whether every chakra application says that the file places
+// its ranks.
+func (d *Document) Mapped(file string) bool {
+	for i := range d.Applications {
+		a := &d.Applications[i]
+		if a.TrafficType != TrafficChakra {
+			continue
+		}
+		use := a.TypedParameters.find(pathUseMapping)
+		if use == nil || use.Value != true || a.TypedParameters.text(pathMappingFile, "") != file {
+			return false
+		}
+	}
+	return true
+}
+
+// NamesMapping reports whether a patch of an application's parameters names
+// those that say which file places its ranks.
+func (p Params) NamesMapping() bool {
+	return p.find(pathUseMapping) != nil || p.find(pathMappingFile) != nil
 }
 
 // Shares returns the entries of the distribution, nil when there is none.

@@ -136,13 +136,7 @@ func (q *quantities) get(path, kind string, fallback int64) int64 {
 	return v
 }
 
-func uintOf(n int) Leaf       { return Leaf{Value: float64(n), Type: "uint"} }
-func textOf(s string) Leaf    { return Leaf{Value: s, Type: "string"} }
-func boolOf(b bool) Leaf      { return Leaf{Value: b, Type: "bool"} }
-func doubleOf(f float64) Leaf { return Leaf{Value: f, Type: "double"} }
-func amount(n int, kind string, unit string) Leaf {
-	return Leaf{Value: float64(n), Type: kind, Unit: unit}
-}
+func uintOf(n int) Leaf { return Leaf{Value: float64(n), Type: "uint"} }
 
 // ParseParams reads a tree of parameters.
 func ParseParams(text string) (Params, error) {

@@ -1,0 +1,65 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+	"netsim/simulator/design"
+)
+
+// MappingFileName is what every mapping file is called inside the simulator
+// (document 2).
+const MappingFileName = "chakra-mapping.txt"
+
+// AttachMappingFile lets a mapping file place the ranks of the chakra
+// applications. The order of its refusals is that of completions 3.5 row 35.
+type AttachMappingFile struct {
+	ID            string
+	Match         Match
+	MappingFileID string
+	Live          bool  // whether the file is there, in the configuration's workspace
+	RankCount     int64 // of the file
+}
+
+// Decide implements Command.
+func (c AttachMappingFile) Decide(s *Configuration, _ time.Time) (events.Data, error) {
+	document, err := s.open(c.ID, c.Match)
+	switch {
+	case err != nil:
+		return nil, err
+	case !document.HasChakra():
+		return nil, fault.New(fault.MappingRequiresChakraApp, "configuration %s has no chakra application", c.ID)
+	case s.TracesetID == "":
+		return nil, fault.New(fault.MappingRequiresTraceset, "configuration %s has no traceset attached", c.ID)
+	case s.RankCount == 0:
+		return nil, fault.New(fault.Conflict, "the rank count of traceset %s is not known yet", s.TracesetID)
+	case !c.Live:
+		return nil, notFound("mapping file", c.MappingFileID)
+	case c.RankCount != s.RankCount:
+		return nil, fault.New(fault.MappingRankCountMismatch, "mapping file %s places %d ranks, traceset %s has %d",
+			c.MappingFileID, c.RankCount, s.TracesetID, s.RankCount)
+	case s.MappingFile == c.MappingFileID:
+		return nil, nil
+	}
+	return events.ConfigurationMappingFileAttached{Version: s.Version + 1, MappingFileID: c.MappingFileID}, nil
+}
+
+// keepsMapping refuses a change after which the attached mapping file, if any,
+// would not place the ranks that there are.
+func (c *Configuration) keepsMapping(document *design.Document, ranks int64) error {
+	switch {
+	case c.MappingFile == "":
+		return nil
+	case ranks != c.RankCount:
+		return fault.New(fault.TracesetConflictsWithMapping, "mapping file %s places %d ranks, the traceset has %d; detach it first",
+			c.MappingFile, c.RankCount, ranks)
+	case !document.Mapped(MappingFileName):
+		return mappingLocked()
+	}
+	return nil
+}
+
+func mappingLocked() error {
+	return fault.New(fault.MappingParamsLocked, "UseMapping and MappingFileName are set by the attached mapping file; detach it first")
+}

@@ -1,0 +1,38 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+)
+
+// RecordExtraction records what a traceset's files were found to hold. What is
+// known already, or no longer matters, is not recorded. Source: completions
+// 6.1, 6.3.
+type RecordExtraction struct {
+	ID        string
+	Extracted events.TracesetMetadataExtracted
+}
+
+// Decide implements Command.
+func (c RecordExtraction) Decide(t *Traceset, _ time.Time) (events.Data, error) {
+	if t.live(c.ID) != nil || t.Status != TracesetProcessing {
+		return nil, nil
+	}
+	return c.Extracted, nil
+}
+
+// RefuseExtraction records that a traceset's files cannot be used, which is
+// final.
+type RefuseExtraction struct {
+	ID     string
+	Failed events.TracesetMetadataFailed
+}
+
+// Decide implements Command.
+func (c RefuseExtraction) Decide(t *Traceset, _ time.Time) (events.Data, error) {
+	if t.live(c.ID) != nil || t.Status != TracesetProcessing {
+		return nil, nil
+	}
+	return c.Failed, nil
+}

@@ -1,0 +1,22 @@
+-- Upload sessions, of tracesets and of mapping files.
+CREATE TABLE uploads (
+    id           text        NOT NULL PRIMARY KEY,
+    account_id   text        NOT NULL,
+    workspace_id text        NOT NULL,
+    kind         text        NOT NULL, -- traceset or mapping_file
+    result_id    text        NOT NULL, -- what it became, or is to become
+    name         text        NOT NULL,
+    description  text        NOT NULL,
+    tags         text        NOT NULL, -- JSON array
+    ttl_days     bigint      NOT NULL,
+    workload     text        NOT NULL, -- JSON
+    files        text        NOT NULL, -- JSON array of events.UploadFile
+    status       text        NOT NULL, -- open, completed or aborted
+    reason       text        NOT NULL, -- of an abort
+    created_at   timestamptz NOT NULL,
+    expires_at   timestamptz NOT NULL
+);
+CREATE INDEX uploads_expiry ON uploads (expires_at) WHERE status = 'open';
+-- A traceset is listed from its upload on, and when nothing came of it.
+CREATE INDEX uploads_listed ON uploads (workspace_id, created_at DESC, result_id DESC)
+    WHERE kind = 'traceset' AND status <> 'completed';
