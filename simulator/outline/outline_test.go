@@ -187,9 +187,14 @@ func first(d map[string]any, collection string) map[string]any {
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	wrong := threeTiers(t)
-	first(wrong, "components")["typedParameters"].(map[string]any)["EcmpHashMethod"] = map[string]any{"value": "x", "type": "string"}
+	wrong["applications"] = []any{}
 	if got, err := outline.Validate(wrong); err != nil || got.Outline == nil || got.Map != "" || got.Checksum == "" {
-		t.Errorf("a value that is not in its enum: %v, %+v", err, got)
+		t.Errorf("no application: %v, %+v", err, got)
+	}
+	huge := threeTiers(t)
+	first(huge, "containers")["components"].([]any)[1].(map[string]any)["count"] = 1e6
+	if got, err := outline.Validate(huge); err != nil || got.Outline != nil || got.Map != "" {
+		t.Errorf("more servers than can be simulated: %v, %+v", err, got)
 	}
 	empty := map[string]any{"containers": []any{}, "components": []any{}, "applications": []any{}}
 	got, err := outline.Validate(empty)

@@ -45,16 +45,18 @@ func Validate(body any) (Validated, error) {
 	if err := validation.Complete(d); err != nil {
 		return v, err
 	}
-	v.Findings = slices.DeleteFunc(validation.Check(d, validation.Attachments{}), needsTraceset)
-	fabric, err := d.Fabric()
-	if err != nil {
-		return v, nil //nolint:nilerr // the findings say it
+	findings, fabric := validation.Survey(d, validation.Attachments{})
+	v.Findings = slices.DeleteFunc(findings, needsTraceset)
+	if fabric == nil {
+		return v, nil
 	}
 	outline := Of(d, fabric)
 	v.Outline = &outline
-	if !slices.ContainsFunc(v.Findings, func(f validation.Finding) bool { return f.Severity == validation.Error }) {
-		v.Map, err = outline.Map()
+	if slices.ContainsFunc(v.Findings, func(f validation.Finding) bool { return f.Severity == validation.Error }) {
+		return v, nil
 	}
+	var err error
+	v.Map, err = outline.Map()
 	return v, err
 }
 

@@ -7,11 +7,19 @@ import (
 
 	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
+	"netsim/simulator/topology"
 )
 
 // Check returns what there is to say about a document, in the document's
 // order.
 func Check(d *design.Document, with Attachments) []Finding {
+	findings, _ := Survey(d, with)
+	return findings
+}
+
+// Survey is Check, and the network that it unfolded to check it; nil when an
+// error kept it from that.
+func Survey(d *design.Document, with Attachments) ([]Finding, *topology.Fabric) {
 	c := checker{doc: d, declared: declarations(d), traceset: with.Traceset}
 	c.models()
 	c.parameters("", "$.globalParameters", d.GlobalParameters, catalogue.Globals())
@@ -19,7 +27,7 @@ func Check(d *design.Document, with Attachments) []Finding {
 	c.unreferenced()
 	c.topology()
 	c.applications()
-	return c.findings
+	return c.findings, c.fabric
 }
 
 type checker struct {
@@ -27,6 +35,7 @@ type checker struct {
 	declared map[string]declaration
 	traceset *Traceset
 	findings []Finding
+	fabric   *topology.Fabric
 	broken   bool // there is an error
 	unsound  bool // a reference is wrong: what the document unfolds to is not known
 }

@@ -128,6 +128,7 @@ func (c *checker) wired() {
 		c.err("DISCONNECTED", "", "$.topology", "%s", err)
 		return
 	}
+	c.fabric = fabric
 	parts := newParts(len(fabric.Nodes))
 	for i := range fabric.Links {
 		parts.join(fabric.Links[i].Lower, fabric.Links[i].Upper)
