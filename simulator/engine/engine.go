@@ -19,9 +19,17 @@ type engine struct {
 	progress Progress
 	err      error // the observer's, or a refusal found on the way
 
-	flows     []flow
-	freeFlows []int32
-	resources []resource
+	flows       []flow
+	freeFlows   []int32
+	stripes     []stripe
+	freeStripes []int32
+
+	resources  []resource
+	spreading  spreading
+	capacities []int32 // by node: the resource of its switching capacity, or none
+	flowlets   flowlets
+	turns      []uint32 // of the pair whose path is being found
+	striped    bool     // some ranks have several NICs
 
 	components     []component
 	freeComponents []int32
@@ -30,9 +38,11 @@ type engine struct {
 	admitAt        int64   // when pending flows get one
 	solver         solver
 
-	groups []group
-	ranks  []rank
-	cover  cover
+	groups  []group
+	ranks   []rank
+	hosts   []int32 // by rank
+	traffic traffic
+	cover   cover
 
 	links, beacons period
 
@@ -61,44 +71,6 @@ func (e *engine) again(p *period, k kind) {
 	e.queue.push(e.now+p.every, k, 0, 0)
 }
 
-// resource is a directed link, or in spray mode a directed bundle.
-type resource struct {
-	rate  int64   // bit/s, to be shared
-	flows []int32 // attached: flow·8 + hop
-
-	hopRate int64 // bit/s at which one packet is forwarded
-	delay   int64 // ps
-	carried load  // since the last report
-
-	// The solver's scratch.
-	fixed   int64 // taken by flows that are not solved for
-	left    int64
-	level   int64 // rate of the flows that it limits
-	most    int64 // rate of its fastest flow
-	offered int64
-	members int32 // flows that are solved for
-	open    int32 // of these, without a rate yet
-	mark    uint32
-	freed   bool // a flow left it since rates were shared out
-}
-
-func (e *engine) addResources() {
-	f := e.fabric
-	if e.options.Routing == Spray {
-		e.resources = make([]resource, 2*len(f.Bundles))
-		for i := range e.resources {
-			b := &f.Bundles[i/2]
-			e.resources[i] = resource{rate: b.Rate, hopRate: b.MinRate, delay: b.Delay}
-		}
-		return
-	}
-	e.resources = make([]resource, 2*len(f.Links))
-	for i := range e.resources {
-		l := &f.Links[i/2]
-		e.resources[i] = resource{rate: l.Rate, hopRate: l.Rate, delay: l.Delay}
-	}
-}
-
 // eventsPerLook is how many events a cancellation may have to wait for: some
 // milliseconds of them.
 const eventsPerLook = 4096
@@ -114,7 +86,11 @@ func (e *engine) run(ctx context.Context) (End, error) {
 		e.beacons.every = e.options.Beacon
 		e.again(&e.beacons, beacon)
 	}
-	e.begin()
+	if e.options.Start > 0 {
+		e.queue.push(e.options.Start, start, 0, 0)
+	} else {
+		e.begin()
+	}
 	var look, tell int64 // events at which to look at ctx and tell the progress
 	for e.err == nil {
 		if e.progress.Ranks == e.progress.RanksTotal {
@@ -161,6 +137,11 @@ func (e *engine) handle(k kind, ev event) {
 			e.progress.Events++
 			e.settlePending()
 		}
+	case arrive:
+		e.progress.Events++
+		e.arrive(ev.id)
+	case start:
+		e.begin()
 	case report:
 		e.reportLinks()
 		e.again(&e.links, report)
@@ -182,6 +163,7 @@ func (e *engine) reportProgress() {
 func (e *engine) finish(end End) (*Result, error) {
 	e.progress.Time = e.now
 	r := &Result{End: end}
+	e.closeTraffic()
 	for i := range e.ranks {
 		if !e.ranks[i].finished {
 			r.Unfinished = append(r.Unfinished, int32(i))

@@ -39,7 +39,7 @@ func (e *engine) solve() {
 		return
 	}
 	for round := 0; ; round++ {
-		if round == maxRounds || e.options.Routing == Spray {
+		if round == maxRounds || e.spreading == sprayed {
 			e.connect()
 			e.fill()
 			break
@@ -102,7 +102,7 @@ func (e *engine) touch(h int32) {
 	r.mark, r.fixed, r.members = s.epoch, 0, 0
 	s.links = append(s.links, h)
 	for j := 0; j < len(r.flows); {
-		id := r.flows[j] >> 3
+		id := r.flows[j] >> hopBits
 		f := &e.flows[id]
 		switch {
 		case f.mark == s.epoch:
@@ -129,7 +129,7 @@ func (e *engine) fill() {
 		r.left, r.open = max(r.rate-r.fixed, 0), r.members
 		r.level, r.most = math.MaxInt64, 0
 	}
-	if e.options.Routing == Spray {
+	if e.spreading == sprayed {
 		e.trim()
 	}
 	s.heap = s.heap[:0]
@@ -157,7 +157,7 @@ func (e *engine) fill() {
 		s.pop()
 		r.level = max(least.rate, 1)
 		for _, ref := range r.flows {
-			f := &e.flows[ref>>3]
+			f := &e.flows[ref>>hopBits]
 			if f.mark != s.epoch || f.frozen {
 				continue
 			}
@@ -189,7 +189,7 @@ func (e *engine) widen() bool {
 		// Shares are rounded down, so a full resource may have some bits left.
 		full := r.left <= n
 		for _, ref := range r.flows {
-			f := &e.flows[ref>>3]
+			f := &e.flows[ref>>hopBits]
 			if f.mark == s.epoch {
 				continue
 			}
@@ -197,7 +197,7 @@ func (e *engine) widen() bool {
 			faster := r.level != math.MaxInt64 && f.rate > r.level+slack
 			slower := f.limit == h && (!full || r.most > f.rate+slack)
 			if faster || slower {
-				e.enlist(ref >> 3)
+				e.enlist(ref >> hopBits)
 			}
 		}
 	}
@@ -212,8 +212,8 @@ func (e *engine) connect() {
 	for i := 0; i < len(s.links); i++ {
 		before := len(s.flows)
 		for _, ref := range e.resources[s.links[i]].flows {
-			if e.flows[ref>>3].mark != s.epoch {
-				e.enlist(ref >> 3)
+			if e.flows[ref>>hopBits].mark != s.epoch {
+				e.enlist(ref >> hopBits)
 			}
 		}
 		e.reach(before)
@@ -227,7 +227,7 @@ func (e *engine) idleLimit(r *resource) bool {
 	if len(r.flows) > 1 {
 		return false
 	}
-	f := &e.flows[r.flows[0]>>3]
+	f := &e.flows[r.flows[0]>>hopBits]
 	for _, h := range f.path[:f.hops] {
 		if g := &e.resources[h]; len(g.flows) > 1 && g.left <= r.left {
 			return true
@@ -248,9 +248,9 @@ func (e *engine) trim() {
 	}
 	for _, id := range s.flows {
 		f := &e.flows[id]
-		first, last := &e.resources[f.path[0]], &e.resources[f.path[f.hops-1]]
+		first, last := &e.resources[f.path[0]], &e.resources[f.path[f.steps-1]]
 		offer := min(first.rate/int64(first.open), last.rate/int64(last.open))
-		for _, h := range f.path[1 : f.hops-1] {
+		for _, h := range f.path[1 : f.steps-1] {
 			e.resources[h].offered += offer
 		}
 	}

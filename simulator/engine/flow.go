@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"fmt"
-
-	"netsim/simulator/topology"
-)
+import "fmt"
 
 // flow is one transfer from its start to its last acknowledgement.
 //
@@ -13,9 +9,9 @@ import (
 // shares resources with. A flow that is drained leaves its resources at the
 // latest when somebody else needs them or its acknowledgement arrives.
 type flow struct {
-	path [topology.MaxHops]int32 // resources
-	pos  [topology.MaxHops]int32 // its place in each resource's list
-	hops int32
+	path  [maxPath]int32 // resources
+	hops  int32
+	steps int32 // of the path, that forward packets
 
 	left  work  // at `since`
 	since int64 // ps
@@ -33,9 +29,12 @@ type flow struct {
 	component int32
 	stamp     uint32
 	mark      uint32 // the solver's visits
+	stripe    int32  // the transfer that it carries a part of, or 0
 	queued    bool   // its acknowledgement is in the queue
 	attached  bool
 	frozen    bool
+
+	pos [maxPath]int32 // its place in each resource's list
 }
 
 // transfer is what a flow carries, of all layers the one that ranks know.
@@ -60,35 +59,36 @@ const (
 	awaiting = -2
 )
 
-// route is what a rank's transfers to one other rank have in common. Ranks
-// mostly talk to one peer again and again, so each keeps its last one.
-type route struct {
-	to    int32
-	hops  int32
-	path  [topology.MaxHops]int32
-	bytes int64
-	wire  load
-	work  work  // its bits
-	tail  int64 // ps
-	rate  int64 // bit/s of the slowest resource
-	limit int32 // that resource
-	solo  int64 // ps to drain at that rate
-}
-
 // send starts a transfer now.
 func (e *engine) send(t transfer) {
+	t.start = e.now
+	if e.striped && len(e.host(t.from).NICs) > 1 {
+		e.sendStriped(t)
+		return
+	}
 	r := &e.ranks[t.from].route
+	if e.flowlets.entries != nil {
+		turns, changed := e.flowlets.begin(t.from, t.to, e.now)
+		e.turns = turns
+		if changed {
+			r.to = none
+		}
+	}
 	if r.to != t.to || r.bytes != t.bytes {
-		if !e.find(r, t.from, t.to, t.bytes) {
+		if !e.find(r, t.from, t.to, t.bytes, 0) {
 			return
 		}
 	}
+	e.launch(r, t, 0)
+}
+
+// launch starts a flow that carries the transfer, or a stripe of it.
+func (e *engine) launch(r *route, t transfer, stripe int32) {
 	id := e.newFlow()
 	f := &e.flows[id]
-	t.start = e.now
 	*f = flow{
-		path: r.path, hops: r.hops, tail: r.tail, wire: r.wire, left: r.work, since: e.now,
-		transfer: t, component: alone, stamp: f.stamp + 1,
+		path: r.path, hops: r.hops, steps: r.steps, tail: r.tail, wire: r.wire, left: r.work, since: e.now,
+		transfer: t, stripe: stripe, component: alone, stamp: f.stamp + 1,
 	}
 	e.progress.Events++
 	switch {
@@ -102,67 +102,9 @@ func (e *engine) send(t transfer) {
 	default:
 		e.attach(id)
 		f.component = awaiting
-		e.await(id)
+		e.await(id, r.solo)
 	}
 }
-
-// find fills in the route; false when there is none.
-func (e *engine) find(r *route, from, to int32, bytes int64) bool {
-	if r.to != to {
-		var path []int32
-		if e.options.Routing == Spray {
-			path = e.routes.Spray(r.path[:0], from, to)
-		} else {
-			path = e.routes.ECMP(r.path[:0], from, to)
-		}
-		if len(path) == 0 {
-			e.fail(fmt.Errorf("no path from rank %d to rank %d", from, to))
-			return false
-		}
-		r.to, r.hops = to, int32(len(path))
-	}
-	r.bytes = bytes
-	e.measure(r)
-	return true
-}
-
-// measure works out the times of a transfer that has its path for itself.
-func (e *engine) measure(r *route) {
-	p := e.options.Packet
-	packets := packetsOf(r.bytes, p.MSS)
-	r.wire = load{8 * (r.bytes + packets*(p.Header+p.Ack)), packets}
-	path := r.path[:r.hops]
-	r.rate, r.limit = e.resources[path[0]].rate, path[0]
-	var delay int64
-	for _, h := range path {
-		if rate := e.resources[h].rate; rate < r.rate {
-			r.rate, r.limit = rate, h
-		}
-		delay += e.resources[h].delay
-	}
-	if e.options.Analytical {
-		r.wire.bits = 8 * r.bytes
-		ns := (delay + int64(mulDiv(uint64(r.wire.bits), picoseconds, uint64(r.rate)))) / 1000
-		r.solo, r.tail = 1000*(ns+1), 0
-		return
-	}
-	r.work = workOf(r.wire.bits)
-	r.solo = r.work.duration(r.rate)
-	// The last packet is stored and forwarded at every hop but the first,
-	// whose sending is the draining; its acknowledgement comes back the same
-	// way.
-	last := workOf(8 * (min(r.bytes, p.MSS) + p.Header))
-	ack := workOf(8 * p.Ack)
-	r.tail = 2 * delay
-	for i, h := range path {
-		if i > 0 {
-			r.tail += last.duration(e.resources[h].hopRate)
-		}
-		r.tail += ack.duration(e.resources[h].hopRate)
-	}
-}
-
-func packetsOf(bytes, mss int64) int64 { return max(1, (bytes+mss-1)/mss) }
 
 func (e *engine) newFlow() int32 {
 	if n := len(e.freeFlows); n > 0 {
@@ -199,7 +141,7 @@ func (e *engine) vacant(f *flow) bool {
 		if len(users) == 0 {
 			continue
 		}
-		if g := users[0] >> 3; len(users) == 1 && e.flows[g].component == alone && e.flows[g].drain <= e.now {
+		if g := users[0] >> hopBits; len(users) == 1 && e.flows[g].component == alone && e.flows[g].drain <= e.now {
 			e.detach(g)
 			continue
 		}
@@ -214,7 +156,7 @@ func (e *engine) attach(id int32) {
 	for hop, h := range f.path[:f.hops] {
 		r := &e.resources[h]
 		f.pos[hop] = int32(len(r.flows))
-		r.flows = append(r.flows, id<<3|int32(hop))
+		r.flows = append(r.flows, id<<hopBits|int32(hop))
 	}
 }
 
@@ -230,7 +172,7 @@ func (e *engine) detach(id int32) {
 		last := len(r.flows) - 1
 		if moved := r.flows[last]; f.pos[hop] != int32(last) {
 			r.flows[f.pos[hop]] = moved
-			e.flows[moved>>3].pos[moved&7] = f.pos[hop]
+			e.flows[moved>>hopBits].pos[moved&(1<<hopBits-1)] = f.pos[hop]
 		}
 		r.flows = r.flows[:last]
 		if last > 0 && !r.freed {
@@ -254,10 +196,19 @@ func (e *engine) acknowledge(id int32) {
 			e.resources[h].carried.add(f.wire)
 		}
 	}
-	done := f.transfer
+	done, packets, stripe := f.transfer, f.wire.packets, f.stripe
 	f.component = alone
 	f.queued = false
 	f.stamp++
 	e.freeFlows = append(e.freeFlows, id)
-	e.received(&done)
+	if stripe != 0 {
+		var all bool
+		if packets, all = e.gather(stripe, packets); !all {
+			return
+		}
+	}
+	if e.flowlets.entries != nil {
+		e.flowlets.end(done.from, done.to, e.now)
+	}
+	e.received(&done, packets)
 }

@@ -17,6 +17,8 @@ const (
 	report             // Observer.Links is due
 	settle             // a component's rates are due for sharing out again
 	admit              // so are those of newly started flows
+	arrive             // a client's next message is due, or the last was
+	start              // ranks and clients begin
 )
 
 // never is later than any simulated time, and small enough to be a key.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"netsim/simulator/collective"
@@ -42,11 +43,19 @@ type rank struct {
 // early is a receive of a phase that the rank has not begun.
 type early struct{ phase, step int32 }
 
-func (e *engine) addGroups(specs []collective.GroupSpec) error {
+func (e *engine) addGroups(specs []collective.GroupSpec, hosts []int32) error {
 	p := &e.progress
-	if n := collective.Ranks(specs); n > len(e.fabric.Hosts) {
-		return fmt.Errorf("%d ranks exceed the %d servers of the fabric", n, len(e.fabric.Hosts))
+	if hosts == nil {
+		hosts = make([]int32, len(e.fabric.Hosts))
+		for i := range hosts {
+			hosts[i] = int32(i)
+		}
 	}
+	n := collective.Ranks(specs)
+	if n > len(hosts) {
+		return fmt.Errorf("%d ranks exceed the %d servers of the fabric", n, len(hosts))
+	}
+	e.place(hosts[:n])
 	var id int64
 	for _, spec := range specs {
 		plans := make([]collective.Plan, len(spec.Phases))
@@ -59,10 +68,10 @@ func (e *engine) addGroups(specs []collective.GroupSpec) error {
 			for local := range spec.GroupSize {
 				e.ranks = append(e.ranks, rank{
 					group: int32(len(e.groups)), local: int32(local), phase: -1,
-					route: route{to: -1}, done: Rank{Rank: int32(len(e.ranks))},
+					route: route{to: none}, done: Rank{Rank: int32(len(e.ranks))},
 				})
 			}
-			rate := e.slowestNIC(g.first, spec.GroupSize)
+			rate := e.slowest(g.first, spec.GroupSize)
 			for i := range plans {
 				plan := &plans[i]
 				p.SendsTotal += plan.Transfers()
@@ -78,6 +87,16 @@ func (e *engine) addGroups(specs []collective.GroupSpec) error {
 		return tooManyFlows(e.options.MaxFlows)
 	}
 	return nil
+}
+
+// place notes where the ranks are.
+func (e *engine) place(hosts []int32) {
+	e.hosts = hosts
+	for _, h := range hosts {
+		if len(e.fabric.Hosts[h].NICs) > 1 {
+			e.striped = true
+		}
+	}
 }
 
 // mostFlows is how many transfers are in flight at once when every group is in
@@ -96,18 +115,21 @@ func mostFlows(groups []group) int64 {
 	return total
 }
 
-// slowestNIC is the rate at which every rank of the group can send.
-func (e *engine) slowestNIC(first int32, size int) int64 {
-	f := e.fabric
-	rate := f.Bundles[f.Hosts[first].Bundle].Rate
-	for i := range size {
-		rate = min(rate, f.Bundles[f.Hosts[int(first)+i].Bundle].Rate)
+// slowest is the rate at which every rank of the group can send.
+func (e *engine) slowest(first int32, size int) int64 {
+	rate := int64(math.MaxInt64)
+	for _, host := range e.hosts[first : int(first)+size] {
+		rate = min(rate, e.fabric.Rate(host))
 	}
 	return rate
 }
 
-// begin starts the first phase of every rank at time 0.
+// begin starts the first phase of every rank.
 func (e *engine) begin() {
+	if len(e.groups) == 0 {
+		e.beginTraffic()
+		return
+	}
 	for i := range e.ranks {
 		e.next(int32(i))
 	}
@@ -167,9 +189,13 @@ func (e *engine) sendNext(id int32) {
 
 // received credits an acknowledged transfer to both of its ranks and starts
 // what it releases.
-func (e *engine) received(f *transfer) {
-	e.count(f)
+func (e *engine) received(f *transfer, packets int64) {
+	e.count(f, packets)
 	to := &e.ranks[f.to]
+	if to.group == none {
+		e.delivered(f)
+		return
+	}
 	plan := &e.groups[to.group].plans[f.phase]
 	if to.phase == f.phase {
 		e.accept(f.to, plan, f.step)

@@ -7,19 +7,27 @@ type cover struct {
 }
 
 // count adds an acknowledged transfer to the totals.
-func (e *engine) count(f *transfer) {
+func (e *engine) count(f *transfer, packets int64) {
 	p := &e.progress
 	p.Sends++
 	p.Bytes += f.bytes
-	p.Packets += packetsOf(f.bytes, e.options.Packet.MSS)
-	p.LatencySum.add(e.now - f.start)
+	p.Packets += packets
 	from, to := &e.ranks[f.from].done, &e.ranks[f.to].done
 	from.Sends++
 	from.BytesSent += f.bytes
 	to.Receives++
 	to.BytesReceived += f.bytes
+	if f.start < e.traffic.measured {
+		return
+	}
+	p.Measured++
+	p.LatencySum.add(e.now - f.start)
 	if e.observe.Transfer != nil {
-		e.seen.collective = e.collective(e.ranks[f.from].group, f.phase)
+		if g := e.ranks[f.from].group; g == none {
+			e.seen.collective = e.application(f.phase)
+		} else {
+			e.seen.collective = e.collective(g, f.phase)
+		}
 		e.seen.transfer = Transfer{
 			Collective: &e.seen.collective, From: f.from, To: f.to, Step: f.step,
 			Bytes: f.bytes, Start: f.start, Acked: e.now,
@@ -51,7 +59,10 @@ func (e *engine) reportRank(id int32) {
 	}
 	r := &e.ranks[id]
 	done := r.done
-	done.Time, done.Finished = e.now, r.finished
+	if r.group != none {
+		done.Time = e.now
+	}
+	done.Finished = r.finished
 	e.fail(e.observe.Rank(&done))
 }
 
@@ -94,31 +105,7 @@ func (e *engine) reportLinks() {
 		c.bits = make([]int64, 2*len(e.fabric.Links))
 		c.packets = make([]int64, 2*len(e.fabric.Links))
 	}
-	for h := range e.resources {
-		r := &e.resources[h]
-		e.spread(h, r.carried)
-		r.carried = load{}
-	}
+	e.spread()
 	e.fail(e.observe.Links(&Links{Start: c.start, End: e.now, Bits: c.bits, Packets: c.packets}))
 	c.start = e.now
-}
-
-// spread gives a resource's load to its links: all to one link, that of a
-// bundle by rate, so that the parts add up.
-func (e *engine) spread(h int, l load) {
-	c := &e.cover
-	if e.options.Routing == ECMP {
-		c.bits[h], c.packets[h] = l.bits, l.packets
-		return
-	}
-	bundle := &e.fabric.Bundles[h/2]
-	rate := uint64(bundle.Rate)
-	for _, link := range bundle.Links {
-		own := uint64(e.fabric.Links[link].Rate)
-		part := load{int64(mulDiv(uint64(l.bits), own, rate)), int64(mulDiv(uint64(l.packets), own, rate))}
-		d := 2*int(link) + h%2
-		c.bits[d], c.packets[d] = part.bits, part.packets
-		l = l.minus(part)
-		rate -= own
-	}
 }

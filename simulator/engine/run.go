@@ -33,29 +33,47 @@ const Version = "1.0.0"
 type Routing uint8
 
 const (
-	// ECMP gives a pair of hosts one path, by a salted hash at every node.
+	// ECMP gives a pair of NICs one path, by a hash at every node.
 	ECMP Routing = iota
 	// Spray spreads every flow perfectly over all parallel links of a stage.
 	Spray
+	// Flowlet is ECMP that gives a pair another path when it was idle long
+	// enough.
+	Flowlet
 )
 
-// Packet says what a packet costs on the wire, in bytes.
-type Packet struct {
-	MSS    int64 // payload of a full packet
-	Header int64
-	// Ack is the size of an acknowledgement. It travels on the links that the
-	// other direction's data uses, so each data packet is charged one.
-	Ack int64
-}
+// Hash names what a switch hashes with. Without a salt all switches that use
+// the function make the same choice for a pair, so that tiers polarise.
+type Hash uint8
 
-// DefaultPacket is that of the catalogue's NIC (completions.md 2.4).
-func DefaultPacket() Packet { return Packet{MSS: 4096, Header: 58, Ack: 64} }
+// The hash functions; CRC32Salted is the default.
+const (
+	CRC32Salted Hash = iota
+	CRC32
+	PlainSalted
+	Plain
+)
+
+// Switch is how the switches of a component work.
+type Switch struct {
+	Component string
+	Routing   Routing
+	Hash      Hash
+	Gap       int64 // of Flowlet: the idle time after which a pair may move, ps
+	// Capacity is what the switch forwards in all, in bit/s; 0, or more than
+	// its ports bring it, is no bound.
+	Capacity int64
+}
 
 // Options of a run. The zero value works.
 type Options struct {
 	Seed    uint64 // 0 means 1
 	Routing Routing
 	Packet  Packet // zero means DefaultPacket
+	// Switches and NICs say how those of some components work; the others
+	// follow Routing and Packet.
+	Switches []Switch
+	NICs     []NIC
 
 	// Analytical makes transfers independent of each other, to compare with
 	// ASTRA-sim's congestion-unaware backend: a transfer takes
@@ -63,9 +81,15 @@ type Options struct {
 	// acknowledgements or store-and-forward.
 	Analytical bool
 
+	// Start is the simulated picosecond at which ranks and clients begin.
+	Start int64
 	// Limit bounds simulated time, in picoseconds; 0 means no bound. A run
 	// that reaches it is complete, with unfinished ranks.
 	Limit int64
+	// WarmUp and CoolDown are of Traffic, in picoseconds: messages that start
+	// in the first WarmUp are not shown to Observer.Transfer and do not count
+	// in the latency, and none starts in the CoolDown before the limit.
+	WarmUp, CoolDown int64
 	// MaxFlows bounds the transfers in flight, and with them the memory, about
 	// 300 bytes each; 0 means 4 million.
 	MaxFlows int
@@ -82,10 +106,15 @@ type Options struct {
 	ProgressEvents int64
 }
 
-// Input is what is simulated: groups of ranks, rank i on host i.
+// Input is what is simulated: groups of ranks, or applications that send
+// messages on their own.
 type Input struct {
-	Fabric  *topology.Fabric
-	Groups  []collective.GroupSpec // resolved, as collective.Resolve returns them
+	Fabric *topology.Fabric
+	Groups []collective.GroupSpec // resolved, as collective.Resolve returns them
+	// Hosts says where the ranks of the groups are; rank i is on host i when it
+	// is left out.
+	Hosts   []int32
+	Traffic []Traffic
 	Options Options
 }
 
@@ -118,6 +147,7 @@ type Progress struct {
 	Bytes       int64 // payload of the acknowledged transfers
 	BytesTotal  int64
 	Packets     int64 // of the acknowledged transfers
+	Measured    int64 // transfers that LatencySum has
 	LatencySum  Sum   // of the acknowledged transfers' completion times
 	Ranks       int   // finished
 	RanksTotal  int
@@ -128,7 +158,7 @@ type Progress struct {
 }
 
 // AvgLatency is the mean completion time of a transfer in picoseconds.
-func (p *Progress) AvgLatency() int64 { return p.LatencySum.mean(p.Sends) }
+func (p *Progress) AvgLatency() int64 { return p.LatencySum.mean(p.Measured) }
 
 // Throughput is the delivered payload in bit/s of simulated time.
 func (p *Progress) Throughput() int64 {
@@ -164,8 +194,13 @@ func newEngine(in Input, observe Observer) (*engine, error) {
 	if o.Packet == (Packet{}) {
 		o.Packet = DefaultPacket()
 	}
-	if o.Packet.MSS < 1 {
-		return nil, fmt.Errorf("MSS must be at least 1, got %d", o.Packet.MSS)
+	if err := o.Packet.check(); err != nil {
+		return nil, err
+	}
+	for _, n := range o.NICs {
+		if err := n.Packet.check(); err != nil {
+			return nil, fmt.Errorf("component %s: %w", n.Component, err)
+		}
 	}
 	if o.Seed == 0 {
 		o.Seed = 1
@@ -179,15 +214,17 @@ func newEngine(in Input, observe Observer) (*engine, error) {
 	if o.ProgressEvents == 0 {
 		o.ProgressEvents = 1 << 16
 	}
-	e := &engine{
-		options: o, observe: observe, fabric: in.Fabric,
-		routes: topology.NewRoutes(in.Fabric, o.Seed),
-	}
+	o.MaxFlows = min(o.MaxFlows, math.MaxInt32>>hopBits)
+	e := &engine{options: o, observe: observe, fabric: in.Fabric}
 	e.addResources()
-	if err := e.addGroups(in.Groups); err != nil {
+	if err := e.addGroups(in.Groups, in.Hosts); err != nil {
 		return nil, err
 	}
-	if e.progress.SendsTotal == 0 {
+	if err := e.addTraffic(in.Traffic); err != nil {
+		return nil, err
+	}
+	e.flowlets.allot(len(e.ranks))
+	if e.progress.SendsTotal == 0 && len(e.traffic.sources) == 0 {
 		return nil, ErrNothing
 	}
 	return e, nil

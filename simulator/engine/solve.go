@@ -11,18 +11,18 @@ type component struct {
 
 // await notes that a started flow needs a rate. The flows of one instant are
 // served together; in a crowd, those of a little longer.
-func (e *engine) await(id int32) {
+func (e *engine) await(id int32, solo int64) {
 	f := &e.flows[id]
 	e.pending = append(e.pending, id)
 	crowd := 0
 	for _, h := range f.path[:f.hops] {
 		r := &e.resources[h]
 		crowd = max(crowd, len(r.flows))
-		if c := e.flows[r.flows[0]>>3].component; c >= 0 {
+		if c := e.flows[r.flows[0]>>hopBits].component; c >= 0 {
 			crowd = max(crowd, int(e.components[c].live))
 		}
 	}
-	at := e.now + patience(e.ranks[f.from].route.solo, crowd)
+	at := e.now + patience(solo, crowd)
 	if len(e.pending) == 1 || at < e.admitAt {
 		e.admitAt = at
 		e.queue.push(at, admit, 0, 0)

@@ -94,9 +94,10 @@ func TestMaxMin(t *testing.T) {
 }
 
 func startFlow(e *engine, path []int32, bytes int64) {
-	e.ranks = append(e.ranks[:0], rank{route: route{to: 1, bytes: bytes, hops: int32(len(path))}})
+	n := int32(len(path))
+	e.ranks = append(e.ranks[:0], rank{route: route{to: 1, bytes: bytes, hops: n, steps: n}})
 	copy(e.ranks[0].route.path[:], path)
-	e.measure(&e.ranks[0].route)
+	e.measure(&e.ranks[0].route, &e.options.Packet)
 	e.send(transfer{to: 1, bytes: bytes})
 }
 

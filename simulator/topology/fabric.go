@@ -57,8 +57,8 @@ type Link struct {
 }
 
 // Bundle is a stage of parallel links over which sprayed traffic spreads: all
-// NIC links of a server, all up-links of a rack, all up-links of a pod. Like a
-// link it is two directed ones.
+// links of a NIC, all up-links of a rack, all up-links of a pod. Like a link it
+// is two directed ones.
 type Bundle struct {
 	Rate    int64 // bit/s, the sum of its links, each way
 	MinRate int64 // bit/s, the slowest link's
@@ -70,8 +70,18 @@ type Bundle struct {
 type Host struct {
 	Server int32   // node id
 	NICs   []int32 // node ids
-	Bundle int32
+	Bundle int32   // of the first NIC; those of the others follow it
 	Rack   int32
+}
+
+// Rate is the sum of the host's NICs' rates, in bit/s.
+func (f *Fabric) Rate(host int32) int64 {
+	h := &f.Hosts[host]
+	var sum int64
+	for n := range h.NICs {
+		sum += f.Bundles[int(h.Bundle)+n].Rate
+	}
+	return sum
 }
 
 // Fabric is a wired network. It does not change after Build.
@@ -109,20 +119,22 @@ func Build(l Layout) (*Fabric, error) {
 		return nil, errors.New("the topology has no server")
 	}
 	b.wireServers()
-	for p := range b.pods {
-		for r := range b.pods[p].racks {
-			b.wireRack(b.pods[p].racks[r], b.pods[p].switches, r)
+	for _, pod := range b.pods {
+		fabric := dealer{upper: pod.switches}
+		for _, rack := range pod.racks {
+			b.wireRack(rack, &fabric)
 		}
 	}
-	for i, rack := range b.direct {
-		b.wireRack(rack, b.spine, i)
+	spine := dealer{upper: b.spine}
+	for _, rack := range b.direct {
+		b.wireRack(rack, &spine)
 	}
-	b.wirePods(l)
+	b.wirePods(l, &spine)
 	f := b.fabric
 	f.up = newAdjacency(f, func(l *Link) int32 { return l.Lower })
 	f.down = newAdjacency(f, func(l *Link) int32 { return l.Upper })
 	for i := range f.Hosts {
-		if len(f.Bundles[f.Hosts[i].Bundle].Links) == 0 {
+		if h := &f.Hosts[i]; len(h.NICs) == 0 || len(f.Bundles[h.Bundle].Links) == 0 {
 			return nil, errors.New(f.Nodes[f.Hosts[i].Server].Name() + " has no link to a rack switch")
 		}
 	}

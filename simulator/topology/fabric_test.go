@@ -79,15 +79,15 @@ func TestRoutes(t *testing.T) {
 		f, _ := drawFabric(t)
 		hosts := rapid.Int32Range(0, int32(len(f.Hosts)-1))
 		seed := rapid.Uint64().Draw(t, "seed")
-		a, b := topology.NewRoutes(f, seed), topology.NewRoutes(f, seed)
+		a, b := topology.NewRoutes(f, seed, nil), topology.NewRoutes(f, seed, nil)
 		for range 20 {
 			src, dst := hosts.Draw(t, "src"), hosts.Draw(t, "dst")
 			if src == dst {
 				continue
 			}
-			b.ECMP(nil, dst, src)
-			path := a.ECMP(nil, src, dst)
-			if !slices.Equal(path, b.ECMP(nil, src, dst)) {
+			b.ECMP(nil, &topology.Pair{Src: dst, Dst: src})
+			path := a.ECMP(nil, &topology.Pair{Src: src, Dst: dst})
+			if !slices.Equal(path, b.ECMP(nil, &topology.Pair{Src: src, Dst: dst})) {
 				t.Fatal("two paths for one pair")
 			}
 			at, down := f.Hosts[src].NICs[0], false
@@ -105,7 +105,7 @@ func TestRoutes(t *testing.T) {
 			if at != f.Hosts[dst].NICs[0] {
 				t.Fatalf("path %v ends at %s", path, f.Nodes[at].Name())
 			}
-			if spray := a.Spray(nil, src, dst); len(spray) != len(path) {
+			if spray := a.Spray(nil, &topology.Pair{Src: src, Dst: dst}); len(spray) != len(path) {
 				t.Fatalf("sprayed over %d stages, routed over %d", len(spray), len(path))
 			}
 		}
@@ -130,9 +130,9 @@ func TestECMPSpreads(t *testing.T) {
 	f, _ := build(t, "128x400G", "1:1", 512)
 	used := map[int32]bool{}
 	changed := 0
-	a, b := topology.NewRoutes(f, 1), topology.NewRoutes(f, 2)
+	a, b := topology.NewRoutes(f, 1, nil), topology.NewRoutes(f, 2, nil)
 	for src := range int32(64) {
-		p, q := a.ECMP(nil, src, src+64), b.ECMP(nil, src, src+64)
+		p, q := a.ECMP(nil, &topology.Pair{Src: src, Dst: src + 64}), b.ECMP(nil, &topology.Pair{Src: src, Dst: src + 64})
 		used[p[1]] = true
 		if p[1] != q[1] {
 			changed++
@@ -167,11 +167,11 @@ func TestBuildStored(t *testing.T) {
 	if len(f.Links) != 4*4+4*2+2*4 {
 		t.Errorf("%d links, want 32", len(f.Links))
 	}
-	host := f.Bundles[f.Hosts[0].Bundle]
-	if host.Rate != 2*400e9+2*100e9 || host.MinRate != 100e9 || host.Delay != 2 {
-		t.Errorf("a server's links: %+v", host)
+	fast, slow := f.Bundles[f.Hosts[0].Bundle], f.Bundles[f.Hosts[0].Bundle+1]
+	if fast.Rate != 2*400e9 || fast.MinRate != 400e9 || fast.Delay != 1 || slow.Rate != 2*100e9 || f.Rate(0) != fast.Rate+slow.Rate {
+		t.Errorf("a server's links: %+v %+v", fast, slow)
 	}
-	path := topology.NewRoutes(f, 1).ECMP(nil, 0, 3)
+	path := topology.NewRoutes(f, 1, nil).ECMP(nil, &topology.Pair{Dst: 3})
 	if len(path) != topology.MaxHops {
 		t.Errorf("path %v has %d hops", path, len(path))
 	}

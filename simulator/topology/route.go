@@ -5,16 +5,47 @@ import "math/bits"
 // MaxHops is the longest path there is: NIC, RSW, FSW, SSW and down again.
 const MaxHops = 6
 
-// Routes finds paths through a fabric. ECMP picks one of the equal-cost links
-// at every node by a hash of the pair of hosts and the node's own salt, drawn
-// from the seed; spraying spreads over all of them.
+// Routes finds paths through a fabric. A switch that hashes picks one of its
+// equal-cost links by a hash of the pair of NICs; one that sprays spreads over
+// all of them.
 //
 // Routes keeps what it has learnt about destinations and is not safe for
 // concurrent use.
 type Routes struct {
-	fabric *Fabric
-	salts  []uint64  // by node
-	reach  [][]uint8 // by destination rack, then by switch; filled on first use
+	fabric  *Fabric
+	choices []choice  // by node
+	reach   [][]uint8 // by destination rack, then by switch; filled on first use
+	groups  []Group
+	groupOf []int32 // by directed link: what its sender spreads over
+}
+
+// choice is how a node picks one of several links.
+type choice struct {
+	salt  uint64
+	plain bool // the other hash function
+	spray bool
+	turn  int8 // the place of its turn in Pair.Turns, or none
+}
+
+// Method says how a switch uses equal-cost links. The zero value is a salted
+// hash that keeps a pair on its path.
+type Method struct {
+	Plain    bool // hash instead of crc32: another function, as even as the first
+	Unsalted bool // every such switch makes the same choice for a pair, so tiers polarise
+	Spray    bool // packets spread over all links
+	Turn     int8 // from 1: the hash also depends on Pair.Turns[Turn-1]
+}
+
+// Pair is what a path leads between.
+type Pair struct {
+	Src, Dst       int32 // hosts
+	SrcNIC, DstNIC int32 // numbers of their NICs
+	Turns          []uint32
+}
+
+// key is what switches hash.
+func (p *Pair) key() uint64 {
+	return uint64(p.Src)<<32 | uint64(p.Dst) ^ uint64(p.SrcNIC)<<56 ^ uint64(p.DstNIC)<<24
 }
 
 // A switch's entry in reach: the hops from it to a switch of the rack, and
@@ -24,75 +55,130 @@ const (
 	unreachable = 0x7f
 )
 
-// NewRoutes prepares routing over the fabric.
-func NewRoutes(f *Fabric, seed uint64) *Routes {
-	r := &Routes{fabric: f, salts: make([]uint64, len(f.Nodes)), reach: make([][]uint8, len(f.racks))}
-	for i := range r.salts {
+// NewRoutes prepares routing over the fabric. Methods are by switch, and may be
+// left out; salts are drawn from the seed.
+func NewRoutes(f *Fabric, seed uint64, methods []Method) *Routes {
+	r := &Routes{fabric: f, choices: make([]choice, len(f.Nodes)), reach: make([][]uint8, len(f.racks))}
+	for i := range r.choices {
 		seed += 0x9e3779b97f4a7c15
-		r.salts[i] = mix(seed)
+		c := choice{salt: mix(seed), turn: none}
+		if i < len(methods) {
+			m := methods[i]
+			c.plain, c.spray, c.turn = m.Plain, m.Spray, m.Turn-1
+			if m.Unsalted {
+				c.salt = 0
+			}
+		}
+		r.choices[i] = c
 	}
 	return r
 }
 
-// ECMP appends the directed links that flows from host src to host dst take.
-// It appends nothing when there is no path.
-func (r *Routes) ECMP(path []int32, src, dst int32) []int32 {
+// hash is what the node makes of the pair.
+func (r *Routes) hash(node int32, key uint64, p *Pair) uint64 {
+	c := &r.choices[node]
+	if c.turn >= 0 && int(c.turn) < len(p.Turns) && p.Turns[c.turn] > 0 {
+		key ^= mix(uint64(p.Turns[c.turn]))
+	}
+	if c.plain {
+		return mixPlain(key ^ c.salt)
+	}
+	return mix(key ^ c.salt)
+}
+
+// ECMP appends the directed links that flows of the pair take. It appends
+// nothing when there is no path.
+func (r *Routes) ECMP(path []int32, p *Pair) []int32 {
 	f := r.fabric
-	from, to := &f.Hosts[src], &f.Hosts[dst]
+	from, to := &f.Hosts[p.Src], &f.Hosts[p.Dst]
 	reach := r.toRack(to.Rack)
-	key := uint64(src)<<32 | uint64(dst)
+	key := p.key()
 	start := len(path)
 
-	links := f.Bundles[from.Bundle].Links
-	hops := uint8(unreachable)
-	for _, l := range links {
-		hops = min(hops, reach[f.Links[l].Upper]&^downwards)
-	}
+	links := f.Bundles[from.Bundle+p.SrcNIC].Links
+	hops := nearest(f, links, reach)
 	if hops == unreachable {
 		return path
 	}
-	link := r.nextUp(links, reach, hops, key^r.salts[from.Server])
+	link := r.nextUp(links, reach, hops, r.hash(from.Server, key, p))
 	path = append(path, 2*link)
 	node := f.Links[link].Upper
 	for ; hops > 0; hops-- {
-		if reach[node]&downwards == 0 {
-			link = r.nextUp(f.up.of(node), reach, hops-1, key^r.salts[node])
-			path = append(path, 2*link)
-			node = f.Links[link].Upper
-		} else {
-			link = r.nextDown(f.down.of(node), reach, hops-1, key^r.salts[node])
-			path = append(path, 2*link+1)
-			node = f.Links[link].Lower
-		}
+		d := r.next(node, reach, hops-1, r.hash(node, key, p))
+		path = append(path, d)
+		node = f.entered(d)
 		if len(path)-start == MaxHops {
 			return path[:start]
 		}
 	}
-	return append(path, 2*r.toHost(to, node, key^r.salts[node])+1)
+	return append(path, 2*r.toNIC(to.Bundle+p.DstNIC, node, r.hash(node, key, p))+1)
 }
 
-// Spray appends the directed bundles that sprayed flows from host src to host
-// dst spread over. It appends nothing when there is no path.
-func (r *Routes) Spray(path []int32, src, dst int32) []int32 {
-	f := r.fabric
-	from, to := &f.Hosts[src], &f.Hosts[dst]
-	a, b := &f.racks[from.Rack], &f.racks[to.Rack]
-	path = append(path, 2*from.Bundle)
-	if from.Rack != to.Rack {
-		if a.bundle == none || b.bundle == none {
-			return path[:len(path)-1]
-		}
-		path = append(path, 2*a.bundle)
-		samePod := a.pod == b.pod
-		if !samePod && a.pod != none {
-			path = append(path, 2*f.pods[a.pod])
-		}
-		if !samePod && b.pod != none {
-			path = append(path, 2*f.pods[b.pod]+1)
-		}
-		path = append(path, 2*b.bundle+1)
+// nearest is the least number of hops that the links' upper ends have to go.
+func nearest(f *Fabric, links []int32, reach []uint8) uint8 {
+	hops := uint8(unreachable)
+	for _, l := range links {
+		hops = min(hops, reach[f.Links[l].Upper]&^downwards)
 	}
-	return append(path, 2*to.Bundle+1)
+	return hops
+}
+
+// entered is the node that a directed link leads to.
+func (f *Fabric) entered(directed int32) int32 {
+	if l := &f.Links[directed/2]; directed%2 == 0 {
+		return l.Upper
+	} else {
+		return l.Lower
+	}
+}
+
+// next picks the directed link by which a pair goes on from a switch.
+func (r *Routes) next(node int32, reach []uint8, hops uint8, hash uint64) int32 {
+	f := r.fabric
+	if reach[node]&downwards == 0 {
+		return 2 * r.nextUp(f.up.of(node), reach, hops, hash)
+	}
+	return 2*r.nextDown(f.down.of(node), reach, hops, hash) + 1
+}
+
+// Spray appends the directed bundles that sprayed flows of the pair spread
+// over. It appends nothing when there is no path.
+func (r *Routes) Spray(path []int32, p *Pair) []int32 {
+	f := r.fabric
+	from, to := &f.Hosts[p.Src], &f.Hosts[p.Dst]
+	path = append(path, 2*(from.Bundle+p.SrcNIC))
+	if from.Rack != to.Rack {
+		before := len(path)
+		if path = r.stages(path, from.Rack, to.Rack); len(path) == before {
+			return path[:before-1]
+		}
+	}
+	return append(path, 2*(to.Bundle+p.DstNIC)+1)
+}
+
+// stages appends the directed bundles between two racks.
+func (r *Routes) stages(path []int32, from, to int32) []int32 {
+	f := r.fabric
+	a, b := &f.racks[from], &f.racks[to]
+	if a.bundle == none || b.bundle == none {
+		return path
+	}
+	start := len(path)
+	path = append(path, 2*a.bundle)
+	samePod := a.pod == b.pod
+	if !samePod && a.pod != none {
+		path = append(path, 2*f.pods[a.pod])
+	}
+	if !samePod && b.pod != none {
+		path = append(path, 2*f.pods[b.pod]+1)
+	}
+	path = append(path, 2*b.bundle+1)
+	for _, d := range path[start:] {
+		if d < 0 || len(f.Bundles[d/2].Links) == 0 {
+			return path[:start] // a stage without a link
+		}
+	}
+	return path
 }
 
 // nextUp picks one of the links whose upper end is hops from the destination.
@@ -139,9 +225,9 @@ func (r *Routes) nextDown(links []int32, reach []uint8, hops uint8, hash uint64)
 	panic("topology: reach names a neighbour that is not there")
 }
 
-// toHost picks one of the host's links to a switch of its rack.
-func (r *Routes) toHost(h *Host, rackSwitch int32, hash uint64) int32 {
-	links := r.fabric.Bundles[h.Bundle].Links
+// toNIC picks one of the links between a rack switch and the NIC of the bundle.
+func (r *Routes) toNIC(bundle, rackSwitch int32, hash uint64) int32 {
+	links := r.fabric.Bundles[bundle].Links
 	n := 0
 	for _, l := range links {
 		if r.fabric.Links[l].Upper == rackSwitch {
@@ -205,7 +291,7 @@ func (r *Routes) toRack(rack int32) []uint8 {
 
 // pick maps a hash evenly to 0…n-1.
 func pick(hash uint64, n int) int {
-	k, _ := bits.Mul64(mix(hash), uint64(n))
+	k, _ := bits.Mul64(hash, uint64(n))
 	return int(k)
 }
 
@@ -215,4 +301,11 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
+}
+
+// mixPlain is MurmurHash3's finalizer, as good a function as mix and another.
+func mixPlain(x uint64) uint64 {
+	x = (x ^ x>>33) * 0xff51afd7ed558ccd
+	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
 }

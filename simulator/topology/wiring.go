@@ -92,10 +92,11 @@ func (b *builder) wireServers() {
 	for _, rack := range b.racks {
 		for _, server := range rack.servers {
 			h := &b.fabric.Hosts[host]
-			h.Bundle = b.bundle()
+			h.Bundle = int32(len(b.fabric.Bundles))
 			for n, nic := range server.NICs {
+				bundle := b.bundle()
 				for _, s := range rack.switches {
-					b.link(h.NICs[n], s.node, min(nic.Rate, s.DownRate), nic.Delay, h.Bundle)
+					b.link(h.NICs[n], s.node, min(nic.Rate, s.DownRate), nic.Delay, bundle)
 				}
 			}
 			host++
@@ -103,44 +104,52 @@ func (b *builder) wireServers() {
 	}
 }
 
-// wireRack deals the rack switch's up-links in turn over the upper switches.
-// Each rack goes on where the one before it stopped, so that both the parallel
-// links of a pair and the links of an upper switch differ by at most one.
-func (b *builder) wireRack(rack placedRack, upper []placedSwitch, index int) {
-	if len(upper) == 0 {
+// dealer deals links over the upper switches in turn. Each switch goes on
+// where the one before it stopped, whatever the number of its links, so that
+// both the parallel links of a pair and the links of an upper switch differ by
+// at most one.
+type dealer struct {
+	upper []placedSwitch
+	next  int
+}
+
+func (b *builder) wireRack(rack placedRack, d *dealer) {
+	if len(d.upper) == 0 {
 		return
 	}
 	bundle := b.bundle()
 	b.fabric.racks[rack.id].bundle = bundle
-	for i, s := range rack.switches {
-		b.deal(s, upper, (index*len(rack.switches)+i)*s.UpLinks, bundle)
+	for _, s := range rack.switches {
+		b.deal(s, d, bundle)
 	}
 }
 
-func (b *builder) wirePods(l Layout) {
+func (b *builder) wirePods(l Layout, d *dealer) {
 	for p, pod := range b.pods {
 		b.fabric.pods = append(b.fabric.pods, none)
-		if len(b.spine) == 0 {
+		if len(d.upper) == 0 {
 			continue
 		}
 		bundle := b.bundle()
 		b.fabric.pods[p] = bundle
-		for i, s := range pod.switches {
+		for _, s := range pod.switches {
 			if l.Mesh {
 				s.PerUpper = max(l.LinksPerPair, 1)
 			}
-			b.deal(s, b.spine, (p*len(pod.switches)+i)*s.UpLinks, bundle)
+			b.deal(s, d, bundle)
 		}
 	}
 }
 
-func (b *builder) deal(s placedSwitch, upper []placedSwitch, start int, bundle int32) {
-	links := s.UpLinks
+func (b *builder) deal(s placedSwitch, d *dealer, bundle int32) {
+	links, start := s.UpLinks, d.next
 	if s.PerUpper > 0 {
-		links, start = s.PerUpper*len(upper), 0
+		links, start = s.PerUpper*len(d.upper), 0
+	} else {
+		d.next = (d.next + links) % len(d.upper)
 	}
 	for k := range links {
-		u := upper[(start+k)%len(upper)]
+		u := d.upper[(start+k)%len(d.upper)]
 		b.link(s.node, u.node, min(s.UpRate, u.DownRate), s.UpLinkDelay, bundle)
 	}
 }

@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"slices"
+
+	"netsim/simulator/topology"
+)
+
+// maxPath is how many resources a flow can have: the hops of a path; where
+// spraying and hashing switches mix, the bundles of these hops; and the
+// switches in between.
+const maxPath = 3*topology.MaxHops - 1
+
+// resource is what flows share: a directed link, a directed bundle of them
+// where traffic is sprayed, or the switching capacity of a switch.
+type resource struct {
+	rate  int64   // bit/s, to be shared
+	flows []int32 // attached: flow<<hopBits + hop
+
+	hopRate int64 // bit/s at which one packet is forwarded
+	delay   int64 // ps
+	carried load  // since the last report
+
+	// The solver's scratch.
+	fixed   int64 // taken by flows that are not solved for
+	left    int64
+	level   int64 // rate of the flows that it limits
+	most    int64 // rate of its fastest flow
+	offered int64
+	members int32 // flows that are solved for
+	open    int32 // of these, without a rate yet
+	mark    uint32
+	freed   bool // a flow left it since rates were shared out
+}
+
+// hopBits is enough for a hop of maxPath.
+const hopBits = 5
+
+// spreading says which switches spray.
+type spreading uint8
+
+const (
+	hashed  spreading = iota // none: resources are the links
+	sprayed                  // all: resources are the bundles
+	mixed                    // some: resources are links, bundles, and groups
+)
+
+// addResources prepares routing and lists what flows share.
+func (e *engine) addResources() {
+	f := e.fabric
+	switches := e.switches()
+	methods := make([]topology.Method, len(switches))
+	spraying := 0
+	for i, s := range switches {
+		methods[i] = topology.Method{Plain: s.Hash == Plain || s.Hash == PlainSalted, Unsalted: s.Hash == Plain || s.Hash == CRC32}
+		switch s.Routing {
+		case Spray:
+			methods[i].Spray = true
+			spraying++
+		case Flowlet:
+			methods[i].Turn = e.flowlets.class(s.Gap)
+		}
+	}
+	e.routes = topology.NewRoutes(f, e.options.Seed, methods)
+	switch spraying {
+	case 0:
+		e.spreading = hashed
+		e.addLinks()
+	case len(switches):
+		e.spreading = sprayed
+		e.addBundles()
+	default:
+		e.spreading = mixed
+		groups := e.routes.Groups()
+		e.addLinks()
+		e.addBundles()
+		for _, g := range groups {
+			e.resources = append(e.resources, resource{rate: g.Rate, hopRate: g.MinRate, delay: g.Delay})
+		}
+	}
+	e.addCapacities(switches)
+}
+
+// switches is how each switch works, by node.
+func (e *engine) switches() []Switch {
+	list := make([]Switch, e.fabric.Switches())
+	for i := range list {
+		list[i].Routing = e.options.Routing
+		if at := slices.IndexFunc(e.options.Switches, func(s Switch) bool { return s.Component == e.fabric.Nodes[i].Component }); at >= 0 {
+			list[i] = e.options.Switches[at]
+		}
+	}
+	return list
+}
+
+func (e *engine) addLinks() {
+	for i := range 2 * len(e.fabric.Links) {
+		l := &e.fabric.Links[i/2]
+		e.resources = append(e.resources, resource{rate: l.Rate, hopRate: l.Rate, delay: l.Delay})
+	}
+}
+
+func (e *engine) addBundles() {
+	for i := range 2 * len(e.fabric.Bundles) {
+		b := &e.fabric.Bundles[i/2]
+		e.resources = append(e.resources, resource{rate: b.Rate, hopRate: b.MinRate, delay: b.Delay})
+	}
+}
+
+// addCapacities makes a resource of every switch that forwards less than its
+// ports could bring it. Where traffic is sprayed the switches that a bundle
+// leads to share what they have.
+func (e *engine) addCapacities(switches []Switch) {
+	f := e.fabric
+	ports := make([]int64, len(switches))
+	pool := make([]int32, len(switches)) // the first of the switches that share
+	for i := range pool {
+		pool[i] = int32(i)
+	}
+	for i := range f.Links {
+		l := &f.Links[i]
+		ports[l.Upper] += l.Rate
+		if int(l.Lower) < len(switches) {
+			ports[l.Lower] += l.Rate
+		}
+	}
+	if e.spreading != hashed {
+		e.poolSwitches(pool)
+	}
+	binds := false
+	sums := make([]int64, len(switches))
+	for i, s := range switches {
+		capacity := ports[i]
+		if s.Capacity > 0 && s.Capacity < ports[i] {
+			capacity, binds = s.Capacity, true
+		}
+		sums[pool[i]] += capacity
+		if int(pool[i]) != i {
+			ports[pool[i]] += ports[i]
+		}
+	}
+	if !binds {
+		return
+	}
+	e.capacities = make([]int32, len(f.Nodes))
+	own := make([]int32, len(switches))
+	for i := range own {
+		own[i] = none
+		if pool[i] == int32(i) && sums[i] < ports[i] {
+			own[i] = int32(len(e.resources))
+			e.resources = append(e.resources, resource{rate: sums[i]})
+		}
+	}
+	for i := range e.capacities {
+		e.capacities[i] = none
+		if i < len(own) {
+			e.capacities[i] = own[pool[i]]
+		}
+	}
+}
+
+// poolSwitches joins the switches that one directed bundle leads to.
+func (e *engine) poolSwitches(pool []int32) {
+	root := func(n int32) int32 {
+		for pool[n] != n {
+			n = pool[n]
+		}
+		return n
+	}
+	for i := range e.fabric.Bundles {
+		links := e.fabric.Bundles[i].Links
+		if len(links) == 0 {
+			continue
+		}
+		first := &e.fabric.Links[links[0]]
+		for _, id := range links {
+			l := &e.fabric.Links[id]
+			a, b := root(first.Upper), root(l.Upper)
+			pool[max(a, b)] = min(a, b)
+			if int(l.Lower) < len(pool) {
+				a, b = root(first.Lower), root(l.Lower)
+				pool[max(a, b)] = min(a, b)
+			}
+		}
+	}
+	for i := range pool {
+		pool[i] = root(int32(i))
+	}
+}
+
+// entered is a node that the resource, a hop of a path, leads to.
+func (e *engine) entered(resource int32) int32 {
+	f := e.fabric
+	directed := resource
+	switch {
+	case e.spreading == sprayed:
+		directed = 2*f.Bundles[resource/2].Links[0] + resource%2
+	case e.spreading == mixed && resource >= f.Group0():
+		directed = e.routes.Groups()[resource-f.Group0()].Links[0]
+	case e.spreading == mixed && resource >= f.Bundle0():
+		resource -= f.Bundle0()
+		directed = 2*f.Bundles[resource/2].Links[0] + resource%2
+	}
+	if l := &f.Links[directed/2]; directed%2 == 0 {
+		return l.Upper
+	} else {
+		return l.Lower
+	}
+}
+
+const none = -1

@@ -1,0 +1,283 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"netsim/simulator/topology"
+)
+
+// Pattern says to whom clients send.
+type Pattern uint8
+
+// The patterns of traffic.
+const (
+	// UniformRandom: every message goes to any of the servers.
+	UniformRandom Pattern = iota
+	// Permutation: every client has one server, and servers that are fewer
+	// than clients have equally many, give or take one.
+	Permutation
+	// Incast: all clients send to one server.
+	Incast
+)
+
+// Traffic is an application that is not coordinated: its clients send messages
+// of one size at random instants, a Poisson process each, whatever becomes of
+// the messages before.
+type Traffic struct {
+	Name             string
+	Pattern          Pattern
+	Clients, Servers []int32 // hosts, ascending; one may be both
+	MessageSize      int64   // bytes
+	// Load is the part of its NICs' rate that a client offers on the wire, in
+	// billionths.
+	Load int64
+}
+
+// wholeLoad is Load when a client offers all that its NICs can carry.
+const wholeLoad = 1_000_000_000
+
+// traffic is the state of the applications of a run. Its ranks are the hosts
+// that take part, in the order of hosts.
+type traffic struct {
+	apps     []Traffic
+	sources  []source
+	end      int64 // ps, when no further message starts
+	measured int64 // ps, from when on messages count
+	over     bool  // the end has come
+}
+
+// source is a client: its next message is in the queue.
+type source struct {
+	app, rank int32
+	gap       int64  // mean time between messages, ps
+	random    uint64 // the state of its own generator
+	to        int32  // the one server that it sends to, or none
+}
+
+// Expected is how many messages the clients are expected to send in the given
+// time, in picoseconds.
+func (t *Traffic) Expected(f *topology.Fabric, o Options, span int64) int64 {
+	e := &engine{options: o, fabric: f}
+	if o.Packet == (Packet{}) {
+		e.options.Packet = DefaultPacket()
+	}
+	var sum int64
+	for _, host := range t.Clients {
+		if gap := e.gap(t, host); gap < never {
+			sum = min(sum+span/gap, never)
+		}
+	}
+	return sum
+}
+
+// gap is the mean time between two messages of a client.
+func (e *engine) gap(t *Traffic, host int32) int64 {
+	h := &e.fabric.Hosts[host]
+	rate := uint64(e.fabric.Rate(host))
+	var wire int64
+	for nic, node := range h.NICs {
+		part := mulDiv(uint64(t.MessageSize), uint64(e.fabric.Bundles[int(h.Bundle)+nic].Rate), rate)
+		wire += e.packet(node).wire(int64(part)).bits
+	}
+	offered := mulDiv(rate, uint64(t.Load), wholeLoad)
+	if offered == 0 {
+		return never
+	}
+	return int64(min(max(mulDiv(uint64(wire), picoseconds, offered), 1), never))
+}
+
+// addTraffic prepares the clients. Their generators derive from the seed, the
+// application and the client, so that one is not disturbed by another.
+func (e *engine) addTraffic(apps []Traffic) error {
+	if len(apps) == 0 {
+		return nil
+	}
+	if len(e.ranks) > 0 {
+		return fmt.Errorf("ranks and traffic cannot run together")
+	}
+	var hosts []int32
+	for i := range apps {
+		if t := &apps[i]; t.MessageSize < 1 {
+			return fmt.Errorf("application %s: MessageSize must be at least 1, got %d", t.Name, t.MessageSize)
+		}
+		hosts = append(append(hosts, apps[i].Clients...), apps[i].Servers...)
+	}
+	slices.Sort(hosts)
+	e.place(slices.Compact(hosts))
+	for i := range e.hosts {
+		e.ranks = append(e.ranks, rank{group: none, route: route{to: none}, done: Rank{Rank: int32(i)}})
+	}
+	e.progress.RanksTotal = len(e.ranks)
+	e.traffic = traffic{apps: apps, end: e.options.Limit - e.options.CoolDown, measured: e.options.Start + e.options.WarmUp}
+	for i := range apps {
+		e.addSources(int32(i))
+	}
+	return nil
+}
+
+func (e *engine) addSources(app int32) {
+	t := &e.traffic.apps[app]
+	seed := mix(e.options.Seed + uint64(app)*0x9e3779b97f4a7c15)
+	servers := slices.Clone(t.Servers)
+	shuffle(servers, seed)
+	for i, host := range t.Clients {
+		s := source{app: app, rank: e.rankOn(host), gap: e.gap(t, host), random: mix(seed ^ uint64(host)), to: none}
+		switch t.Pattern {
+		case Permutation:
+			s.to = other(servers, i, host)
+		case Incast:
+			if s.to = servers[0]; s.to == host {
+				continue
+			}
+		case UniformRandom:
+			if len(servers) == 1 && servers[0] == host {
+				continue // there is nobody else
+			}
+		}
+		if s.to != none {
+			s.to = e.rankOn(s.to)
+		}
+		if s.gap < never && s.to != s.rank {
+			e.traffic.sources = append(e.traffic.sources, s)
+		}
+	}
+}
+
+// other is the client's own server: that at its place, or the next if it
+// stands there itself.
+func other(servers []int32, place int, client int32) int32 {
+	n := len(servers)
+	if s := servers[place%n]; s != client {
+		return s
+	}
+	return servers[(place+1)%n]
+}
+
+func (e *engine) rankOn(host int32) int32 {
+	at, _ := slices.BinarySearch(e.hosts, host)
+	return int32(at)
+}
+
+// beginTraffic draws every client's first message.
+func (e *engine) beginTraffic() {
+	if len(e.traffic.sources) == 0 {
+		return
+	}
+	for i := range e.traffic.sources {
+		e.scheduleNext(int32(i))
+	}
+	e.queue.push(max(e.traffic.end, e.now), arrive, none, 0)
+}
+
+// scheduleNext schedules the client's next message, if it is before the end.
+func (e *engine) scheduleNext(id int32) {
+	s := &e.traffic.sources[id]
+	if at := e.now + s.pause(); at < e.traffic.end {
+		e.queue.push(at, arrive, id, 0)
+	}
+}
+
+// arrive starts a client's message, or notes that there will be no more.
+func (e *engine) arrive(id int32) {
+	if id == none {
+		e.traffic.over = true
+		e.closeWhenDelivered()
+		return
+	}
+	s := &e.traffic.sources[id]
+	t := &e.traffic.apps[s.app]
+	to := s.to
+	for to == none {
+		if to = e.rankOn(t.Servers[s.below(len(t.Servers))]); to == s.rank {
+			to = none
+		}
+	}
+	e.progress.SendsTotal++
+	e.progress.BytesTotal += t.MessageSize
+	e.ranks[s.rank].sent++
+	e.send(transfer{from: s.rank, to: to, phase: s.app, bytes: t.MessageSize})
+	e.scheduleNext(id)
+}
+
+// delivered is received for a message.
+func (e *engine) delivered(t *transfer) {
+	r := &e.ranks[t.from]
+	r.acked++
+	r.done.Time = e.now
+	e.closeWhenDelivered()
+}
+
+func (e *engine) closeWhenDelivered() {
+	if e.traffic.over && e.progress.Sends == e.progress.SendsTotal {
+		e.closeTraffic()
+	}
+}
+
+// closeTraffic finishes the ranks that have nothing on its way.
+func (e *engine) closeTraffic() {
+	for i := range e.ranks {
+		if r := &e.ranks[i]; r.group == none && !r.finished && r.sent == r.acked {
+			r.finished = true
+			e.progress.Ranks++
+			e.reportRank(int32(i))
+		}
+	}
+}
+
+// application describes one as the collective that its messages belong to.
+func (e *engine) application(app int32) Collective {
+	t := &e.traffic.apps[app]
+	return Collective{ID: -1, Group: none, GroupSize: len(e.hosts), OperationType: t.Name, DataSize: t.MessageSize}
+}
+
+// next is the generator SplitMix64.
+func (s *source) next() uint64 {
+	s.random += 0x9e3779b97f4a7c15
+	return mix(s.random)
+}
+
+// below is a number from 0 to n-1.
+func (s *source) below(n int) int {
+	k, _ := bits.Mul64(s.next(), uint64(n))
+	return int(k)
+}
+
+// pause is an exponentially distributed time with the source's mean, by von
+// Neumann's method: the lengths of falling runs of uniform numbers. It needs
+// no logarithm, whose last bits would differ between machines.
+func (s *source) pause() int64 {
+	for whole := int64(0); ; whole++ {
+		first := s.next()
+		last, run := first, 1
+		for u := s.next(); u < last; u = s.next() {
+			last = u
+			run++
+		}
+		if run%2 == 1 {
+			part, _ := bits.Mul64(first, uint64(s.gap))
+			if whole > math.MaxInt64/2/s.gap {
+				return never
+			}
+			return max(whole*s.gap+int64(part), 1)
+		}
+	}
+}
+
+// shuffle orders the hosts by chance.
+func shuffle(hosts []int32, seed uint64) {
+	s := source{random: seed}
+	for i := len(hosts) - 1; i > 0; i-- {
+		k := s.below(i + 1)
+		hosts[i], hosts[k] = hosts[k], hosts[i]
+	}
+}
+
+// mix is SplitMix64's finalizer.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
