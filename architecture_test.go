@@ -20,7 +20,7 @@ type set = []string
 // directions says which of our packages each of them may import.
 func directions() map[string]set {
 	domain := set{"events", "commands", "fault", "rating", "simulator/"}
-	handlers := append(set{"api", "api/submission", "infra/auth", "infra/http"}, domain...)
+	handlers := append(set{"api", "api/report", "api/submission", "infra/auth", "infra/http"}, domain...)
 	everything := set{"/"}
 	return map[string]set{
 		"events":         {},
@@ -29,6 +29,7 @@ func directions() map[string]set {
 		"rating":         {"events"},
 		"commands":       {"events", "fault", "simulator/"},
 		"api/submission": {"api", "fault", "simulator/"}, // what a simple submission asks for
+		"api/report":     {"api", "simulator/"},          // what validation finds
 
 		"internal/gather": {}, // many look-ups, few queries
 		"projections":     {"events", "commands", "fault", "internal/gather", "simulator/design"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"netsim/api"
+	"netsim/api/report"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
@@ -69,9 +70,9 @@ func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigura
 	if err != nil {
 		return nil, fmt.Errorf("validate configuration %s: %w", r.ConfigID, err)
 	}
-	report := reportOf(findings)
+	verdict := report.Of(findings)
 	status := commands.Validated
-	if !report.Valid {
+	if !verdict.Valid {
 		status = commands.Invalid
 	}
 	text, err := design.Canonical(findings)
@@ -86,7 +87,7 @@ func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigura
 	if err != nil {
 		return nil, err
 	}
-	return api.ValidateConfiguration200JSONResponse{Body: report, Headers: api.ValidateConfiguration200ResponseHeaders{ETag: tag}}, nil
+	return api.ValidateConfiguration200JSONResponse{Body: verdict, Headers: api.ValidateConfiguration200ResponseHeaders{ETag: tag}}, nil
 }
 
 func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]validation.Finding, error) {
@@ -103,36 +104,6 @@ func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]valida
 		with.Traceset = &t
 	}
 	return validation.Check(document, with), nil
-}
-
-// reportOf sorts findings by severity. Its lists are never null.
-func reportOf(findings []validation.Finding) api.ValidationReport {
-	report := api.ValidationReport{
-		Status: api.ValidationReportStatusValid,
-		Errors: []api.Finding{}, Warnings: []api.Finding{}, Info: []api.Finding{},
-	}
-	for _, f := range findings {
-		view := api.Finding{
-			Code: f.Code, Severity: api.FindingSeverity(f.Severity), Component: f.Component,
-			Parameter: f.Parameter, Path: f.Path, Message: f.Message,
-		}
-		switch f.Severity {
-		case validation.Error:
-			report.Errors = append(report.Errors, view)
-		case validation.Warning:
-			report.Warnings = append(report.Warnings, view)
-		default:
-			report.Info = append(report.Info, view)
-		}
-	}
-	report.Valid = len(report.Errors) == 0
-	switch {
-	case !report.Valid:
-		report.Status = api.ValidationReportStatusError
-	case len(report.Warnings) > 0:
-		report.Status = api.ValidationReportStatusWarning
-	}
-	return report
 }
 
 // refusal is the 400 of a message.

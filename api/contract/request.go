@@ -175,6 +175,9 @@ func (op *Operation) checkBody(r *http.Request) error {
 	if err != nil {
 		return &fault.Fault{Code: fault.Validation, Message: "the request body could not be read", Cause: err}
 	}
+	if op.maxBody > 0 && len(body) > op.maxBody {
+		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", op.maxBody)
+	}
 	if len(bytes.TrimSpace(body)) == 0 {
 		return fault.New(fault.Validation, "the request body is required")
 	}

@@ -45,7 +45,7 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	root.Group(func(group chi.Router) {
 		group.Use(
 			d.flags(fail), d.verifier.Authenticate(fail), auth.Authorize(d.access(), d.operation, fail),
-			web.Shed(d.config.MaxWrites, d.admit, fail), d.contract.Check(fail),
+			d.shed(fail), d.contract.Check(fail),
 		)
 		strict := api.NewStrictHandlerWithOptions(handlers, nil, api.StrictHTTPServerOptions{
 			RequestErrorHandlerFunc: refuse(fail), ResponseErrorHandlerFunc: fail,
@@ -81,6 +81,22 @@ func (d door) flags(fail web.FailFunc) web.Middleware {
 				return
 			}
 			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// shed refuses writes while there are too many of them, but no request that
+// only reads, whatever its method.
+func (d door) shed(fail web.FailFunc) web.Middleware {
+	shed := web.Shed(d.config.MaxWrites, d.admit, fail)
+	return func(next http.Handler) http.Handler {
+		sheds := shed(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if op, ok := d.contract.Find(r); ok && op.Access.Reads {
+				next.ServeHTTP(w, r)
+				return
+			}
+			sheds.ServeHTTP(w, r)
 		})
 	}
 }
