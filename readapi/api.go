@@ -26,6 +26,8 @@ type API struct {
 	Build      Build
 	Checks     []Check
 	ConsoleURL string // of the console, without a slash at the end
+	// TraceRoutes is the flag enable_trace_routes.
+	TraceRoutes bool
 
 	summaries singleflight.Group // computations under way, by object key
 }

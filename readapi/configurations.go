@@ -99,16 +99,26 @@ func (a *API) GetConfigurationVersion(ctx context.Context, r api.GetConfiguratio
 	if err != nil {
 		return nil, err
 	}
-	view := api.ConfigurationVersion{ParentConfigurationID: c.ParentConfigurationID}
-	if err := readDocument(v.Document, &view); err != nil {
-		return nil, fmt.Errorf("version %d of configuration %s: %w", v.Version, c.ID, err)
+	view, err := a.versionView(ctx, c.ID, &v)
+	if err != nil {
+		return nil, err
 	}
 	if view.Components, err = reachable(v.Document, view.Components); err != nil {
 		return nil, fmt.Errorf("version %d of configuration %s: %w", v.Version, c.ID, err)
 	}
-	view.Version, view.CreatedAt = v.Version, timestamp(v.CreatedAt)
+	view.Version, view.CreatedAt, view.ParentConfigurationID = v.Version, timestamp(v.CreatedAt), c.ParentConfigurationID
+	return api.GetConfigurationVersion200JSONResponse(view), nil
+}
+
+// versionView is what a version declares and what is attached to it.
+func (a *API) versionView(ctx context.Context, id string, v *projections.ConfigurationVersion) (api.ConfigurationVersion, error) {
+	var view api.ConfigurationVersion
+	if err := readDocument(v.Document, &view); err != nil {
+		return view, fmt.Errorf("version %d of configuration %s: %w", v.Version, id, err)
+	}
+	var err error
 	view.ActiveTraceset, err = a.tracesetReference(ctx, v.TracesetID)
-	return api.GetConfigurationVersion200JSONResponse(view), err
+	return view, err
 }
 
 // AdmitConfiguration returns the newest version of a configuration that exists

@@ -1,0 +1,82 @@
+package readapi
+
+import (
+	"context"
+	"strings"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/projections"
+)
+
+// ListTracesetCandidates implements GET C/traceset (completions.md section 3.5
+// row 30): what could be attached, newest first. Without the traceset routes
+// there is nothing to attach.
+func (a *API) ListTracesetCandidates(ctx context.Context, r api.ListTracesetCandidatesRequestObject) (api.ListTracesetCandidatesResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	l, err := a.listing(caller, "traceset candidates", asked{p.Limit, 50, p.Next, p.Cursor}, r.ConfigID, p.Status, string(p.Scope))
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.configuration(ctx, r.ConfigID)
+	if err != nil {
+		return nil, err
+	}
+	q := projections.TracesetQuery{Scope: scopeOf(caller), Statuses: candidateStatuses(p.Status), Page: l.page}
+	if p.Scope == api.ListTracesetCandidatesParamsScopeWorkspace {
+		q.Workspace = c.WorkspaceID
+	}
+	var rows []projections.Traceset
+	var next []string
+	if a.TraceRoutes {
+		if rows, next, err = projections.ListTracesets(ctx, a.DB, q); err != nil {
+			return nil, err
+		}
+	}
+	items := make([]api.TracesetCandidate, len(rows))
+	for i, t := range rows {
+		items[i] = api.TracesetCandidate{
+			ID: t.ID, Name: t.Name, Description: t.Description,
+			Status: api.TracesetCandidateStatus(t.Status), MetadataStatus: metadataStatus(t.Status),
+			Format: t.Format, Hash: t.LibraryHash, HashShort: t.LibraryHash[:min(12, len(t.LibraryHash))], TotalSize: t.TotalSize,
+			CreatedAt: timestamp(t.CreatedAt), UpdatedAt: timestamp(t.ModifiedAt),
+		}
+	}
+	return api.ListTracesetCandidates200JSONResponse{Tracesets: items, Pagination: l.pagination(len(items), next)}, nil
+}
+
+// candidateStatuses reads the filter, in which some words mean several statuses;
+// nil is no filter.
+func candidateStatuses(filter string) []string {
+	if filter == "" {
+		return nil
+	}
+	statuses := []string{}
+	for _, word := range strings.Split(filter, ",") {
+		switch word {
+		case "completed":
+			statuses = append(statuses, commands.TracesetReady)
+		case "uploading":
+			statuses = append(statuses, "uploading", commands.TracesetProcessing)
+		case "failed":
+			statuses = append(statuses, "upload_failed", commands.TracesetMetadataFailed)
+		case commands.TracesetProcessing, commands.TracesetReady, "upload_failed", commands.TracesetMetadataFailed:
+			statuses = append(statuses, word)
+		}
+	}
+	return statuses
+}
+
+func metadataStatus(status string) api.TracesetCandidateMetadataStatus {
+	switch status {
+	case commands.TracesetReady:
+		return api.TracesetCandidateMetadataStatusComplete
+	case commands.TracesetMetadataFailed:
+		return api.TracesetCandidateMetadataStatusFailed
+	}
+	return api.TracesetCandidateMetadataStatusPending
+}
