@@ -20,6 +20,9 @@ type engine struct {
 	err      error // the observer's, or a refusal found on the way
 
 	flows       []flow
+	hops        []hop // by flow, stride each
+	stride      int
+	noHops      [maxPath]hop
 	freeFlows   []int32
 	stripes     []stripe
 	freeStripes []int32

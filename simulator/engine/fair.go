@@ -70,8 +70,8 @@ func (e *engine) enlist(id int32) {
 		f.left = f.left.after(f.rate, e.now-f.since)
 	}
 	f.since = e.now
-	for _, h := range f.path[:f.hops] {
-		if r := &e.resources[h]; r.mark == s.epoch {
+	for _, u := range e.path(id) {
+		if r := &e.resources[u.resource]; r.mark == s.epoch {
 			r.fixed -= f.rate
 			r.members++
 		}
@@ -82,10 +82,9 @@ func (e *engine) enlist(id int32) {
 func (e *engine) reach(from int) {
 	s := &e.solver
 	for i := from; i < len(s.flows); i++ {
-		f := &e.flows[s.flows[i]]
-		for _, h := range f.path[:f.hops] {
-			if e.resources[h].mark != s.epoch {
-				e.touch(h)
+		for _, u := range e.path(s.flows[i]) {
+			if e.resources[u.resource].mark != s.epoch {
+				e.touch(u.resource)
 			}
 		}
 	}
@@ -164,8 +163,8 @@ func (e *engine) fill() {
 			f.frozen = true
 			frozen++
 			f.share, f.limit = r.level, least.resource
-			for _, h := range f.path[:f.hops] {
-				g := &e.resources[h]
+			for _, u := range e.path(ref >> hopBits) {
+				g := &e.resources[u.resource]
 				g.left -= r.level
 				g.open--
 				g.most = r.level
@@ -227,9 +226,8 @@ func (e *engine) idleLimit(r *resource) bool {
 	if len(r.flows) > 1 {
 		return false
 	}
-	f := &e.flows[r.flows[0]>>hopBits]
-	for _, h := range f.path[:f.hops] {
-		if g := &e.resources[h]; len(g.flows) > 1 && g.left <= r.left {
+	for _, u := range e.path(r.flows[0] >> hopBits) {
+		if g := &e.resources[u.resource]; len(g.flows) > 1 && g.left <= r.left {
 			return true
 		}
 	}
@@ -247,11 +245,11 @@ func (e *engine) trim() {
 		e.resources[h].offered = 0
 	}
 	for _, id := range s.flows {
-		f := &e.flows[id]
-		first, last := &e.resources[f.path[0]], &e.resources[f.path[f.steps-1]]
+		path := e.path(id)[:e.flows[id].steps]
+		first, last := &e.resources[path[0].resource], &e.resources[path[len(path)-1].resource]
 		offer := min(first.rate/int64(first.open), last.rate/int64(last.open))
-		for _, h := range f.path[1 : f.steps-1] {
-			e.resources[h].offered += offer
+		for _, u := range path[1 : len(path)-1] {
+			e.resources[u.resource].offered += offer
 		}
 	}
 	p := e.options.Packet

@@ -9,9 +9,8 @@ import "fmt"
 // shares resources with. A flow that is drained leaves its resources at the
 // latest when somebody else needs them or its acknowledgement arrives.
 type flow struct {
-	path  [maxPath]int32 // resources
-	hops  int32
-	steps int32 // of the path, that forward packets
+	hops  int32 // of its path
+	steps int32 // of these, that forward packets
 
 	left  work  // at `since`
 	since int64 // ps
@@ -33,8 +32,19 @@ type flow struct {
 	queued    bool   // its acknowledgement is in the queue
 	attached  bool
 	frozen    bool
+}
 
-	pos [maxPath]int32 // its place in each resource's list
+// hop is a flow's use of one resource.
+type hop struct {
+	resource int32
+	pos      int32 // its place in the resource's list
+}
+
+// path is the flow's use of resources. All flows' are in one slice, so that a
+// flow takes no more room than the longest path of this fabric.
+func (e *engine) path(id int32) []hop {
+	at := int(id) * e.stride
+	return e.hops[at : at+int(e.flows[id].hops)]
 }
 
 // transfer is what a flow carries, of all layers the one that ranks know.
@@ -87,15 +97,19 @@ func (e *engine) launch(r *route, t transfer, stripe int32) {
 	id := e.newFlow()
 	f := &e.flows[id]
 	*f = flow{
-		path: r.path, hops: r.hops, steps: r.steps, tail: r.tail, wire: r.wire, left: r.work, since: e.now,
+		hops: r.hops, steps: r.steps, tail: r.tail, wire: r.wire, left: r.work, since: e.now,
 		transfer: t, stripe: stripe, component: alone, stamp: f.stamp + 1,
+	}
+	path := e.path(id)
+	for i := range path {
+		path[i].resource = r.path[i]
 	}
 	e.progress.Events++
 	switch {
 	case e.options.Analytical:
 		f.drain = e.now + r.solo
 		e.acknowledgeAt(id)
-	case e.vacant(f):
+	case e.vacant(path):
 		e.attach(id)
 		f.rate, f.drain, f.limit = r.rate, e.now+r.solo, r.limit
 		e.acknowledgeAt(id)
@@ -117,6 +131,7 @@ func (e *engine) newFlow() int32 {
 		return 0
 	}
 	e.flows = append(e.flows, flow{})
+	e.hops = append(e.hops, e.noHops[:e.stride]...)
 	return int32(len(e.flows) - 1)
 }
 
@@ -132,12 +147,12 @@ func (e *engine) acknowledgeAt(id int32) {
 	e.queue.push(f.drain+f.tail, acked, id, f.stamp)
 }
 
-// vacant reports whether nobody uses the flow's resources, after lone flows
-// that are drained have left them.
-func (e *engine) vacant(f *flow) bool {
+// vacant reports whether nobody uses the resources, after lone flows that are
+// drained have left them.
+func (e *engine) vacant(path []hop) bool {
 	vacant := true
-	for _, h := range f.path[:f.hops] {
-		users := e.resources[h].flows
+	for i := range path {
+		users := e.resources[path[i].resource].flows
 		if len(users) == 0 {
 			continue
 		}
@@ -151,12 +166,12 @@ func (e *engine) vacant(f *flow) bool {
 }
 
 func (e *engine) attach(id int32) {
-	f := &e.flows[id]
-	f.attached = true
-	for hop, h := range f.path[:f.hops] {
-		r := &e.resources[h]
-		f.pos[hop] = int32(len(r.flows))
-		r.flows = append(r.flows, id<<hopBits|int32(hop))
+	e.flows[id].attached = true
+	path := e.path(id)
+	for i := range path {
+		r := &e.resources[path[i].resource]
+		path[i].pos = int32(len(r.flows))
+		r.flows = append(r.flows, id<<hopBits|int32(i))
 	}
 }
 
@@ -166,13 +181,14 @@ func (e *engine) detach(id int32) {
 	f := &e.flows[id]
 	f.attached = false
 	rest := f.wire.minus(f.carried)
-	for hop, h := range f.path[:f.hops] {
+	for _, u := range e.path(id) {
+		h := u.resource
 		r := &e.resources[h]
 		r.carried.add(rest)
 		last := len(r.flows) - 1
-		if moved := r.flows[last]; f.pos[hop] != int32(last) {
-			r.flows[f.pos[hop]] = moved
-			e.flows[moved>>hopBits].pos[moved&(1<<hopBits-1)] = f.pos[hop]
+		if moved := r.flows[last]; u.pos != int32(last) {
+			r.flows[u.pos] = moved
+			e.hops[int(moved>>hopBits)*e.stride+int(moved&(1<<hopBits-1))].pos = u.pos
 		}
 		r.flows = r.flows[:last]
 		if last > 0 && !r.freed {
@@ -192,8 +208,8 @@ func (e *engine) acknowledge(id int32) {
 	case f.attached:
 		e.detach(id)
 	case e.options.Analytical:
-		for _, h := range f.path[:f.hops] {
-			e.resources[h].carried.add(f.wire)
+		for _, u := range e.path(id) {
+			e.resources[u.resource].carried.add(f.wire)
 		}
 	}
 	done, packets, stripe := f.transfer, f.wire.packets, f.stripe

@@ -95,8 +95,8 @@ func (e *engine) reportLinks() {
 			now.bits -= f.left.after(f.rate, e.now-f.since).bits()
 			now.packets = int64(mulDiv(uint64(f.wire.packets), uint64(now.bits), uint64(f.wire.bits)))
 		}
-		for _, h := range f.path[:f.hops] {
-			e.resources[h].carried.add(now.minus(f.carried))
+		for _, u := range e.path(int32(id)) {
+			e.resources[u.resource].carried.add(now.minus(f.carried))
 		}
 		f.carried = now
 	}

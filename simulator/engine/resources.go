@@ -79,6 +79,10 @@ func (e *engine) addResources() {
 		}
 	}
 	e.addCapacities(switches)
+	e.stride = topology.MaxHops
+	if e.spreading == mixed || e.capacities != nil {
+		e.stride = maxPath
+	}
 }
 
 // switches is how each switch works, by node.

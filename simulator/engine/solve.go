@@ -12,11 +12,10 @@ type component struct {
 // await notes that a started flow needs a rate. The flows of one instant are
 // served together; in a crowd, those of a little longer.
 func (e *engine) await(id int32, solo int64) {
-	f := &e.flows[id]
 	e.pending = append(e.pending, id)
 	crowd := 0
-	for _, h := range f.path[:f.hops] {
-		r := &e.resources[h]
+	for _, u := range e.path(id) {
+		r := &e.resources[u.resource]
 		crowd = max(crowd, len(r.flows))
 		if c := e.flows[r.flows[0]>>hopBits].component; c >= 0 {
 			crowd = max(crowd, int(e.components[c].live))
@@ -124,7 +123,7 @@ func (e *engine) schedule() {
 			first, longest = f.drain, f.drain-f.start
 		}
 	}
-	if len(s.flows) == 1 && e.exclusive(&e.flows[s.flows[0]]) {
+	if len(s.flows) == 1 && e.exclusive(s.flows[0]) {
 		id := s.flows[0]
 		e.flows[id].component = alone
 		if !e.flows[id].queued {
@@ -147,9 +146,9 @@ func (e *engine) schedule() {
 }
 
 // exclusive reports whether nobody shares the flow's resources.
-func (e *engine) exclusive(f *flow) bool {
-	for _, h := range f.path[:f.hops] {
-		if len(e.resources[h].flows) > 1 {
+func (e *engine) exclusive(id int32) bool {
+	for _, u := range e.path(id) {
+		if len(e.resources[u.resource].flows) > 1 {
 			return false
 		}
 	}

@@ -22,8 +22,8 @@ func obviousRates(e *engine) map[int32]int64 {
 		for id := range e.flows {
 			if f := &e.flows[id]; f.attached {
 				if _, ok := rates[int32(id)]; !ok {
-					for _, h := range f.path[:f.hops] {
-						open[h]++
+					for _, u := range e.path(int32(id)) {
+						open[u.resource]++
 					}
 				}
 			}
@@ -43,13 +43,13 @@ func obviousRates(e *engine) map[int32]int64 {
 			if _, ok := rates[int32(id)]; ok || !f.attached {
 				continue
 			}
-			for _, h := range f.path[:f.hops] {
-				if int(h) != least {
+			for _, u := range e.path(int32(id)) {
+				if int(u.resource) != least {
 					continue
 				}
 				rates[int32(id)] = rate
-				for _, g := range f.path[:f.hops] {
-					left[g] -= rate
+				for _, v := range e.path(int32(id)) {
+					left[v.resource] -= rate
 				}
 				break
 			}
@@ -62,7 +62,7 @@ func obviousRates(e *engine) map[int32]int64 {
 func TestMaxMin(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		e := &engine{options: Options{MaxFlows: 1000, Packet: DefaultPacket()}, resources: make([]resource, 12)}
+		e := &engine{options: Options{MaxFlows: 1000, Packet: DefaultPacket()}, resources: make([]resource, 12), stride: maxPath}
 		for h := range e.resources {
 			rate := rapid.Int64Range(1_000_000, 400_000_000_000).Draw(t, "rate")
 			e.resources[h].rate, e.resources[h].hopRate = rate, rate
