@@ -125,6 +125,9 @@ func (b *Billing) workspaceCreated(ctx context.Context, f events.Fact, d events.
 // derives from the item before it: whoever else takes the same step takes it
 // once.
 func (b *Billing) settleLibrary(ctx context.Context, f events.Fact, account, hash string) error {
+	if account == "" {
+		return nil // a curated traceset: what belongs to no account is not billed
+	}
 	for {
 		item, err := projections.LatestLibraryItem(ctx, b.DB, account, hash)
 		if err != nil {

@@ -3,14 +3,15 @@ package readapi
 import (
 	"context"
 
+	"netsim/commands"
 	"netsim/fault"
+	"netsim/infra/auth"
 	"netsim/projections"
 	"netsim/simulator/validation"
 )
 
-// AdmitTraceset checks that the caller can see the traceset: one of the
-// account, in a live workspace that the caller is a member of (completions.md
-// section 6.1, scope workspace). Any other does not exist.
+// AdmitTraceset checks that the traceset is there for the caller. Any that the
+// caller cannot see does not exist.
 func (a *API) AdmitTraceset(ctx context.Context, id string) error {
 	caller, err := callerOf(ctx)
 	if err != nil {
@@ -24,10 +25,22 @@ func (a *API) AdmitTraceset(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if t.Status == projections.Deleted || !live || admit(caller, "traceset", id, t.AccountID, t.WorkspaceID) != nil {
+	if t.Status == projections.Deleted || !live || !sees(caller, &t) {
 		return missing("traceset", id)
 	}
 	return nil
+}
+
+// sees reports whether the caller sees a traceset by its scope (completions.md
+// section 6.1).
+func sees(caller auth.Caller, t *projections.Traceset) bool {
+	switch t.Scope {
+	case commands.ScopePublic:
+		return true
+	case commands.ScopeTenant:
+		return caller.Platformwide() || t.AccountID == caller.AccountID
+	}
+	return admit(caller, "traceset", t.ID, t.AccountID, t.WorkspaceID) == nil
 }
 
 // Traceset returns what validation needs of a traceset. One that never was is

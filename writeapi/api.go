@@ -22,6 +22,7 @@ type API struct {
 	Configurations Configurations
 	Simulations    Simulations
 	Tracesets      Tracesets
+	Templates      Templates
 	// Gate returns PaymentRequired when the account's credit is exhausted.
 	Gate func(ctx context.Context, account string) error
 	// TracesetID is the id of the account's traceset for a simple submission.

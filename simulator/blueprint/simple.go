@@ -48,11 +48,12 @@ func ParseSimple(text string) (Simple, error) {
 	return s, nil
 }
 
-// WorkloadFile is the name of the one file of a simple submission's traceset.
+// WorkloadFile is the name of the one file of a synthesized traceset.
 const WorkloadFile = "workload.simple.json"
 
-// Workload is the content of WorkloadFile: the canonical JSON of the groups.
-func (s Simple) Workload() (string, error) { return design.Canonical(s.Groups) }
+// WorkloadContent is the content of WorkloadFile: the canonical JSON of the
+// groups.
+func WorkloadContent(groups []collective.GroupSpec) (string, error) { return design.Canonical(groups) }
 
 // ParseWorkload reads the content of WorkloadFile.
 func ParseWorkload(content []byte) ([]collective.GroupSpec, error) {

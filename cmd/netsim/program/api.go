@@ -35,12 +35,12 @@ func (s *core) api(ctx context.Context, d *domain) (http.Handler, error) {
 		return nil, err
 	}
 	get := &readapi.API{
-		DB: s.pool, Rows: projections.NewLookups(s.pool), Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console,
+		DB: s.pool, Rows: projections.NewLookups(s.pool), Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console, TraceRoutes: s.config.TraceRoutes,
 		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
 		Checks: s.readiness(d),
 	}
 	change := &writeapi.API{
-		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get,
+		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, Templates: get,
 		Gate: d.billing.Gate, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
 	}
 	books := &readapi.Billing{

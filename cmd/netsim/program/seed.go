@@ -10,7 +10,7 @@ import (
 )
 
 // seed appends what every deployment begins with, once: the built-in
-// workspaces and the price list. Its commands have fixed ids, so every start
+// workspaces, the price list and the curated templates. Its commands have fixed ids, so every start
 // may run it.
 func (s *core) seed(ctx context.Context, list prices.List) error {
 	for _, w := range []struct{ id, name, description string }{
@@ -26,5 +26,8 @@ func (s *core) seed(ctx context.Context, list prices.List) error {
 			return fmt.Errorf("create the built-in workspace %s: %w", w.name, err)
 		}
 	}
-	return list.Load(ctx, s.handler, s.config.Platform, s.config.Account)
+	if err := list.Load(ctx, s.handler, s.config.Platform, s.config.Account); err != nil {
+		return err
+	}
+	return s.seedTemplates(ctx)
 }

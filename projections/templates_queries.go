@@ -1,0 +1,59 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"netsim/events"
+)
+
+// TemplateQuery asks for the configurations of the template workspace that are
+// not deleted, newest first.
+type TemplateQuery struct {
+	Category string // "" for every one
+	Search   string // in name and description
+	Page     Page
+}
+
+// ListTemplates returns one page, of which only what a list shows is read, and
+// the position of the next one.
+func ListTemplates(ctx context.Context, db Reader, q TemplateQuery) ([]Configuration, []string, error) {
+	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
+	if err := q.Page.fits(keys); err != nil {
+		return nil, nil, err
+	}
+	var c conditions
+	// Said as a constant, it is what the index of templates is about.
+	c.add("NOT deleted AND workspace_id = '" + events.TemplateWorkspace + "'")
+	if q.Category != "" {
+		c.add("category = ?", q.Category)
+	}
+	c.contains(q.Search, "name", "description")
+	c.after(keys, q.Page.After)
+	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT id, name, description, category, created_at FROM configurations WHERE %s ORDER BY %s LIMIT %s`,
+		c.where(), orderBy(keys), strconv.Itoa(q.Page.Limit+1)), c.args...)
+	found, err := collect(rows, err, func(t *Configuration) []any {
+		return []any{&t.ID, &t.Name, &t.Description, &t.Category, &t.CreatedAt}
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list templates: %w", err)
+	}
+	found, next := cut(found, q.Page.Limit, func(t *Configuration) []any { return []any{t.CreatedAt, t.ID} })
+	return found, next, nil
+}
+
+// ValidatedConfigurations returns which of the configurations are there and
+// validated.
+func ValidatedConfigurations(ctx context.Context, db Reader, ids []string) (map[string]bool, error) {
+	rows, err := db.Query(ctx, `SELECT id FROM configurations WHERE id = ANY($1) AND status = 'validated'`, ids)
+	found, err := collect(rows, err, func(id *string) []any { return []any{id} })
+	if err != nil {
+		return nil, fmt.Errorf("look for validated configurations: %w", err)
+	}
+	there := make(map[string]bool, len(found))
+	for _, id := range found {
+		there[id] = true
+	}
+	return there, nil
+}

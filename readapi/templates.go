@@ -1,0 +1,133 @@
+package readapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	web "netsim/infra/http"
+	"netsim/projections"
+	"netsim/simulator/catalogue"
+	"netsim/simulator/design"
+)
+
+// ListTemplates implements GET /templates (completions.md section 2.5): those
+// of every account, for every account.
+func (a *API) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObject) (api.ListTemplatesResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	l, err := a.listing(caller, "templates", asked{p.Limit, 50, p.Next, p.Cursor}, string(p.Category), p.Search)
+	if err != nil {
+		return nil, err
+	}
+	rows, next, err := projections.ListTemplates(ctx, a.DB, projections.TemplateQuery{
+		Category: string(p.Category), Search: p.Search, Page: l.page,
+	})
+	if err != nil {
+		return nil, err
+	}
+	items := make([]api.TemplateListItem, len(rows))
+	for i, t := range rows {
+		items[i] = api.TemplateListItem{
+			ID: t.ID, Name: t.Name, Description: t.Description, Category: api.TemplateCategory(t.Category),
+		}
+	}
+	return api.ListTemplates200JSONResponse{Templates: items, Pagination: l.pagination(len(items), next)}, nil
+}
+
+// GetTemplate implements GET /templates/{template_id}.
+func (a *API) GetTemplate(ctx context.Context, r api.GetTemplateRequestObject) (api.GetTemplateResponseObject, error) {
+	t, err := a.template(ctx, r.TemplateID)
+	if err != nil {
+		return nil, err
+	}
+	tag := web.ETag(t.Version)
+	if web.NotModified(r.Params.IfNoneMatch, tag) {
+		return api.GetTemplate304Response{Headers: api.NotModifiedResponseHeaders{ETag: tag}}, nil
+	}
+	view, err := a.templateView(ctx, &t)
+	if err != nil {
+		return nil, err
+	}
+	return api.GetTemplate200JSONResponse{Body: view, Headers: api.GetTemplate200ResponseHeaders{ETag: tag}}, nil
+}
+
+// AdmitTemplate returns a template that exists. Everyone may use every one.
+func (a *API) AdmitTemplate(ctx context.Context, id string) (commands.Configuration, error) {
+	if _, err := a.template(ctx, id); err != nil {
+		return commands.Configuration{}, err
+	}
+	return a.AdmitConfiguration(ctx, id)
+}
+
+// Template returns a template as GET does, and its entity tag.
+func (a *API) Template(ctx context.Context, id string) (api.Template, string, error) {
+	t, err := a.template(ctx, id)
+	if err != nil {
+		return api.Template{}, "", err
+	}
+	view, err := a.templateView(ctx, &t)
+	return view, web.ETag(t.Version), err
+}
+
+// template reads a configuration of the template workspace. There is no other
+// template.
+func (a *API) template(ctx context.Context, id string) (projections.Configuration, error) {
+	t, err := a.Rows.Configuration(ctx, id)
+	if fault.Is(err, fault.NotFound) || err == nil && (t.Deleted || t.WorkspaceID != events.TemplateWorkspace) {
+		return t, missing("template", id)
+	}
+	return t, err
+}
+
+func (a *API) templateView(ctx context.Context, t *projections.Configuration) (api.Template, error) {
+	view := api.Template{ID: t.ID, Name: t.Name, Description: t.Description, Category: api.TemplateCategory(t.Category)}
+	c, err := a.configurationView(ctx, t)
+	if err != nil {
+		return view, err
+	}
+	for i := range c.Components {
+		m := &c.Components[i]
+		err = describe(&m.TypedParameters, m.Model, err)
+	}
+	for i := range c.Links {
+		m := &c.Links[i]
+		err = describe(&m.TypedParameters, m.Model, err)
+	}
+	for i := range c.Applications {
+		m := &c.Applications[i]
+		err = describe(&m.TypedParameters, m.Model, err)
+	}
+	err = describeWith(&c.GlobalParameters, catalogue.Globals(), err)
+	view.Configuration = c
+	if err != nil {
+		return view, fmt.Errorf("template %s: %w", t.ID, err)
+	}
+	return view, nil
+}
+
+// describe adds to each parameter what its model says of it (document 1,
+// Versioning item 8). A model that the catalogue does not know says nothing.
+func describe(p *json.RawMessage, model string, err error) error {
+	entry, _ := catalogue.Find(model)
+	return describeWith(p, entry.Parameters, err)
+}
+
+func describeWith(p *json.RawMessage, schema []catalogue.Parameter, before error) error {
+	if before != nil || len(*p) == 0 {
+		return before
+	}
+	tree, err := design.ParseParams(string(*p))
+	if err != nil {
+		return err
+	}
+	*p, err = json.Marshal(catalogue.Describe(tree, schema))
+	return err
+}

@@ -1,0 +1,161 @@
+package readapi_test
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/events"
+)
+
+const templates = "/api/v1/templates"
+
+type templatePage struct {
+	Templates  []map[string]string
+	Pagination struct {
+		Count      int
+		HasMore    bool
+		NextCursor string
+	}
+}
+
+func newTemplate(c *programtest.Client, name, description, category string) string {
+	return c.Post(templates, map[string]any{"name": name, "description": description, "category": category}).
+		Want(201).Object()["id"].(string)
+}
+
+func TestListTemplates(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	mark := programtest.NewAccount() // in the texts, to find what this test made
+	one, two := p.User(t, programtest.NewAccount()), p.User(t, programtest.NewAccount())
+	first := newTemplate(one, "First of "+mark, "", "benchmark")
+	second := newTemplate(two, "second", "about "+strings.ToUpper(mark), "what-if")
+	third := newTemplate(one, "third of "+mark, "", "benchmark")
+
+	list := func(query string) templatePage {
+		t.Helper()
+		var page templatePage
+		two.Get(templates + "?" + query).Want(200).Into(&page)
+		return page
+	}
+	ids := func(page templatePage) []string {
+		var out []string
+		for _, item := range page.Templates {
+			out = append(out, item["id"])
+		}
+		return out
+	}
+	search := "search=" + url.QueryEscape(mark)
+	for query, want := range map[string][]string{
+		search:                                {third, second, first},
+		search + "&category=benchmark":        {third, first},
+		search + "&category=what-if":          {second},
+		search + "&category=reference-design": nil,
+		"search=%25" + mark:                   nil,
+	} {
+		if diff := cmp.Diff(want, ids(list(query))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	want := map[string]string{"id": second, "name": "second", "description": "about " + strings.ToUpper(mark), "category": "what-if"}
+	if diff := cmp.Diff(want, list(search).Templates[1]); diff != "" {
+		t.Errorf("item (-want +got):\n%s", diff)
+	}
+
+	var walked []string
+	query, cursor := search+"&limit=1", ""
+	for name := "next"; ; name = "cursor" { // both names are accepted
+		page := list(query + cursor)
+		walked = append(walked, ids(page)...)
+		if page.Pagination.Count != 1 || page.Pagination.HasMore != (page.Pagination.NextCursor != "") {
+			t.Errorf("%+v", page.Pagination)
+		}
+		if !page.Pagination.HasMore {
+			break
+		}
+		cursor = "&" + name + "=" + page.Pagination.NextCursor
+	}
+	if diff := cmp.Diff([]string{third, second, first}, walked); diff != "" {
+		t.Errorf("page by page (-want +got):\n%s", diff)
+	}
+	next := list(query).Pagination.NextCursor
+	for _, bad := range []string{
+		"limit=0", "limit=101", "limit=x", "next=x", "category=other", "category=", "search=" + strings.Repeat("x", 101), "sort=name:asc",
+		"next=" + next, "category=benchmark&" + query + "&next=" + next, query + "&next=" + next + "&cursor=x",
+	} {
+		two.Get(templates+"?"+bad).Refused(400, "VALIDATION_ERROR")
+	}
+	p.Bearer(t, "").Get(templates).Refused(401, "UNAUTHORIZED")
+}
+
+func TestGetTemplate(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, programtest.NewAccount())
+	var curated templatePage
+	user.Get(templates + "?search=" + url.QueryEscape("2:1 oversubscribed")).Want(200).Into(&curated)
+	path := templates + "/" + curated.Templates[0]["id"]
+
+	reply := user.Get(path).Want(200)
+	var template struct {
+		ID, Name, Description, Category string
+		Configuration                   struct {
+			WorkspaceID, Status string
+			Components          []struct {
+				Name            string
+				TypedParameters map[string]any
+			}
+			Applications     []struct{ TypedParameters map[string]any }
+			GlobalParameters map[string]map[string]any
+			ActiveTraceset   map[string]string
+		}
+	}
+	reply.Into(&template)
+	c := template.Configuration
+	if template.ID != curated.Templates[0]["id"] || template.Category != "what-if" || c.Status != "validated" ||
+		c.WorkspaceID != events.TemplateWorkspace || c.ActiveTraceset["id"] == "" {
+		t.Errorf("%+v", template)
+	}
+	// A parameter carries what its model says of it, the default as a string.
+	i := slices.IndexFunc(c.Components, func(m struct {
+		Name            string
+		TypedParameters map[string]any
+	}) bool {
+		return m.Name == "leaf"
+	})
+	links := c.Components[i].TypedParameters["NumUpLinks"].(map[string]any)
+	if links["value"] != 8.0 || links["type"] != "uint" || links["default"] != "64" || links["description"] == "" {
+		t.Errorf("NumUpLinks %v", links)
+	}
+	chakra := c.Applications[0].TypedParameters["ChakraConfiguration"].(map[string]any)
+	ranks, algorithm := chakra["NumOfChakraFiles"].(map[string]any), chakra["AllReduceAlgorithm"].(map[string]any)
+	if ranks["readonly"] != true || ranks["value"] != 64.0 || len(algorithm["enum"].([]any)) != 2 {
+		t.Errorf("ranks %v, algorithm %v", ranks, algorithm)
+	}
+	if report := c.GlobalParameters["SimulationParameters"]["NDStatsReportInterval"].(map[string]any); report["default"] != "1" || report["defaultUnit"] != "ms" {
+		t.Errorf("NDStatsReportInterval %v", report)
+	}
+
+	tag := reply.Header.Get("ETag")
+	if tag != `"1"` {
+		t.Errorf("entity tag %s", tag)
+	}
+	match := programtest.Header{Name: "If-None-Match", Value: tag}
+	if same := user.Get(path, match).Want(304); len(same.Body) != 0 || same.Header.Get("ETag") != tag {
+		t.Errorf("%v %s", same.Header, same.Body)
+	}
+
+	plain := user.Post("/api/v1/configurations", map[string]any{
+		"name": "no template", "components": []any{}, "containers": []any{}, "applications": []any{}, "links": []any{},
+		"topology": map[string]any{"type": "clos", "topologyTiers": 1, "components": []any{}}, "globalParameters": map[string]any{},
+	}).Want(201).Object()["id"].(string)
+	for _, id := range []string{"config_x", plain, events.NewID(events.ConfigurationPrefix)} {
+		user.Get(templates+"/"+id).Refused(404, "NOT_FOUND")
+	}
+	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
+}

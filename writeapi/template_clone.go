@@ -1,0 +1,40 @@
+package writeapi
+
+import (
+	"context"
+
+	"netsim/api"
+	"netsim/events"
+)
+
+// CloneTemplate implements POST /templates/{template_id}/clone (completions.md
+// section 2.5).
+func (a *API) CloneTemplate(ctx context.Context, r api.CloneTemplateRequestObject) (api.CloneTemplateResponseObject, error) {
+	w, err := create(ctx, "CloneTemplate "+r.TemplateID, events.ConfigurationPrefix, r.Params.IdempotencyKey, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := oneAccount(w.caller); err != nil {
+		return nil, err
+	}
+	done, err := a.repeated(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	if !done {
+		template, err := a.Templates.AdmitTemplate(ctx, r.TemplateID)
+		if err != nil {
+			return nil, err
+		}
+		if err := a.clone(ctx, w, source{r.TemplateID, template}, r.Body.Name, r.Body.WorkspaceID); err != nil {
+			return nil, err
+		}
+	}
+	made, tag, err := a.Configurations.Configuration(ctx, w.stream)
+	if err != nil {
+		return nil, err
+	}
+	return api.CloneTemplate201JSONResponse{Body: made, Headers: api.CloneTemplate201ResponseHeaders{
+		ETag: tag, Location: "/api/v1/configurations/" + made.ID,
+	}}, nil
+}

@@ -1,0 +1,282 @@
+package writeapi_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/events"
+	"netsim/infra/devissuer"
+	"netsim/simulator/blueprint"
+)
+
+const templates = "/api/v1/templates"
+
+// aTemplate is a template of one rack.
+func aTemplate(name string) object {
+	body := oneRack(name)
+	body["description"], body["category"] = "Eight servers on one switch", "what-if"
+	return body
+}
+
+// document is what a configuration's copy has in common with it.
+func document(c object) object {
+	d := object{}
+	for _, member := range []string{"components", "containers", "applications", "links", "topology", "globalParameters"} {
+		d[member] = c[member]
+	}
+	return d
+}
+
+func TestCreateTemplate(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, programtest.NewAccount())
+
+	made := user.Post(templates, aTemplate("one rack"), key("k")).Want(201)
+	template := made.Object()
+	id := template["id"].(string)
+	if made.Header.Get("Location") != templates+"/"+id || made.Header.Get("ETag") != `"1"` {
+		t.Errorf("headers %v", made.Header)
+	}
+	if template["name"] != "one rack" || template["category"] != "what-if" || template["description"] != "Eight servers on one switch" {
+		t.Errorf("%v", template)
+	}
+	c := template["configuration"].(object)
+	if c["id"] != id || c["workspaceId"] != events.TemplateWorkspace || c["status"] != "draft" || c["version"] != 1.0 || c["activeTraceset"] != nil {
+		t.Errorf("%v", c)
+	}
+
+	stranger := p.User(t, programtest.NewAccount())
+	if diff := cmp.Diff(template, stranger.Get(templates+"/"+id).Want(200).Object()); diff != "" {
+		t.Errorf("another account reads another template:\n%s", diff)
+	}
+	again := user.Post(templates, aTemplate("one rack"), key("k")).Want(201).Object()
+	if diff := cmp.Diff(template, again); diff != "" {
+		t.Errorf("a repetition is answered otherwise:\n%s", diff)
+	}
+	user.Post(templates, aTemplate("another"), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
+
+	// It is a configuration that can be validated and not changed.
+	if report := stranger.Post(configurations+"/"+id+"/validate", nil).Want(200).Object(); report["status"] != "error" {
+		t.Errorf("valid without a traceset: %v", report)
+	}
+	user.Delete(configurations+"/"+id).Refused(400, "VALIDATION_ERROR")
+	user.Post(simulations, object{"configurationId": id, "name": "x", "duration": "1s"}).Refused(400, "VALIDATION_ERROR")
+}
+
+func TestCreateEmptyTemplate(t *testing.T) {
+	t.Parallel()
+	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	made := user.Post(templates, object{"name": strings.Repeat("n", 255), "description": strings.Repeat("d", 2048), "category": "benchmark"}).Want(201)
+	c := made.Object()["configuration"].(object)
+	empty := []any{}
+	want := object{
+		"components": empty, "containers": empty, "applications": empty, "links": empty,
+		"topology": object{
+			"type": "clos", "topologyTiers": 1.0, "components": empty,
+			"allowedComponents": []any{"switch", "layer", "pod", "rack"},
+		},
+	}
+	got := document(c)
+	if got["globalParameters"] == nil {
+		t.Error("the global parameters are not filled in")
+	}
+	delete(got, "globalParameters")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+}
+
+func TestTemplateRefusals(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, programtest.NewAccount())
+	for name, c := range map[string]struct {
+		body any
+		want string
+	}{
+		"no name":        {object{"description": "", "category": "benchmark"}, "name is required"},
+		"no description": {object{"name": "x", "category": "benchmark"}, "description is required"},
+		"no category":    {object{"name": "x", "description": ""}, "category is required"},
+		"empty name":     {with(aTemplate(""), nil), "name must"},
+		"long name":      {aTemplate(strings.Repeat("x", 256)), "name must"},
+		"long text":      {with(aTemplate("x"), object{"description": strings.Repeat("x", 2049)}), "at most 2048 characters, got 2049"},
+		"category":       {with(aTemplate("x"), object{"category": "other"}), "category must be one of"},
+		"unknown member": {with(aTemplate("x"), object{"workspaceId": events.DefaultWorkspace}), "workspaceId is unknown"},
+		"traceset":       {with(aTemplate("x"), object{"activeTraceset": object{"id": events.NewID(events.TracesetPrefix)}}), "activeTraceset is unknown"},
+		"a name twice":   {with(aTemplate("x"), object{"containers": []object{{"type": "rack", "model": "leaf-rack-v1", "version": "1.0.0", "name": "leaf"}}}), "'leaf' is taken"},
+		"tiers":          {with(aTemplate("x"), object{"topology": object{"type": "clos", "topologyTiers": 4, "components": []object{}}}), "topology.topologyTiers must"},
+		"not an object":  {[]byte(`[]`), "object"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			user := p.User(t, programtest.NewAccount())
+			if message := user.Post(templates, c.body).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, c.want) {
+				t.Errorf("message %q, want one with %q", message, c.want)
+			}
+		})
+	}
+	p.Bearer(t, "").Post(templates, aTemplate("x")).Refused(401, "UNAUTHORIZED")
+	p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}).Post(templates, aTemplate("x")).Refused(403, "FORBIDDEN")
+	user.Post(templates, aTemplate("x"), programtest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
+	user.Post(templates, []byte(`{"name":"`+strings.Repeat("x", 9<<20)+`"}`)).Refused(413, "PAYLOAD_TOO_LARGE")
+}
+
+func TestCloneTemplate(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	id := p.User(t, programtest.NewAccount()).Post(templates, aTemplate("original")).Want(201).Object()["id"].(string)
+	account := programtest.NewAccount()
+	workspace := newWorkspace(t, p.Service(t, account), "mine")
+	user := p.User(t, account)
+	path := templates + "/" + id + "/clone"
+
+	made := user.Post(path, object{"name": "copy", "workspaceId": workspace}, key("k")).Want(201)
+	copied := made.Object()
+	if made.Header.Get("Location") != configurations+"/"+copied["id"].(string) || made.Header.Get("ETag") != `"1"` {
+		t.Errorf("headers %v", made.Header)
+	}
+	if copied["name"] != "copy" || copied["workspaceId"] != workspace || copied["status"] != "draft" ||
+		copied["version"] != 1.0 || copied["parentConfigurationId"] != id || copied["id"] == id {
+		t.Errorf("%v", copied)
+	}
+	if diff := cmp.Diff(document(user.Get(configurations+"/"+id).Want(200).Object()), document(copied)); diff != "" {
+		t.Errorf("the document is another one:\n%s", diff)
+	}
+	if again := user.Post(path, object{"name": "copy", "workspaceId": workspace}, key("k")).Want(201).Object(); again["id"] != copied["id"] {
+		t.Error("one key made two configurations")
+	}
+	user.Post(path, object{"name": "other", "workspaceId": workspace}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
+	other := user.Post(templates, aTemplate("original")).Want(201).Object()["id"].(string)
+	if elsewhere := user.Post(templates+"/"+other+"/clone", object{"name": "copy", "workspaceId": workspace}, key("k")).Want(201).Object(); elsewhere["id"] == copied["id"] {
+		t.Error("a key of one template is that of another")
+	}
+	if plain := user.Post(path, object{"name": "copy"}).Want(201).Object(); plain["workspaceId"] != events.DefaultWorkspace {
+		t.Errorf("without a workspace it is in %v", plain["workspaceId"])
+	}
+	// The copy is its owner's alone, and can be changed.
+	p.User(t, programtest.NewAccount()).Get(configurations+"/"+copied["id"].(string)).Refused(404, "NOT_FOUND")
+	user.Delete(configurations + "/" + copied["id"].(string)).Want(204)
+	user.Get(templates + "/" + id).Want(200)
+}
+
+func TestCloneTemplateRefusals(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	user := p.User(t, account)
+	path := templates + "/" + user.Post(templates, aTemplate("original")).Want(201).Object()["id"].(string) + "/clone"
+	workspace := newWorkspace(t, p.Service(t, account), "mine")
+	theirs := newWorkspace(t, p.Service(t, programtest.NewAccount()), "theirs")
+	plain := user.Post(configurations, oneRack("no template")).Want(201).Object()["id"].(string)
+	body := object{"name": "copy"}
+
+	for name, c := range map[string]struct {
+		body any
+		want string
+	}{
+		"no name":                {object{}, "name is required"},
+		"empty name":             {object{"name": ""}, "name must"},
+		"long name":              {object{"name": strings.Repeat("x", 256)}, "name must"},
+		"unknown member":         {object{"name": "x", "version": 1}, "version is unknown"},
+		"malformed workspace":    {object{"name": "x", "workspaceId": "x"}, "workspaceId must"},
+		"the template workspace": {object{"name": "x", "workspaceId": events.TemplateWorkspace}, "template workspace"},
+	} {
+		if message := user.Post(path, c.body).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, c.want) {
+			t.Errorf("%s: message %q, want one with %q", name, message, c.want)
+		}
+	}
+	user.Post(templates+"/config_x/clone", body).Refused(400, "VALIDATION_ERROR")
+	user.Post(templates+"/"+events.NewID(events.ConfigurationPrefix)+"/clone", body).Refused(404, "NOT_FOUND")
+	user.Post(templates+"/"+plain+"/clone", body).Refused(404, "NOT_FOUND")
+	user.Post(path, object{"name": "x", "workspaceId": events.NewID(events.WorkspacePrefix)}).Refused(404, "NOT_FOUND")
+	user.Post(path, object{"name": "x", "workspaceId": theirs}).Refused(404, "NOT_FOUND")
+	p.User(t, account, theirs).Post(path, object{"name": "x", "workspaceId": workspace}).Refused(403, "FORBIDDEN")
+	p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}).Post(path, body).Refused(403, "FORBIDDEN")
+	p.Bearer(t, "").Post(path, body).Refused(401, "UNAUTHORIZED")
+	user.Post(path, body, programtest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
+	user.Post(path, []byte(`{"name":"`+strings.Repeat("x", 9<<20)+`"}`)).Refused(413, "PAYLOAD_TOO_LARGE")
+}
+
+// TestCuratedTemplates: a new account clones each of them, validates it and
+// runs it to the end, and what the templates promise to show can be seen.
+func TestCuratedTemplates(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	curated, err := blueprint.Curated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := p.User(t, funded(t, p))
+	runs := make(map[string]string, len(curated))
+	for _, c := range curated {
+		runs[c.Name] = startClone(t, user, c)
+	}
+	took := map[string]time.Duration{}
+	for name, id := range runs {
+		done := reaches(user, id, "completed", "failed", "invalid")
+		if done["status"] != "completed" {
+			t.Fatalf("%s ended as %v", name, done)
+		}
+		text, _ := done["metrics"].(object)["simulatedTime"].(string)
+		if took[name], err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	faster := func(names ...string) {
+		for _, pair := range slices.Collect(slices.Chunk(names, 2)) {
+			if took[pair[0]] == 0 || took[pair[0]] >= took[pair[1]] {
+				t.Errorf("%s took %s, %s took %s", pair[0], took[pair[0]], pair[1], took[pair[1]])
+			}
+		}
+	}
+	faster("Leaf-spine, 64 servers, non-blocking", "Leaf-spine, 64 servers, 2:1 oversubscribed")
+	faster("Leaf-spine, 64 servers, 2:1 oversubscribed", "Leaf-spine, 64 servers, 4:1 oversubscribed")
+	faster("Leaf-spine, 256 servers, packet spraying", "Leaf-spine, 256 servers")
+}
+
+// startClone clones the template of this name, validates the copy and starts
+// it.
+func startClone(t *testing.T, user *programtest.Client, c blueprint.Template) string {
+	t.Helper()
+	var found struct {
+		Templates []struct{ ID, Name, Description, Category string }
+	}
+	user.Get(templates + "?limit=100&category=" + c.Category).Want(200).Into(&found)
+	i := slices.IndexFunc(found.Templates, func(f struct{ ID, Name, Description, Category string }) bool {
+		return f.Name == c.Name && f.Description == c.Description
+	})
+	if i < 0 {
+		t.Fatalf("%s is not listed: %+v", c.Name, found)
+	}
+	copied := user.Post(templates+"/"+found.Templates[i].ID+"/clone", object{"name": c.Name}).Want(201).Object()
+	if copied["activeTraceset"].(object)["name"] != c.Workload.Name {
+		t.Errorf("%s has the traceset %v", c.Name, copied["activeTraceset"])
+	}
+	id := copied["id"].(string)
+	report := user.Post(configurations+"/"+id+"/validate", nil).Want(200).Object()
+	if report["status"] != "valid" {
+		t.Errorf("%s: %v", c.Name, report)
+	}
+	return user.Post(simulations, object{"configurationId": id, "name": "curated", "duration": "10s"}).Want(201).Object()["id"].(string)
+}
+
+// TestPublicTracesets: what a template replays can be attached to any
+// account's own configuration.
+func TestPublicTracesets(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, programtest.NewAccount())
+	var found struct{ Templates []struct{ ID string } }
+	user.Get(templates + "?search=single%20rack").Want(200).Into(&found)
+	traceset := user.Get(templates + "/" + found.Templates[0].ID).Want(200).Object()["configuration"].(object)["activeTraceset"].(object)["id"]
+	mine := user.Post(configurations, with(oneRack("mine"), object{"activeTraceset": object{"id": traceset}})).Want(201).Object()
+	if report := user.Post(configurations+"/"+mine["id"].(string)+"/validate", nil).Want(200).Object(); report["valid"] != true {
+		t.Errorf("%v", report)
+	}
+}
