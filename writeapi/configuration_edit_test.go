@@ -1,0 +1,283 @@
+package writeapi_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/journal"
+	"netsim/internal/testworld"
+)
+
+// workbench is a configuration with something of everything.
+func workbench(traceset string) object {
+	return with(oneRack("workbench"), object{
+		"components": []object{
+			{"type": "switch", "model": "clos-switch-v1", "name": "leaf", "version": "1.0.0"},
+			{"type": "nic", "model": "roce-nic-v1", "name": "nic", "version": "1.0.0"},
+			{"type": "nic", "model": "roce-nic-v1", "name": "spare", "version": "1.0.0"},
+			{"type": "gpu", "model": "gpu-v1", "name": "gpu", "version": "1.0.0"},
+			{"type": "server", "model": "gpu-server-v1", "name": "server", "version": "1.0.0",
+				"components": []object{{"name": "nic", "type": "nic"}}},
+		},
+		"containers": []object{
+			{"type": "rack", "name": "rack", "model": "leaf-rack-v1", "version": "1.0.0",
+				"components": []object{{"name": "leaf", "type": "switch"}, {"name": "server", "type": "server", "count": 8}}},
+			{"type": "pod", "name": "pod", "model": "pod-v1", "version": "1.0.0"},
+		},
+		"links": []object{{"type": "layer", "model": "ethernet-layer-v1", "name": "layer", "version": "1.0.0"}},
+		"applications": []object{
+			{"type": "application", "trafficType": "chakra", "name": "workload", "model": "chakra-workload-v1", "version": "1.0.0"},
+			{"type": "application", "trafficType": "non-coordinated", "name": "web", "model": "traffic-generator-v1", "version": "1.0.0"},
+		},
+		"topology": object{
+			"type": "clos", "topologyTiers": 1, "components": []object{{"name": "rack", "type": "rack"}},
+			"appDistribution": object{"randomApplicationDistribution": []object{share("web", "client", 1), share("web", "server", 1)}},
+		},
+		"activeTraceset": object{"id": traceset},
+	})
+}
+
+func share(application, kind string, value float64) object {
+	name := application + "-" + kind
+	return object{
+		"name": name, "parentApplication": application, "applicationType": kind,
+		"distributionPercent": object{"distributionId": name, "value": value},
+	}
+}
+
+// traceset is a traceset of so many ranks.
+func traceset(t *testing.T, c *programtest.Client, ranks int) string {
+	t.Helper()
+	id := submit(t, c, workload(ranks, phase("allReduce", "", 1024)))
+	made := c.Get(configurations + "/" + events.DerivedID(events.ConfigurationPrefix, id)).Want(200).Object()
+	return made["activeTraceset"].(object)["id"].(string)
+}
+
+// beside is another process at the program's log, which can do what no
+// operation does.
+func beside(t *testing.T, p *programtest.Program) *commands.Handler {
+	t.Helper()
+	w := testworld.Place{
+		Log:      journal.Config{Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Partitions: p.Config.Partitions, Relaxed: true},
+		Database: p.Config.Postgres,
+	}.Connect(t)
+	w.Listen(t)
+	return w.Commands
+}
+
+// put makes a configuration as it is told, whatever its workspace.
+func put(t *testing.T, h *commands.Handler, created events.ConfigurationCreated) string {
+	t.Helper()
+	id := events.NewID(events.ConfigurationPrefix)
+	to := commands.Target{Stream: id, PartitionKey: created.WorkspaceID, Fresh: true}
+	if _, err := commands.Handle(t.Context(), h, to, commands.Origin{Actor: "tester"}, commands.Command[commands.Configuration](
+		commands.CreateConfiguration{Created: created})); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// editing is one of the operations that change a configuration, as a workbench
+// lets it through.
+type editing struct {
+	name, method, path string
+	body               any
+	status             int
+	other              any // another body; or, where there is none, another path; nil for neither
+}
+
+// editings are all of them but deletion and validation (completions 3.5).
+func editings(traceset string) []editing {
+	leaf := func(path string, value any) object {
+		names := strings.Split(path, ".")
+		tree := object{names[len(names)-1]: value}
+		for i := len(names) - 2; i >= 0; i-- {
+			tree = object{names[i]: tree}
+		}
+		return tree
+	}
+	entry := func(value float64) object {
+		return object{"parentApplication": "web", "distributionId": "web-client", "value": value}
+	}
+	return []editing{
+		{"4 configuration", "PATCH", "", object{"name": "renamed"}, 200, object{"name": "other"}},
+		{"7 add application", "POST", "/applications?modelId=traffic-generator-v1&name=mail", nil, 201, "/applications?modelId=traffic-generator-v1&name=other"},
+		{"8 remove application", "DELETE", "/applications/web", nil, 200, nil},
+		{"9 application's parameters", "PATCH", "/applications/web/parameters",
+			leaf("Load", object{"value": 0.25, "type": "double"}), 200, leaf("Load", object{"value": 0.75, "type": "double"})},
+		{"11 add component", "POST", "/components?modelId=clos-switch-v1&type=switch&name=spine", nil, 201, "/components?modelId=clos-switch-v1&type=switch&name=other"},
+		{"12 remove component", "DELETE", "/components/spare", nil, 204, nil},
+		{"13 component's parameters", "PATCH", "/components/leaf/parameters",
+			leaf("NumUpLinks", object{"value": 32, "type": "uint"}), 200, leaf("NumUpLinks", object{"value": 16, "type": "uint"})},
+		{"14 add to server", "PATCH", "/configurations/server", object{"name": "spare", "type": "nic"}, 200, object{"name": "gpu", "type": "gpu"}},
+		{"15 change in server", "PATCH", "/configurations/server/components/nic", object{"count": 2}, 200, object{"count": 3}},
+		{"16 remove from server", "DELETE", "/configurations/server/components/nic", nil, 204, nil},
+		{"18 add to container", "PATCH", "/containers/pod", object{"name": "rack", "type": "rack"}, 200, object{"name": "leaf", "type": "switch"}},
+		{"20 change in container", "PATCH", "/containers/rack/components/server", object{"count": 16}, 200, object{"group": "g"}},
+		{"21 remove from container", "DELETE", "/containers/rack/components/server", nil, 204, nil},
+		{"22 distribution", "PATCH", "/distribution", entry(0.5), 200, entry(0.25)},
+		{"24 link's parameters", "PATCH", "/links/layer/parameters",
+			leaf("LinksPerPair", object{"value": 2, "type": "uint"}), 200, leaf("LinksPerPair", object{"value": 3, "type": "uint"})},
+		{"25 global parameters", "PATCH", "/parameters",
+			leaf("SimulationParameters.RandomSeed", object{"value": 7, "type": "uint"}), 200, leaf("SimulationParameters.RandomSeed", object{"value": 8, "type": "uint"})},
+		{"27 add to topology", "PATCH", "/topology", object{"name": "pod", "type": "pod"}, 200, object{"name": "layer", "type": "layer"}},
+		{"28 change in topology", "PATCH", "/topology/rack", object{"count": 2}, 200, object{"count": 3}},
+		{"29 remove from topology", "DELETE", "/topology/rack", nil, 204, nil},
+		{"31 attach traceset", "PATCH", "/traceset", object{"tracesetId": traceset}, 200, object{"tracesetId": events.NewID(events.TracesetPrefix)}},
+		{"37 detach traceset", "DELETE", "/traceset", nil, 200, nil},
+	}
+}
+
+// TestEditing: what all changes of a configuration have in common.
+func TestEditing(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := funded(t, p)
+	user := p.User(t, account)
+	own := newWorkspace(t, p.Service(t, account), "own")
+	first, second := traceset(t, user, 8), traceset(t, user, 16)
+	template := put(t, beside(t, p), events.ConfigurationCreated{
+		AccountID: account, WorkspaceID: events.TemplateWorkspace, Name: "template", Document: "{}", Status: commands.Draft,
+	})
+	strangers := map[string]*programtest.Client{
+		"nobody": p.Bearer(t, ""), "another account": p.User(t, programtest.NewAccount()), "no member": p.User(t, account, events.NewID(events.WorkspacePrefix)),
+	}
+	for _, e := range editings(second) {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			made := user.Post(configurations, with(workbench(first), object{"workspaceId": own})).Want(201).Object()
+			id := made["id"].(string)
+			send := func(c *programtest.Client, id string, h ...programtest.Header) programtest.Reply {
+				return c.Do(e.method, configurations+"/"+id+e.path, e.body, h...)
+			}
+			send(strangers["nobody"], id, ifMatch(`"1"`)).Refused(401, "UNAUTHORIZED")
+			send(strangers["another account"], id, ifMatch(`"1"`)).Refused(404, "NOT_FOUND")
+			send(strangers["no member"], id, ifMatch(`"1"`)).Refused(403, "FORBIDDEN")
+			send(user, "config_x", ifMatch(`"1"`)).Refused(400, "VALIDATION_ERROR")
+			send(user, events.NewID(events.ConfigurationPrefix), ifMatch(`"1"`)).Refused(404, "NOT_FOUND")
+			if message := send(user, template, ifMatch(`"1"`)).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, "template") {
+				t.Errorf("message %q", message)
+			}
+			send(user, id, ifMatch(`"2"`)).Refused(412, "PRECONDITION_FAILED")
+			send(user, id, ifMatch(`W/"1"`)).Refused(412, "PRECONDITION_FAILED")
+			send(user, id, ifMatch(`1`)).Refused(400, "VALIDATION_ERROR")
+			send(user, id, ifMatch(`"1"`), key("")).Refused(400, "VALIDATION_ERROR")
+			if e.body != nil {
+				e.refusesBodies(t, user, configurations+"/"+id+e.path)
+			}
+			if diff := cmp.Diff(made, user.Get(configurations+"/"+id).Want(200).Object()); diff != "" {
+				t.Fatalf("a refused change changed something:\n%s", diff)
+			}
+
+			done := send(user, id, ifMatch(`"7", "1"`), key("k")).Want(e.status)
+			if done.Header.Get("ETag") != `"2"` {
+				t.Errorf("ETag %s", done.Header.Get("ETag"))
+			}
+			again := send(user, id, ifMatch(`"7", "1"`), key("k")).Want(e.status)
+			if again.Header.Get("ETag") != `"2"` || !bytes.Equal(done.Body, again.Body) {
+				t.Errorf("a repetition is answered differently: %s %s", again.Header.Get("ETag"), again.Body)
+			}
+			switch other := e.other.(type) {
+			case object:
+				user.Do(e.method, configurations+"/"+id+e.path, other, key("k"), ifMatch("*")).Refused(422, "UNPROCESSABLE_ENTITY")
+			case string:
+				user.Do(e.method, configurations+"/"+id+other, nil, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
+			}
+			now := user.Get(configurations + "/" + id).Want(200)
+			if c := now.Object(); c["version"] != 2.0 || c["status"] != "draft" || now.Header.Get("ETag") != `"2"` || c["createdAt"] != made["createdAt"] {
+				t.Errorf("afterwards %v %v %s", c["version"], c["status"], now.Header.Get("ETag"))
+			}
+			user.Delete(configurations + "/" + id).Want(204)
+			send(user, id, ifMatch(`*`)).Refused(404, "NOT_FOUND")
+		})
+	}
+}
+
+func (e editing) refusesBodies(t *testing.T, c *programtest.Client, path string) {
+	t.Helper()
+	tag := ifMatch(`"1"`)
+	for body, want := range map[string]string{
+		"": "required", "{": "json", "[]": "object", "null": "object", `{"colour": 1}`: "colour", `{"name": "a", "name": "b"}`: "twice",
+		"{}": "",
+	} {
+		if message := c.Do(e.method, path, []byte(body), tag).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
+			t.Errorf("%s: message %q, want one with %q", body, message, want)
+		}
+	}
+	c.Do(e.method, path, e.body, tag, programtest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
+	c.Do(e.method, path, bytes.Repeat([]byte(" "), 8<<20+1), tag).Refused(413, "PAYLOAD_TOO_LARGE")
+}
+
+// TestEditingKeepsVersions: a version keeps its content and its status, and a
+// change that alters nothing makes none (completions 3.4).
+func TestEditingKeepsVersions(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, funded(t, p))
+	id := runnable(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
+	path := configurations + "/" + id
+	before := user.Get(path + "/versions/1").Want(200).Object()
+
+	seed := object{"SimulationParameters": object{"RandomSeed": object{"value": 7, "type": "uint"}}}
+	user.Patch(path+"/parameters", seed).Want(200)
+	if same := user.Patch(path+"/parameters", seed).Want(200); same.Header.Get("ETag") != `"2"` {
+		t.Errorf("nothing changed, but the tag is %s", same.Header.Get("ETag"))
+	}
+	if report := user.Post(path+"/validate", nil, ifMatch(`"2"`)).Want(200).Object(); report["valid"] != true {
+		t.Errorf("%v", report)
+	}
+	user.Patch(path, object{"name": "renamed"}, ifMatch(`"2"`)).Want(200)
+
+	var statuses []any
+	for _, v := range user.Get(path + "/versions").Want(200).Object()["versions"].([]any) {
+		statuses = append(statuses, v.(object)["status"])
+	}
+	if diff := cmp.Diff([]any{"draft", "validated", "validated"}, statuses); diff != "" {
+		t.Errorf("statuses, newest first (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, user.Get(path+"/versions/1").Want(200).Object()); diff != "" {
+		t.Errorf("version 1 is another one now:\n%s", diff)
+	}
+}
+
+// TestEditingAtOnce: without a condition all of the changes are made, with one
+// a single change is.
+func TestEditingAtOnce(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, funded(t, p))
+	path := configurations + "/" + user.Post(configurations, oneRack("contended")).Want(201).Object()["id"].(string)
+	const many = 16
+	at := func(conditions ...programtest.Header) (statuses map[int]int) {
+		statuses = map[int]int{}
+		var all sync.WaitGroup
+		var lock sync.Mutex
+		for i := range many {
+			all.Go(func() {
+				status := user.Post(fmt.Sprintf("%s/components?modelId=gpu-v1&type=gpu&name=gpu%d-%d", path, len(conditions), i), nil, conditions...).Status
+				lock.Lock()
+				statuses[status]++
+				lock.Unlock()
+			})
+		}
+		all.Wait()
+		return statuses
+	}
+	if diff := cmp.Diff(map[int]int{201: 1, 412: many - 1}, at(ifMatch(`"1"`))); diff != "" {
+		t.Errorf("with a condition:\n%s", diff)
+	}
+	if diff := cmp.Diff(map[int]int{201: many}, at()); diff != "" {
+		t.Errorf("without one:\n%s", diff)
+	}
+	if c := user.Get(path).Want(200).Object(); c["version"] != 2.0+many || c["componentCount"] != 4.0+1+many {
+		t.Errorf("version %v, %v components", c["version"], c["componentCount"])
+	}
+}
