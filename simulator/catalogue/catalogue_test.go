@@ -1,8 +1,10 @@
 package catalogue_test
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,28 +14,105 @@ import (
 	"netsim/simulator/validation"
 )
 
+// TestEntries: every model says all that discovery shows, under an id and a
+// reference of its own.
 func TestEntries(t *testing.T) {
 	t.Parallel()
+	id := regexp.MustCompile(`^model_[0-7][0-9a-hjkmnp-tv-z]{25}$`)
 	reference := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*-v[0-9]+$`)
-	var models []string
+	number := regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
+	seen := map[string]bool{}
 	for _, e := range catalogue.Entries() {
-		models = append(models, e.Model)
-		if !reference.MatchString(e.Model) || e.Latest() == "" {
-			t.Errorf("entry %+v", e)
+		if !id.MatchString(e.ID) || !reference.MatchString(e.Model) || seen[e.ID] || seen[e.Model] {
+			t.Errorf("id %s, reference %s", e.ID, e.Model)
 		}
-		if found, ok := catalogue.Find(e.Model); !ok || found.Type != e.Type {
-			t.Errorf("%s is not found", e.Model)
+		seen[e.ID], seen[e.Model] = true, true
+		for _, name := range []string{e.ID, e.Model} {
+			if found, ok := catalogue.Find(name); !ok || found.ID != e.ID {
+				t.Errorf("%s is not found", name)
+			}
+		}
+		if e.Name == "" || e.Description == "" || !e.Has(e.Latest()) || e.Has("0.0.0") {
+			t.Errorf("entry %+v", e)
 		}
 		if (e.Type == design.TypeApplication) != (e.TrafficType != "") {
 			t.Errorf("%s is of type %s and traffic type %q", e.Model, e.Type, e.TrafficType)
 		}
-	}
-	if !slices.IsSorted(models) || len(slices.Compact(slices.Clone(models))) != len(models) {
-		t.Errorf("models %v", models)
+		_, major, _ := strings.Cut(e.Model, "-v")
+		for _, v := range e.Versions {
+			if !number.MatchString(v.Number) || !strings.HasPrefix(v.Number, major+".") || v.CreatedAt.IsZero() || v.Notes == "" ||
+				!slices.Contains([]string{catalogue.Stable, catalogue.Beta, catalogue.Deprecated}, v.Status) {
+				t.Errorf("%s: version %+v", e.Model, v)
+			}
+		}
 	}
 	if _, ok := catalogue.Find("nothing-v1"); ok {
 		t.Error("found what is not there")
 	}
+}
+
+// TestIDs: what has been given out stays.
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	got := map[string]string{}
+	for _, e := range catalogue.Entries() {
+		got[strings.TrimPrefix(e.ID, "model_0000000000e00800000000000")] = e.Model
+	}
+	want := map[string]string{
+		"1": "traffic-generator-v1", "2": "roce-nic-v1", "3": "pod-v1", "4": "leaf-rack-v1", "5": "gpu-v1",
+		"6": "gpu-server-v1", "7": "ethernet-layer-v1", "8": "clos-switch-v1", "9": "chakra-workload-v1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	e := catalogue.Entry{Versions: []catalogue.Version{
+		{Number: "1.0.0", Status: catalogue.Deprecated}, {Number: "1.1.0", Status: catalogue.Stable}, {Number: "1.2.0", Status: catalogue.Beta},
+	}}
+	for asked, want := range map[string]string{"": "1.1.0", "1.0.0": "1.0.0", "1.2.0": "1.2.0", "1.3.0": ""} {
+		if got, known := e.Version(asked); got.Number != want || known != (want != "") {
+			t.Errorf("version %q is %v, %v; want %q", asked, got, known, want)
+		}
+	}
+	if e.Latest() != "1.1.0" {
+		t.Errorf("the latest is %s, not the newest stable one", e.Latest())
+	}
+}
+
+// TestParameters: every parameter is explained, and every number has a range
+// that its default is in.
+func TestParameters(t *testing.T) {
+	t.Parallel()
+	check := func(model string, parameters []catalogue.Parameter) {
+		for _, p := range parameters {
+			if p.Description == "" || p.Group == "" {
+				t.Errorf("%s %s is not explained", model, p.Path)
+			}
+			value, isNumber := p.Default.Value.(float64)
+			if isNumber != (p.Min != nil && p.Max != nil) {
+				t.Errorf("%s %s: a number has a range, nothing else has one", model, p.Path)
+			}
+			if text, isText := p.Default.Value.(string); p.Enum != nil && (!isText || p.Enum[0] != text) {
+				t.Errorf("%s %s: default %v of %v", model, p.Path, p.Default.Value, p.Enum)
+			}
+			if !isNumber {
+				continue
+			}
+			if p.Min.Type != p.Default.Type || p.Max.Type != p.Default.Type {
+				t.Errorf("%s %s: the range is of type %s to %s, the default of %s", model, p.Path, p.Min.Type, p.Max.Type, p.Default.Type)
+			}
+			if p.Min.Unit == p.Default.Unit && value < p.Min.Value.(float64) || p.Max.Unit == p.Default.Unit && value > p.Max.Value.(float64) {
+				t.Errorf("%s %s: default %v is not in [%v, %v]", model, p.Path, value, p.Min.Value, p.Max.Value)
+			}
+		}
+	}
+	for _, e := range catalogue.Entries() {
+		check(e.Model, e.Parameters)
+	}
+	check("the global parameters", catalogue.Globals())
 }
 
 // TestDefaultsAreValid: a component of every model with nothing but defaults
@@ -43,14 +122,15 @@ func TestDefaultsAreValid(t *testing.T) {
 	d := &design.Document{GlobalParameters: design.Params{}}
 	for _, e := range catalogue.Entries() {
 		name := e.Type + "-" + e.TrafficType
-		switch e.Type {
-		case design.TypeRack, design.TypePod:
-		case design.TypeApplication:
-			d.Applications = append(d.Applications, design.Application{Type: e.Type, TrafficType: e.TrafficType, Name: name, Model: e.Model, Version: e.Latest()})
-		case design.TypeLayer:
-			d.Links = append(d.Links, design.Component{Type: e.Type, Name: name, Model: e.Model, Version: e.Latest()})
+		switch catalogue.Category(e.Type) {
+		case catalogue.CategoryContainer:
+			d.Containers = append(d.Containers, e.Container(name, e.Latest()))
+		case catalogue.CategoryApplication:
+			d.Applications = append(d.Applications, e.Application(name, e.Latest()))
+		case catalogue.CategoryLayer:
+			d.Links = append(d.Links, e.Component(name, e.Latest()))
 		default:
-			d.Components = append(d.Components, design.Component{Type: e.Type, Name: name, Model: e.Model, Version: e.Latest()})
+			d.Components = append(d.Components, e.Component(name, e.Latest()))
 		}
 	}
 	if err := validation.Complete(d); err != nil {
@@ -82,5 +162,25 @@ func TestFill(t *testing.T) {
 	catalogue.SetRankCount(p, 8)
 	if got := p["ChakraConfiguration"].Branch["NumOfChakraFiles"].Value; got != 8.0 {
 		t.Errorf("rank count %v", got)
+	}
+}
+
+// TestDescribe: a leaf keeps its value beside what the model says, whose
+// default is text (document 1, Versioning item 8).
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	entry, _ := catalogue.Find("roce-nic-v1")
+	set := design.Leaf{Value: 1500.0, Type: "bytes", Unit: "B"}
+	own := design.Leaf{Value: true, Type: "bool"}
+	text, err := json.Marshal(catalogue.Describe(design.Params{
+		"Transport": {Branch: design.Params{"MSS": {Leaf: &set}}}, "Own": {Leaf: &own},
+	}, entry.Parameters))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"Own":{"value":true,"type":"bool"},"Transport":{"MSS":{"value":1500,"type":"bytes","unit":"B","default":"4096","defaultUnit":"B",` +
+		`"description":"largest payload of a packet","min":{"value":1,"unit":"B"},"max":{"value":9216,"unit":"B"},"group":"Transport"}}}`
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
