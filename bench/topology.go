@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"netsim/simulator/blueprint"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/simulator/topology"
+)
+
+// topologies measures the validation of a topology that is being drawn: three
+// tiers for 4,096 ranks, each time unfolded anew.
+func (b *bench) topologies(ctx context.Context) (err error) {
+	s, err := b.startStack(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	serving, err := s.serve(ctx, "api,projector")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, serving.stop()) }()
+	body, err := threeTiers()
+	if err != nil {
+		return err
+	}
+	for _, clients := range []int{1, 4} {
+		if err := b.validations(ctx, s, serving, body, clients); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) validations(ctx context.Context, s *stack, serving *service, body []byte, clients int) error {
+	conns, hangUp, err := serving.dial(clients)
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	name := fmt.Sprintf("topology/validate, 4,096 ranks in three tiers, %s", plural(clients, "client"))
+	got, costs, err := b.under(ctx, s, serving.process, serving.ops, name, plan{warm: b.warm, run: b.run}, each(conns, func(_ int, c *conn) client {
+		return client{do: func() error {
+			_, err := c.want(http.StatusOK, "POST", "/api/v1/topology/validate", body)
+			return err
+		}}
+	}))
+	if err != nil {
+		return err
+	}
+	f := of(name, got, "p99 ≤ 50 ms")
+	f.CPU = costs
+	empty, err := s.emptyLimit(ctx, clients, "POST", body, b.limit)
+	b.report.add(f, empty)
+	return err
+}
+
+// threeTiers is the request: the document of a simple submission.
+func threeTiers() ([]byte, error) {
+	simple, _, err := blueprint.NewSimple(
+		&topology.Constraints{SwitchRadix: "64x800G", SubscriptionRatio: "1:1"},
+		&collective.Workload{Ranks: 4096, Phases: []collective.Phase{{OperationType: "allReduce", DataSize: 1 << 20}}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	d, err := simple.Document()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(struct {
+		Applications []design.Application `json:"applications"`
+		Components   []design.Component   `json:"components"`
+		Containers   []design.Container   `json:"containers"`
+		Links        []design.Component   `json:"links"`
+		Topology     design.Topology      `json:"topology"`
+	}{d.Applications, d.Components, d.Containers, d.Links, d.Topology})
+}
