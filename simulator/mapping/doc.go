@@ -1,0 +1,80 @@
+// Package mapping reads mapping files: which server each rank of a traceset
+// runs on, and which scale-up group it belongs to.
+//
+// A file is text. Its first section has one line a rank, its second one line a
+// scale-up group:
+//
+//	# rank, server, group, subgroup
+//	0, 4, 7, 0
+//	1, 5, 7, 1
+//	@ group, Gb/s, ns per switch hop, ns cable
+//	7, 3600, 250, 5.5
+//
+// Parse takes the whole file or refuses it with the first line that breaks a
+// rule; a File has kept them all. The grammar is that of completions.md 6.5,
+// the checksum that of 6.6. Everything is integer arithmetic.
+package mapping
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Bounds of a file.
+const (
+	MaxBytes       = 64_000_000 // of a file
+	MaxLineBytes   = 4096       // of a line, without its LF
+	MaxFieldsBytes = 127        // of a line before its comment
+)
+
+// ReservedServer is a server id that no rank may name.
+const ReservedServer = 1<<32 - 1
+
+// File is a valid mapping file.
+type File struct {
+	Places []Place // of the ranks 0 to n-1
+	Groups []Group // in the order in which they are declared
+}
+
+// RankCount is the number of ranks placed, at least 1.
+func (f *File) RankCount() int { return len(f.Places) }
+
+// ScaleUpGroupCount is the number of scale-up groups declared, used or not.
+func (f *File) ScaleUpGroupCount() int { return len(f.Groups) }
+
+// HasScaleUp reports whether any scale-up group is declared.
+func (f *File) HasScaleUp() bool { return len(f.Groups) > 0 }
+
+// Place is where a rank runs. Servers are counted depth first in document
+// order, from 0 (completions.md 3.2).
+type Place struct {
+	Server   uint32
+	Grouped  bool   // whether the rank is in a scale-up group
+	Group    uint32 // one of File.Groups, if Grouped
+	Subgroup uint32 // the ranks of the group behind one scale-up switch
+}
+
+// Group is a scale-up fabric. Finer values than its units hold are rounded
+// half up.
+type Group struct {
+	ID            uint32
+	BitsPerSecond uint64 // at least 1; the file has Gb/s
+	SwitchHop     uint64 // ps; the file has ns
+	Cable         uint64 // ps; the file has ns
+}
+
+// ErrTooLarge says that a file has more than MaxBytes bytes.
+var ErrTooLarge = errors.New("mapping file is larger than 64000000 bytes")
+
+// Error says why a file is no mapping file. Its text is the client's message.
+type Error struct {
+	Line   int // 1-based; 0 for what no line is to blame for
+	Reason string
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.Reason
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, e.Reason)
+}
