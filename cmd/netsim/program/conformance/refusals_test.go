@@ -1,0 +1,146 @@
+package conformance_test
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/infra/devissuer"
+)
+
+// nobody is a client of an account that has nothing and may do everything.
+func nobody(t *testing.T) *programtest.Client {
+	t.Helper()
+	return programtest.Shared(t).Service(t, programtest.NewAccount())
+}
+
+func TestATokenIsRequired(t *testing.T) {
+	p := programtest.Shared(t)
+	each(t, every, func(t *testing.T, op operation) {
+		for what, c := range map[string]*programtest.Client{
+			"no token":           p.Bearer(t, ""),
+			"a malformed token":  p.Bearer(t, "malformed"),
+			"an expired token":   p.Client(t, devissuer.Options{Service: true, TTL: -time.Minute}),
+			"another's audience": p.Client(t, devissuer.Options{Service: true, Claims: map[string]any{"aud": "another"}}),
+		} {
+			r := op.request().send(c)
+			if code, _ := refusal(r); r.Status != 401 || code != "UNAUTHORIZED" || r.Header.Get("WWW-Authenticate") == "" {
+				t.Errorf("%s: %d %s", what, r.Status, r.Body)
+			}
+		}
+	})
+}
+
+func TestUsersMayNotUseServiceOperations(t *testing.T) {
+	p := programtest.Shared(t)
+	each(t, func(op operation) bool { return op.service }, func(t *testing.T, op operation) {
+		op.request().send(p.User(t, programtest.NewAccount())).Refused(403, "FORBIDDEN")
+	})
+}
+
+func TestWhatDoesNotExistIsNotFound(t *testing.T) {
+	each(t, func(op operation) bool { return strings.Contains(op.path, "{") }, func(t *testing.T, op operation) {
+		r := op.request()
+		for _, p := range op.parameters {
+			if p.In == "path" && takes(p.Schema.Value, "no-such-thing") {
+				r = r.with(p, "no-such-thing")
+			}
+		}
+		r.send(nobody(t)).Refused(404, "NOT_FOUND")
+	})
+}
+
+func takes(s *openapi3.Schema, value any) bool { return s.VisitJSON(value) == nil }
+
+func TestUnknownQueryParametersAreRefused(t *testing.T) {
+	each(t, every, func(t *testing.T, op operation) {
+		r := op.request()
+		r.query.Set("surprise", "1")
+		reply := r.send(nobody(t))
+		_, message := refusal(reply)
+		if strings.Contains(message, "surprise") != op.documents(400) {
+			t.Errorf("%d %s", reply.Status, reply.Body)
+		}
+	})
+}
+
+func TestParametersGivenTwiceAreRefused(t *testing.T) {
+	each(t, every, func(t *testing.T, op operation) {
+		for _, p := range op.parameters {
+			if p.In != "query" {
+				continue
+			}
+			reply := op.request().with(p, example(p), example(p)).send(nobody(t))
+			if _, message := refusal(reply); reply.Status != 400 || !strings.Contains(message, p.Name) {
+				t.Errorf("%s: %d %s", p.Name, reply.Status, reply.Body)
+			}
+		}
+	})
+}
+
+func hasBody(op operation) bool { return op.body != nil }
+
+func TestBodiesThatAreNoneAreRefused(t *testing.T) {
+	each(t, hasBody, func(t *testing.T, op operation) {
+		c := nobody(t)
+		for what, body := range map[string]string{
+			"nothing": "", "white space": " \n", "no json": "{", "two values": "{} {}",
+			"a member twice": `{"name":"a","name":"b"}`, "no utf-8": "{\"name\":\"\xff\"}", "a NUL": `{"name":"\u0000"}`,
+		} {
+			reply := op.request().withBody([]byte(body)).send(c)
+			if reply.Status != 400 {
+				t.Errorf("%s: %d %s", what, reply.Status, reply.Body)
+			}
+		}
+	})
+}
+
+func TestOtherMediaTypesAreRefused(t *testing.T) {
+	each(t, hasBody, func(t *testing.T, op operation) {
+		c := nobody(t)
+		for _, sent := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "json"} {
+			op.request().send(c, programtest.Header{Name: "Content-Type", Value: sent}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
+		}
+	})
+}
+
+func TestLargeBodiesAreRefused(t *testing.T) {
+	each(t, hasBody, func(t *testing.T, op operation) {
+		tooLarge := append(bytes.Repeat([]byte(" "), op.maxBody-1), "{}"...)
+		op.request().withBody(tooLarge).send(nobody(t)).Refused(413, "PAYLOAD_TOO_LARGE")
+		if r := op.request().withBody(tooLarge[1:]).send(nobody(t)); r.Status == 413 {
+			t.Errorf("a body of the largest size: %s", r.Body)
+		}
+	})
+}
+
+func TestOtherMethodsAreNotAllowed(t *testing.T) {
+	t.Parallel()
+	methods := map[string][]string{}
+	for _, op := range operations(t) {
+		methods[op.path] = append(methods[op.path], op.method)
+	}
+	for _, op := range operations(t) {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+			if slices.Contains(methods[op.path], method) {
+				continue
+			}
+			r := op.request()
+			r.op.method = method
+			reply := r.send(nobody(t))
+			code, _ := refusal(reply)
+			allow := strings.ReplaceAll(reply.Header.Get("Allow"), " ", "")
+			for _, want := range methods[op.path] {
+				if reply.Status != http.StatusMethodNotAllowed || code != "METHOD_NOT_ALLOWED" || !slices.Contains(strings.Split(allow, ","), want) {
+					t.Errorf("%s %s: %d %s, Allow: %s", method, op.path, reply.Status, reply.Body, allow)
+				}
+			}
+		}
+	}
+}
