@@ -114,6 +114,7 @@ func (f *Fabric) Switches() int { return f.switches }
 // with a server that no link reaches, is refused.
 func Build(l Layout) (*Fabric, error) {
 	b := builder{fabric: &Fabric{}, numbers: map[string]int32{}}
+	b.reserve(&l)
 	b.place(l)
 	if len(b.fabric.Hosts) == 0 {
 		return nil, errors.New("the topology has no server")

@@ -1,10 +1,14 @@
 package topology
 
+import "slices"
+
 // builder places nodes in document order and then wires them tier by tier.
 type builder struct {
 	fabric  *Fabric
 	numbers map[string]int32 // next running number of a component
 	ports   []int32          // next free device of a node
+	nics    []int32          // of all hosts, one after another
+	ids     []int32          // 0, 1, 2 …: the links of most bundles are a part of it
 
 	spine  []placedSwitch
 	pods   []placedPod
@@ -44,11 +48,11 @@ func (b *builder) place(l Layout) {
 	f.switches = len(f.Nodes)
 	for _, rack := range b.racks {
 		for _, server := range rack.servers {
-			host := Host{Rack: rack.id}
+			first := len(b.nics)
 			for _, nic := range server.NICs {
-				host.NICs = append(host.NICs, b.node(nic.Component, NICNode, TierNIC))
+				b.nics = append(b.nics, b.node(nic.Component, NICNode, TierNIC))
 			}
-			f.Hosts = append(f.Hosts, host)
+			f.Hosts = append(f.Hosts, Host{Rack: rack.id, NICs: slices.Clip(b.nics[first:])})
 		}
 	}
 	host := 0
@@ -174,5 +178,10 @@ func (b *builder) link(lower, upper int32, rate, delay int64, bundle int32) {
 	}
 	s.Rate += rate
 	s.Delay = max(s.Delay, delay)
-	s.Links = append(s.Links, id)
+	n := int32(len(s.Links))
+	if int(id) < len(b.ids) && (n == 0 || s.Links[0] == id-n) { // one after another
+		s.Links = b.ids[id-n : id+1 : id+1]
+	} else {
+		s.Links = append(s.Links, id)
+	}
 }
