@@ -95,7 +95,9 @@ func (a *attempt) simulate(ctx context.Context) (recorder *results.Recorder, res
 			err = errors.New("the engine stopped unexpectedly")
 		}
 	}()
-	result, err = engine.Run(ctx, engine.Input{Fabric: a.in.Fabric, Groups: a.in.Groups, Options: o}, a.observer(ctx, recorder))
+	result, err = engine.Run(ctx, engine.Input{
+		Fabric: a.in.Fabric, Groups: a.in.Groups, Hosts: a.in.Hosts, Traffic: a.in.Traffic, Options: o,
+	}, a.observer(ctx, recorder))
 	return recorder, result, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"netsim/commands"
@@ -19,6 +20,7 @@ import (
 	"netsim/simulator/design"
 	"netsim/simulator/engine"
 	"netsim/simulator/topology"
+	"netsim/simulator/units"
 )
 
 // Stage reads what a simulation runs on.
@@ -29,13 +31,16 @@ type Stage struct {
 
 // Inputs are what a simulation runs on, checked to fit together.
 type Inputs struct {
-	ConfigurationStatus string // of the version
-	DocumentHash        string // sha256: of the document's canonical text
-	Traceset            Traceset
+	ConfigurationStatus string   // of the version
+	DocumentHash        string   // sha256: of the document's canonical text
+	Traceset            Traceset // none when the applications are not coordinated
 	Groups              []collective.GroupSpec
+	Hosts               []int32 // of the groups' ranks
+	Traffic             []engine.Traffic
 	Fabric              *topology.Fabric
 	Options             engine.Options
-	Transfers           int64
+	Ranks               int
+	Transfers           int64 // of traffic the expected ones
 }
 
 // Traceset is the workload that is replayed.
@@ -56,9 +61,6 @@ func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Input
 	if err != nil {
 		return nil, err
 	}
-	if err := s.workload(ctx, sim, in); err != nil {
-		return nil, err
-	}
 	if in.Fabric, err = document.Fabric(); err != nil {
 		return nil, unfit("configuration %s cannot be wired: %w", sim.ConfigurationID, err)
 	}
@@ -68,8 +70,24 @@ func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Input
 	if e := document.Engine(); e != builtin {
 		return nil, unfit("engine %s is not available", e)
 	}
-	if ranks, hosts := collective.Ranks(in.Groups), len(in.Fabric.Hosts); ranks > hosts {
-		return nil, unfit("%d ranks exceed the %d servers of configuration %s", ranks, hosts, sim.ConfigurationID)
+	if a := document.Chakra(); a != nil {
+		return in, s.coordinated(ctx, sim, in, document, a)
+	}
+	return in, in.uncoordinated(document, sim)
+}
+
+// coordinated reads what the ranks of an application run, and places them.
+func (s *Stage) coordinated(ctx context.Context, sim *projections.Simulation, in *Inputs, d *design.Document, a *design.Application) error {
+	if err := s.workload(ctx, sim, in); err != nil {
+		return err
+	}
+	var err error
+	if in.Groups, err = a.Apply(in.Groups); err != nil {
+		return unfit("traceset %s: %w", in.Traceset.ID, err)
+	}
+	in.Ranks = collective.Ranks(in.Groups)
+	if in.Hosts, err = d.Place(a, in.Fabric, in.Ranks); err != nil {
+		return unfit("configuration %s: %w", sim.ConfigurationID, err)
 	}
 	for _, g := range in.Groups {
 		for _, phase := range g.Phases {
@@ -77,7 +95,37 @@ func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Input
 			in.Transfers += int64(g.Count) * plan.Transfers()
 		}
 	}
-	return in, nil
+	return nil
+}
+
+// maxMessages bounds a simulation of traffic: some minutes of work.
+const maxMessages = 10_000_000
+
+// uncoordinated reads what applications send on their own.
+func (in *Inputs) uncoordinated(d *design.Document, sim *projections.Simulation) error {
+	var err error
+	if in.Traffic, err = d.Traffic(in.Fabric, in.Options.Seed); err != nil {
+		return unfit("configuration %s: %w", sim.ConfigurationID, err)
+	}
+	span := sim.DurationNs*1000 + in.Options.WarmUp
+	hosts := map[int32]bool{}
+	for i := range in.Traffic {
+		t := &in.Traffic[i]
+		in.Transfers += t.Expected(in.Fabric, in.Options, span)
+		for _, h := range append(slices.Clone(t.Clients), t.Servers...) {
+			hosts[h] = true
+		}
+	}
+	in.Ranks = len(hosts)
+	switch {
+	case in.Transfers == 0:
+		return unfit("the applications would hardly send a message in %s; lengthen the duration or raise Load", units.FormatDuration(span))
+	case in.Transfers > maxMessages:
+		return unfit("the applications would send about %d messages in %s, more than the %d that are simulated; "+
+			"shorten the duration to %s, lower Load or raise MessageSize", in.Transfers, units.FormatDuration(span),
+			maxMessages, units.FormatDuration(int64(float64(span)*maxMessages/float64(in.Transfers))))
+	}
+	return nil
 }
 
 // Check looks whether a simulation can run: it returns the hash of its

@@ -22,7 +22,7 @@ type Receipt struct {
 	ConfigurationID      string          `json:"configurationId"`
 	ConfigurationVersion int64           `json:"configurationVersion"`
 	DocumentHash         string          `json:"documentHash"`
-	Traceset             ReceiptTraceset `json:"traceset"`
+	Traceset             ReceiptTraceset `json:"traceset,omitzero"` // none of traffic
 	Engine               string          `json:"engine"`
 	EngineVersion        string          `json:"engineVersion"`
 	Seed                 uint64          `json:"seed"`

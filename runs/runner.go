@@ -14,7 +14,6 @@ import (
 	"netsim/fault"
 	"netsim/infra/objects"
 	"netsim/projections"
-	"netsim/simulator/collective"
 	"netsim/simulator/engine"
 )
 
@@ -70,8 +69,13 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	}
 	log.add(0, levelInfo, componentProvisioner, "configuration %s version %d: %d switches, %d links, %d servers",
 		sim.ConfigurationID, sim.ConfigurationVersion, in.Fabric.Switches(), len(in.Fabric.Links), len(in.Fabric.Hosts))
-	log.add(0, levelInfo, componentProvisioner, "traceset %s: %d ranks, %d transfers",
-		in.Traceset.ID, collective.Ranks(in.Groups), in.Transfers)
+	if in.Traceset.ID != "" {
+		log.add(0, levelInfo, componentProvisioner, "traceset %s: %d ranks, %d transfers", in.Traceset.ID, in.Ranks, in.Transfers)
+	}
+	for i := range in.Traffic {
+		t := &in.Traffic[i]
+		log.add(0, levelInfo, componentProvisioner, "application %s: %d clients, %d servers", t.Name, len(t.Clients), len(t.Servers))
+	}
 	if sim.Status == commands.Provisioning {
 		if sim, err = r.begin(ctx, &sim, in); err != nil || sim.Status != commands.Running {
 			return err
@@ -111,7 +115,7 @@ func (r *Runner) refuse(ctx context.Context, sim *projections.Simulation, log *l
 func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, in *Inputs) (projections.Simulation, error) {
 	_, err := commands.Handle(ctx, r.Commands, target(sim), origin(sim.ID, "start"), commands.StartRun{
 		Started: events.SimulationStarted{
-			Engine: builtin, RunID: events.DerivedID("run", sim.ID), Ranks: int64(collective.Ranks(in.Groups)),
+			Engine: builtin, RunID: events.DerivedID("run", sim.ID), Ranks: int64(in.Ranks),
 		},
 	})
 	if err != nil && !fault.Is(err, fault.Conflict) { // of one that has ended: the reading tells

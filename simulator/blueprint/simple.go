@@ -83,17 +83,13 @@ func (d *draft) workload(groups []collective.GroupSpec) {
 	const in = "ChakraConfiguration."
 	v := values{in + "NumOfChakraFiles": float64(collective.Ranks(groups))}
 	for _, c := range collective.Matrix() {
-		v[in+algorithmParameter(c.OperationType)] = agreed(groups, c.OperationType, c.DefaultAlgorithm)
+		v[in+design.AlgorithmParameter(c.OperationType)] = agreed(groups, c.OperationType, c.DefaultAlgorithm)
 	}
 	p, version := d.parameters(applicationModel, v)
 	d.doc.Applications = []design.Application{{
 		Type: design.TypeApplication, TrafficType: design.TrafficChakra, Name: "workload",
 		Model: applicationModel, Version: version, TypedParameters: p,
 	}}
-}
-
-func algorithmParameter(operation string) string {
-	return string(operation[0]-'a'+'A') + operation[1:] + "Algorithm"
 }
 
 // agreed is the algorithm of the operation in all phases, as the model names

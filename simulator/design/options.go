@@ -1,7 +1,6 @@
 package design
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -10,20 +9,21 @@ import (
 )
 
 // Options reads the engine's options from the document. The duration is the
-// simulation's and replaces RunTime (completions.md 5.2).
-//
-// The engine moves flows: one packet form for all NICs, and one way of using
-// parallel paths for all switches. A document that mixes them is refused.
-// Flowlet switching is simulated as per-flow ECMP.
+// simulation's and replaces RunTime (completions.md 5.2). Every error is the
+// document's.
 func (d *Document) Options(duration time.Duration) (engine.Options, error) {
 	const section = "SimulationParameters."
 	q := quantities{params: d.GlobalParameters}
 	o := engine.Options{
 		Seed:     uint64(q.get(section+"RandomSeed", "uint", 1)),
+		Packet:   engine.DefaultPacket(),
 		Interval: q.get(section+"NDStatsReportInterval", "timeval", 1e9),
-		Limit: duration.Nanoseconds()*1000 + q.get(section+"StartTime", "timeval", 0) +
-			q.get(section+"WarmUp", "timeval", 0) + q.get(section+"CoolDown", "timeval", 0),
+		Start:    q.get(section+"StartTime", "timeval", 0),
+		WarmUp:   q.get(section+"WarmUp", "timeval", 0),
+		CoolDown: q.get(section+"CoolDown", "timeval", 0),
 	}
+	mtu := q.get(section+"Mtu", "bytes", 9216)
+	o.Limit = duration.Nanoseconds()*1000 + o.Start + o.WarmUp + o.CoolDown
 	if q.err != nil {
 		return o, q.err
 	}
@@ -31,11 +31,23 @@ func (d *Document) Options(duration time.Duration) (engine.Options, error) {
 	if o.Beacon, err = d.beacon(); err != nil {
 		return o, err
 	}
-	if o.Packet, err = d.packet(); err != nil {
-		return o, err
+	for i := range d.Components {
+		c := &d.Components[i]
+		switch c.Type {
+		case TypeNIC:
+			var n engine.NIC
+			n, err = c.nic(mtu)
+			o.NICs = append(o.NICs, n)
+		case TypeSwitch:
+			var s engine.Switch
+			s, err = c.switching()
+			o.Switches = append(o.Switches, s)
+		}
+		if err != nil {
+			return o, fmt.Errorf("component %s: %w", c.Name, err)
+		}
 	}
-	o.Routing, err = d.routing()
-	return o, err
+	return o, nil
 }
 
 // beacon is the interval of progress reports, given in seconds.
@@ -51,47 +63,48 @@ func (d *Document) beacon() (int64, error) {
 	return int64(math.Round(seconds * 1e12)), nil
 }
 
-func (d *Document) packet() (engine.Packet, error) {
-	packet := engine.DefaultPacket()
-	first := true
-	for _, c := range d.Components {
-		if c.Type != TypeNIC {
-			continue
-		}
-		q := quantities{params: c.TypedParameters}
-		own := engine.DefaultPacket()
-		own.MSS = q.get(pathMSS, "bytes", own.MSS)
-		own.Header = q.get(pathHeader, "bytes", own.Header)
-		switch {
-		case q.err != nil:
-			return packet, fmt.Errorf("component %s: %w", c.Name, q.err)
-		case !first && own != packet:
-			return packet, errors.New("the NICs' packets differ; the built-in engine needs one form")
-		}
-		packet, first = own, false
+// nic is the packet form of the NIC: as much of MSS as fits into the MTU
+// beside the header.
+func (c *Component) nic(mtu int64) (engine.NIC, error) {
+	q := quantities{params: c.TypedParameters}
+	p := engine.DefaultPacket()
+	p.MSS = q.get(pathMSS, "bytes", p.MSS)
+	p.Header = q.get(pathHeader, "bytes", p.Header)
+	if q.err == nil && mtu <= p.Header {
+		return engine.NIC{}, fmt.Errorf("a header of %d B leaves no room in an Mtu of %d B; raise SimulationParameters.Mtu", p.Header, mtu)
 	}
-	return packet, nil
+	p.MSS = min(p.MSS, mtu-p.Header)
+	return engine.NIC{Component: c.Name, Packet: p}, q.err
 }
 
-func (d *Document) routing() (engine.Routing, error) {
-	spray, other := 0, 0
-	for _, c := range d.Components {
-		if c.Type != TypeSwitch {
-			continue
-		}
-		if c.TypedParameters.text(pathBalancing, "none") == "spray" {
-			spray++
-		} else {
-			other++
-		}
+func (c *Component) switching() (engine.Switch, error) {
+	q := quantities{params: c.TypedParameters}
+	s := engine.Switch{
+		Component: c.Name,
+		Gap:       q.get(pathGap, "timeval", 100e6),
+		Capacity:  q.get(pathCapacity, "datarate", 0),
 	}
-	switch {
-	case spray > 0 && other > 0:
-		return engine.ECMP, errors.New("some switches spray and some do not; the built-in engine needs one method")
-	case spray > 0:
-		return engine.Spray, nil
+	switch method := c.TypedParameters.text(pathBalancing, "none"); method {
+	case "none":
+	case "flowlet":
+		s.Routing = engine.Flowlet
+	case "spray":
+		s.Routing = engine.Spray
+	default:
+		return s, fmt.Errorf("parameter %s is '%s', which the engine does not know", pathBalancing, method)
 	}
-	return engine.ECMP, nil
+	switch method := c.TypedParameters.text(pathHash, "crc32WithSalt"); method {
+	case "crc32WithSalt":
+	case "crc32":
+		s.Hash = engine.CRC32
+	case "hashWithSalt":
+		s.Hash = engine.PlainSalted
+	case "hash":
+		s.Hash = engine.Plain
+	default:
+		return s, fmt.Errorf("parameter %s is '%s', which the engine does not know", pathHash, method)
+	}
+	return s, q.err
 }
 
 // Engine is the engine that the document asks for: builtin or remote.

@@ -122,7 +122,7 @@ func (e *engine) addSources(app int32) {
 	t := &e.traffic.apps[app]
 	seed := mix(e.options.Seed + uint64(app)*0x9e3779b97f4a7c15)
 	servers := slices.Clone(t.Servers)
-	shuffle(servers, seed)
+	Shuffle(servers, seed)
 	for i, host := range t.Clients {
 		s := source{app: app, rank: e.rankOn(host), gap: e.gap(t, host), random: mix(seed ^ uint64(host)), to: none}
 		switch t.Pattern {
@@ -266,8 +266,8 @@ func (s *source) pause() int64 {
 	}
 }
 
-// shuffle orders the hosts by chance.
-func shuffle(hosts []int32, seed uint64) {
+// Shuffle orders the hosts by chance, the same on any machine for one seed.
+func Shuffle(hosts []int32, seed uint64) {
 	s := source{random: seed}
 	for i := len(hosts) - 1; i > 0; i-- {
 		k := s.below(i + 1)

@@ -1,0 +1,96 @@
+package design
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"netsim/simulator/collective"
+	"netsim/simulator/topology"
+)
+
+// Chakra is the application that replays the traceset, or nil.
+func (d *Document) Chakra() *Application {
+	for i := range d.Applications {
+		if d.Applications[i].TrafficType == TrafficChakra {
+			return &d.Applications[i]
+		}
+	}
+	return nil
+}
+
+// Place says on which hosts so many ranks of the application are: on the
+// servers of its logical group, in their global order.
+func (d *Document) Place(a *Application, f *topology.Fabric, ranks int) ([]int32, error) {
+	group, err := a.TypedParameters.quantity(pathGroup, "uint", 0)
+	if err != nil {
+		return nil, fmt.Errorf("application %s: %w", a.Name, err)
+	}
+	belongs := map[string]bool{}
+	for i := range d.Components {
+		c := &d.Components[i]
+		if c.Type != TypeServer {
+			continue
+		}
+		own, err := c.TypedParameters.quantity(pathGroup, "uint", 0)
+		if err != nil {
+			return nil, fmt.Errorf("component %s: %w", c.Name, err)
+		}
+		belongs[c.Name] = own == group
+	}
+	hosts := make([]int32, 0, ranks)
+	for i := range f.Hosts {
+		if len(hosts) < ranks && belongs[f.Nodes[f.Hosts[i].Server].Component] {
+			hosts = append(hosts, int32(i))
+		}
+	}
+	if len(hosts) < ranks {
+		return nil, fmt.Errorf("%d ranks exceed the %d servers of logical group %d", ranks, len(hosts), group)
+	}
+	return hosts, nil
+}
+
+// Apply gives the groups what the application's parameters say of them: the
+// algorithm of phases that name none (completions.md 4.3), and with Scaling the
+// data size times ScalingFactor, at least 1 byte.
+func (a *Application) Apply(groups []collective.GroupSpec) ([]collective.GroupSpec, error) {
+	const in = "ChakraConfiguration."
+	scale := 1.0
+	if on := a.TypedParameters.find(in + "Scaling"); on != nil && on.Value == true {
+		if l := a.TypedParameters.find(in + "ScalingFactor"); l != nil {
+			factor, ok := l.Value.(float64)
+			if !ok || factor < 0 || factor > 1 {
+				return nil, fmt.Errorf("application %s: parameter ScalingFactor is %v, not from 0 to 1", a.Name, l.Value)
+			}
+			scale = factor
+		}
+	}
+	applied := slices.Clone(groups)
+	for i := range applied {
+		applied[i].Phases = slices.Clone(applied[i].Phases)
+		for j := range applied[i].Phases {
+			p := &applied[i].Phases[j]
+			if p.Algorithm == "" && p.OperationType != "" {
+				p.Algorithm = algorithm(a.TypedParameters.text(in+AlgorithmParameter(p.OperationType), ""))
+			}
+			if scale != 1 {
+				p.DataSize = max(1, int64(math.Round(float64(p.DataSize)*scale)))
+			}
+		}
+	}
+	// What was resolved before stays as it is; what was not is checked now.
+	return collective.Resolve(nil, applied, true)
+}
+
+// AlgorithmParameter is the name of the parameter for an operation.
+func AlgorithmParameter(operation string) string {
+	return string(operation[0]-'a'+'A') + operation[1:] + "Algorithm"
+}
+
+// algorithm is what collectives call the algorithm of a parameter.
+func algorithm(parameter string) string {
+	if parameter == "halving-doubling" {
+		return collective.RecursiveHalvingDoubling
+	}
+	return parameter
+}
