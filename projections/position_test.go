@@ -26,6 +26,10 @@ func TestAPositionOfAnotherOrderIsRefused(t *testing.T) {
 			_, _, err := projections.ListConfigurations(ctx, nil, projections.ConfigurationQuery{Page: p})
 			return err
 		}, newestFirst, []string{"2026-11-21", "id"}},
+		"tracesets": {func(ctx context.Context, p projections.Page) error {
+			_, _, err := projections.ListTracesets(ctx, nil, projections.TracesetQuery{Page: p})
+			return err
+		}, newestFirst, []string{"2026-11-21", "id"}},
 		"simulations": {func(ctx context.Context, p projections.Page) error {
 			_, _, err := projections.ListSimulations(ctx, nil, projections.SimulationQuery{Page: p, Sort: []projections.Order{{Key: "created"}}})
 			return err

@@ -27,6 +27,7 @@ CREATE TABLE tracesets (
 );
 CREATE INDEX tracesets_library ON tracesets (library_hash, account_id);
 CREATE INDEX tracesets_workspace ON tracesets (workspace_id, created_at DESC, id DESC) WHERE status <> 'deleted';
+CREATE INDEX tracesets_account ON tracesets (account_id, created_at DESC, id DESC) WHERE status <> 'deleted';
 CREATE INDEX tracesets_tenant ON tracesets (account_id, created_at DESC, id DESC) WHERE status <> 'deleted' AND scope = 'tenant';
 CREATE INDEX tracesets_public ON tracesets (created_at DESC, id DESC) WHERE status <> 'deleted' AND scope = 'public';
 CREATE INDEX tracesets_expiry ON tracesets (expires_at) WHERE status <> 'deleted' AND expires_at IS NOT NULL;

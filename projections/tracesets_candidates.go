@@ -39,14 +39,17 @@ func ListTracesets(ctx context.Context, db Reader, q TracesetQuery) ([]Traceset,
 		return fmt.Sprintf("(SELECT %s FROM tracesets WHERE %s AND %s ORDER BY %s LIMIT %d)",
 			columns, c.where(), visible, orderBy(keys), q.Page.Limit+1)
 	}
-	page := walk("true")
+	own, public := "true", ""
 	if q.Scope.AccountID != "" {
 		account := c.arg(q.Scope.AccountID)
-		own := "account_id = " + account
-		if q.Scope.Workspaces != nil {
-			own += " AND (scope <> 'workspace' OR workspace_id = ANY(" + c.arg(q.Scope.Workspaces) + "))"
-		}
-		page = walk(own) + " UNION ALL " + walk("scope = 'public' AND account_id <> "+account)
+		own, public = "account_id = "+account, "scope = 'public' AND account_id <> "+account
+	}
+	if q.Scope.Workspaces != nil {
+		own += " AND (scope <> 'workspace' OR workspace_id = ANY(" + c.arg(q.Scope.Workspaces) + "))"
+	}
+	page := walk(own)
+	if public != "" {
+		page += " UNION ALL " + walk(public)
 	}
 	rows, err := db.Query(ctx, fmt.Sprintf("SELECT * FROM (%s) AS seen ORDER BY %s LIMIT %d", page, orderBy(keys), q.Page.Limit+1), c.args...)
 	found, err := collect(rows, err, func(t *Traceset) []any {
