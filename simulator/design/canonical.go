@@ -7,7 +7,9 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // Canonical returns v's JSON in the canonical form of RFC 8785, so that equal
@@ -59,10 +61,20 @@ func appendCanonical(b []byte, v any) []byte {
 	return append(b, "null"...)
 }
 
-// byCodeUnit orders keys as RFC 8785 does, by UTF-16 code units.
+// byCodeUnit orders keys as RFC 8785 does, by UTF-16 code units. Below U+E000
+// that is the order of their bytes.
 func byCodeUnit(a, b string) int {
+	if strings.IndexFunc(a, beyond) < 0 && strings.IndexFunc(b, beyond) < 0 {
+		return strings.Compare(a, b)
+	}
 	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
 }
+
+func beyond(r rune) bool { return r >= 0xe000 }
+
+// escaped reports whether a character may not stand in a JSON string as it is.
+// What is not UTF-8 decodes to U+FFFD, which is left to encoding/json too.
+func escaped(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError }
 
 // appendNumber relies on encoding/json writing numbers as ECMAScript does, but
 // for the sign of zero.
@@ -75,6 +87,9 @@ func appendNumber(b []byte, f float64) []byte {
 }
 
 func appendString(b []byte, s string) []byte {
+	if strings.IndexFunc(s, escaped) < 0 {
+		return append(append(append(b, '"'), s...), '"')
+	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
