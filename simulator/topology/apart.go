@@ -1,0 +1,166 @@
+package topology
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+)
+
+// ErrUneven says that Apart cannot tell.
+var ErrUneven = errors.New("the racks are wired in too many different ways to compare them all")
+
+// Bounds on what Apart does: words that it keeps, and steps that it takes.
+// Racks that are wired alike count once, so that no fabric that somebody means
+// comes near them.
+const (
+	maxKept  = 1 << 22
+	maxSteps = 1 << 28
+)
+
+// Apart finds two hosts that no path joins, if there are any. A path climbs
+// and then descends, so that hosts of two racks need a switch that both racks
+// reach upwards; that of one rack meet in each of its switches.
+func (f *Fabric) Apart() (a, b int32, apart bool, err error) {
+	s := survey{fabric: f, known: map[string]int{}}
+	for int(s.words) < len(f.Nodes) && f.Nodes[s.words].Type == SwitchNode && f.Nodes[s.words].Tier == TierSSW {
+		s.words++ // the spine has the first ids
+	}
+	s.words = (s.words + 63) / 64
+	last := int32(none)
+	for host := range f.Hosts {
+		rack := f.Hosts[host].Rack
+		if rack == last { // hosts stand in the order of their racks
+			continue
+		}
+		last = rack
+		if other, found := s.visit(int32(host), rack); found {
+			return other, int32(host), true, nil
+		}
+		if s.kept > maxKept || s.steps > maxSteps {
+			return 0, 0, false, ErrUneven
+		}
+	}
+	return 0, 0, false, nil
+}
+
+// survey goes through the racks.
+type survey struct {
+	fabric      *Fabric
+	words       int            // in a set of spine switches
+	known       map[string]int // what racks reach, as a place in views
+	views       []view
+	common      []uint64 // the spine switches that all views reach
+	kept, steps int
+}
+
+// view is what a rack reaches upwards.
+type view struct {
+	host  int32 // one of the rack's
+	pod   int32
+	above []int32  // switches of its pod, in order
+	spine []uint64 // a set
+}
+
+// visit compares a rack with those before it, and returns a host of one that
+// it has no path to.
+func (s *survey) visit(host, rack int32) (other int32, found bool) {
+	f := s.fabric
+	v := view{host: host, pod: f.racks[rack].pod, spine: make([]uint64, s.words)}
+	for _, edge := range f.racks[rack].switches {
+		for _, l := range f.up.of(edge) {
+			if u := f.Links[l].Upper; f.Nodes[u].Tier == TierSSW {
+				v.spine[u/64] |= 1 << (u % 64)
+			} else {
+				v.above = append(v.above, u)
+			}
+		}
+	}
+	slices.Sort(v.above)
+	v.above = slices.Compact(v.above)
+	key := v.key()
+	if i, known := s.known[key]; known {
+		return s.views[i].host, !s.views[i].joins(&v)
+	}
+	for _, u := range v.above {
+		links := f.up.of(u)
+		for _, l := range links {
+			top := f.Links[l].Upper
+			v.spine[top/64] |= 1 << (top % 64)
+		}
+		s.steps += len(links)
+	}
+	if other, found = s.compare(&v); found {
+		return other, true
+	}
+	s.known[key] = len(s.views)
+	s.views = append(s.views, v)
+	s.kept += len(v.spine) + len(v.above)
+	return 0, false
+}
+
+// compare looks for a view that v has nothing in common with. While there is a
+// spine switch that all reach, one look is enough.
+func (s *survey) compare(v *view) (other int32, found bool) {
+	if len(s.views) == 0 {
+		s.common = slices.Clone(v.spine)
+		return 0, false
+	}
+	all := meet(s.common, v.spine)
+	for i := range s.common {
+		s.common[i] &= v.spine[i]
+	}
+	if all {
+		return 0, false
+	}
+	for i := range s.views {
+		if !s.views[i].joins(v) {
+			return s.views[i].host, true
+		}
+		s.steps += len(v.spine) + len(v.above)
+	}
+	return 0, false
+}
+
+// joins reports whether there is a switch that two racks both reach.
+func (v *view) joins(o *view) bool {
+	if meet(v.spine, o.spine) {
+		return true
+	}
+	if v.pod != o.pod {
+		return false
+	}
+	for i, j := 0, 0; i < len(v.above) && j < len(o.above); {
+		switch a, b := v.above[i], o.above[j]; {
+		case a == b:
+			return true
+		case a < b:
+			i++
+		default:
+			j++
+		}
+	}
+	return false
+}
+
+// key tells racks apart by the switches that they are linked to.
+func (v *view) key() string {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(v.pod)) //nolint:gosec // -1 for none is a number, too
+	for _, w := range v.spine {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	b = binary.LittleEndian.AppendUint32(b, math.MaxUint32)
+	for _, u := range v.above {
+		b = binary.LittleEndian.AppendUint32(b, uint32(u))
+	}
+	return string(b)
+}
+
+func meet(a, b []uint64) bool {
+	for i := range a {
+		if a[i]&b[i] != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,139 @@
+package topology_test
+
+import (
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"netsim/simulator/topology"
+)
+
+// drawLayout draws a small fabric of unlike parts, which need not hang
+// together.
+func drawLayout(t *rapid.T) topology.Layout {
+	switches := func(name string, least int) []topology.Switch {
+		var list []topology.Switch
+		for range rapid.IntRange(least, 3).Draw(t, name) {
+			list = append(list, topology.Switch{
+				Component: name, UpLinks: rapid.IntRange(0, 4).Draw(t, "uplinks"),
+				PerUpper: rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "perUpper"),
+				UpRate:   rapid.Int64Range(1, 9).Draw(t, "rate") * 1e9, DownRate: 4e9, UpLinkDelay: 5,
+			})
+		}
+		return list
+	}
+	racks := func(least int) []topology.Rack {
+		list := make([]topology.Rack, rapid.IntRange(least, 3).Draw(t, "racks"))
+		for i := range list {
+			list[i].Switches = switches("rsw", 1)
+			for range rapid.IntRange(0, 2).Draw(t, "servers") {
+				list[i].Servers = append(list[i].Servers, topology.Server{
+					Component: "server", NICs: []topology.NIC{{Component: "nic", Rate: 4e9, Delay: 1}},
+				})
+			}
+		}
+		return list
+	}
+	l := topology.Layout{
+		Spine: switches("ssw", 0), Racks: racks(0),
+		Mesh: rapid.Bool().Draw(t, "mesh"), LinksPerPair: rapid.IntRange(0, 2).Draw(t, "linksPerPair"),
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "pods") {
+		l.Pods = append(l.Pods, topology.Pod{Switches: switches("fsw", 0), Racks: racks(1)})
+	}
+	return l
+}
+
+// TestApart: two hosts are said to be apart if and only if routing finds no
+// path for some pair, and then for that one.
+func TestApart(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		f, err := topology.Build(drawLayout(t))
+		if err != nil {
+			return // no server
+		}
+		routes := topology.NewRoutes(f, 1, nil)
+		joined := func(src, dst int32) bool { return len(routes.ECMP(nil, &topology.Pair{Src: src, Dst: dst})) > 0 }
+		a, b, apart, err := f.Apart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if apart {
+			if joined(a, b) || joined(b, a) {
+				t.Fatalf("hosts %d and %d are said to be apart", a, b)
+			}
+			return
+		}
+		for src := range int32(len(f.Hosts)) {
+			for dst := range int32(len(f.Hosts)) {
+				if src != dst && !joined(src, dst) {
+					t.Fatalf("no path from host %d to %d", src, dst)
+				}
+			}
+		}
+	})
+}
+
+// TestApartGivesUp when the racks are wired in more ways than it compares:
+// here in pairs that meet, each pair elsewhere than the others.
+func TestApartGivesUp(t *testing.T) {
+	t.Parallel()
+	const upper = 1200
+	server := []topology.Server{{Component: "server", NICs: []topology.NIC{{Component: "nic", Rate: 1, Delay: 1}}}}
+	pod := topology.Pod{Switches: make([]topology.Switch, upper)}
+	for i := range pod.Switches {
+		pod.Switches[i] = topology.Switch{Component: "fsw", DownRate: 1}
+	}
+	for range upper {
+		pod.Racks = append(pod.Racks, topology.Rack{
+			Switches: []topology.Switch{{Component: "rsw", UpLinks: upper/2 + 1, UpRate: 1}}, Servers: server,
+		})
+	}
+	f, err := topology.Build(topology.Layout{Pods: []topology.Pod{pod}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, apart, err := f.Apart(); apart || !errors.Is(err, topology.ErrUneven) {
+		t.Errorf("apart %t, %v", apart, err)
+	}
+}
+
+// TestDealing: whatever the numbers of up-links below them, upper switches
+// that are dealt to differ by at most one link.
+func TestDealing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		l := drawLayout(t)
+		for p := range l.Pods {
+			for r := range l.Pods[p].Racks {
+				for s := range l.Pods[p].Racks[r].Switches {
+					l.Pods[p].Racks[r].Switches[s].PerUpper = 0
+				}
+			}
+		}
+		f, err := topology.Build(l)
+		if err != nil {
+			return
+		}
+		down := map[int32]int{}
+		for i := range f.Links {
+			down[f.Links[i].Upper]++
+		}
+		id := int32(len(l.Spine))
+		for _, pod := range l.Pods {
+			most, fewest := 0, 1<<30
+			for range pod.Switches {
+				most, fewest = max(most, down[id]), min(fewest, down[id])
+				id++
+			}
+			if len(pod.Switches) > 0 && most > fewest+1 {
+				t.Fatalf("the switches of a pod have between %d and %d links down", fewest, most)
+			}
+			for _, rack := range pod.Racks {
+				id += int32(len(rack.Switches))
+			}
+		}
+	})
+}
