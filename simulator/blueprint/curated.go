@@ -38,7 +38,8 @@ type Workload struct {
 	Groups      []collective.GroupSpec // resolved
 }
 
-// Curated returns the templates. Templates with equal workloads share one.
+// Curated returns the templates, what to begin with first. Templates with equal
+// workloads share one.
 func Curated() ([]Template, error) {
 	var c curator
 	c.add(GettingStarted, 1, "Single rack, 8 servers",

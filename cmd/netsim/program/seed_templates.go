@@ -3,9 +3,8 @@ package program
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
-
-	"golang.org/x/sync/errgroup"
 
 	"netsim/commands"
 	"netsim/events"
@@ -34,19 +33,15 @@ func (s *core) seedTemplates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	for i, t := range curated {
+	for i, t := range slices.Backward(curated) { // a list has the newest first
 		if there[ids[i]] {
 			continue
 		}
-		group.Go(func() error {
-			if err := s.seedTemplate(ctx, ids[i], t); err != nil {
-				return fmt.Errorf("store the template %q: %w", t.Name, err)
-			}
-			return nil
-		})
+		if err := s.seedTemplate(ctx, ids[i], t); err != nil {
+			return fmt.Errorf("store the template %q: %w", t.Name, err)
+		}
 	}
-	return group.Wait()
+	return nil
 }
 
 // seedTemplate takes steps that each do nothing when they were taken before. What
