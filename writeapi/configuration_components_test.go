@@ -16,7 +16,12 @@ import (
 // bench makes a workbench of a new account and returns its path.
 func bench(t *testing.T, p *programtest.Program) (*programtest.Client, string) {
 	t.Helper()
-	user := p.User(t, funded(t, p))
+	return benchOf(t, p, funded(t, p))
+}
+
+func benchOf(t *testing.T, p *programtest.Program, account string) (*programtest.Client, string) {
+	t.Helper()
+	user := p.User(t, account)
 	made := user.Post(configurations, workbench(traceset(t, user, 8))).Want(201).Object()
 	return user, configurations + "/" + made["id"].(string)
 }
