@@ -144,6 +144,16 @@ func TestStanding(t *testing.T) {
 				t.Fatalf("%v, %+v", err, got)
 			}
 			o := got.Outline
+			nodes, wires := 0, 0
+			for _, n := range o.Nodes {
+				nodes += n.Count
+			}
+			for _, w := range o.Wires {
+				wires += w.Count
+			}
+			if nodes != o.Switches+o.NICs || wires != o.Links {
+				t.Errorf("%d nodes and %d wires of %+v", nodes, wires, o)
+			}
 			if diff := cmp.Diff(c.want, [4]int{o.Racks, o.Pods, o.Tiers, o.Switches}); diff != "" {
 				t.Errorf("racks, pods, tiers, switches (-want +got):\n%s", diff)
 			}
