@@ -245,4 +245,9 @@ func TestRemoveComponent(t *testing.T) {
 	remove("web").Refused(404, "NOT_FOUND") // applications have an operation of their own
 	remove("-x").Refused(400, "VALIDATION_ERROR")
 	remove("leaf").Want(204) // nothing reaches it any more
+
+	// A key belongs to what the path names.
+	for _, name := range []string{"spare", "gpu", "spare"} {
+		user.Delete(path+"/components/"+name, key("k")).Want(204)
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"netsim/cmd/netsim/program/programtest"
-	"netsim/commands"
 	"netsim/events"
 )
 
@@ -182,19 +181,4 @@ func TestDocumentSize(t *testing.T) {
 	user.Post(path+"/applications?modelId=chakra-workload-v1&name=more", nil).Refused(413, "PAYLOAD_TOO_LARGE")
 	user.Patch(path, object{"components": padded(10)}, ifMatch("*")).Want(200)
 	user.Post(path+"/applications?modelId=chakra-workload-v1&name=more", nil).Want(201)
-}
-
-// putTraceset makes a traceset that no operation makes.
-func putTraceset(t *testing.T, h *commands.Handler, account, status string, ranks int64) string {
-	t.Helper()
-	id := events.NewID(events.TracesetPrefix)
-	to := commands.Target{Stream: id, PartitionKey: events.DefaultWorkspace, Fresh: true}
-	created := events.TracesetCreated{
-		AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "traces", Format: "chakra_et_v1", Status: status, RankCount: ranks,
-	}
-	if _, err := commands.Handle(t.Context(), h, to, commands.Origin{Actor: "tester"},
-		commands.Command[commands.Traceset](commands.CreateTraceset{Created: created})); err != nil {
-		t.Fatal(err)
-	}
-	return id
 }

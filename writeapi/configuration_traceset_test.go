@@ -1,0 +1,143 @@
+package writeapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/commands"
+	"netsim/events"
+)
+
+// Source: completions 3.5 rows 31, 37.
+func TestAttachTraceset(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := funded(t, p)
+	user, path := benchOf(t, p, account)
+	h := beside(t, p)
+	attach := func(c *programtest.Client, id any, more ...programtest.Header) programtest.Reply {
+		return c.Patch(path+"/traceset", object{"tracesetId": id}, more...)
+	}
+	first := whole(user, path)["activeTraceset"].(object)
+	second := traceset(t, user, 16)
+
+	reply := attach(user, second, ifMatch(`"1"`)).Want(200)
+	now := whole(user, path)
+	same(t, "the answer", now, reply.Object())
+	if a := now["activeTraceset"].(object); a["id"] != second || a["name"] == "" || ranksOf(now) != 16.0 || now["version"] != 2.0 {
+		t.Errorf("%v with %v ranks in version %v", a, ranksOf(now), now["version"])
+	}
+	if again := attach(user, second).Want(200); again.Header.Get("ETag") != `"2"` {
+		t.Error("what is attached is attached again")
+	}
+	was := user.Get(path + "/versions/1").Want(200).Object()
+	same(t, "the traceset of version 1", any(first), was["activeTraceset"])
+	if ranksOf(was) != 8.0 {
+		t.Errorf("version 1 has %v ranks", ranksOf(was))
+	}
+
+	detached := user.Delete(path + "/traceset").Want(200)
+	now = whole(user, path)
+	same(t, "the answer", now, detached.Object())
+	if a, there := now["activeTraceset"]; there || ranksOf(now) != 0.0 || now["version"] != 3.0 || detached.Header.Get("ETag") != `"3"` {
+		t.Errorf("%v with %v ranks in version %v", a, ranksOf(now), now["version"])
+	}
+	user.Delete(path+"/traceset").Refused(404, "NOT_FOUND")
+	user.Delete(path+"/traceset", ifMatch(`"2"`)).Refused(412, "PRECONDITION_FAILED")
+
+	for id, want := range map[any]string{
+		"":                                       "tracesetId must be",
+		"x":                                      "tracesetId must be",
+		nil:                                      "tracesetId must be",
+		1:                                        "tracesetId must be",
+		events.NewID(events.TracesetPrefix):      "is unknown",
+		events.NewID(events.ConfigurationPrefix): "tracesetId must be",
+		traceset(t, p.User(t, funded(t, p)), 32): "is unknown", // of another account
+	} {
+		if message := attach(user, id).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
+			t.Errorf("%v: message %q, want one with %q", id, message, want)
+		}
+	}
+	if message := user.Patch(path+"/traceset", object{}).Refused(400, "VALIDATION_ERROR"); message != "tracesetId is required" {
+		t.Errorf("message %q", message)
+	}
+	attach(user, putTraceset(t, h, account, "processing", 0)).Refused(409, "CONFLICT")
+	attach(user, putTraceset(t, h, account, "metadata_failed", 0)).Refused(409, "CONFLICT")
+	attach(user, putTraceset(t, h, account, "ready", 0)).Refused(422, "UNPROCESSABLE_ENTITY")
+	attach(user, putTraceset(t, h, account, "ready", 65537)).Refused(422, "UNPROCESSABLE_ENTITY")
+	// A condition that does not hold comes before what is wrong with the traceset.
+	attach(user, events.NewID(events.TracesetPrefix), ifMatch(`"1"`)).Refused(412, "PRECONDITION_FAILED")
+	attach(user, putTraceset(t, h, account, "processing", 0), ifMatch(`"1"`)).Refused(412, "PRECONDITION_FAILED")
+
+	// The largest is not too large, and a repetition of what was done is answered
+	// after the traceset is gone, too.
+	most := putTraceset(t, h, account, "ready", 65536)
+	attach(user, most, key("k")).Want(200)
+	deleteTraceset(t, h, most)
+	attach(user, most, key("k")).Want(200)
+	attach(user, most).Refused(400, "VALIDATION_ERROR")
+	if now := whole(user, path); ranksOf(now) != 65536.0 || now["version"] != 4.0 {
+		t.Errorf("%v ranks in version %v", ranksOf(now), now["version"])
+	}
+	if body := string(user.Post(path+"/validate", nil).Want(200).Body); !strings.Contains(body, "TRACESET_DELETED") {
+		t.Errorf("report %s", body)
+	}
+
+	user.Delete(path + "/applications/workload").Want(200)
+	if message := attach(user, second).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, "chakra") {
+		t.Errorf("message %q", message)
+	}
+}
+
+// TestCreateConfigurationTraceset: attaching at creation is refused as later.
+func TestCreateConfigurationTraceset(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := funded(t, p)
+	user, h := p.User(t, account), beside(t, p)
+	create := func(status string, ranks int64) programtest.Reply {
+		return user.Post(configurations, workbench(putTraceset(t, h, account, status, ranks)))
+	}
+	create("processing", 0).Refused(409, "CONFLICT")
+	create("ready", 0).Refused(422, "UNPROCESSABLE_ENTITY")
+	create("ready", 65537).Refused(422, "UNPROCESSABLE_ENTITY")
+	made := create("ready", 12).Want(201).Object()
+	if ranksOf(made) != 12.0 {
+		t.Errorf("%v ranks", ranksOf(made))
+	}
+	bare := with(workbench(putTraceset(t, h, account, "ready", 12)), object{"applications": []object{}})
+	if message := user.Post(configurations, bare).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, "chakra") {
+		t.Errorf("message %q", message)
+	}
+	// The ranks stay known through later changes.
+	path := configurations + "/" + made["id"].(string)
+	changed := user.Patch(path, object{"applications": made["applications"]}, ifMatch("*")).Want(200).Object()
+	if ranksOf(changed) != 12.0 {
+		t.Errorf("%v ranks after a change", ranksOf(changed))
+	}
+}
+
+// putTraceset makes a traceset that no operation makes.
+func putTraceset(t *testing.T, h *commands.Handler, account, status string, ranks int64) string {
+	t.Helper()
+	id := events.NewID(events.TracesetPrefix)
+	to := commands.Target{Stream: id, PartitionKey: events.DefaultWorkspace, Fresh: true}
+	created := events.TracesetCreated{
+		AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "traces", Format: "chakra_et_v1", Status: status, RankCount: ranks,
+	}
+	if _, err := commands.Handle(t.Context(), h, to, commands.Origin{Actor: "tester"},
+		commands.Command[commands.Traceset](commands.CreateTraceset{Created: created})); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func deleteTraceset(t *testing.T, h *commands.Handler, id string) {
+	t.Helper()
+	to := commands.Target{Stream: id, PartitionKey: events.DefaultWorkspace}
+	if _, err := commands.Handle(t.Context(), h, to, commands.Origin{Actor: "tester"},
+		commands.Command[commands.Traceset](commands.DeleteTraceset{ID: id, Reason: "request"})); err != nil {
+		t.Fatal(err)
+	}
+}
