@@ -1,51 +1,56 @@
 package difference
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 )
 
 // align returns, for every element of one list, where its like stands in the
-// other, -1 for nowhere.
-func align(from, to []any) []int {
-	where := make(map[string]int, len(to))
-	for j, key := range keys(to) {
-		where[key] = j
+// other, -1 for nowhere. What is the same at both ends is not looked at.
+func align(from, to []value) []int {
+	head, tail := 0, 0
+	for head < min(len(from), len(to)) && bytes.Equal(from[head], to[head]) {
+		head++
+	}
+	for tail < min(len(from), len(to))-head && bytes.Equal(from[len(from)-1-tail], to[len(to)-1-tail]) {
+		tail++
+	}
+	where := map[string]int{}
+	for j, key := range keys(to[head : len(to)-tail]) {
+		where[key] = head + j
 	}
 	partner := make([]int, len(from))
-	for i, key := range keys(from) {
+	for i := range from {
+		partner[i] = i
+		if i >= len(from)-tail {
+			partner[i] += len(to) - len(from)
+		}
+	}
+	for i, key := range keys(from[head : len(from)-tail]) {
 		j, ok := where[key]
 		if !ok {
 			j = -1
 		}
-		partner[i] = j
+		partner[head+i] = j
 	}
 	return partner
 }
 
 // keys are what the elements of a list are known by: the name, or the whole
 // value. Equal ones are numbered.
-func keys(list []any) []string {
+func keys(list []value) []string {
 	out := make([]string, len(list))
 	seen := make(map[string]int, len(list))
-	for i, value := range list {
-		key := "value " + string(raw(value))
-		if name, ok := nameOf(value); ok {
+	for i, v := range list {
+		key := "value " + string(v)
+		if name, ok := nameOf(v); ok {
 			key = "name " + name
 		}
 		seen[key]++
 		out[i] = key + "\x00" + strconv.Itoa(seen[key])
 	}
 	return out
-}
-
-func nameOf(value any) (string, bool) { return text(value, "name") }
-
-// text returns a member of an object that is text.
-func text(value any, member string) (string, bool) {
-	object, _ := value.(map[string]any)
-	s, ok := object[member].(string)
-	return s, ok
 }
 
 // kept are the partners of the elements that stay in a list.

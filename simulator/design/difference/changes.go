@@ -1,9 +1,9 @@
 package difference
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -28,37 +28,38 @@ func collections() []collection {
 }
 
 // document tells the entities first, then the members that are not.
-func (c *changes) document(from, to map[string]any) {
+func (c *changes) document(from, to members) {
 	var told []string
 	for _, of := range collections() {
-		was, wasList := from[of.member].([]any)
-		is, isList := to[of.member].([]any)
-		if wasList && isList && named(was) && named(is) {
+		if bytes.Equal(from[of.member], to[of.member]) {
+			continue
+		}
+		if was, is, ok := namedLists(from[of.member], to[of.member]); ok {
 			c.entities(of, was, is)
 			told = append(told, of.member)
 		}
 	}
-	for _, name := range members(from, to) {
+	for _, name := range namesIn(from, to) {
 		if !slices.Contains(told, name) {
 			c.member(place{subject: name, before: child("", name), after: child("", name)}, name, from, to)
 		}
 	}
 }
 
-func (c *changes) entities(of collection, from, to []any) {
-	noun := func(value any) string {
-		name, _ := nameOf(value)
+func (c *changes) entities(of collection, from, to []value) {
+	noun := func(v value) string {
+		name, _ := nameOf(v)
 		return of.one + " " + clip(name)
 	}
 	list := place{subject: of.member, label: of.member, before: child("", of.member), after: child("", of.member)}
 	c.elements(list, from, to,
-		func(kind string, at place, value any) {
+		func(kind string, at place, v value) {
 			c.lines = append(c.lines, Change{
-				Kind: kind, Subject: subjectOf(value, of.one), Path: at.path(kind),
-				Text: noun(value) + " " + kind,
+				Kind: kind, Subject: subjectOf(v, of.one), Path: at.path(kind),
+				Text: noun(v) + " " + kind,
 			})
 		},
-		func(at place, was, is any) {
+		func(at place, was, is value) {
 			at.subject = subjectOf(is, of.one)
 			c.value(at, was, is)
 		})
@@ -66,7 +67,7 @@ func (c *changes) entities(of collection, from, to []any) {
 
 // elements tells the elements of a list that are gone, those of the later one,
 // and whether those in both stand in another order.
-func (c *changes) elements(list place, from, to []any, alone func(kind string, at place, value any), both func(at place, was, is any)) {
+func (c *changes) elements(list place, from, to []value, alone func(kind string, at place, v value), both func(at place, was, is value)) {
 	partner := align(from, to)
 	origin := slices.Repeat([]int{-1}, len(to))
 	for i, j := range partner {
@@ -82,43 +83,43 @@ func (c *changes) elements(list place, from, to []any, alone func(kind string, a
 			alone(Added, at, to[j])
 			continue
 		}
-		at.before = element(list.before, i)
-		both(at, from[i], to[j])
+		if !bytes.Equal(from[i], to[j]) {
+			at.before = element(list.before, i)
+			both(at, from[i], to[j])
+		}
 	}
 	if !slices.IsSorted(kept(partner)) {
 		c.tell(Changed, list, "the order of "+list.label+" changed", nil, nil)
 	}
 }
 
-func (c *changes) value(at place, from, to any) {
-	if len(at.after) <= longestPath {
-		switch was := from.(type) {
-		case map[string]any:
-			if is, ok := to.(map[string]any); ok && !whole(was) && !whole(is) {
-				for _, name := range members(was, is) {
-					c.member(at.member(name), name, was, is)
-				}
-				return
-			}
-		case []any:
-			if is, ok := to.([]any); ok && named(was) && named(is) {
-				c.list(at, was, is)
-				return
-			}
-		}
-	}
-	if reflect.DeepEqual(from, to) {
+func (c *changes) value(at place, from, to value) {
+	if bytes.Equal(from, to) {
 		return
+	}
+	if len(at.after) <= longestPath {
+		was, isObject := objectOf(from)
+		is, staysObject := objectOf(to)
+		if isObject && staysObject && !whole(was) && !whole(is) {
+			for _, name := range namesIn(was, is) {
+				c.member(at.member(name), name, was, is)
+			}
+			return
+		}
+		if was, is, ok := namedLists(from, to); ok {
+			c.list(at, was, is)
+			return
+		}
 	}
 	before, after := short(from), short(to)
 	if before == after { // the difference is in what is not shown
-		before, after = clip(string(raw(from))), clip(string(raw(to)))
+		before, after = clip(string(from)), clip(string(to))
 	}
-	c.tell(Changed, at, strings.TrimPrefix(fmt.Sprintf("%s %s → %s", at.label, before, after), " "), raw(from), raw(to))
+	c.tell(Changed, at, strings.TrimPrefix(fmt.Sprintf("%s %s → %s", at.label, before, after), " "), from, to)
 }
 
 // member tells a member of an object, which may be in one of them only.
-func (c *changes) member(at place, name string, from, to map[string]any) {
+func (c *changes) member(at place, name string, from, to members) {
 	was, had := from[name]
 	is, has := to[name]
 	switch {
@@ -132,20 +133,20 @@ func (c *changes) member(at place, name string, from, to map[string]any) {
 }
 
 // list tells the elements by their names; the label of the list is not shown.
-func (c *changes) list(list place, from, to []any) {
+func (c *changes) list(list place, from, to []value) {
 	c.elements(list, from, to,
-		func(kind string, at place, value any) {
-			at.label = several(value) + subjectOf(value, "")
+		func(kind string, at place, v value) {
+			at.label = several(v) + subjectOf(v, "")
 			c.tell(kind, at, at.label+" "+kind, nil, nil)
 		},
-		func(at place, was, is any) {
+		func(at place, was, is value) {
 			name, _ := nameOf(is)
 			at.label, at.joint = clip(name), " "
 			c.value(at, was, is)
 		})
 }
 
-func (c *changes) tell(kind string, at place, text string, before, after json.RawMessage) {
+func (c *changes) tell(kind string, at place, text string, before, after value) {
 	colon := ": "
 	if at.label == "" { // the subject itself
 		colon = " "
@@ -175,76 +176,77 @@ func (p place) member(name string) place {
 }
 
 // told names a value that is there or is not, and shows one that is short.
-func (p place) told(value any) string {
-	object, _ := value.(map[string]any)
-	if p.label == "" || whole(object) {
-		return strings.TrimPrefix(p.label+" "+short(value), " ")
+func (p place) told(v value) string {
+	if object, _ := objectOf(v); p.label == "" || whole(object) {
+		return strings.TrimPrefix(p.label+" "+short(v), " ")
 	}
 	return p.label
 }
 
-// named reports whether all elements have names to be told apart by.
-func named(list []any) bool {
-	return !slices.ContainsFunc(list, func(value any) bool {
-		_, ok := nameOf(value)
-		return !ok
-	})
+// namedLists reads two lists whose elements have names to be told apart by; the
+// first ones speak for all.
+func namedLists(from, to value) (was, is []value, ok bool) {
+	was, isList := listOf(from)
+	is, staysList := listOf(to)
+	for _, list := range [][]value{was, is} {
+		if len(list) > 0 {
+			_, named := nameOf(list[0])
+			isList = isList && named
+		}
+	}
+	return was, is, isList && staysList
 }
 
 // subjectOf is an entity's type, or what it is called without one, and its
 // name: "switch leaf".
-func subjectOf(entity any, untyped string) string {
-	kind, ok := text(entity, "type")
+func subjectOf(entity value, untyped string) string {
+	object, _ := objectOf(entity)
+	kind, ok := textOf(object, "type")
 	if !ok {
 		kind = untyped
 	}
-	name, _ := nameOf(entity)
+	name, _ := textOf(object, "name")
 	return clip(strings.TrimSpace(kind + " " + name))
 }
 
 // several is how many of a reference there are, as a prefix.
-func several(reference any) string {
-	object, _ := reference.(map[string]any)
-	if count, ok := object["count"].(json.Number); ok && count != "1" {
-		return count.String() + " × "
+func several(reference value) string {
+	object, _ := objectOf(reference)
+	if count := string(object["count"]); count != "" && count != "1" {
+		return clip(count) + " × "
 	}
 	return ""
 }
 
 // whole reports whether an object is shown as one value: a parameter, or a
 // reference to a resource.
-func whole(object map[string]any) bool {
-	_, hasID := text(object, "id")
+func whole(object members) bool {
+	_, hasID := textOf(object, "id")
 	return isLeaf(object) || hasID
 }
 
-func isLeaf(object map[string]any) bool {
-	_, value := object["value"]
-	_, kind := object["type"]
-	return value && kind
+func isLeaf(object members) bool {
+	_, hasValue := object["value"]
+	_, hasType := object["type"]
+	return hasValue && hasType
 }
 
 // short shows a value: a parameter by its value and unit, a resource by its
-// name.
-func short(value any) string {
-	switch v := value.(type) {
-	case map[string]any:
-		name, hasName := nameOf(v)
-		switch {
-		case isLeaf(v):
-			unit, _ := text(v, "unit")
-			return strings.TrimSuffix(short(v["value"])+" "+clip(unit), " ")
-		case whole(v) && hasName:
-			return clip(name)
-		}
-	case string:
-		if v != "" {
-			return clip(v)
-		}
-	case json.Number:
-		return clip(v.String())
+// name, text without quotes.
+func short(v value) string {
+	object, _ := objectOf(v)
+	name, hasName := textOf(object, "name")
+	var text string
+	switch {
+	case isLeaf(object):
+		unit, _ := textOf(object, "unit")
+		return strings.TrimSuffix(short(object["value"])+" "+clip(unit), " ")
+	case whole(object) && hasName:
+		return clip(name)
+	case json.Unmarshal(v, &text) == nil && text != "":
+		return clip(text)
 	}
-	return clip(string(raw(value)))
+	return clip(string(v))
 }
 
 // longestShown bounds what a line shows of one value, in characters.

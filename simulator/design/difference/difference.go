@@ -8,7 +8,6 @@
 package difference
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -50,14 +49,15 @@ type Change struct {
 }
 
 // Of returns the difference between two documents, each the JSON text of an
-// object. Applying the patch to from gives to.
+// object. Applying the patch to from gives to. Values are compared as texts, so
+// they should be written in one way: of one that is not, the patch says that it
+// is replaced by its equal.
 func Of(from, to []byte) (Difference, error) {
-	old, err := read(from)
-	if err != nil {
+	var old, now members
+	if err := json.Unmarshal(from, &old); err != nil {
 		return Difference{}, fmt.Errorf("read the earlier document: %w", err)
 	}
-	now, err := read(to)
-	if err != nil {
+	if err := json.Unmarshal(to, &now); err != nil {
 		return Difference{}, fmt.Errorf("read the later document: %w", err)
 	}
 	var p patch
@@ -67,13 +67,52 @@ func Of(from, to []byte) (Difference, error) {
 	return Difference{Patch: p.operations, Changes: c.lines}, nil
 }
 
-// read keeps numbers as they are written: what is shown and sent on is the text
-// that was stored.
-func read(text []byte) (map[string]any, error) {
-	var document map[string]any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return document, d.Decode(&document)
+// value is the text of a JSON value. Values are read as far as they differ:
+// most of a document is as it was.
+type value = json.RawMessage
+
+type members = map[string]value
+
+// objectOf reads the members of an object; false where the value is none.
+func objectOf(v value) (members, bool) {
+	if len(v) == 0 || v[0] != '{' {
+		return nil, false
+	}
+	var object members
+	err := json.Unmarshal(v, &object)
+	return object, err == nil
+}
+
+// listOf reads the elements of a list; false where the value is none.
+func listOf(v value) ([]value, bool) {
+	if len(v) == 0 || v[0] != '[' {
+		return nil, false
+	}
+	var list []value
+	err := json.Unmarshal(v, &list)
+	return list, err == nil
+}
+
+// textOf reads a member that is text; false where there is none.
+func textOf(object members, name string) (string, bool) {
+	v := object[name]
+	if len(v) == 0 || v[0] != '"' {
+		return "", false
+	}
+	var text string
+	err := json.Unmarshal(v, &text)
+	return text, err == nil
+}
+
+// nameOf reads an object's name, and nothing else of it.
+func nameOf(v value) (string, bool) {
+	var object struct {
+		Name *string `json:"name"`
+	}
+	if len(v) == 0 || v[0] != '{' || json.Unmarshal(v, &object) != nil || object.Name == nil {
+		return "", false
+	}
+	return *object.Name, true
 }
 
 // longestPath is where looking for smaller differences ends: a value whose path
@@ -90,8 +129,8 @@ func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 // escaper is read only.
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// members are the names in either object, sorted.
-func members(from, to map[string]any) []string {
+// namesIn are the names of the members of either object, sorted.
+func namesIn(from, to members) []string {
 	names := slices.Collect(maps.Keys(from))
 	for name := range to {
 		if _, both := from[name]; !both {
@@ -100,10 +139,4 @@ func members(from, to map[string]any) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// raw is the JSON text of what was read from JSON.
-func raw(value any) json.RawMessage {
-	text, _ := json.Marshal(value) //nolint:errchkjson // it was JSON
-	return text
 }

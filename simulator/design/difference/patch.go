@@ -1,7 +1,7 @@
 package difference
 
 import (
-	"reflect"
+	"bytes"
 	"slices"
 )
 
@@ -12,28 +12,29 @@ const maxMoves = 64
 // patch gathers the operations that make one value of another.
 type patch struct{ operations []Operation }
 
-func (p *patch) value(path string, from, to any) {
+func (p *patch) value(path string, from, to value) {
+	if bytes.Equal(from, to) {
+		return
+	}
 	if len(path) <= longestPath {
-		switch from := from.(type) {
-		case map[string]any:
-			if to, ok := to.(map[string]any); ok {
-				p.object(path, from, to)
-				return
-			}
-		case []any:
-			if to, ok := to.([]any); ok {
-				p.list(path, from, to)
-				return
-			}
+		was, isObject := objectOf(from)
+		is, staysObject := objectOf(to)
+		if isObject && staysObject {
+			p.object(path, was, is)
+			return
+		}
+		old, isList := listOf(from)
+		now, staysList := listOf(to)
+		if isList && staysList {
+			p.list(path, old, now, to)
+			return
 		}
 	}
-	if !reflect.DeepEqual(from, to) {
-		p.put("replace", path, to)
-	}
+	p.put("replace", path, to)
 }
 
-func (p *patch) object(path string, from, to map[string]any) {
-	for _, name := range members(from, to) {
+func (p *patch) object(path string, from, to members) {
+	for _, name := range namesIn(from, to) {
 		at := child(path, name)
 		was, had := from[name]
 		is, has := to[name]
@@ -52,7 +53,7 @@ func (p *patch) object(path string, from, to map[string]any) {
 // what stays into its order, then adds from the beginning: so the indices of
 // changes and removals are those of the earlier document, the indices of
 // additions those of the later one.
-func (p *patch) list(path string, from, to []any) {
+func (p *patch) list(path string, from, to []value, whole value) {
 	partner := align(from, to)
 	order := kept(partner)
 	stay := settled(order)
@@ -63,7 +64,7 @@ func (p *patch) list(path string, from, to []any) {
 		}
 	}
 	if len(moved) > maxMoves {
-		p.put("replace", path, to)
+		p.put("replace", path, whole)
 		return
 	}
 	for i, j := range partner {
@@ -105,6 +106,6 @@ func (p *patch) remove(path string) {
 	p.operations = append(p.operations, Operation{Op: "remove", Path: path})
 }
 
-func (p *patch) put(op, path string, value any) {
-	p.operations = append(p.operations, Operation{Op: op, Path: path, Value: raw(value)})
+func (p *patch) put(op, path string, v value) {
+	p.operations = append(p.operations, Operation{Op: op, Path: path, Value: v})
 }
