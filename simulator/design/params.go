@@ -89,9 +89,9 @@ func unitsOf(kind string) map[string]float64 {
 	return nil
 }
 
-// maxBase bounds a quantity in its base unit: 2^53, beyond which a JSON number
-// is not exact.
-const maxBase = 1 << 53
+// MaxQuantity bounds a quantity in its base unit (B, bit/s, ps): a day of
+// picoseconds is below it, and sums of several are within 64 bits.
+const MaxQuantity = 1 << 57
 
 // quantity returns the parameter in its base unit, rounded to a whole one, or
 // fallback when it is not there.
@@ -106,7 +106,7 @@ func (p Params) quantity(path, kind string, fallback int64) (int64, error) {
 		return 0, fmt.Errorf("parameter %s is %v %s, not a %s", path, l.Value, l.Unit, kind)
 	}
 	base := math.Round(number * factor)
-	if base < 0 || base > maxBase {
+	if base < 0 || base > MaxQuantity {
 		return 0, fmt.Errorf("parameter %s is out of range: %v %s", path, l.Value, l.Unit)
 	}
 	return int64(base), nil

@@ -2,8 +2,8 @@ package validation
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
@@ -11,7 +11,7 @@ import (
 )
 
 // Check returns what there is to say about a document, in the document's
-// order.
+// order. The same document gives the same findings.
 func Check(d *design.Document, with Attachments) []Finding {
 	findings, _ := Survey(d, with)
 	return findings
@@ -20,156 +20,79 @@ func Check(d *design.Document, with Attachments) []Finding {
 // Survey is Check, and the network that it unfolded to check it; nil when an
 // error kept it from that.
 func Survey(d *design.Document, with Attachments) ([]Finding, *topology.Fabric) {
-	c := checker{doc: d, declared: declarations(d), traceset: with.Traceset}
-	c.models()
-	c.parameters("", "$.globalParameters", d.GlobalParameters, catalogue.Globals())
+	c := checker{
+		doc: d, traceset: with.Traceset, all: declarations(d), declared: map[string]*declaration{}, reached: Reachable(d),
+		models: map[string]*model{}, count: map[string]int{}, extents: map[string]extent{},
+	}
+	if a, _ := c.workload(); a != nil {
+		c.chakra, c.group = true, number(a.TypedParameters, pathGroup)
+	}
+	c.declare()
+	c.parameters("", "$.globalParameters", d.GlobalParameters, newModel(catalogue.Entry{Parameters: catalogue.Globals()}))
 	c.references()
 	c.unreferenced()
 	c.topology()
 	c.applications()
+	c.leftOut()
 	return c.findings, c.fabric
 }
 
 type checker struct {
 	doc      *design.Document
-	declared map[string]declaration
 	traceset *Traceset
-	findings []Finding
+	all      []*declaration // in the document's order
+	declared map[string]*declaration
+	reached  map[string]bool
+	models   map[string]*model // by reference
+	extents  map[string]extent // of containers and servers, by name
 	fabric   *topology.Fabric
-	broken   bool // there is an error
-	unsound  bool // a reference is wrong: what the document unfolds to is not known
+	chakra   bool    // there is a chakra application
+	group    float64 // its logical group
+
+	findings []Finding
+	count    map[string]int // findings by code, those left out among them
+	broken   bool           // there is an error
+	unsound  bool           // what the document unfolds to is not known
 }
 
-func (c *checker) add(f Finding, format string, args ...any) {
-	f.Message = fmt.Sprintf(format, args...)
-	c.findings = append(c.findings, f)
-	c.broken = c.broken || f.Severity == Error
-}
+// place is what a finding is about.
+type place struct{ component, parameter, path string }
 
-func (c *checker) err(code, component, path, format string, args ...any) {
-	c.add(Finding{Code: code, Severity: Error, Component: component, Path: path}, format, args...)
-}
-
-// models checks that everything declared is of a model in the catalogue, and
-// its parameters against the model's.
-func (c *checker) models() {
-	for i := range c.doc.Components {
-		m := &c.doc.Components[i]
-		c.model(m.Name, m.TypedParameters)
-	}
-	for i := range c.doc.Links {
-		m := &c.doc.Links[i]
-		c.model(m.Name, m.TypedParameters)
-	}
-	for i := range c.doc.Containers {
-		c.model(c.doc.Containers[i].Name, nil)
-	}
-	for i := range c.doc.Applications {
-		m := &c.doc.Applications[i]
-		c.model(m.Name, m.TypedParameters)
-	}
-}
-
-func (c *checker) model(name string, p design.Params) {
-	at := c.declared[name]
-	entry, known := catalogue.Find(at.model)
-	switch {
-	case !known:
-		c.err("UNKNOWN_MODEL", name, at.path+".model", "model '%s' is not in the catalogue", at.model)
-		return
-	case !entry.Has(at.version):
-		c.err("UNKNOWN_MODEL", name, at.path+".version", "model '%s' has no version '%s'", at.model, at.version)
-		return
-	case entry.Type != at.kind:
-		c.err("CONSTRAINT_VIOLATION", name, at.path+".type", "model '%s' is of type %s, not %s", at.model, entry.Type, at.kind)
+func (c *checker) say(severity, code string, at place, format string, args []any) {
+	c.broken = c.broken || severity == Error
+	if c.count[code]++; c.count[code] > maxOfCode {
 		return
 	}
-	c.parameters(name, at.path+".typedParameters", p, entry.Parameters)
-}
-
-// parameters checks a tree against the parameters that it should have.
-func (c *checker) parameters(name, path string, p design.Params, want []catalogue.Parameter) {
-	for i := range want {
-		c.parameter(name, path, p, &want[i])
-	}
-	each(p, "", func(at string, _ *design.Leaf) {
-		if !slices.ContainsFunc(want, func(w catalogue.Parameter) bool { return w.Path == at }) {
-			c.add(Finding{Code: "CONSTRAINT_VIOLATION", Severity: Error, Component: name, Parameter: at, Path: path + "." + at},
-				"the model has no parameter %s", at)
-		}
+	c.findings = append(c.findings, Finding{
+		Code: code, Severity: severity, Component: at.component, Parameter: at.parameter, Path: at.path,
+		Message: fmt.Sprintf(format, args...),
 	})
 }
 
-func (c *checker) parameter(name, path string, p design.Params, want *catalogue.Parameter) {
-	f := Finding{Severity: Error, Component: name, Parameter: want.Path, Path: path + "." + want.Path}
-	say := func(code, format string, args ...any) {
-		f.Code = code
-		c.add(f, format, args...)
-	}
-	leaf := find(p, want.Path)
-	if leaf == nil {
-		say("PARAMETER_MISSING", "parameter %s is missing", want.Path)
-		return
-	}
-	if leaf.Type != want.Default.Type || !wellTyped(leaf.Type, leaf.Value) {
-		say("CONSTRAINT_VIOLATION", "parameter %s must be a %s, got %v of type %s", want.Path, want.Default.Type, leaf.Value, leaf.Type)
-		return
-	}
-	factor, known := base(leaf.Type, leaf.Unit)
-	if !known {
-		say("PARAMETER_UNIT_INVALID", "parameter %s is a %s and cannot have the unit '%s'", want.Path, leaf.Type, leaf.Unit)
-		return
-	}
-	switch value := leaf.Value.(type) {
-	case string:
-		if want.Enum != nil && !slices.Contains(want.Enum, value) {
-			say("PARAMETER_NOT_IN_ENUM", "parameter %s must be one of [%s], got '%s'", want.Path, strings.Join(want.Enum, ", "), value)
-		}
-	case float64:
-		if value < 0 || beyond(want.Min, value*factor, -1) || beyond(want.Max, value*factor, 1) {
-			say("PARAMETER_OUT_OF_RANGE", "parameter %s is out of range: %v%s", want.Path, value, leaf.Unit)
+func (c *checker) err(code string, at place, format string, args ...any) {
+	c.say(Error, code, at, format, args)
+}
+
+func (c *checker) warn(code string, at place, format string, args ...any) {
+	c.say(Warning, code, at, format, args)
+}
+
+func (c *checker) info(code string, at place, format string, args ...any) {
+	c.say(Info, code, at, format, args)
+}
+
+// leftOut says of which codes there is more than the report lists. A code has
+// one severity.
+func (c *checker) leftOut() {
+	for _, code := range sortedKeys(c.count) {
+		if n := c.count[code] - maxOfCode; n > 0 {
+			i := slices.IndexFunc(c.findings, func(f Finding) bool { return f.Code == code })
+			c.findings = append(c.findings, Finding{
+				Code: code, Severity: c.findings[i].Severity,
+				Message: fmt.Sprintf("%d more findings of this kind are left out; correct the listed ones and validate again", n),
+			})
 		}
 	}
 }
 
-// beyond reports whether a value in base units is past a bound, on the side of
-// the sign.
-func beyond(bound *design.Leaf, value, sign float64) bool {
-	if bound == nil {
-		return false
-	}
-	factor, _ := base(bound.Type, bound.Unit)
-	limit, _ := bound.Value.(float64)
-	return sign*(value-limit*factor) > 0
-}
-
-// references checks that every reference names something that its holder may
-// hold.
-func (c *checker) references() {
-	for _, h := range holders(c.doc) {
-		for i, ref := range h.refs {
-			path := fmt.Sprintf("$.%s[%d]", h.path, i)
-			at, known := c.declared[ref.Name]
-			switch {
-			case !known || at.kind != ref.Type:
-				c.unsound = true
-				c.err("UNKNOWN_REFERENCE", h.name, path, "%s '%s' is not declared", ref.Type, ref.Name)
-			case !slices.Contains(design.Allowed(h.kind), ref.Type):
-				c.unsound = true
-				c.err("CONSTRAINT_VIOLATION", h.name, path, "a %s cannot hold a %s", h.kind, ref.Type)
-			}
-		}
-	}
-}
-
-// unreferenced names what is declared and not in the network. Applications
-// load it from outside.
-func (c *checker) unreferenced() {
-	reached := Reachable(c.doc)
-	for _, name := range sortedKeys(c.declared) {
-		if at := c.declared[name]; !reached[name] && at.kind != design.TypeApplication {
-			c.add(Finding{Code: "UNREFERENCED_COMPONENT", Severity: Info, Component: name, Path: at.path},
-				"%s '%s' is declared and not in the topology", at.kind, name)
-		}
-	}
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -3,6 +3,7 @@ package validation
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
@@ -14,16 +15,16 @@ import (
 // Check. Every error is the client's; its text is the message of a 400.
 func Complete(d *design.Document) error {
 	names := map[string]string{} // where a name is declared
-	if err := completeComponents(d.Components, "components", names); err != nil {
+	if err := completeComponents(d.Components, design.Components, names); err != nil {
 		return err
 	}
-	if err := completeComponents(d.Links, "links", names); err != nil {
+	if err := completeComponents(d.Links, design.Links, names); err != nil {
 		return err
 	}
 	for i := range d.Containers {
 		c := &d.Containers[i]
 		c.AllowedComponents, c.Components = design.Allowed(c.Type), filled(c.Components)
-		if err := declare(names, c.Name, fmt.Sprintf("containers[%d].name", i)); err != nil {
+		if err := declare(names, design.Containers, i, c.Name, c.Type); err != nil {
 			return err
 		}
 	}
@@ -33,7 +34,7 @@ func Complete(d *design.Document) error {
 			a.TrafficType = design.TrafficChakra
 		}
 		a.TypedParameters = withDefaults(a.TypedParameters, a.Model)
-		if err := declare(names, a.Name, fmt.Sprintf("applications[%d].name", i)); err != nil {
+		if err := declare(names, design.Applications, i, a.Name, a.Type); err != nil {
 			return err
 		}
 	}
@@ -47,15 +48,11 @@ func Complete(d *design.Document) error {
 func completeComponents(list []design.Component, member string, names map[string]string) error {
 	for i := range list {
 		c := &list[i]
-		path := fmt.Sprintf("%s[%d]", member, i)
-		if (c.Type == design.TypeLayer) != (member == "links") {
-			return fmt.Errorf("%s.type must be layer in links and only there, got '%s'", path, c.Type)
+		if err := declare(names, member, i, c.Name, c.Type); err != nil {
+			return err
 		}
 		if len(c.Components) > 0 && c.Type != design.TypeServer {
-			return fmt.Errorf("%s.components must be empty: only a server has children", path)
-		}
-		if err := declare(names, c.Name, path+".name"); err != nil {
-			return err
+			return fmt.Errorf("%s[%d].components must be empty: only a server has children", member, i)
 		}
 		c.AllowedComponents, c.Components = design.Allowed(c.Type), filled(c.Components)
 		c.TypedParameters = withDefaults(c.TypedParameters, c.Model)
@@ -63,7 +60,13 @@ func completeComponents(list []design.Component, member string, names map[string
 	return nil
 }
 
-func declare(names map[string]string, name, path string) error {
+// declare checks that a collection may hold the type, and that the name is new
+// in all of them.
+func declare(names map[string]string, collection string, i int, name, kind string) error {
+	if kinds := declarable(collection); !slices.Contains(kinds, kind) {
+		return fmt.Errorf("%s[%d].type must be one of [%s], got '%.64s'", collection, i, strings.Join(kinds, ", "), kind)
+	}
+	path := fmt.Sprintf("%s[%d].name", collection, i)
 	if first, taken := names[name]; taken {
 		return fmt.Errorf("%s '%s' is taken by %s", path, name, first)
 	}
@@ -83,21 +86,38 @@ func filled(refs []design.Ref) []design.Ref {
 }
 
 // completeRefs fills in the models of what references name, as far as it is
-// declared.
+// declared. A holder names what it holds once: a URL that changes a reference
+// names it by that alone.
 func completeRefs(d *design.Document) error {
-	declared := declarations(d)
-	for _, h := range holders(d) {
-		for i := range h.refs {
-			ref := &h.refs[i]
-			if ref.ParentApplicationName != "" && ref.Type != design.TypeApplication {
-				return fmt.Errorf("%s[%d].parentApplicationName is only for applications, the type is '%s'", h.path, i, ref.Type)
-			}
-			if slices.ContainsFunc(h.refs[:i], func(r design.Ref) bool { return r.Name == ref.Name && r.Group == ref.Group }) {
-				return fmt.Errorf("%s[%d].name '%s' is referenced twice", h.path, i, ref.Name)
-			}
-			if at, ok := declared[ref.Name]; ok {
-				ref.Model, ref.Version = at.model, at.version
-			}
+	all := declarations(d)
+	declared := make(map[string]*declaration, len(all))
+	for _, x := range all {
+		declared[x.name] = x
+	}
+	if err := completeHolder("topology.components", d.Topology.Components, declared); err != nil {
+		return err
+	}
+	for _, x := range all {
+		if err := completeHolder(strings.TrimPrefix(x.path, "$.")+".components", x.refs, declared); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func completeHolder(path string, refs []design.Ref, declared map[string]*declaration) error {
+	names := make(map[string]bool, len(refs))
+	for i := range refs {
+		ref := &refs[i]
+		if ref.ParentApplicationName != "" && ref.Type != design.TypeApplication {
+			return fmt.Errorf("%s[%d].parentApplicationName is only for applications, the type is '%s'", path, i, ref.Type)
+		}
+		if names[ref.Name] {
+			return fmt.Errorf("%s[%d].name '%s' is referenced twice", path, i, ref.Name)
+		}
+		names[ref.Name] = true
+		if x := declared[ref.Name]; x != nil {
+			ref.Model, ref.Version = x.model, x.version
 		}
 	}
 	return nil

@@ -1,6 +1,10 @@
 // Package validation judges the documents of configurations: Complete checks
-// and completes one that a client sends, Check finds what keeps a stored one
-// from being simulated.
+// and completes one that a client sends, Patch changes parameters of a stored
+// one, and Check finds what keeps one from being simulated.
+//
+// A document that Check finds no error in can be run: its fabric is wired and
+// its options are read. Whatever the document, Check ends soon and in little
+// memory: what it unfolds to is counted before it is unfolded.
 //
 // It is pure. Sources: completions.md sections 3.2 (document), 3.3 (global
 // parameters), 3.6 (report), 3.7 (parameters).
@@ -12,10 +16,15 @@ const MaxServers = 65536
 // More bounds on what a document may unfold to, so that checking one stays
 // cheap whatever its counts multiply to.
 const (
+	maxHolders  = 65536 // racks, and pods
 	maxSwitches = 65536
 	maxNICs     = 1 << 20
 	maxLinks    = 4 << 20
+	maxReads    = 4 << 20 // references that are followed
 )
+
+// maxOfCode bounds how many findings of one code a report lists.
+const maxOfCode = 50
 
 // Severities of findings.
 const (
@@ -29,9 +38,11 @@ type Finding struct {
 	Code      string `json:"code"`
 	Severity  string `json:"severity"`
 	Component string `json:"component,omitempty"` // name in the document
-	Parameter string `json:"parameter,omitempty"` // its path within the component
-	Path      string `json:"path,omitempty"`      // JSONPath in the document
-	Message   string `json:"message"`
+	Parameter string `json:"parameter,omitempty"` // its path within the component, steps separated by dots
+	// Path is the JSONPath (RFC 9535) of the value, or of where one is missing,
+	// in the stored document, which has unreferenced components, too.
+	Path    string `json:"path,omitempty"`
+	Message string `json:"message"` // what is wrong; what to do about it
 }
 
 // Attachments are what a configuration has beside its document.

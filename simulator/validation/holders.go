@@ -2,65 +2,80 @@ package validation
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"netsim/simulator/design"
 )
 
-// declaration is something that references can name.
+// declaration is something that a document declares and references can name.
 type declaration struct {
-	kind, model, version string
-	path                 string // JSONPath
-	refs                 []design.Ref
+	collection, path           string // components …, JSONPath
+	name, kind, model, version string
+	traffic                    string // of an application
+	params                     design.Params
+	refs                       []design.Ref
 }
 
-// declarations are everything that a document declares, by name.
-func declarations(d *design.Document) map[string]declaration {
-	all := map[string]declaration{}
-	for i, c := range d.Components {
-		all[c.Name] = declaration{c.Type, c.Model, c.Version, fmt.Sprintf("$.components[%d]", i), c.Components}
+// declarations are everything that a document declares, in its order.
+func declarations(d *design.Document) []*declaration {
+	all := make([]*declaration, 0, len(d.Components)+len(d.Links)+len(d.Containers)+len(d.Applications))
+	add := func(collection string, i int, x declaration) {
+		x.collection, x.path = collection, element("$."+collection, i)
+		all = append(all, &x)
 	}
-	for i, c := range d.Links {
-		all[c.Name] = declaration{c.Type, c.Model, c.Version, fmt.Sprintf("$.links[%d]", i), nil}
+	for i := range d.Components {
+		c := &d.Components[i]
+		add(design.Components, i, declaration{
+			name: c.Name, kind: c.Type, model: c.Model, version: c.Version, params: c.TypedParameters, refs: c.Components,
+		})
 	}
-	for i, c := range d.Containers {
-		all[c.Name] = declaration{c.Type, c.Model, c.Version, fmt.Sprintf("$.containers[%d]", i), c.Components}
+	for i := range d.Links {
+		c := &d.Links[i]
+		add(design.Links, i, declaration{
+			name: c.Name, kind: c.Type, model: c.Model, version: c.Version, params: c.TypedParameters, refs: c.Components,
+		})
 	}
-	for i, a := range d.Applications {
-		all[a.Name] = declaration{a.Type, a.Model, a.Version, fmt.Sprintf("$.applications[%d]", i), nil}
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		add(design.Containers, i, declaration{name: c.Name, kind: c.Type, model: c.Model, version: c.Version, refs: c.Components})
+	}
+	for i := range d.Applications {
+		a := &d.Applications[i]
+		add(design.Applications, i, declaration{
+			name: a.Name, kind: a.Type, model: a.Model, version: a.Version, traffic: a.TrafficType, params: a.TypedParameters,
+		})
 	}
 	return all
 }
 
-// holder is a place whose members are references.
-type holder struct {
-	name, kind string // of the topology: "" and topology
-	path       string // of the list of references, without the leading $.
-	refs       []design.Ref
-}
-
-func holders(d *design.Document) []holder {
-	all := []holder{{"", "topology", "topology.components", d.Topology.Components}}
-	for i, c := range d.Containers {
-		all = append(all, holder{c.Name, c.Type, fmt.Sprintf("containers[%d].components", i), c.Components})
+// declarable lists the types that a collection declares, completions.md 3.2.
+func declarable(collection string) []string {
+	switch collection {
+	case design.Links:
+		return []string{design.TypeLayer}
+	case design.Containers:
+		return []string{design.TypeRack, design.TypePod}
+	case design.Applications:
+		return []string{design.TypeApplication}
 	}
-	for i, c := range d.Components {
-		all = append(all, holder{c.Name, c.Type, fmt.Sprintf("components[%d].components", i), c.Components})
-	}
-	return all
+	return []string{design.TypeSwitch, design.TypeNIC, design.TypeGPU, design.TypeServer}
 }
 
 // Reachable returns the names that can be reached from the topology.
 func Reachable(d *design.Document) map[string]bool {
-	declared := declarations(d)
-	seen := map[string]bool{}
+	held := make(map[string][]design.Ref, len(d.Components)+len(d.Containers))
+	for i := range d.Components {
+		held[d.Components[i].Name] = d.Components[i].Components
+	}
+	for i := range d.Containers {
+		held[d.Containers[i].Name] = d.Containers[i].Components
+	}
+	seen := make(map[string]bool, len(held))
 	var visit func(refs []design.Ref)
 	visit = func(refs []design.Ref) {
-		for _, ref := range refs {
-			if !seen[ref.Name] {
-				seen[ref.Name] = true
-				visit(declared[ref.Name].refs)
+		for i := range refs {
+			if name := refs[i].Name; !seen[name] {
+				seen[name] = true
+				visit(held[name])
 			}
 		}
 	}
@@ -68,4 +83,29 @@ func Reachable(d *design.Document) map[string]bool {
 	return seen
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// element is the JSONPath of one element of a list.
+func element(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
+
+// step is one step of a JSONPath, in the short form where the name allows it.
+func step(name string) string {
+	short := name != ""
+	for i, r := range name {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		short = short && (letter || i > 0 && r >= '0' && r <= '9')
+	}
+	if short {
+		return "." + name
+	}
+	quoted := []byte("['")
+	for _, r := range name {
+		switch {
+		case r == '\'' || r == '\\':
+			quoted = append(quoted, '\\', byte(r))
+		case r < ' ':
+			quoted = fmt.Appendf(quoted, "\\u%04x", r)
+		default:
+			quoted = append(quoted, string(r)...)
+		}
+	}
+	return string(append(quoted, "']"...))
+}

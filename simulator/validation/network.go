@@ -1,159 +1,133 @@
 package validation
 
 import (
+	"fmt"
 	"time"
 
 	"netsim/simulator/design"
 	"netsim/simulator/topology"
 )
 
-// extent is what a part of the network unfolds to. Counts are floating-point:
-// they only bound, and cannot overflow.
-type extent struct{ servers, withNIC, switches, nics, links float64 }
-
-func (e extent) plus(o extent, count int) extent {
-	n := float64(count)
-	return extent{
-		e.servers + n*o.servers, e.withNIC + n*o.withNIC, e.switches + n*o.switches, e.nics + n*o.nics, e.links + n*o.links,
-	}
-}
-
-// extentOf adds up what references unfold to. Holders that cannot hold each
-// other have been refused, so that nothing holds itself.
-func (c *checker) extentOf(refs []design.Ref) extent {
-	var sum extent
-	for _, ref := range refs {
-		at := c.declared[ref.Name]
-		one := extent{}
-		switch ref.Type {
-		case design.TypeSwitch:
-			one = extent{switches: 1, links: c.uplinks(ref.Name)}
-		case design.TypeNIC:
-			one.nics = 1
-		case design.TypeServer:
-			one = c.extentOf(at.refs)
-			one.servers = 1
-			if one.nics > 0 {
-				one.withNIC = 1
-			}
-		default:
-			one = c.extentOf(at.refs)
-		}
-		sum = sum.plus(one, ref.Count)
-	}
-	return sum
-}
-
-// uplinks is a switch's number of links upwards, or to one upper switch.
-func (c *checker) uplinks(name string) float64 {
-	for i := range c.doc.Components {
-		if c.doc.Components[i].Name != name {
-			continue
-		}
-		var most float64
-		for _, path := range []string{"NumUpLinks", "NumUpLinksPerSwitch"} {
-			if leaf := find(c.doc.Components[i].TypedParameters, path); leaf != nil {
-				n, _ := leaf.Value.(float64)
-				most = max(most, n)
-			}
-		}
-		return most
-	}
-	return 0
-}
-
-func (e extent) tooLarge() bool {
-	return e.servers > MaxServers || e.switches > maxSwitches || e.nics > maxNICs || e.links+e.nics > maxLinks
-}
+const pathTopology = "$.topology.components"
 
 // topology checks that the references make a network that can be simulated.
 func (c *checker) topology() {
 	if c.unsound {
 		return
 	}
-	const path = "$.topology"
 	c.tiers()
 	e := c.extentOf(c.doc.Topology.Components)
-	switch {
-	case e.servers == 0:
-		c.err("TOPOLOGY_EMPTY", "", path, "the topology has no server")
-	case e.servers > MaxServers:
-		c.err("CONSTRAINT_VIOLATION", "", path, "%.0f servers exceed the %d that can be simulated", e.servers, MaxServers)
-	case e.tooLarge():
-		c.err("CONSTRAINT_VIOLATION", "", path, "%.0f switches, %.0f nics and %.0f links exceed what can be simulated",
-			e.switches, e.nics, e.links+e.nics)
-	case e.withNIC < e.servers:
-		c.err("DISCONNECTED", "", path, "%.0f of %.0f servers have no nic", e.servers-e.withNIC, e.servers)
+	if e.servers == 0 {
+		c.err("TOPOLOGY_EMPTY", place{"", "", pathTopology}, "the topology has no server; reference a rack that holds some")
 	}
+	if what, has, most := e.tooLarge(); what != "" {
+		c.err("CONSTRAINT_VIOLATION", place{"", "", pathTopology},
+			"the topology comes to %.0f %s, and %d can be simulated; lower the counts", has, what, most)
+	}
+	c.cut()
 	if c.broken {
 		return // it cannot be wired
 	}
 	if _, err := c.doc.Options(time.Second); err != nil {
-		c.err("CONSTRAINT_VIOLATION", "", "$", "%s", err)
+		c.err("CONSTRAINT_VIOLATION", place{"", "", "$"}, "the engine cannot take the document: %s", err)
 	}
-	c.wired()
+	c.wire()
 }
 
 // tiers compares the number of tiers with what stands in the topology: one
-// rack, one pod, or pods or racks below switches.
+// rack, one pod, or pods or racks below switches. Racks directly below the
+// topology's switches are two tiers of switches, of the first and the third
+// kind, and may be called either.
 func (c *checker) tiers() {
-	counts := map[string]int{}
-	for _, ref := range c.doc.Topology.Components {
-		counts[ref.Type] += ref.Count
+	var racks, pods, spine float64
+	for i := range c.doc.Topology.Components {
+		ref := &c.doc.Topology.Components[i]
+		count := float64(max(ref.Count, 1))
+		switch ref.Type {
+		case design.TypeRack:
+			racks += count
+		case design.TypePod:
+			pods += count
+		case design.TypeSwitch:
+			spine += count
+		}
 	}
-	racks, pods, spine := counts[design.TypeRack], counts[design.TypePod], counts[design.TypeSwitch]
-	lowest, highest := 0, 0
+	holds := fmt.Sprintf("%.0f racks, %.0f pods and %.0f switches", racks, pods, spine)
+	said, lowest, highest := c.doc.Topology.TopologyTiers, 0, 0
 	switch {
+	case racks+pods == 0:
+		return // TOPOLOGY_EMPTY says it
 	case spine > 0 && pods > 0:
 		lowest, highest = 3, 3
-	case spine > 0 && racks > 0:
-		lowest, highest = 2, 3 // racks directly below the topology's switches
-	case spine == 0 && pods == 1 && racks == 0:
+	case spine > 0:
+		lowest, highest = 2, 3
+	case racks == 0 && pods == 1:
 		lowest, highest = 2, 2
-	case spine == 0 && pods == 0 && racks == 1:
+	case racks == 1 && pods == 0:
 		lowest, highest = 1, 1
-	case spine == 0 && pods == 0 && racks == 0:
-		return // TOPOLOGY_EMPTY says it
+	default:
+		c.err("TIER_MISMATCH", place{"", "", pathTopology},
+			"the topology holds %s, which are no tiers; add switches to it, or keep one rack (1 tier) or one pod (2 tiers)", holds)
+		return
 	}
-	if said := c.doc.Topology.TopologyTiers; said < lowest || said > highest {
-		c.err("TIER_MISMATCH", "", "$.topology.topologyTiers", "topologyTiers is %d, but the topology holds %d racks, %d pods and %d switches",
-			said, racks, pods, spine)
+	if said < lowest || said > highest {
+		c.err("TIER_MISMATCH", place{"", "", "$.topology.topologyTiers"},
+			"topologyTiers is %d and the topology holds %s; set topologyTiers to %d or change what it holds", said, holds, lowest)
 	}
 }
 
-// wired unfolds the network and checks that all servers reach each other.
-func (c *checker) wired() {
+// cut finds the holders whose members nothing joins.
+func (c *checker) cut() {
+	for _, d := range c.all {
+		if !c.reached[d.name] {
+			continue
+		}
+		e := c.unfold(d)
+		at := place{d.name, "", d.path + ".components"}
+		switch {
+		case d.kind == design.TypeServer && e.nics == 0 && !c.chakra:
+			c.err("DISCONNECTED", at, "server '%s' has no nic, so that no path leads to it; add one", d.name)
+		case d.kind == design.TypeRack && e.servers > 0 && e.own == 0:
+			c.err("DISCONNECTED", at, "rack '%s' holds servers and no switch, so that no path leads to them; add a switch", d.name)
+		case d.kind == design.TypePod && e.racks > 1 && e.own == 0:
+			c.err("DISCONNECTED", at, "pod '%s' holds %.0f racks and no switch, so that no path joins them; add a switch", d.name, e.racks)
+		}
+	}
+}
+
+// wire unfolds the network and checks that all servers reach each other.
+func (c *checker) wire() {
 	fabric, err := c.doc.Fabric()
 	if err != nil {
-		c.err("DISCONNECTED", "", "$.topology", "%s", err)
+		c.err("CONSTRAINT_VIOLATION", place{"", "", "$.topology"}, "the topology cannot be wired: %s", err)
+		return
+	}
+	a, b, apart, err := fabric.Apart()
+	switch {
+	case err != nil:
+		c.err("CONSTRAINT_VIOLATION", place{"", "", "$.topology"}, "%s; give the switches of a tier equal numbers of links", err)
+		return
+	case apart:
+		one, other := fabric.Nodes[fabric.Hosts[a].Server], fabric.Nodes[fabric.Hosts[b].Server]
+		c.err("DISCONNECTED", place{other.Component, "", "$.topology"},
+			"no path joins %s and %s; raise NumUpLinks of the switches above them, so that both racks reach a common switch", one.Name(), other.Name())
 		return
 	}
 	c.fabric = fabric
-	parts := newParts(len(fabric.Nodes))
-	for i := range fabric.Links {
-		parts.join(fabric.Links[i].Lower, fabric.Links[i].Upper)
-	}
-	for _, h := range fabric.Hosts {
-		for _, nic := range h.NICs {
-			parts.join(h.Server, nic)
-		}
-	}
-	first := fabric.Hosts[0].Server
-	for _, h := range fabric.Hosts {
-		if parts.of(h.Server) != parts.of(first) {
-			c.err("DISCONNECTED", fabric.Nodes[h.Server].Component, "$.topology", "%s and %s have no path between them",
-				fabric.Nodes[first].Name(), fabric.Nodes[h.Server].Name())
-			return
-		}
-	}
 	c.ports(fabric)
-	c.add(Finding{Code: "PREPROCESSOR_VALIDATION_NOTE", Severity: Info, Path: "$.topology"},
-		"topology derived: %d servers, %d switches, %d links, %d tiers",
+	c.info("PREPROCESSOR_VALIDATION_NOTE", place{"", "", "$.topology"}, "topology derived: %d servers, %d switches, %d links, %d tiers",
 		len(fabric.Hosts), fabric.Switches(), len(fabric.Links), c.doc.Topology.TopologyTiers)
 }
 
+// load is the most that one of a component's switches has to bear.
+type load struct {
+	links, linked int     // and the node that has so many
+	rate          float64 // bit/s, the sum of its ports
+	rated         int
+}
+
 // ports warns of switches with more links than they announce, or more rate
-// than they switch; once for each component.
+// than they switch, once for each component.
 func (c *checker) ports(f *topology.Fabric) {
 	links, rate := make([]int, len(f.Nodes)), make([]float64, len(f.Nodes))
 	for i := range f.Links {
@@ -163,56 +137,37 @@ func (c *checker) ports(f *topology.Fabric) {
 			rate[end] += float64(l.Rate)
 		}
 	}
-	said := map[string]bool{}
+	worst := map[string]*load{}
 	for i := range f.Switches() {
-		name := f.Nodes[i].Component
-		at := c.declared[name]
-		up, down := c.number(name, "NumUpLinks"), c.number(name, "NumDownLinks")
-		if float64(links[i]) > up+down && !said[name+" ports"] {
-			said[name+" ports"] = true
-			c.add(Finding{Code: "PORT_BUDGET_EXCEEDED", Severity: Warning, Component: name, Path: at.path},
-				"%s has %d links, more than NumUpLinks and NumDownLinks, %.0f", f.Nodes[i].Name(), links[i], up+down)
+		w := worst[f.Nodes[i].Component]
+		if w == nil {
+			w = new(load)
+			worst[f.Nodes[i].Component] = w
 		}
-		if capacity := c.number(name, "SwitchingCapacity"); rate[i] > capacity && !said[name+" rate"] {
-			said[name+" rate"] = true
-			c.add(Finding{Code: "SWITCH_OVERSUBSCRIBED", Severity: Warning, Component: name, Parameter: "SwitchingCapacity", Path: at.path},
-				"the ports of %s sum up to %.0f Gbps, more than the %.0f Gbps it switches", f.Nodes[i].Name(), rate[i]/1e9, capacity/1e9)
+		if links[i] > w.links {
+			w.links, w.linked = links[i], i
+		}
+		if rate[i] > w.rate {
+			w.rate, w.rated = rate[i], i
+		}
+	}
+	for _, d := range c.all {
+		if w := worst[d.name]; w != nil {
+			c.port(d, w, f)
 		}
 	}
 }
 
-// number is a parameter of a component in its base unit.
-func (c *checker) number(component, path string) float64 {
-	for i := range c.doc.Components {
-		if c.doc.Components[i].Name != component {
-			continue
-		}
-		if leaf := find(c.doc.Components[i].TypedParameters, path); leaf != nil {
-			n, _ := leaf.Value.(float64)
-			factor, _ := base(leaf.Type, leaf.Unit)
-			return n * factor
-		}
+func (c *checker) port(d *declaration, w *load, f *topology.Fabric) {
+	up, down := number(d.params, "NumUpLinks"), number(d.params, "NumDownLinks")
+	if float64(w.links) > up+down {
+		c.warn("PORT_BUDGET_EXCEEDED", place{d.name, "", d.path + ".typedParameters"},
+			"%s has %d links, more than NumUpLinks and NumDownLinks together, %.0f; raise NumDownLinks if it has the ports, or give it fewer links",
+			f.Nodes[w.linked].Name(), w.links, up+down)
 	}
-	return 0
-}
-
-// parts are the connected parts of a graph.
-type parts struct{ parent []int32 }
-
-func newParts(nodes int) parts {
-	p := parts{make([]int32, nodes)}
-	for i := range p.parent {
-		p.parent[i] = int32(i)
+	if capacity := number(d.params, "SwitchingCapacity"); w.rate > capacity {
+		c.warn("SWITCH_OVERSUBSCRIBED", place{d.name, "SwitchingCapacity", d.path + ".typedParameters.SwitchingCapacity"},
+			"the ports of %s come to %v Gbps, more than the %v Gbps that it switches; raise SwitchingCapacity, or lower the rates or the number of its links",
+			f.Nodes[w.rated].Name(), w.rate/1e9, capacity/1e9)
 	}
-	return p
 }
-
-func (p parts) of(n int32) int32 {
-	for p.parent[n] != n {
-		p.parent[n] = p.parent[p.parent[n]]
-		n = p.parent[n]
-	}
-	return n
-}
-
-func (p parts) join(a, b int32) { p.parent[p.of(a)] = p.of(b) }

@@ -3,7 +3,6 @@ package validation
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -13,9 +12,12 @@ import (
 
 const maxUint = 1<<53 - 1
 
-// maxDepth bounds how deep parameters may nest. The deepest of the catalogue
-// are at three.
-const maxDepth = 16
+// Bounds of a tree of parameters: how deep it nests, and how long a name is.
+// The catalogue's are at most three deep, and 40 bytes long.
+const (
+	maxDepth = 16
+	maxName  = 128
+)
 
 // CheckParams checks the form of a tree of parameters: branches hold objects,
 // and leaves a value of their type. The error names the path, in the words of
@@ -46,6 +48,9 @@ func checkBranch(path string, members map[string]any, depth int) error {
 	}
 	for _, name := range sortedKeys(members) {
 		at := path + "." + name
+		if len(name) > maxName {
+			return fmt.Errorf("%s.%.64s is longer than %d characters", path, name, maxName)
+		}
 		below, ok := members[name].(map[string]any)
 		if !ok {
 			return fmt.Errorf("%.256s must be an object", at)
@@ -113,14 +118,14 @@ func wellTyped(kind string, value any) bool {
 		n, ok := value.(float64)
 		return ok && n >= 0 && n <= maxUint && n == math.Trunc(n)
 	case "double", "bytes", "datarate", "timeval":
-		_, ok := value.(float64)
-		return ok
+		n, ok := value.(float64)
+		return ok && !math.IsNaN(n) && !math.IsInf(n, 0)
 	}
 	return false
 }
 
 // base returns what one of a unit is in the type's base unit (byte, bit/s,
-// second), and whether the type has the unit.
+// picosecond), and whether the type has the unit.
 func base(kind, name string) (float64, bool) {
 	list := units(kind)
 	i := slices.IndexFunc(list, func(u unit) bool { return u.name == name })
@@ -143,7 +148,7 @@ func units(kind string) []unit {
 	case "datarate":
 		return []unit{{"bps", 1}, {"Kbps", 1e3}, {"Mbps", 1e6}, {"Gbps", 1e9}, {"Tbps", 1e12}}
 	case "timeval":
-		return []unit{{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}
+		return []unit{{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}}
 	}
 	return nil
 }
@@ -157,30 +162,33 @@ func unitNames(kind string) string {
 	return strings.Join(names, ", ")
 }
 
-// find returns the leaf at a path, whose steps are separated by dots, or nil.
-func find(p design.Params, path string) *design.Leaf {
+// find returns the node at a path, whose steps are separated by dots.
+func find(p design.Params, path string) (design.Param, bool) {
 	step, rest, deeper := strings.Cut(path, ".")
-	node, ok := p[step]
-	switch {
-	case !ok:
-		return nil
-	case deeper:
-		return find(node.Branch, rest)
+	node, there := p[step]
+	if !deeper || !there {
+		return node, there
 	}
-	return node.Leaf
+	return find(node.Branch, rest)
 }
 
-// each visits the leaves of a tree in the order of their paths.
-func each(p design.Params, path string, visit func(path string, l *design.Leaf)) {
-	for _, name := range slices.Sorted(maps.Keys(p)) {
-		at := name
-		if path != "" {
-			at = path + "." + name
-		}
-		if leaf := p[name].Leaf; leaf != nil {
-			visit(at, leaf)
-			continue
-		}
-		each(p[name].Branch, at, visit)
+// number is a parameter in its base unit, 0 where there is none.
+func number(p design.Params, path string) float64 {
+	node, _ := find(p, path)
+	if node.Leaf == nil {
+		return 0
 	}
+	n, _ := node.Value.(float64)
+	factor, _ := base(node.Type, node.Unit)
+	return n * factor
+}
+
+// word is a string parameter, empty where there is none.
+func word(p design.Params, path string) string {
+	node, _ := find(p, path)
+	if node.Leaf == nil {
+		return ""
+	}
+	s, _ := node.Value.(string)
+	return s
 }

@@ -166,7 +166,10 @@ func object(path string, text []byte) (map[string]any, error) {
 
 // shown is a value as a message repeats it.
 func shown(value any) string {
-	text, _ := json.Marshal(value) //nolint:errchkjson // what was JSON is JSON
+	text, err := json.Marshal(value)
+	if err != nil { // NaN or an infinity, which no JSON has
+		return fmt.Sprint(value)
+	}
 	return fmt.Sprintf("%.64s", text)
 }
 

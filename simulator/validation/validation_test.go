@@ -85,7 +85,7 @@ func TestCompleteRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to, want string }{
 		"a name twice":             {`"name": "nic", "version"`, `"name": "leaf", "version"`, "components[1].name 'leaf' is taken by components[0].name"},
-		"a layer as component":     {`"type": "nic", "model"`, `"type": "layer", "model"`, "components[1].type must be layer in links and only there, got 'layer'"},
+		"a layer as component":     {`"type": "nic", "model"`, `"type": "layer", "model"`, "components[1].type must be one of [switch, nic, gpu, server], got 'layer'"},
 		"children of a switch":     {`"typedParameters": {"NumDownLinks": {"value": 8, "type": "uint"}}`, `"components": [{"name": "nic", "type": "nic"}]`, "components[0].components must be empty: only a server has children"},
 		"a section of the service": {`"SimulationParameters"`, `"ComputeConfiguration"`, "globalParameters.ComputeConfiguration is set by the service"},
 		"an unknown section":       {`"SimulationParameters"`, `"Other"`, "globalParameters.Other is unknown"},

@@ -1,110 +1,141 @@
 package validation
 
 import (
-	"fmt"
 	"math"
+	"math/bits"
 
 	"netsim/simulator/design"
 )
 
-const nicModel = "roce-nic-v1" // the one that the engine knows
+const (
+	nicModel  = "roce-nic-v1" // the one that a chakra application runs on
+	pathGroup = "LogicalGroupId"
+)
+
+// workload returns the first chakra application and its place, or nil.
+func (c *checker) workload() (*design.Application, int) {
+	for i := range c.doc.Applications {
+		if a := &c.doc.Applications[i]; a.TrafficType == design.TrafficChakra {
+			return a, i
+		}
+	}
+	return nil, 0
+}
 
 // applications checks what loads the network.
 func (c *checker) applications() {
 	list := c.doc.Applications
 	if len(list) == 0 {
-		c.err("APPLICATION_REQUIRED", "", "$.applications", "the configuration has no application")
-		return
-	}
-	for i := range list {
-		if list[i].TrafficType != design.TrafficChakra {
-			continue
-		}
-		path := fmt.Sprintf("$.applications[%d]", i)
-		if len(list) > 1 {
-			c.err("APPLICATION_NOT_ALONE", list[i].Name, path, "a chakra application must be the only one, there are %d", len(list))
-		}
-		c.group(&list[i], path)
-		c.servers()
-		c.ranks(list[i].Name, path)
-		break
+		c.err("APPLICATION_REQUIRED", place{"", "", "$.applications"}, "the configuration has no application; add one")
 	}
 	c.distribution()
+	a, i := c.workload()
+	if a == nil {
+		return
+	}
+	at := place{a.Name, "", element("$.applications", i)}
+	if len(list) > 1 {
+		c.err("APPLICATION_NOT_ALONE", at, "a chakra application must be the only one and there are %d; delete the others or '%s'", len(list), a.Name)
+	}
+	c.servers()
+	c.ranks(at, c.grouped(a, at))
+	c.algorithms(a, at)
 }
 
 // ranks compares the traceset with the servers that can run it.
-func (c *checker) ranks(application, path string) {
+func (c *checker) ranks(at place, grouped bool) {
 	t := c.traceset
 	switch {
 	case t == nil:
-		c.err("TRACESET_REQUIRED", application, path, "application '%s' needs an active traceset", application)
+		c.err("TRACESET_REQUIRED", at, "application '%s' replays a traceset and none is attached; attach one", at.component)
 		return
 	case t.Status == "deleted":
-		c.err("TRACESET_DELETED", application, path, "the active traceset is deleted")
+		c.err("TRACESET_DELETED", at, "the attached traceset is deleted; attach another")
 		return
 	case t.Status != "ready":
-		c.err("TRACESET_NOT_READY", application, path, "the active traceset is %s, not ready", t.Status)
+		c.err("TRACESET_NOT_READY", at, "the attached traceset is %s, not ready; wait for it or attach another", t.Status)
 		return
-	}
-	if c.unsound {
+	case c.unsound || !grouped:
 		return // the servers cannot be counted
 	}
-	servers := c.extentOf(c.doc.Topology.Components).withNIC
-	switch ranks := float64(t.Ranks); {
+	e := c.extentOf(c.doc.Topology.Components)
+	switch ranks, servers := float64(t.Ranks), e.placeable; {
 	case ranks > servers:
-		c.err("RANKS_EXCEED_SERVERS", application, path, "the traceset has %d ranks, the topology %.0f servers with a nic", t.Ranks, servers)
+		c.err("RANKS_EXCEED_SERVERS", at,
+			"the traceset has %d ranks and logical group %v %.0f servers with a nic; add servers or attach a smaller traceset", t.Ranks, c.group, servers)
 	case ranks < servers:
-		c.add(Finding{Code: "SERVERS_EXCEED_RANKS", Severity: Warning, Component: application, Path: path},
-			"the traceset has %d ranks, the topology %.0f servers with a nic", t.Ranks, servers)
+		c.warn("SERVERS_EXCEED_RANKS", at,
+			"the traceset has %d ranks and logical group %v %.0f servers with a nic, some of which stay idle; remove servers or attach a larger traceset",
+			t.Ranks, c.group, servers)
 	}
 }
 
 // servers checks that the servers in the network have the NIC that a chakra
 // application runs on.
 func (c *checker) servers() {
-	reached := Reachable(c.doc)
-	for i := range c.doc.Components {
-		s := &c.doc.Components[i]
-		if s.Type != design.TypeServer || !reached[s.Name] {
+	for _, d := range c.all {
+		if d.kind != design.TypeServer || !c.reached[d.name] {
 			continue
 		}
-		path, nics := fmt.Sprintf("$.components[%d]", i), 0
-		for _, ref := range s.Components {
+		nics := 0
+		for i := range d.refs {
+			ref := &d.refs[i]
 			if ref.Type != design.TypeNIC {
 				continue
 			}
 			nics++
-			if at, known := c.declared[ref.Name]; known && at.model != nicModel {
-				c.err("NIC_NOT_SUPPORTED", s.Name, path, "nic '%s' is a %s; a chakra application needs %s", ref.Name, at.model, nicModel)
+			if nic := c.declared[ref.Name]; nic != nil && nic.model != nicModel {
+				c.err("NIC_NOT_SUPPORTED", place{d.name, "", element(d.path+".components", i)},
+					"nic '%s' is a %s, and a chakra application runs on %s only; use that model", ref.Name, nic.model, nicModel)
 			}
 		}
 		if nics == 0 {
-			c.err("SERVER_WITHOUT_NIC", s.Name, path, "server '%s' has no nic", s.Name)
+			c.err("SERVER_WITHOUT_NIC", place{d.name, "", d.path + ".components"},
+				"server '%s' has no nic, and a chakra application needs one; add a %s", d.name, nicModel)
 		}
 	}
 }
 
-// group checks that some server is of the application's logical group.
-func (c *checker) group(a *design.Application, path string) {
-	const parameter = "LogicalGroupId"
-	want := find(a.TypedParameters, parameter)
-	if want == nil {
-		return
-	}
+// grouped checks that some server in the network is of the application's
+// logical group.
+func (c *checker) grouped(a *design.Application, at place) bool {
 	servers := 0
-	for i := range c.doc.Components {
-		s := &c.doc.Components[i]
-		if s.Type != design.TypeServer {
+	for _, d := range c.all {
+		if d.kind != design.TypeServer || !c.reached[d.name] {
 			continue
 		}
 		servers++
-		if has := find(s.TypedParameters, parameter); has != nil && has.Value == want.Value {
-			return
+		if number(d.params, pathGroup) == c.group {
+			return true
 		}
 	}
-	if servers > 0 {
-		c.add(Finding{Code: "LOGICAL_GROUP_MISMATCH", Severity: Error, Component: a.Name, Parameter: parameter, Path: path},
-			"no server is of the logical group %v of application '%s'", want.Value, a.Name)
+	if servers == 0 {
+		return true // TOPOLOGY_EMPTY says it
+	}
+	c.err("LOGICAL_GROUP_MISMATCH", place{a.Name, pathGroup, at.path + ".typedParameters." + pathGroup},
+		"no server of the topology is of the logical group %v of application '%s'; give the servers or the application another group", c.group, a.Name)
+	return false
+}
+
+// algorithms checks the sizes of process groups against the algorithms that
+// halve them.
+func (c *checker) algorithms(a *design.Application, at place) {
+	if c.traceset == nil {
+		return
+	}
+	for _, name := range []string{"AllReduceAlgorithm", "ReduceScatterAlgorithm"} {
+		path := "ChakraConfiguration." + name
+		algorithm := word(a.TypedParameters, path)
+		if algorithm != "halving" && algorithm != "halving-doubling" {
+			continue
+		}
+		for _, size := range c.traceset.Groups {
+			if bits.OnesCount64(uint64(size)) != 1 { //nolint:gosec // a size is positive
+				c.err("ALGORITHM_NEEDS_POWER_OF_TWO", place{a.Name, path, at.path + ".typedParameters." + path},
+					"'%s' needs process groups of a power of two of ranks and the traceset has one of %d; set %s to ring", algorithm, size, path)
+				break
+			}
+		}
 	}
 }
 
@@ -116,14 +147,15 @@ func (c *checker) distribution() {
 	}
 	for _, kind := range []string{"client", "server"} {
 		sum, entries := 0.0, 0
-		for _, e := range d.Entries {
-			if e.ApplicationType == kind {
+		for i := range d.Entries {
+			if e := &d.Entries[i]; e.ApplicationType == kind {
 				sum += e.DistributionPercent.Value
 				entries++
 			}
 		}
-		if entries > 0 && math.Abs(sum-1) > 1e-9 {
-			c.err("DISTRIBUTION_SUM", "", "$.topology.appDistribution", "the %s entries sum up to %v, not 1", kind, sum)
+		if entries > 0 && !(math.Abs(sum-1) <= 1e-9) { // NaN is not 1 either
+			c.err("DISTRIBUTION_SUM", place{"", "", "$.topology.appDistribution.randomApplicationDistribution"},
+				"the values of the %d %s entries sum up to %v; change them so that they sum up to 1", entries, kind, sum)
 		}
 	}
 }
