@@ -13,5 +13,6 @@
 // that none is ignored by accident. A test holds its verdicts to kin-openapi's.
 //
 // Checking a request reads the body into memory, so a limit on its size must
-// be in place before: web.LimitBody.
+// be in place before: web.LimitBody. An operation may take less than that:
+// x-netsim-max-bytes beside its request body.
 package contract
