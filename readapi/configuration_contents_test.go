@@ -1,8 +1,6 @@
 package readapi_test
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -241,68 +239,13 @@ func TestAccessToConfigurationContents(t *testing.T) {
 	}
 }
 
-func TestListTracesetCandidates(t *testing.T) {
+// Templates are everyone's to read, part by part too.
+func TestContentsOfATemplate(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := funded(t, p)
-	user := p.User(t, account)
-	var made []string // newest first
-	for _, ranks := range []int{8, 16, 32} {
-		id := submit(t, user, workload(ranks, "allReduce"))
-		c := user.Get(configurations + "/" + events.DerivedID(events.ConfigurationPrefix, id)).Want(200).Object()
-		made = slices.Insert(made, 0, c["activeTraceset"].(object)["id"].(string))
-	}
-	foreign := p.User(t, funded(t, p))
-	other := foreign.Get(configurations + "/" + events.DerivedID(events.ConfigurationPrefix, submit(t, foreign, workload(8, "allReduce")))).
-		Want(200).Object()["activeTraceset"].(object)["id"].(string)
-	workspace := newWorkspace(t, p.Service(t, account), "elsewhere")
-	elsewhere := twoTiers("elsewhere")
-	elsewhere["workspaceId"] = workspace
-	list := configured(t, user, twoTiers("candidates")) + "/traceset"
-
-	// What is public is everyone's, and may be there or not.
-	own := func(list string) []string {
-		ids := pages(t, user, list, "tracesets", "id")
-		if slices.Contains(ids, other) {
-			t.Errorf("%s shows another account's traceset", list)
-		}
-		return slices.DeleteFunc(ids, func(id string) bool { return !slices.Contains(made, id) })
-	}
-	for query, want := range map[string][]string{
-		list + "?limit=1":                                             made,
-		list + "?limit=2&scope=global":                                made,
-		list + "?limit=2&scope=workspace":                             made,
-		list + "?limit=2&status=completed":                            made,
-		list + "?limit=2&status=ready":                                made,
-		list + "?limit=2&status=failed,completed":                     made,
-		list + "?limit=2&status=uploading,failed,processing":          {},
-		list + "?limit=2&status=other":                                {},
-		configured(t, user, elsewhere) + "/traceset?limit=2":          made,
-		configured(t, user, elsewhere) + "/traceset?scope=workspace&": {},
-	} {
-		if diff := cmp.Diff(want, own(query)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", query, diff)
-		}
-	}
-	for _, item := range user.Get(list + "?scope=workspace").Want(200).Object()["tracesets"].([]any) {
-		c := item.(object)
-		if c["id"] != made[0] {
-			continue
-		}
-		hash, _ := c["hash"].(string)
-		if len(hash) != 64 || c["hashShort"] != hash[:12] || c["metadataStatus"] != "complete" || c["format"] != "simple_v1" ||
-			c["totalSize"].(float64) <= 0 || c["updatedAt"] != c["createdAt"] {
-			t.Errorf("a candidate: %v", c)
-		}
-	}
-	refusedPages(t, user, list, configured(t, user, elsewhere)+"/traceset", "status=ready")
-	for _, bad := range []string{"scope=public", "status=" + strings.Repeat("x", 256)} {
-		user.Get(list+"?"+bad).Refused(400, "VALIDATION_ERROR")
-	}
-	// A member of other workspaces sees nothing of this one.
-	narrow := p.User(t, account, workspace)
-	list = configured(t, narrow, elsewhere) + "/traceset?limit=100"
-	if ids := pages(t, narrow, list, "tracesets", "id"); !slices.Contains(ids, made[0]) {
-		t.Errorf("the default workspace is everyone's: %v", ids)
+	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	templates := user.Get("/api/v1/templates?limit=1").Want(200).Object()["templates"].([]any)
+	path := configurations + "/" + templates[0].(object)["id"].(string)
+	for _, part := range []string{"", "/versions/1", "/applications", "/components", "/containers", "/links", "/software-version", "/traceset", "/diff"} {
+		user.Get(path + part).Want(200)
 	}
 }
