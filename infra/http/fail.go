@@ -16,7 +16,12 @@ import (
 
 // Errors answers requests with errors. Its Fail is the only place where an
 // error becomes a response.
-type Errors struct{ Log *slog.Logger }
+type Errors struct {
+	Log *slog.Logger
+	// Unreachable tells the errors of a server that does not answer from those
+	// that are a mistake of ours; nil when there is no such server.
+	Unreachable func(error) bool
+}
 
 // Fail writes err in the documents' envelope, or as problem details (RFC 9457)
 // when the request asks for them. The client sees a fault's code and message;
@@ -27,7 +32,7 @@ type Errors struct{ Log *slog.Logger }
 // A response that has begun cannot be taken back: its connection is cut, so
 // that the client does not take a part for the whole.
 func (e Errors) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	f := shown(r, err)
+	f := e.shown(r, err)
 	e.log(r, f, err)
 	if ww, ok := w.(middleware.WrapResponseWriter); ok && ww.Status() != 0 {
 		panic(http.ErrAbortHandler)
@@ -81,17 +86,23 @@ type problem struct {
 }
 
 // shown is the fault that the client gets to see.
-func shown(r *http.Request, err error) *fault.Fault {
+func (e Errors) shown(r *http.Request, err error) *fault.Fault {
 	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Code != fault.Internal {
 		return f
 	}
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", tooLarge.Limit)
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		if !safe(r.Method) {
-			return fault.Unknown(nil)
+	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	away := e.Unreachable != nil && e.Unreachable(err)
+	switch {
+	case (late || away) && !safe(r.Method):
+		return fault.Unknown(nil)
+	case away:
+		return &fault.Fault{
+			Code: fault.Unavailable, Message: "the read store does not answer; repeat the request", RetryAfter: time.Second,
 		}
+	case late:
 		return fault.New(fault.GatewayTimeout, "the request took too long")
 	}
 	return fault.New(fault.Internal, "internal error")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -73,6 +74,19 @@ func TestFail(t *testing.T) {
 			header: http.Header{"Retry-After": {"1"}},
 			body:   `{"error":{"code":"SERVICE_UNAVAILABLE","message":"the outcome is not known yet; repeat the request with the same idempotency key"}}`,
 		},
+		"read of a server that is away": {
+			err:    fmt.Errorf("list: %w", io.ErrUnexpectedEOF),
+			status: 503,
+			header: http.Header{"Retry-After": {"1"}},
+			body:   `{"error":{"code":"SERVICE_UNAVAILABLE","message":"the read store does not answer; repeat the request"}}`,
+		},
+		"write to a server that is away is unknown": {
+			method: http.MethodPost,
+			err:    fmt.Errorf("read: %w", io.ErrUnexpectedEOF),
+			status: 503,
+			header: http.Header{"Retry-After": {"1"}},
+			body:   `{"error":{"code":"SERVICE_UNAVAILABLE","message":"the outcome is not known yet; repeat the request with the same idempotency key"}}`,
+		},
 		"body too large": {
 			method: http.MethodPost,
 			err:    fmt.Errorf("read: %w", &http.MaxBytesError{Limit: 8}),
@@ -104,7 +118,8 @@ func TestFail(t *testing.T) {
 			w := httptest.NewRecorder()
 			w.Header().Set("ETag", `"1"`)
 			Identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				Errors{Log: slog.New(slog.DiscardHandler)}.Fail(w, r, test.err)
+				away := func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
+				Errors{Log: slog.New(slog.DiscardHandler), Unreachable: away}.Fail(w, r, test.err)
 			})).ServeHTTP(w, r)
 
 			if w.Code != test.status {

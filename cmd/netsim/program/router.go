@@ -14,6 +14,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/auth"
 	web "netsim/infra/http"
+	"netsim/projections"
 )
 
 // door is what stands between a client and the handlers.
@@ -29,7 +30,7 @@ type door struct {
 // router serves the contract. The order of checks is that of completions
 // section 1.3: flag 404, 401, 403, 400, and then what the handler finds.
 func (d door) router(handlers api.StrictServerInterface) http.Handler {
-	fail := web.Errors{Log: d.log}.Fail
+	fail := web.Errors{Log: d.log, Unreachable: projections.Unreachable}.Fail
 	root := chi.NewRouter()
 	root.Use(
 		web.Observe(d.log, d.metrics, time.Now), web.Identify, web.Harden, web.Recover(fail),
