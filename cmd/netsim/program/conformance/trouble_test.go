@@ -1,0 +1,194 @@
+package conformance_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/cmd/netsim/program"
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/infra/teststack"
+)
+
+// beside runs a second process of the program at the same place, with other
+// settings, that serves the API only.
+func beside(t *testing.T, p *programtest.Program, change func(*program.Config)) *programtest.Program {
+	t.Helper()
+	return programtest.Start(t, func(own *program.Config) {
+		*own = p.Config
+		own.Roles = []string{program.RoleAPI}
+		change(own)
+	})
+}
+
+// fromMemory reports whether the operation is answered without a server that
+// could fail: the catalogue, the matrix, the charts, what is computed.
+func fromMemory(op operation) bool {
+	return slices.Contains([]string{
+		"GetHealth", "GetCompatibility", "PreviewSimple", "ValidateTopology", "ListChartDefinitions",
+		"ListComponents", "GetComponent", "ListModels", "GetModel", "ListModelVersions",
+	}, op.id)
+}
+
+func TestFeaturesThatAreOffAreNotFound(t *testing.T) {
+	p := beside(t, programtest.Shared(t), func(c *program.Config) {
+		c.BillingEndpoints, c.TraceRoutes, c.SimulationDelete = false, false, false
+	})
+	each(t, func(op operation) bool { return op.flag != "" }, func(t *testing.T, op operation) {
+		op.request().send(p.Bearer(t, "")).Refused(404, "NOT_FOUND") // before the token
+		op.request().send(p.Service(t, programtest.NewAccount())).Refused(404, "NOT_FOUND")
+	})
+}
+
+func TestReadsEndWithTheirBudget(t *testing.T) {
+	w := newWorld(t, programtest.Shared(t))
+	p := beside(t, w.program, func(c *program.Config) { c.ReadTimeout = time.Nanosecond })
+	p.Service(t, w.account).Post("/api/v1/workspaces", nil).Want(400) // and the issuer's keys are known
+	reads := func(op operation) bool { return op.documents(504) && op.method == "GET" && !fromMemory(op) }
+	each(t, reads, func(t *testing.T, op operation) {
+		w.request(t, op).send(p.Service(t, w.account)).Refused(504, "GATEWAY_TIMEOUT")
+	})
+}
+
+func TestWritesAreShed(t *testing.T) {
+	p := beside(t, programtest.Shared(t), func(c *program.Config) { c.MaxWrites = 0 })
+	each(t, every, func(t *testing.T, op operation) {
+		r := op.request().send(p.Service(t, programtest.NewAccount()))
+		if op.writes() {
+			again(t, op, r)
+		} else if r.Status == 503 {
+			t.Errorf("a read is shed: %s", r.Body)
+		}
+	})
+}
+
+// again fails the test unless the reply says that the request may be repeated.
+func again(t *testing.T, op operation, r programtest.Reply) {
+	t.Helper()
+	after, err := strconv.Atoi(r.Header.Get("Retry-After"))
+	if code, _ := refusal(r); r.Status != 503 || code != "SERVICE_UNAVAILABLE" || err != nil || after < 1 {
+		t.Errorf("%s: %d %s, Retry-After %q", op.id, r.Status, r.Body, r.Header.Get("Retry-After"))
+	}
+}
+
+// place is a program on servers of its own, which does not wait long for them.
+func place(t *testing.T, change func(*program.Config)) *world {
+	t.Helper()
+	return newWorld(t, programtest.Start(t, func(c *program.Config) {
+		c.VerdictTimeout, c.ReadTimeout = 3*time.Second, 5*time.Second
+		change(c)
+	}))
+}
+
+// requests makes the requests of all operations while that can be done, each
+// write with a key under which it can be repeated.
+func (w *world) requests(t *testing.T) map[string]request {
+	t.Helper()
+	all := map[string]request{}
+	for _, op := range operations(t) {
+		r := w.request(t, op)
+		for _, p := range op.parameters {
+			if p.Name == "Idempotency-Key" {
+				r = r.with(p, "key-"+op.id)
+			}
+		}
+		all[op.id] = r
+	}
+	return all
+}
+
+// all sends the requests at the same time, since each of them may take as long
+// as it is allowed to.
+func (w *world) all(t *testing.T, requests map[string]request, check func(operation, programtest.Reply)) {
+	t.Helper()
+	var sent sync.WaitGroup
+	for _, r := range requests {
+		sent.Go(func() { check(r.op, r.send(w.client(t))) })
+	}
+	sent.Wait()
+}
+
+// TestAWriteWithoutAVerdictIsLearntByItsKey stops the projector between the
+// log and the verdict.
+func TestAWriteWithoutAVerdictIsLearntByItsKey(t *testing.T) {
+	t.Parallel()
+	w := place(t, func(*program.Config) {})
+	requests := w.requests(t)
+	maps.DeleteFunc(requests, func(_ string, r request) bool { return !r.op.writes() || r.op.id == "TerminateSimulation" })
+	conn, err := pgx.Connect(t.Context(), w.program.Config.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // the database goes, too
+	if _, err := conn.Exec(t.Context(), `BEGIN; LOCK TABLE readmodel.offsets IN EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	w.all(t, requests, func(op operation, r programtest.Reply) {
+		again(t, op, r)
+	})
+	if _, err := conn.Exec(t.Context(), `ROLLBACK`); err != nil {
+		t.Fatal(err)
+	}
+	w.all(t, requests, func(op operation, r programtest.Reply) {
+		if r.Status >= 300 {
+			t.Errorf("%s, repeated: %d %s", op.id, r.Status, r.Body)
+		}
+	})
+}
+
+func TestWithoutTheLogReadsGoOn(t *testing.T) {
+	t.Parallel()
+	var broker *teststack.Process
+	w := place(t, func(c *program.Config) {
+		broker = teststack.Start(t, teststack.BrokerPart(), t.TempDir())
+		c.Kafka = []string{broker.Addr}
+	})
+	requests := w.requests(t)
+	broker.Kill()
+	defer broker.Restart()
+	w.all(t, requests, func(op operation, r programtest.Reply) {
+		switch {
+		case op.id == "TerminateSimulation":
+			r.Refused(409, "CONFLICT") // decided from what is known
+		case op.id == "GetReadiness":
+			r.Want(503)
+		case op.writes():
+			again(t, op, r)
+		case r.Status >= 300:
+			t.Errorf("%s: %d %s", op.id, r.Status, r.Body)
+		}
+	})
+}
+
+func TestWithoutTheReadModelOnlyWhatIsInMemoryAnswers(t *testing.T) {
+	t.Parallel()
+	var postgres *teststack.Process
+	w := place(t, func(c *program.Config) {
+		postgres = teststack.Start(t, "postgres", t.TempDir())
+		c.Postgres = postgres.URL
+	})
+	requests := w.requests(t)
+	postgres.Kill()
+	defer postgres.Restart()
+	w.all(t, requests, func(op operation, r programtest.Reply) {
+		switch {
+		case fromMemory(op):
+			if r.Status >= 300 {
+				t.Errorf("%s: %d %s", op.id, r.Status, r.Body)
+			}
+		case op.id == "GetReadiness":
+			r.Want(503)
+		case strings.HasPrefix(op.path, "/api/v1/billing/"):
+			r.Refused(502, "BAD_GATEWAY") // document 1, Billing
+		default:
+			again(t, op, r)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"netsim/cmd/netsim/program/programtest"
+)
+
+// world is an account with what the requests of all operations can be about.
+type world struct {
+	program                                                  *programtest.Program
+	account                                                  string
+	workspace, simulation, configuration, traceset, template string // the simulation is completed
+}
+
+func newWorld(t *testing.T, p *programtest.Program) *world {
+	t.Helper()
+	w := &world{program: p, account: programtest.NewAccount()}
+	p.Grant(t, w.account, "1000")
+	c := w.client(t)
+	w.workspace = w.newWorkspace(t)
+	w.simulation = w.newSimulation(t)
+	w.configuration = member(t, c.Get("/api/v1/simulations/"+w.simulation).Want(200), "configurationId")
+	traceset, _ := c.Get("/api/v1/configurations/" + w.configuration).Want(200).Object()["activeTraceset"].(map[string]any)
+	w.traceset, _ = traceset["id"].(string)
+	templates, _ := c.Get("/api/v1/templates?limit=1").Want(200).Object()["templates"].([]any)
+	w.template = templates[0].(map[string]any)["id"].(string)
+	return w
+}
+
+// client is the account's; it fails the test that asks for it.
+func (w *world) client(t *testing.T) *programtest.Client {
+	t.Helper()
+	return w.program.Service(t, w.account)
+}
+
+func member(t *testing.T, r programtest.Reply, name string) string {
+	t.Helper()
+	text, _ := r.Object()[name].(string)
+	if text == "" {
+		t.Fatalf("no %s in %s", name, r.Body)
+	}
+	return text
+}
+
+func (w *world) newWorkspace(t *testing.T) string {
+	t.Helper()
+	return member(t, w.client(t).Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201), "id")
+}
+
+// newSimulation returns one that is completed.
+func (w *world) newSimulation(t *testing.T) string {
+	t.Helper()
+	id := member(t, w.client(t).Post("/api/v1/simple/simulations", json.RawMessage(
+		`{"workload":{"ranks":8,"phases":[{"operationType":"allReduce","dataSize":1048576}]}}`)).Want(202), "simulationId")
+	w.client(t).Eventually("/api/v1/simulations/"+id, func(r programtest.Reply) bool { return r.Object()["status"] == "completed" })
+	return id
+}
+
+// newConfiguration returns a draft that has one of everything.
+func (w *world) newConfiguration(t *testing.T) string {
+	t.Helper()
+	document := strings.ReplaceAll(everything, "TRACESET", w.traceset)
+	return member(t, w.client(t).Post("/api/v1/configurations", json.RawMessage(document)).Want(201), "id")
+}
+
+const everything = `{"name": "everything", "activeTraceset": {"id": "TRACESET"},
+	"components": [
+		{"type": "switch", "model": "clos-switch-v1", "name": "leaf", "version": "1.0.0"},
+		{"type": "nic", "model": "roce-nic-v1", "name": "nic", "version": "1.0.0"},
+		{"type": "nic", "model": "roce-nic-v1", "name": "spare-nic", "version": "1.0.0"},
+		{"type": "server", "model": "gpu-server-v1", "name": "server", "version": "1.0.0", "components": [
+			{"name": "nic", "type": "nic"}, {"name": "workload", "type": "application", "parentApplicationName": "workload"}]},
+		{"type": "server", "model": "gpu-server-v1", "name": "spare-server", "version": "1.0.0"}],
+	"containers": [
+		{"type": "rack", "model": "leaf-rack-v1", "name": "rack", "version": "1.0.0", "components": [
+			{"name": "leaf", "type": "switch"}, {"name": "server", "type": "server", "count": 8}]},
+		{"type": "rack", "model": "leaf-rack-v1", "name": "spare-rack", "version": "1.0.0"}],
+	"applications": [
+		{"type": "application", "trafficType": "chakra", "name": "workload", "model": "chakra-workload-v1", "version": "1.0.0"},
+		{"type": "application", "trafficType": "non-coordinated", "name": "web", "model": "traffic-generator-v1", "version": "1.0.0"}],
+	"links": [{"type": "layer", "model": "ethernet-layer-v1", "name": "spine-layer", "version": "1.0.0"}],
+	"topology": {"type": "clos", "topologyTiers": 1, "components": [{"name": "rack", "type": "rack"}, {"name": "spine-layer", "type": "layer"}],
+		"appDistribution": {"randomApplicationDistribution": [
+			{"name": "web-client", "parentApplication": "web", "applicationType": "client", "distributionPercent": {"distributionId": "web-client", "value": 1}},
+			{"name": "web-server", "parentApplication": "web", "applicationType": "server", "distributionPercent": {"distributionId": "web-server", "value": 1}}]}},
+	"globalParameters": {}}`
+
+// request is one that the operation answers with success. It is the contract's
+// example, about what is there; where that is not enough, this says what is.
+func (w *world) request(t *testing.T, op operation) request {
+	t.Helper()
+	r := op.request()
+	fresh := op.writes()
+	for name := range maps.Clone(r.path) {
+		switch {
+		case name == "config_id" && fresh:
+			r.path[name] = w.newConfiguration(t)
+		case name == "config_id":
+			r.path[name] = w.configuration
+		case name == "sim_id" && fresh:
+			r.path[name] = w.newSimulation(t)
+		case name == "sim_id":
+			r.path[name] = w.simulation
+		case name == "workspace_id" && fresh:
+			r.path[name] = w.newWorkspace(t)
+		case name == "workspace_id":
+			r.path[name] = w.workspace
+		case name == "template_id":
+			r.path[name] = w.template
+		case name == "version":
+			r.path[name] = "1"
+		}
+	}
+	body := func(text string) { r.body = json.RawMessage(text) }
+	switch op.id {
+	case "PatchComponentParameters":
+		r.path["component_name"] = "leaf"
+	case "AddServerReference":
+		body(`{"name": "spare-nic", "type": "nic"}`)
+	case "AddContainerReference":
+		body(`{"name": "spare-server", "type": "server"}`)
+	case "AddTopologyReference":
+		body(`{"name": "spare-rack", "type": "rack"}`)
+	case "ChangeContainerReference", "RemoveContainerReference":
+		r.path["component_name"] = "server"
+	case "ChangeTopologyReference", "RemoveTopologyReference":
+		r.path["component_name"] = "rack"
+	case "AddApplication":
+		r.query.Set("name", "another")
+	case "AttachTraceset":
+		w.client(t).Delete("/api/v1/configurations/" + r.path["config_id"] + "/traceset").Want(200)
+		body(`{"tracesetId": "` + w.traceset + `"}`)
+	case "StartSimulation":
+		body(`{"configurationId": "` + w.configuration + `", "name": "again", "duration": "1s"}`)
+	case "CloneTemplate":
+		body(`{"name": "clone", "workspaceId": "` + w.workspace + `"}`)
+	case "GetResultDownload":
+		r.query.Set("fileName", "summary.json")
+	case "GetBillingItem":
+		w.client(t).Eventually("/api/v1/billing/items", func(reply programtest.Reply) bool {
+			items, _ := reply.Object()["items"].([]any)
+			if len(items) > 0 {
+				r.path["id"] = text(items[0].(map[string]any)["billingItemId"])
+			}
+			return len(items) > 0
+		})
+	}
+	return r
+}
+
+func TestEveryOperationAnswers(t *testing.T) {
+	w := newWorld(t, programtest.Shared(t))
+	each(t, every, func(t *testing.T, op operation) {
+		switch r := w.request(t, op).send(w.client(t)); {
+		case op.id == "TerminateSimulation":
+			r.Refused(409, "CONFLICT") // it is completed
+		case r.Status >= 300:
+			t.Errorf("%d %s", r.Status, r.Body)
+		}
+	})
+}
