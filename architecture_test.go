@@ -76,6 +76,7 @@ func homes() map[string]set {
 		"github.com/alecthomas/kong":    {"cmd/"},
 		"github.com/caarlos0/env/":      {"cmd/"},
 		"github.com/klauspost/compress": {"simulator/", "runs"},
+		"google.golang.org/protobuf/":   {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":   {"commands", "rating", "projections", "prices", "reactions", "readapi"},
 		"github.com/google/uuid":        {"events", "commands", "infra/", "bench"},
 		"github.com/zeebo/blake3":       {"reactions", "api/submission"},
@@ -96,7 +97,7 @@ func reach() (pure, never map[string]set) {
 		"events":     {"github.com/google/uuid"},
 		"commands":   {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
 		"rating":     {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
-		"simulator/": {"github.com/klauspost/compress"},
+		"simulator/": {"github.com/klauspost/compress", "google.golang.org/protobuf/"},
 	}
 	never = map[string]set{
 		"writeapi":  append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),

@@ -1,0 +1,118 @@
+package chakra
+
+// NodeType says what a node does. The values are the schema's.
+type NodeType uint8
+
+// The node types that have a meaning here. Later versions of the schema have
+// more of them (storage, batch, checkpoint), which stand for nothing that is
+// simulated.
+const (
+	InvalidNode NodeType = iota
+	MetadataNode
+	MemoryLoadNode
+	MemoryStoreNode
+	ComputeNode
+	SendNode
+	ReceiveNode
+	CollectiveNode
+
+	lastNodeType NodeType = 10
+)
+
+// Collective is the kind of a collective operation. The values are the schema's.
+type Collective uint8
+
+// The kinds of collectives. NoCollective stands for a node without comm_type.
+const (
+	AllReduce Collective = iota
+	Reduce
+	AllGather
+	Gather
+	Scatter
+	Broadcast
+	AllToAll
+	ReduceScatter
+	ReduceScatterBlock
+	Barrier
+
+	NoCollective Collective = 255
+)
+
+// String is the schema's name of the kind.
+func (c Collective) String() string {
+	if c == NoCollective {
+		return "none"
+	}
+	return [...]string{
+		"ALL_REDUCE", "REDUCE", "ALL_GATHER", "GATHER", "SCATTER",
+		"BROADCAST", "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER",
+	}[c]
+}
+
+// Role is what replaying a node takes.
+type Role uint8
+
+// The roles of nodes.
+const (
+	Silent  Role = iota // nothing
+	Compute             // Duration microseconds of the rank
+	Send
+	Receive
+	Collect // a part in a collective
+)
+
+// Absent is the rank of a peer, and the tag, that a node does not give.
+const Absent = -1 << 63
+
+// Node is one operation of a rank.
+type Node struct {
+	Offset int64 // of the record, in bytes of the decompressed file
+	ID     uint64
+	Name   string
+	Type   NodeType
+
+	// Data names the nodes of the same file that must be over before this one
+	// starts; some may be missing. Control names the callers in the program
+	// that was traced, which is no order: real traces have nodes that call
+	// themselves, and callers that depend on what they called.
+	Data, Control []uint64
+
+	Start, Duration uint64 // µs
+	CPU             bool   // is_cpu_op
+	Operations      uint64 // num_ops: floating-point operations
+	TensorSize      uint64 // tensor_size: bytes
+
+	// Of a communication.
+	Collective          Collective // comm_type of a CollectiveNode, or NoCollective
+	Size                uint64     // comm_size: bytes
+	Source, Destination int64      // comm_src, comm_dst: ranks, or Absent
+	Tag                 int64      // comm_tag, or Absent
+	Priority            int64      // comm_priority
+	Group               string     // pg_name: the process group, or empty for all ranks
+}
+
+// Role is what replaying the node takes. A collective without a kind is the
+// CPU's side of one that the trace has a node of its own for: it computes.
+func (n *Node) Role() Role {
+	switch n.Type {
+	case ComputeNode:
+		return Compute
+	case SendNode:
+		return Send
+	case ReceiveNode:
+		return Receive
+	case CollectiveNode:
+		if n.Collective == NoCollective {
+			return Compute
+		}
+		return Collect
+	default:
+		return Silent
+	}
+}
+
+// Metadata is what a file says of itself.
+type Metadata struct {
+	Version string // of the format; often empty
+	Schema  string // of the trace that it was converted from; often empty
+}

@@ -1,0 +1,177 @@
+package chakra
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// The formats of rank files, as a library's format has them.
+const (
+	FormatBinary = "chakra_et_v1"
+	FormatJSON   = "chakra_json_v1"
+)
+
+// Reader streams the trace of one rank. It needs no closing.
+type Reader struct {
+	src    *source
+	form   form
+	format string
+	meta   Metadata
+	limits Limits
+
+	node   Node
+	raw    raw
+	group  string // of the last node that named one
+	offset int64  // where the next record starts
+	at     int64  // where the record at hand starts
+	count  int64  // its number; 0 for the metadata
+	hasID  bool   // its id is known
+	err    error  // what Next ended with
+}
+
+// form is one of the two ways in which records are written.
+type form interface {
+	metadata() error
+	next(n *Node) error // io.EOF after the last one
+}
+
+// What whole files are refused for.
+const (
+	emptyFile    fileRefusal = "the file is empty"
+	notTrace     fileRefusal = "this is not a Chakra trace: neither its binary form nor its JSON forms"
+	oldNodes     fileRefusal = "this is an older Chakra layout (proto2), which starts with a node instead of the metadata; convert it to the current schema"
+	oldMetadata  fileRefusal = "this is an older Chakra layout, whose metadata has no version; convert it to the current schema"
+	hostTrace    fileRefusal = "this is a PyTorch host execution trace, not a Chakra trace; link it with the profiler's trace and convert it with Chakra's tools"
+	profile      fileRefusal = "this is a profiler's trace (Kineto), not a Chakra trace; link it with the host execution trace and convert it with Chakra's tools"
+	nodesOnly    fileRefusal = "this starts with a node; the first object has to be the metadata"
+	archive      fileRefusal = "this is a tar archive, not the trace of one rank"
+	twicePressed fileRefusal = "this is compressed twice"
+)
+
+// NewReader reads the file's head and its metadata. Zero limits stand for their
+// defaults. The error is an *Error if the file is not a trace that can be read,
+// otherwise it wraps what r failed with.
+func NewReader(r io.Reader, limits Limits) (*Reader, error) {
+	reader := &Reader{limits: limits.withDefaults()}
+	var err error
+	if reader.src, err = newSource(r, reader.limits); err != nil {
+		return nil, reader.place(err)
+	}
+	head, err := reader.src.Peek(sniffSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, reader.place(err)
+	}
+	if err := reader.sniff(head); err != nil {
+		return nil, reader.place(err)
+	}
+	if err := reader.form.metadata(); err != nil {
+		return nil, reader.place(err)
+	}
+	return reader, nil
+}
+
+// sniff chooses the form by the first decompressed bytes.
+func (r *Reader) sniff(head []byte) error {
+	switch {
+	case len(head) == 0:
+		return emptyFile
+	case isGzip(head), isZstd(head):
+		return twicePressed
+	case len(head) > 262 && string(head[257:262]) == "ustar":
+		return archive
+	case isJSON(head):
+		r.form, r.format = newJSONForm(r), FormatJSON
+	case isBinary(head):
+		r.form, r.format = &binaryForm{Reader: r}, FormatBinary
+	default:
+		return notTrace
+	}
+	return nil
+}
+
+// isJSON looks for an object with a name in it, or without anything. A record
+// of 123 bytes starts with the same byte, but no quotation mark follows it.
+func isJSON(head []byte) bool {
+	const space = " \t\r\n"
+	inner, ok := bytes.CutPrefix(bytes.TrimLeft(head, space), []byte("{"))
+	inner = bytes.TrimLeft(inner, space)
+	return ok && len(inner) > 0 && (inner[0] == '"' || inner[0] == '}')
+}
+
+// isBinary looks for a length and, within it, the tag of a field that metadata
+// has, or that a node has which older layouts start with.
+func isBinary(head []byte) bool {
+	length, n := protowire.ConsumeVarint(head)
+	if n < 0 {
+		return false
+	}
+	if length == 0 || n == len(head) {
+		return true
+	}
+	switch head[n] {
+	case 0x08, 0x0a, 0x12, 0x18:
+		return true
+	default:
+		return false
+	}
+}
+
+// Format is FormatBinary or FormatJSON.
+func (r *Reader) Format() string { return r.format }
+
+// Metadata is what the file says of itself.
+func (r *Reader) Metadata() Metadata { return r.meta }
+
+// Next reads the next node, which is good until the next call. After the last
+// one the error is io.EOF; otherwise it is as NewReader's.
+func (r *Reader) Next() (*Node, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	r.count++
+	r.hasID = false
+	r.reset(&r.node)
+	err := r.form.next(&r.node)
+	if errors.Is(err, io.EOF) {
+		r.err = io.EOF
+		return nil, io.EOF
+	}
+	if err == nil {
+		err = r.settle(&r.node)
+		r.hasID = true
+	}
+	if err == nil && r.count > r.limits.Nodes {
+		err = fileRefusal(fmt.Sprintf("the file has more than %d nodes", r.limits.Nodes))
+	}
+	if err != nil {
+		r.err = r.place(err)
+		return nil, r.err
+	}
+	r.node.Offset = r.at
+	return &r.node, nil
+}
+
+// place makes an Error of a refusal, with the record at hand.
+func (r *Reader) place(err error) error {
+	if r.src != nil {
+		err = r.src.failure(err)
+	}
+	var reason refusal
+	var ofFile fileRefusal
+	switch {
+	case errors.As(err, &ofFile):
+		return &Error{Record: -1, Reason: string(ofFile)}
+	case errors.As(err, &reason):
+		e := &Error{Offset: r.at, Record: r.count, HasID: r.hasID, Reason: string(reason)}
+		if r.hasID {
+			e.Node = r.node.ID
+		}
+		return e
+	default:
+		return fmt.Errorf("read trace: %w", err)
+	}
+}
