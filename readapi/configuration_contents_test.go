@@ -225,6 +225,7 @@ func TestAccessToConfigurationContents(t *testing.T) {
 	gone := configured(t, p.User(t, account), twoTiers("gone"))
 	p.User(t, account).Delete(gone).Want(204)
 	for _, part := range []string{
+		"", "/versions", "/versions/1",
 		"/applications", "/components", "/containers", "/containers/rack/allowed", "/links", "/software-version", "/traceset", "/diff",
 	} {
 		p.User(t, account).Get(path + part).Want(200)

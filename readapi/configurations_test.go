@@ -87,3 +87,40 @@ func TestGetConfiguration(t *testing.T) {
 	p.User(t, programtest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
 }
+
+// Versions keep what they were: document, status and time.
+func TestVersionsOfAConfiguration(t *testing.T) {
+	t.Parallel()
+	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	path := configured(t, user, twoTiers("versions"))
+	user.Post(path+"/validate", nil).Want(200)
+	first := user.Get(path).Want(200).Object()
+	second := changed(t, user, path, object{"name": "renamed", "links": []object{}})
+
+	versions := user.Get(path + "/versions").Want(200).Object()["versions"]
+	if diff := cmp.Diff([]any{
+		object{"version": 2.0, "status": "draft", "createdAt": second["modifiedAt"]},
+		object{"version": 1.0, "status": first["status"], "createdAt": first["createdAt"]},
+	}, versions); diff != "" || first["status"] != "invalid" {
+		t.Errorf("versions, of which the first is %v (-want +got):\n%s", first["status"], diff)
+	}
+	for version, whole := range map[string]object{"1": first, "2": second} {
+		want := object{"version": whole["version"], "createdAt": second["modifiedAt"]}
+		if version == "1" {
+			want["createdAt"] = first["createdAt"]
+		}
+		for _, member := range []string{"components", "containers", "applications", "links", "topology", "globalParameters"} {
+			want[member] = whole[member]
+		}
+		reply := user.Get(path + "/versions/" + version).Want(200)
+		if diff := cmp.Diff(want, reply.Object()); diff != "" || reply.Header.Get("ETag") != "" {
+			t.Errorf("version %s, entity tag %q (-want +got):\n%s", version, reply.Header.Get("ETag"), diff)
+		}
+	}
+	for tags, want := range map[string]int{`"1"`: 200, `"2"`: 304, `"1", "2"`: 304, `*`: 304, `2`: 200} {
+		reply := user.Get(path, programtest.Header{Name: "If-None-Match", Value: tags}).Want(want)
+		if reply.Header.Get("ETag") != `"2"` {
+			t.Errorf("If-None-Match %s: entity tag %s", tags, reply.Header.Get("ETag"))
+		}
+	}
+}
