@@ -8,7 +8,7 @@ import (
 	"netsim/simulator/topology"
 )
 
-const pathTopology = "$.topology.components"
+const pathTopology = "$.topology"
 
 // topology checks that the references make a network that can be simulated.
 func (c *checker) topology() {
@@ -99,23 +99,23 @@ func (c *checker) cut() {
 func (c *checker) wire() {
 	fabric, err := c.doc.Fabric()
 	if err != nil {
-		c.err("CONSTRAINT_VIOLATION", place{"", "", "$.topology"}, "the topology cannot be wired: %s", err)
+		c.err("CONSTRAINT_VIOLATION", place{"", "", pathTopology}, "the topology cannot be wired: %s", err)
 		return
 	}
 	a, b, apart, err := fabric.Apart()
 	switch {
 	case err != nil:
-		c.err("CONSTRAINT_VIOLATION", place{"", "", "$.topology"}, "%s; give the switches of a tier equal numbers of links", err)
+		c.err("CONSTRAINT_VIOLATION", place{"", "", pathTopology}, "%s; give the switches of a tier equal numbers of links", err)
 		return
 	case apart:
 		one, other := fabric.Nodes[fabric.Hosts[a].Server], fabric.Nodes[fabric.Hosts[b].Server]
-		c.err("DISCONNECTED", place{other.Component, "", "$.topology"},
+		c.err("DISCONNECTED", place{other.Component, "", pathTopology},
 			"no path joins %s and %s; raise NumUpLinks of the switches above them, so that both racks reach a common switch", one.Name(), other.Name())
 		return
 	}
 	c.fabric = fabric
 	c.ports(fabric)
-	c.info("PREPROCESSOR_VALIDATION_NOTE", place{"", "", "$.topology"}, "topology derived: %d servers, %d switches, %d links, %d tiers",
+	c.info("PREPROCESSOR_VALIDATION_NOTE", place{"", "", pathTopology}, "topology derived: %d servers, %d switches, %d links, %d tiers",
 		len(fabric.Hosts), fabric.Switches(), len(fabric.Links), c.doc.Topology.TopologyTiers)
 }
 

@@ -84,13 +84,16 @@ func TestComplete(t *testing.T) {
 func TestCompleteRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to, want string }{
-		"a name twice":             {`"name": "nic", "version"`, `"name": "leaf", "version"`, "components[1].name 'leaf' is taken by components[0].name"},
-		"a layer as component":     {`"type": "nic", "model"`, `"type": "layer", "model"`, "components[1].type must be one of [switch, nic, gpu, server], got 'layer'"},
-		"children of a switch":     {`"typedParameters": {"NumDownLinks": {"value": 8, "type": "uint"}}`, `"components": [{"name": "nic", "type": "nic"}]`, "components[0].components must be empty: only a server has children"},
-		"a section of the service": {`"SimulationParameters"`, `"ComputeConfiguration"`, "globalParameters.ComputeConfiguration is set by the service"},
-		"an unknown section":       {`"SimulationParameters"`, `"Other"`, "globalParameters.Other is unknown"},
-		"a parent of a nic":        {`{"name": "nic", "type": "nic"}`, `{"name": "nic", "type": "nic", "parentApplicationName": "x"}`, "components[2].components[0].parentApplicationName is only for applications, the type is 'nic'"},
-		"a reference twice":        {`{"name": "leaf", "type": "switch"}`, `{"name": "leaf", "type": "switch"}, {"name": "leaf", "type": "switch"}`, "containers[0].components[1].name 'leaf' is referenced twice"},
+		"a name twice":              {`"name": "nic", "version"`, `"name": "leaf", "version"`, "components[1].name 'leaf' is taken by components[0].name"},
+		"a layer as component":      {`"type": "nic", "model"`, `"type": "layer", "model"`, "components[1].type must be one of [switch, nic, gpu, server], got 'layer'"},
+		"children of a switch":      {`"typedParameters": {"NumDownLinks": {"value": 8, "type": "uint"}}`, `"components": [{"name": "nic", "type": "nic"}]`, "components[0].components must be empty: only a server has children"},
+		"a section of the service":  {`"SimulationParameters"`, `"ComputeConfiguration"`, "globalParameters.ComputeConfiguration is set by the service"},
+		"an unknown section":        {`"SimulationParameters"`, `"Other"`, "globalParameters.Other is unknown"},
+		"a parent of a nic":         {`{"name": "nic", "type": "nic"}`, `{"name": "nic", "type": "nic", "parentApplicationName": "x"}`, "components[2].components[0].parentApplicationName is only for applications, the type is 'nic'"},
+		"a reference in two groups": {`{"name": "leaf", "type": "switch"}`, `{"name": "leaf", "type": "switch", "group": "a"}, {"name": "leaf", "type": "switch", "group": "b"}`, "containers[0].components[1].name 'leaf' is referenced twice"},
+		"a switch as container":     {`"type": "rack", "name"`, `"type": "switch", "name"`, "containers[0].type must be one of [rack, pod], got 'switch'"},
+		"a type of nothing":         {`"type": "application", "trafficType"`, `"type": "other", "trafficType"`, "applications[0].type must be one of [application], got 'other'"},
+		"a reference twice":         {`{"name": "leaf", "type": "switch"}`, `{"name": "leaf", "type": "switch"}, {"name": "leaf", "type": "switch"}`, "containers[0].components[1].name 'leaf' is referenced twice"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,8 +117,14 @@ func TestCheckParams(t *testing.T) {
 		`{"A": {"value": -1, "type": "uint"}}`:  "p.A.value must be that of a uint, got -1",
 		`{"A": {"value": 1, "type": "colour"}}`: "p.A.value must be that of a colour, got 1",
 		`{"A": {"value": 1, "type": 2}}`:        "p.A.type must be a string",
-		`{"A": {"value": 1, "type": "uint", "unit": 3}}`: "p.A.unit must be a string",
-		`{"A": {"value": 1, "type": "uint", "min": 3}}`:  "p.A.min is unknown",
+		`{"A": {"value": 1, "type": "uint", "unit": 3}}`:             "p.A.unit must be a string",
+		`{"A": {"value": 1, "type": "uint", "min": 3}}`:              "p.A.min is unknown",
+		`{"A": {"value": 1e999, "type": "double"}}`:                  "p.A.value 1e999 is too large",
+		`{"value": 1, "type": "uint"}`:                               "p.type must be an object",
+		strings.Repeat(`{"A":`, 16) + `{}` + strings.Repeat(`}`, 16): "p" + strings.Repeat(".A", 16) + " is more than 16 levels deep",
+		strings.Repeat(`{"A":`, 15) + `{}` + strings.Repeat(`}`, 15): "",
+		`{"` + strings.Repeat("A", 128) + `": {}}`:                   "",
+		`{"` + strings.Repeat("A", 129) + `": {}}`:                   "p." + strings.Repeat("A", 64) + " is longer than 128 characters",
 	} {
 		got := ""
 		if err := validation.CheckParams("p", []byte(text)); err != nil {
@@ -124,60 +133,6 @@ func TestCheckParams(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
-	}
-}
-
-func TestCheck(t *testing.T) {
-	t.Parallel()
-	ready := &validation.Traceset{Status: "ready", Ranks: 8}
-	note := slices.Clip([]string{"PREPROCESSOR_VALIDATION_NOTE"})
-	for name, c := range map[string]struct {
-		from, to string
-		traceset *validation.Traceset
-		want     []string
-	}{
-		"nothing wrong":           {traceset: ready, want: note},
-		"no traceset":             {want: append([]string{"TRACESET_REQUIRED"}, note...)},
-		"a deleted traceset":      {traceset: &validation.Traceset{Status: "deleted"}, want: append([]string{"TRACESET_DELETED"}, note...)},
-		"a traceset on its way":   {traceset: &validation.Traceset{Status: "processing"}, want: append([]string{"TRACESET_NOT_READY"}, note...)},
-		"too many ranks":          {traceset: &validation.Traceset{Status: "ready", Ranks: 9}, want: append([]string{"RANKS_EXCEED_SERVERS"}, note...)},
-		"too few ranks":           {traceset: &validation.Traceset{Status: "ready", Ranks: 7}, want: append(note, "SERVERS_EXCEED_RANKS")},
-		"no application":          {from: `{"type": "application", "trafficType": "coordinated", "name": "workload", "model": "chakra-workload-v1", "version": "1.0.0"}`, want: []string{"APPLICATION_REQUIRED", note[0]}},
-		"an unknown model":        {from: "roce-nic-v1", to: "other-nic-v1", traceset: ready, want: []string{"NIC_NOT_SUPPORTED", "UNKNOWN_MODEL"}},
-		"an unknown version":      {from: `"nic", "version": "1.0.0"`, to: `"nic", "version": "9.0.0"`, traceset: ready, want: []string{"UNKNOWN_MODEL"}},
-		"a model of another type": {from: `"model": "roce-nic-v1"`, to: `"model": "gpu-v1"`, traceset: ready, want: []string{"CONSTRAINT_VIOLATION", "NIC_NOT_SUPPORTED"}},
-		"a reference to nothing":  {from: `{"name": "server", "type"`, to: `{"name": "ghost", "type"`, traceset: ready, want: []string{"UNKNOWN_REFERENCE", "UNREFERENCED_COMPONENT"}},
-		"a rack in itself":        {from: `{"name": "leaf", "type": "switch"}`, to: `{"name": "rack", "type": "rack"}`, traceset: ready, want: []string{"CONSTRAINT_VIOLATION", "UNREFERENCED_COMPONENT"}},
-		"no server":               {from: `, {"name": "server", "type": "server", "count": 8}`, traceset: ready, want: []string{"RANKS_EXCEED_SERVERS", "TOPOLOGY_EMPTY", "UNREFERENCED_COMPONENT"}},
-		"other tiers":             {from: `"topologyTiers": 1`, to: `"topologyTiers": 2`, traceset: ready, want: []string{"TIER_MISMATCH"}},
-		"no switch":               {from: `{"name": "leaf", "type": "switch"}, `, traceset: ready, want: []string{"DISCONNECTED", "UNREFERENCED_COMPONENT"}},
-		"two racks apart":         {from: `{"name": "rack", "type": "rack"}`, to: `{"name": "rack", "type": "rack", "count": 2}`, traceset: ready, want: []string{"SERVERS_EXCEED_RANKS", "TIER_MISMATCH"}},
-		"more than can be":        {from: `"count": 8`, to: `"count": 1048576`, traceset: ready, want: []string{"CONSTRAINT_VIOLATION", "SERVERS_EXCEED_RANKS"}},
-		"too few ports":           {from: `"value": 8`, to: `"value": 0`, traceset: &validation.Traceset{Status: "ready", Ranks: 80}, want: append(note, "RANKS_EXCEED_SERVERS")},
-		"an unknown parameter":    {from: `"NumDownLinks"`, to: `"Other"`, traceset: ready, want: []string{"CONSTRAINT_VIOLATION"}},
-		"a parameter's type":      {from: `"value": 8, "type": "uint"`, to: `"value": 8, "type": "double"`, traceset: ready, want: []string{"CONSTRAINT_VIOLATION"}},
-		"a parameter's unit":      {from: `"value": 8, "type": "uint"`, to: `"value": 8, "type": "uint", "unit": "B"`, traceset: ready, want: []string{"PARAMETER_UNIT_INVALID"}},
-		"a value of no enum":      {from: `{"NumDownLinks": {"value": 8, "type": "uint"}}`, to: `{"EcmpHashMethod": {"value": "md5", "type": "string"}}`, traceset: ready, want: []string{"PARAMETER_NOT_IN_ENUM"}},
-		"a value out of range":    {from: `{"NumDownLinks": {"value": 8, "type": "uint"}}`, to: `{"LoadBalancingFlowlet": {"Gap": {"value": 3, "type": "timeval", "unit": "s"}}}`, traceset: ready, want: []string{"PARAMETER_OUT_OF_RANGE"}},
-		"too little capacity":     {from: `{"NumDownLinks": {"value": 8, "type": "uint"}}`, to: `{"SwitchingCapacity": {"value": 1, "type": "datarate", "unit": "Gbps"}}`, traceset: ready, want: append(note, "SWITCH_OVERSUBSCRIBED")},
-		"another logical group":   {from: `"version": "1.0.0", "components": [{"name": "nic"`, to: `"version": "1.0.0", "typedParameters": {"LogicalGroupId": {"value": 3, "type": "uint"}}, "components": [{"name": "nic"`, traceset: ready, want: []string{"LOGICAL_GROUP_MISMATCH", note[0]}},
-		"an uneven distribution": {from: `"topologyTiers": 1`, to: `"topologyTiers": 1, "appDistribution": {"randomApplicationDistribution": [
-			{"name": "c", "parentApplication": "workload", "applicationType": "client", "distributionPercent": {"distributionId": "c", "value": 0.5}}]}`, traceset: ready, want: []string{"DISTRIBUTION_SUM", note[0]}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := read(t, rack)
-			if c.from != "" {
-				d = read(t, rack, c.from, c.to)
-			}
-			if err := validation.Complete(d); err != nil {
-				t.Fatal(err)
-			}
-			slices.Sort(c.want)
-			if diff := cmp.Diff(c.want, codes(validation.Check(d, validation.Attachments{Traceset: c.traceset}))); diff != "" {
-				t.Errorf("codes (-want +got):\n%s\n%+v", diff, validation.Check(d, validation.Attachments{Traceset: c.traceset}))
-			}
-		})
 	}
 }
 

@@ -37,7 +37,6 @@ func (c *checker) applications() {
 	if len(list) > 1 {
 		c.err("APPLICATION_NOT_ALONE", at, "a chakra application must be the only one and there are %d; delete the others or '%s'", len(list), a.Name)
 	}
-	c.servers()
 	c.ranks(at, c.grouped(a, at))
 	c.algorithms(a, at)
 }
@@ -62,17 +61,20 @@ func (c *checker) ranks(at place, grouped bool) {
 	switch ranks, servers := float64(t.Ranks), e.placeable; {
 	case ranks > servers:
 		c.err("RANKS_EXCEED_SERVERS", at,
-			"the traceset has %d ranks and logical group %v %.0f servers with a nic; add servers or attach a smaller traceset", t.Ranks, c.group, servers)
+			"the traceset has %d ranks, and %.0f servers with a nic are in logical group %v; add servers or attach a smaller traceset", t.Ranks, servers, c.group)
 	case ranks < servers:
 		c.warn("SERVERS_EXCEED_RANKS", at,
-			"the traceset has %d ranks and logical group %v %.0f servers with a nic, some of which stay idle; remove servers or attach a larger traceset",
-			t.Ranks, c.group, servers)
+			"the traceset has %d ranks, and %.0f servers with a nic are in logical group %v, some of which stay idle; remove servers or attach a larger traceset",
+			t.Ranks, servers, c.group)
 	}
 }
 
 // servers checks that the servers in the network have the NIC that a chakra
 // application runs on.
 func (c *checker) servers() {
+	if !c.chakra {
+		return
+	}
 	for _, d := range c.all {
 		if d.kind != design.TypeServer || !c.reached[d.name] {
 			continue

@@ -1,0 +1,94 @@
+package validation_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/simulator/design"
+)
+
+var steps = regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_]*)|\[([0-9]+)\]|\['((?:[^'\\]|\\.)*)'\])`)
+
+// resolves follows a JSONPath in a document. Its last steps may lead to what
+// is missing, as long as they lead into an object.
+func resolves(t testing.TB, d *design.Document, path string) bool {
+	t.Helper()
+	at := asJSON(t, d)
+	if at == nil {
+		return true
+	}
+	rest, found := strings.CutPrefix(path, "$")
+	for found && rest != "" {
+		m := steps.FindStringSubmatch(rest)
+		if m == nil {
+			return false
+		}
+		rest = rest[len(m[0]):]
+		name := m[1]
+		if m[3] != "" {
+			unquoted, err := strconv.Unquote(`"` + strings.ReplaceAll(m[3], `\'`, `'`) + `"`)
+			if err != nil {
+				return false
+			}
+			name = unquoted
+		}
+		switch v := at.(type) {
+		case map[string]any:
+			next, there := v[name]
+			if m[2] != "" {
+				return false
+			}
+			if !there {
+				return !strings.Contains(rest, "[") // a parameter, or its section, is missing
+			}
+			at = next
+		case []any:
+			i, err := strconv.Atoi(m[2])
+			if err != nil || i >= len(v) {
+				return false
+			}
+			at = v[i]
+		default:
+			return false
+		}
+	}
+	return found
+}
+
+// TestCodes: the code says each code of the documents, with its severity, and
+// no other.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	packages, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0) //nolint:staticcheck // one directory of plain files
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{}
+	severity := map[string]string{"err": "error", "warn": "warning", "info": "info"}
+	ast.Inspect(packages["validation"], func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		method, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || severity[method.Sel.Name] == "" || len(call.Args) == 0 {
+			return true
+		}
+		if code, ok := call.Args[0].(*ast.BasicLit); ok {
+			said[strings.Trim(code.Value, `"`)] = severity[method.Sel.Name]
+		}
+		return true
+	})
+	if diff := cmp.Diff(golden(), maps.Clone(said)); diff != "" {
+		t.Errorf("codes (-want +got):\n%s", diff)
+	}
+}
