@@ -91,14 +91,17 @@ func openObjects(dir string) (*posix.Posix, error) {
 		return nil, err
 	}
 	if where == "xattr" {
-		return posix.New(files, meta.XattrMeta{}, posix.PosixOpts{})
+		return posix.New(files, meta.XattrMeta{}, posix.PosixOpts{CopyObjectThreshold: copyLimit})
 	}
 	store, err := meta.NewSideCar(sidecar)
 	if err != nil {
 		return nil, err
 	}
-	return posix.New(files, store, posix.PosixOpts{SideCarDir: sidecar})
+	return posix.New(files, store, posix.PosixOpts{SideCarDir: sidecar, CopyObjectThreshold: copyLimit})
 }
+
+// copyLimit is the largest object that is copied at once, that of Amazon's S3.
+const copyLimit = 5 << 30
 
 // answers waits until something accepts connections on addr, or returns why
 // the server that should have done so ended.

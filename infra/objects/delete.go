@@ -55,3 +55,8 @@ func (s *Store) deleteAll(ctx context.Context, batch []types.ObjectIdentifier) e
 	}
 	return nil
 }
+
+// Delete deletes one object. One that is not there is deleted.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	return s.deleteAll(ctx, []types.ObjectIdentifier{{Key: &key}})
+}

@@ -1,0 +1,64 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+const (
+	copyWhole = 1 << 30 // bytes; S3 copies at most 5 GB at once
+	copyPart  = 1 << 30
+)
+
+// Copy copies an object within the store, which moves no content through this
+// process. An object that is there is replaced.
+func (s *Store) Copy(ctx context.Context, from, to string) error {
+	info, err := s.Head(ctx, from)
+	if err != nil {
+		return err
+	}
+	// Some stores read a plus as a space.
+	source := s.bucket + "/" + strings.ReplaceAll((&url.URL{Path: from}).EscapedPath(), "+", "%2B")
+	if info.Size > copyWhole {
+		return s.copyParts(ctx, source, to, info)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*callTimeout)
+	defer cancel()
+	_, err = s.client.CopyObject(ctx, &s3.CopyObjectInput{Bucket: &s.bucket, Key: &to, CopySource: &source})
+	return wrap(err, "copy "+from+" to", to)
+}
+
+// copyParts copies an object part by part.
+func (s *Store) copyParts(ctx context.Context, source, to string, info Info) error {
+	id, err := s.BeginParts(ctx, to, info.ContentType)
+	if err != nil {
+		return err
+	}
+	var parts []types.CompletedPart
+	for at := int64(0); at < info.Size; at += copyPart {
+		number := aws.Int32(int32(len(parts) + 1))
+		part, cancel := context.WithTimeout(ctx, 10*callTimeout)
+		out, err := s.client.UploadPartCopy(part, &s3.UploadPartCopyInput{
+			Bucket: &s.bucket, Key: &to, UploadId: &id, PartNumber: number, CopySource: &source,
+			CopySourceRange: aws.String(fmt.Sprintf("bytes=%d-%d", at, min(at+copyPart, info.Size)-1)),
+		})
+		cancel()
+		if err != nil {
+			_ = s.DropParts(context.WithoutCancel(ctx), to, id) // the first error is the one to tell
+			return wrap(err, "copy a part to", to)
+		}
+		parts = append(parts, types.CompletedPart{PartNumber: number, ETag: out.CopyPartResult.ETag})
+	}
+	joining, cancel := context.WithTimeout(ctx, 10*callTimeout)
+	defer cancel()
+	_, err = s.client.CompleteMultipartUpload(joining, &s3.CompleteMultipartUploadInput{
+		Bucket: &s.bucket, Key: &to, UploadId: &id, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
+	})
+	return wrap(err, "copy to", to)
+}

@@ -1,0 +1,94 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
+
+	"netsim/fault"
+)
+
+// Part is one part of an object that a client uploads.
+type Part struct {
+	Number int32  // from 1
+	ETag   string // as the store answered the client's PUT
+}
+
+// BeginParts begins an object whose parts clients put to links of PresignPart,
+// and returns the store's id of it.
+func (s *Store) BeginParts(ctx context.Context, key, contentType string) (id string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	out, err := s.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
+		Bucket: &s.bucket, Key: &key, ContentType: &contentType,
+	})
+	if err != nil {
+		return "", wrap(err, "begin", key)
+	}
+	return aws.ToString(out.UploadId), nil
+}
+
+// PresignPart returns a link to put a part to; a part that is put twice is what
+// it was put as last. The store is not asked.
+func (s *Store) PresignPart(ctx context.Context, key, id string, number int32, life time.Duration) (Link, error) {
+	signed := s.now().UTC().Truncate(time.Second)
+	request, err := s.presign.PresignUploadPart(ctx, &s3.UploadPartInput{
+		Bucket: &s.bucket, Key: &key, UploadId: &id, PartNumber: &number,
+	}, func(o *s3.PresignOptions) {
+		o.Expires = life
+		o.Presigner = signerAt{at: signed, signer: o.Presigner}
+	})
+	if err != nil {
+		return Link{}, fmt.Errorf("presign part %d of %s: %w", number, key, err)
+	}
+	return Link{URL: request.URL, Expires: signed.Add(life)}, nil
+}
+
+// JoinParts makes the object of its parts, in ascending order. Parts that are
+// not there, have other entity tags or are too small are fault.Validation. When
+// the object is there already, of these parts or not, nothing is done.
+func (s *Store) JoinParts(ctx context.Context, key, id string, parts []Part) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*callTimeout) // the store may join the parts now
+	defer cancel()
+	list := make([]types.CompletedPart, len(parts))
+	for i, p := range parts {
+		list[i] = types.CompletedPart{PartNumber: aws.Int32(p.Number), ETag: aws.String(p.ETag)}
+	}
+	_, err := s.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
+		Bucket: &s.bucket, Key: &key, UploadId: &id,
+		MultipartUpload: &types.CompletedMultipartUpload{Parts: list},
+	})
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return wrap(err, "join the parts of", key)
+	}
+	switch api.ErrorCode() {
+	case "InvalidPart", "InvalidPartOrder", "EntityTooSmall", "MalformedXML", "InvalidArgument":
+		return &fault.Fault{
+			Code: fault.Validation, Message: "parts do not match what was uploaded",
+			Cause: fmt.Errorf("join the parts of %s: %w", key, err),
+		}
+	case "NoSuchUpload": // joined before, or aborted
+		_, found := s.Head(ctx, key)
+		return found
+	}
+	return wrap(err, "join the parts of", key)
+}
+
+// DropParts removes what was uploaded of an object. What is joined or dropped
+// already stays as it is.
+func (s *Store) DropParts(ctx context.Context, key, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := s.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.bucket, Key: &key, UploadId: &id})
+	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == "NoSuchUpload" {
+		return nil
+	}
+	return wrap(err, "drop the parts of", key)
+}

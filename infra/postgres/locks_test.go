@@ -1,0 +1,91 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/infra/postgres"
+	"netsim/infra/teststack"
+)
+
+func newLocks(t *testing.T, url string) postgres.Locks {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return postgres.Locks{Pool: pool}
+}
+
+func TestLocks(t *testing.T) {
+	t.Parallel()
+	url := teststack.Postgres(t)
+	one, two := newLocks(t, url), newLocks(t, url)
+	ctx := t.Context()
+	release, err := one.Try(ctx, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []postgres.Locks{one, two} {
+		if _, err := l.Try(ctx, "a"); !errors.Is(err, postgres.ErrHeld) {
+			t.Errorf("a lock that is held: %v", err)
+		}
+		if _, err := l.Wait(ctx, "a", time.Millisecond); !errors.Is(err, postgres.ErrHeld) {
+			t.Errorf("a lock that stays held: %v", err)
+		}
+	}
+	other, err := two.Try(ctx, "b")
+	if err != nil {
+		t.Fatalf("another lock: %v", err)
+	}
+	other()
+	waiting := make(chan error)
+	go func() {
+		got, err := two.Wait(context.WithoutCancel(ctx), "a", time.Minute)
+		if err == nil {
+			got()
+		}
+		waiting <- err
+	}()
+	release()
+	if err := <-waiting; err != nil {
+		t.Errorf("a lock that came free: %v", err)
+	}
+	again, err := one.Try(ctx, "a")
+	if err != nil {
+		t.Fatalf("a lock that was released: %v", err)
+	}
+	again()
+}
+
+// A holder that is gone holds nothing.
+func TestALockEndsWithItsSession(t *testing.T) {
+	t.Parallel()
+	url := teststack.Postgres(t)
+	one, two := newLocks(t, url), newLocks(t, url)
+	ctx := t.Context()
+	release, err := one.Try(ctx, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := two.Pool.Exec(ctx, `
+		SELECT pg_terminate_backend(pid) FROM pg_locks
+		WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`); err != nil {
+		t.Fatal(err)
+	}
+	got, err := two.Wait(ctx, "a", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got()
+	release() // of what is gone
+	if got, err = one.Wait(ctx, "a", time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	got()
+}
