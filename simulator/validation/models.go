@@ -74,10 +74,37 @@ func (c *checker) model(d *declaration) {
 
 // parameters checks a tree against the parameters that it should have.
 func (c *checker) parameters(name, path string, p design.Params, m *model) {
+	known := 0
 	for i := range m.Parameters {
-		c.parameter(name, path, p, &m.Parameters[i])
+		want := &m.Parameters[i]
+		if node, _ := find(p, want.Path); node.Leaf != nil {
+			known++
+		}
+		code, message := parameter(p, want)
+		if code == "" {
+			continue
+		}
+		at := place{name, want.Path, path}
+		for s := range strings.SplitSeq(want.Path, ".") {
+			at.path += step(s)
+		}
+		c.err(code, at, "%s", message)
 	}
-	c.strangers(place{name, "", path}, p, m)
+	if leaves(p) > known {
+		c.strangers(place{name, "", path}, p, m)
+	}
+}
+
+func leaves(p design.Params) int {
+	n := 0
+	for _, node := range p {
+		if node.Leaf != nil {
+			n++
+		} else {
+			n += leaves(node.Branch)
+		}
+	}
+	return n
 }
 
 // strangers finds the leaves that the model does not have.

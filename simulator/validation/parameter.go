@@ -9,49 +9,44 @@ import (
 	"netsim/simulator/design"
 )
 
-// parameter checks one parameter against its schema: that it is there, and its
-// type, unit, choice and range.
-func (c *checker) parameter(name, path string, p design.Params, want *catalogue.Parameter) {
-	at := place{name, want.Path, path}
-	for s := range strings.SplitSeq(want.Path, ".") {
-		at.path += step(s)
-	}
+// parameter checks one parameter against its schema. It returns the code of
+// what is wrong with it, if anything is, and the message.
+func parameter(p design.Params, want *catalogue.Parameter) (code, message string) {
 	node, there := find(p, want.Path)
+	leaf := node.Leaf
 	switch {
 	case !there:
-		c.err("PARAMETER_MISSING", at, "parameter %s is missing; give it a %s such as %s", want.Path, want.Default.Type, quantity(&want.Default))
-		return
-	case node.Leaf == nil:
-		c.err("CONSTRAINT_VIOLATION", at, "parameter %s is a section of parameters; give it a %s such as %s",
-			want.Path, want.Default.Type, quantity(&want.Default))
-		return
-	}
-	leaf := node.Leaf
-	if leaf.Type != want.Default.Type || !wellTyped(leaf.Type, leaf.Value) {
-		c.err("CONSTRAINT_VIOLATION", at, "parameter %s is %s of the type '%.64s'; give it a %s such as %s",
-			want.Path, shown(leaf.Value), leaf.Type, want.Default.Type, quantity(&want.Default))
-		return
+		return "PARAMETER_MISSING", fmt.Sprintf("parameter %s is missing; %s", want.Path, instead(want))
+	case leaf == nil:
+		return "CONSTRAINT_VIOLATION", fmt.Sprintf("parameter %s is a section of parameters; %s", want.Path, instead(want))
+	case leaf.Type != want.Default.Type || !wellTyped(leaf.Type, leaf.Value):
+		return "CONSTRAINT_VIOLATION", fmt.Sprintf("parameter %s is %s of the type '%.64s'; %s", want.Path, shown(leaf.Value), leaf.Type, instead(want))
 	}
 	factor, known := base(leaf.Type, leaf.Unit)
+	may := units(leaf.Type)
 	switch {
-	case !known && units(leaf.Type) == nil:
-		c.err("PARAMETER_UNIT_INVALID", at, "parameter %s has the unit '%.64s', and a %s has none; remove the unit", want.Path, leaf.Unit, leaf.Type)
-		return
+	case !known && may == "":
+		return "PARAMETER_UNIT_INVALID", fmt.Sprintf("parameter %s has the unit '%.64s', and a %s has none; remove the unit", want.Path, leaf.Unit, leaf.Type)
 	case !known:
-		c.err("PARAMETER_UNIT_INVALID", at, "parameter %s has the unit '%.64s'; use one of [%s]", want.Path, leaf.Unit, unitNames(leaf.Type))
-		return
+		return "PARAMETER_UNIT_INVALID", fmt.Sprintf("parameter %s has the unit '%.64s'; use one of [%s]", want.Path, leaf.Unit, may)
 	}
 	switch value := leaf.Value.(type) {
 	case string:
 		if want.Enum != nil && !slices.Contains(want.Enum, value) {
-			c.err("PARAMETER_NOT_IN_ENUM", at, "parameter %s is '%.64s'; choose one of [%s]", want.Path, value, strings.Join(want.Enum, ", "))
+			return "PARAMETER_NOT_IN_ENUM", fmt.Sprintf("parameter %s is '%.64s'; choose one of [%s]", want.Path, value, strings.Join(want.Enum, ", "))
 		}
 	case float64:
-		if dimensional := units(leaf.Type) != nil; beyond(want.Min, value*factor, -1) || beyond(want.Max, value*factor, 1) ||
-			dimensional && (value < 0 || value*factor > design.MaxQuantity) {
-			c.err("PARAMETER_OUT_OF_RANGE", at, "parameter %s is %s; set it to %s", want.Path, quantity(leaf), allowed(want))
+		if beyond(want.Min, value*factor, -1) || beyond(want.Max, value*factor, 1) ||
+			may != "" && (value < 0 || value*factor > design.MaxQuantity) {
+			return "PARAMETER_OUT_OF_RANGE", fmt.Sprintf("parameter %s is %s; set it to %s", want.Path, quantity(leaf), allowed(want))
 		}
 	}
+	return "", ""
+}
+
+// instead says what to give as the parameter.
+func instead(want *catalogue.Parameter) string {
+	return "give it a " + want.Default.Type + " such as " + quantity(&want.Default)
 }
 
 // beyond reports whether a value in base units is past a bound, on the side of

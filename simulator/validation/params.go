@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"netsim/simulator/design"
@@ -125,41 +124,38 @@ func wellTyped(kind string, value any) bool {
 }
 
 // base returns what one of a unit is in the type's base unit (byte, bit/s,
-// picosecond), and whether the type has the unit.
-func base(kind, name string) (float64, bool) {
-	list := units(kind)
-	i := slices.IndexFunc(list, func(u unit) bool { return u.name == name })
-	if i >= 0 {
-		return list[i].base, true
+// picosecond), and whether the type has the unit (completions.md section 3.2).
+func base(kind, unit string) (float64, bool) {
+	switch kind + " " + unit {
+	case "bytes B", "datarate bps", "timeval ps", "uint ", "double ", "string ", "bool ":
+		return 1, true
+	case "bytes KB", "datarate Kbps", "timeval ns":
+		return 1e3, true
+	case "bytes MB", "datarate Mbps", "timeval us":
+		return 1e6, true
+	case "bytes GB", "datarate Gbps", "timeval ms":
+		return 1e9, true
+	case "datarate Tbps", "timeval s":
+		return 1e12, true
+	case "bytes KiB":
+		return 1 << 10, true
+	case "bytes MiB":
+		return 1 << 20, true
 	}
-	return 1, list == nil && name == ""
+	return 1, false
 }
 
-type unit struct {
-	name string
-	base float64
-}
-
-// units lists the units of a type, completions.md section 3.2.
-func units(kind string) []unit {
+// units lists the units of a type for a message; empty when it has none.
+func units(kind string) string {
 	switch kind {
 	case "bytes":
-		return []unit{{"B", 1}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 1 << 10}, {"MiB", 1 << 20}}
+		return "B, KB, MB, GB, KiB, MiB"
 	case "datarate":
-		return []unit{{"bps", 1}, {"Kbps", 1e3}, {"Mbps", 1e6}, {"Gbps", 1e9}, {"Tbps", 1e12}}
+		return "bps, Kbps, Mbps, Gbps, Tbps"
 	case "timeval":
-		return []unit{{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}}
+		return "ps, ns, us, ms, s"
 	}
-	return nil
-}
-
-// unitNames lists the units of a type for a message; empty when it has none.
-func unitNames(kind string) string {
-	var names []string
-	for _, u := range units(kind) {
-		names = append(names, u.name)
-	}
-	return strings.Join(names, ", ")
+	return ""
 }
 
 // find returns the node at a path, whose steps are separated by dots.

@@ -142,14 +142,14 @@ func checkUnit(path string, l *design.Leaf) error {
 	if _, known := base(l.Type, l.Unit); known {
 		return nil
 	}
-	units := unitNames(l.Type)
-	switch {
-	case units == "":
+	switch may := units(l.Type); {
+	case may == "":
 		return fmt.Errorf("%s.unit must not be given: a %s has none, got '%.64s'", path, l.Type, l.Unit)
 	case l.Unit == "":
-		return fmt.Errorf("%s.unit is missing, it must be one of [%s]", path, units)
+		return fmt.Errorf("%s.unit is missing, it must be one of [%s]", path, may)
+	default:
+		return fmt.Errorf("%s.unit must be one of [%s], got '%.64s'", path, may, l.Unit)
 	}
-	return fmt.Errorf("%s.unit must be one of [%s], got '%.64s'", path, units, l.Unit)
 }
 
 // object reads the text of a JSON object. Numbers keep their digits until it
