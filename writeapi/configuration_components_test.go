@@ -250,4 +250,5 @@ func TestRemoveComponent(t *testing.T) {
 	for _, name := range []string{"spare", "gpu", "spare"} {
 		user.Delete(path+"/components/"+name, key("k")).Want(204)
 	}
+	same(t, "components", after["componentCount"].(float64)-3, whole(user, path)["componentCount"])
 }

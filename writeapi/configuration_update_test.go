@@ -139,7 +139,12 @@ func TestUpdateConfigurationTraceset(t *testing.T) {
 	if !strings.Contains(message, "chakra") {
 		t.Errorf("message %q", message)
 	}
+	// What was read can be sent back when the traceset is gone meanwhile, too.
 	h := beside(t, p)
+	gone := putTraceset(t, h, account, "ready", 4)
+	user.Patch(path+"/traceset", object{"tracesetId": gone}).Want(200)
+	deleteTraceset(t, h, gone)
+	user.Patch(path, with(whole(user, path), object{"name": "four"}), ifMatch(`"3"`)).Want(200)
 	unready := putTraceset(t, h, account, "processing", 0)
 	user.Patch(path, object{"activeTraceset": object{"id": unready}}, ifMatch("*")).Refused(409, "CONFLICT")
 	large := putTraceset(t, h, account, "ready", 65537)
