@@ -98,8 +98,9 @@ func (s *Stage) coordinated(ctx context.Context, sim *projections.Simulation, in
 	return nil
 }
 
-// maxMessages bounds a simulation of traffic: some minutes of work.
-const maxMessages = 10_000_000
+// maxMessages bounds a simulation of traffic: some minutes of work, and rows of
+// the per-transfer record for all.
+const maxMessages = 5_000_000
 
 // uncoordinated reads what applications send on their own.
 func (in *Inputs) uncoordinated(d *design.Document, sim *projections.Simulation) error {

@@ -166,7 +166,9 @@ func (e *engine) reportProgress() {
 func (e *engine) finish(end End) (*Result, error) {
 	e.progress.Time = e.now
 	r := &Result{End: end}
-	e.closeTraffic()
+	if end != Finished {
+		e.closeTraffic()
+	}
 	for i := range e.ranks {
 		if !e.ranks[i].finished {
 			r.Unfinished = append(r.Unfinished, int32(i))

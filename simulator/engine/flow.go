@@ -54,6 +54,7 @@ type transfer struct {
 	step     int32
 	bytes    int64 // payload
 	start    int64 // ps
+	waited   int64 // ps, before that
 }
 
 // load is what a resource or a flow carries on the wire, with headers and

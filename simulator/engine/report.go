@@ -17,20 +17,22 @@ func (e *engine) count(f *transfer, packets int64) {
 	from.BytesSent += f.bytes
 	to.Receives++
 	to.BytesReceived += f.bytes
-	if f.start < e.traffic.measured {
+	asked := f.start - f.waited
+	if asked < e.traffic.measured {
 		return
 	}
 	p.Measured++
-	p.LatencySum.add(e.now - f.start)
+	p.LatencySum.add(e.now - asked)
 	if e.observe.Transfer != nil {
+		step := f.step
 		if g := e.ranks[f.from].group; g == none {
-			e.seen.collective = e.application(f.phase)
+			e.seen.collective, step = e.application(f.phase), 0
 		} else {
 			e.seen.collective = e.collective(g, f.phase)
 		}
 		e.seen.transfer = Transfer{
-			Collective: &e.seen.collective, From: f.from, To: f.to, Step: f.step,
-			Bytes: f.bytes, Start: f.start, Acked: e.now,
+			Collective: &e.seen.collective, From: f.from, To: f.to, Step: step,
+			Bytes: f.bytes, Start: asked, Acked: e.now,
 		}
 		e.fail(e.observe.Transfer(&e.seen.transfer))
 	}

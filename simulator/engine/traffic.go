@@ -23,9 +23,10 @@ const (
 	Incast
 )
 
-// Traffic is an application that is not coordinated: its clients send messages
+// Traffic is an application that is not coordinated: its clients offer messages
 // of one size at random instants, a Poisson process each, whatever becomes of
-// the messages before.
+// the messages before. A client has at most maxOutstanding of them on their
+// way; the others wait for their turn, which counts in their completion time.
 type Traffic struct {
 	Name             string
 	Pattern          Pattern
@@ -35,6 +36,10 @@ type Traffic struct {
 	// billionths.
 	Load int64
 }
+
+// maxOutstanding keeps overload from growing without bound: what a run costs
+// depends on the messages on their way.
+const maxOutstanding = 16
 
 // wholeLoad is Load when a client offers all that its NICs can carry.
 const wholeLoad = 1_000_000_000
@@ -49,12 +54,15 @@ type traffic struct {
 	over     bool  // the end has come
 }
 
-// source is a client: its next message is in the queue.
+// source is a client. Its next message is in the queue of events, unless too
+// many are on their way.
 type source struct {
 	app, rank int32
 	gap       int64  // mean time between messages, ps
 	random    uint64 // the state of its own generator
 	to        int32  // the one server that it sends to, or none
+	next      int64  // when its next message is offered, ps
+	open      int32  // messages on their way
 }
 
 // Expected is how many messages the clients are expected to send in the given
@@ -167,20 +175,22 @@ func (e *engine) beginTraffic() {
 		return
 	}
 	for i := range e.traffic.sources {
-		e.scheduleNext(int32(i))
+		s := &e.traffic.sources[i]
+		s.next = e.now + s.pause()
+		e.offer(int32(i))
 	}
 	e.queue.push(max(e.traffic.end, e.now), arrive, none, 0)
 }
 
-// scheduleNext schedules the client's next message, if it is before the end.
-func (e *engine) scheduleNext(id int32) {
+// offer schedules the client's next message, if it is before the end.
+func (e *engine) offer(id int32) {
 	s := &e.traffic.sources[id]
-	if at := e.now + s.pause(); at < e.traffic.end {
-		e.queue.push(at, arrive, id, 0)
+	if s.next < e.traffic.end && s.open < maxOutstanding {
+		e.queue.push(max(s.next, e.now), arrive, id, 0)
 	}
 }
 
-// arrive starts a client's message, or notes that there will be no more.
+// arrive starts a client's message, or notes that none is offered any more.
 func (e *engine) arrive(id int32) {
 	if id == none {
 		e.traffic.over = true
@@ -197,16 +207,19 @@ func (e *engine) arrive(id int32) {
 	}
 	e.progress.SendsTotal++
 	e.progress.BytesTotal += t.MessageSize
-	e.ranks[s.rank].sent++
-	e.send(transfer{from: s.rank, to: to, phase: s.app, bytes: t.MessageSize})
-	e.scheduleNext(id)
+	s.open++
+	e.send(transfer{from: s.rank, to: to, phase: s.app, step: id, bytes: t.MessageSize, waited: e.now - s.next})
+	s.next = min(s.next+s.pause(), never)
+	e.offer(id)
 }
 
 // delivered is received for a message.
 func (e *engine) delivered(t *transfer) {
-	r := &e.ranks[t.from]
-	r.acked++
-	r.done.Time = e.now
+	s := &e.traffic.sources[t.step]
+	if s.open--; s.open == maxOutstanding-1 {
+		e.offer(t.step)
+	}
+	e.ranks[t.from].done.Time = e.now
 	e.closeWhenDelivered()
 }
 
@@ -218,9 +231,19 @@ func (e *engine) closeWhenDelivered() {
 
 // closeTraffic finishes the ranks that have nothing on its way.
 func (e *engine) closeTraffic() {
+	if len(e.groups) > 0 {
+		return
+	}
 	for i := range e.ranks {
-		if r := &e.ranks[i]; r.group == none && !r.finished && r.sent == r.acked {
-			r.finished = true
+		e.ranks[i].finished = true
+	}
+	for i := range e.traffic.sources {
+		if s := &e.traffic.sources[i]; s.open > 0 {
+			e.ranks[s.rank].finished = false
+		}
+	}
+	for i := range e.ranks {
+		if e.ranks[i].finished {
 			e.progress.Ranks++
 			e.reportRank(int32(i))
 		}
@@ -230,18 +253,18 @@ func (e *engine) closeTraffic() {
 // application describes one as the collective that its messages belong to.
 func (e *engine) application(app int32) Collective {
 	t := &e.traffic.apps[app]
-	return Collective{ID: -1, Group: none, GroupSize: len(e.hosts), OperationType: t.Name, DataSize: t.MessageSize}
+	return Collective{ID: none, Group: none, GroupSize: len(e.hosts), OperationType: t.Name, DataSize: t.MessageSize}
 }
 
-// next is the generator SplitMix64.
-func (s *source) next() uint64 {
+// draw is the generator SplitMix64.
+func (s *source) draw() uint64 {
 	s.random += 0x9e3779b97f4a7c15
 	return mix(s.random)
 }
 
 // below is a number from 0 to n-1.
 func (s *source) below(n int) int {
-	k, _ := bits.Mul64(s.next(), uint64(n))
+	k, _ := bits.Mul64(s.draw(), uint64(n))
 	return int(k)
 }
 
@@ -250,9 +273,9 @@ func (s *source) below(n int) int {
 // no logarithm, whose last bits would differ between machines.
 func (s *source) pause() int64 {
 	for whole := int64(0); ; whole++ {
-		first := s.next()
+		first := s.draw()
 		last, run := first, 1
-		for u := s.next(); u < last; u = s.next() {
+		for u := s.draw(); u < last; u = s.draw() {
 			last = u
 			run++
 		}
