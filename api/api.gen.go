@@ -2343,9 +2343,11 @@ type Finding struct {
 	Code      string `json:"code"`
 	Component string `json:"component,omitempty,omitzero"`
 	Message   string `json:"message"`
+
+	// Parameter Path of the parameter within the component, its steps separated by dots.
 	Parameter string `json:"parameter,omitempty,omitzero"`
 
-	// Path JSONPath of the offending value.
+	// Path JSONPath (RFC 9535) of the offending value, or of where one is missing, in the stored document. That has every declared component in the order of declaration, also those that a configuration's reply leaves out because nothing references them; name and position there are those of `GET .../components`.
 	Path     string          `json:"path,omitempty,omitzero"`
 	Severity FindingSeverity `json:"severity"`
 }
