@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	bufferSize = 256 << 10
+	bufferSize = 64 << 10
 	sniffSize  = 512       // bytes that tell what a file is
 	maxWindow  = 128 << 20 // of zstd, as its command line has it
 )

@@ -1,0 +1,167 @@
+package chakra
+
+import (
+	"fmt"
+	"slices"
+)
+
+// message hands on the channel of a send or receive, or reports that it has
+// none. A tag that is not given is 0.
+func (in *inspection) message(f rankFile, n *Node, take func(c channel, role Role)) {
+	own, peer, c := "comm_src", "comm_dst", channel{from: int64(f.rank), to: n.Destination, tag: n.Tag}
+	given, other := n.Source, n.Destination
+	switch role := n.Role(); role {
+	case Receive:
+		own, peer, c = "comm_dst", "comm_src", channel{from: n.Source, to: int64(f.rank), tag: n.Tag}
+		given, other = n.Destination, n.Source
+	case Send:
+	default:
+		return
+	}
+	about := f.about(CheckMessages, n.ID)
+	switch {
+	case other == Absent:
+		in.find(about, "%s is missing", peer)
+	case other < 0 || other >= int64(in.ranks):
+		in.find(about, "%s is rank %d, and there are %d ranks", peer, other, in.ranks)
+	case given != Absent && given != int64(f.rank):
+		in.find(about, "%s is rank %d in the file of rank %d", own, given, f.rank)
+	default:
+		if c.tag == Absent {
+			c.tag = 0
+		}
+		take(c, n.Role())
+	}
+}
+
+// match finds the sends without receives and the receives without sends.
+func (in *inspection) match(files []rankFile) error {
+	found := in.pairing.uneven()
+	if len(found.sums) == 0 {
+		return nil
+	}
+	quiet := inspection{limits: in.limits, ranks: in.ranks} // its findings were made before
+	for _, f := range files {
+		err := in.each(f, nodes(func(n *Node) error {
+			quiet.message(f, n, func(c channel, role Role) { found.take(c, role, n) })
+			return nil
+		}))
+		if err != nil {
+			return fmt.Errorf("inspect %s: %w", f.Name, err)
+		}
+	}
+	for _, c := range found.sorted() {
+		e := found.channels[c]
+		sender, receiver := files[c.from], files[c.to]
+		switch {
+		case e.sends.Count > e.receives.Count:
+			in.find(sender.about(CheckMessages, e.lastSend), "rank %d sends %d messages to rank %d with tag %d, which receives %d",
+				c.from, e.sends.Count, c.to, c.tag, e.receives.Count)
+		case e.sends.Count < e.receives.Count:
+			in.find(receiver.about(CheckMessages, e.lastReceive), "rank %d receives %d messages from rank %d with tag %d, which sends %d",
+				c.to, e.receives.Count, c.from, c.tag, e.sends.Count)
+		case e.sizes != 0:
+			about := sender.about(CheckMessages, e.lastSend)
+			about.Warning = true
+			in.find(about, "rank %d sends messages of other sizes to rank %d with tag %d (%d bytes in all) than it receives (%d)",
+				c.from, c.to, c.tag, e.sends.Bytes, e.receives.Bytes)
+		}
+	}
+	return nil
+}
+
+// meet checks that the members of each process group have the same collectives:
+// as many of each kind. Their order may differ, and their sizes.
+func (in *inspection) meet() {
+	users := map[string][]int{} // ranks, by the group that they have collectives of
+	usable := map[string]bool{}
+	for _, t := range in.Traces {
+		for _, c := range t.Collectives {
+			ranks, known := users[c.Group]
+			if !known {
+				usable[c.Group] = in.introduce(t, c)
+			}
+			if known && ranks[len(ranks)-1] == t.Rank {
+				continue
+			}
+			users[c.Group] = append(ranks, t.Rank)
+			members, defined := in.groups[c.Group]
+			if _, member := slices.BinarySearch(members, t.Rank); defined && !member {
+				in.find(t.about(c), "rank %d is no member of process group %q", t.Rank, c.Group)
+			}
+		}
+	}
+	told := map[collectiveKey]bool{}
+	for _, t := range in.Traces {
+		for _, c := range t.Collectives {
+			key := collectiveKey{c.Group, c.Kind}
+			if usable[c.Group] && !told[key] {
+				in.compare(t, c, in.members(c.Group, users))
+			}
+			told[key] = true
+		}
+	}
+}
+
+func (t *Trace) about(c CollectiveTraffic) Finding {
+	return Finding{Check: CheckGroups, File: t.File, Rank: t.Rank, Node: c.First, HasNode: true}
+}
+
+// introduce looks at a group when it is first used and reports whether its
+// members are known.
+func (in *inspection) introduce(t Trace, c CollectiveTraffic) bool {
+	members, defined := in.groups[c.Group]
+	about := t.about(c)
+	switch {
+	case c.Group == "":
+		return true
+	case !defined && len(in.groups) == 0:
+		about.Warning = true
+		in.find(about, "process group %q is defined nowhere; its members are the ranks that use it", c.Group)
+		return true
+	case !defined:
+		in.find(about, "process group %q is not defined", c.Group)
+		return false
+	case members[len(members)-1] >= in.ranks:
+		in.find(about, "process group %q has rank %d, and there are %d ranks", c.Group, members[len(members)-1], in.ranks)
+		return false
+	default:
+		return true
+	}
+}
+
+// members lists a group's ranks.
+func (in *inspection) members(group string, users map[string][]int) []int {
+	if group == "" {
+		all := make([]int, in.ranks)
+		for rank := range all {
+			all[rank] = rank
+		}
+		return all
+	}
+	if members, defined := in.groups[group]; defined {
+		return members
+	}
+	return users[group]
+}
+
+// compare holds a collective of one rank against those of the group's members.
+func (in *inspection) compare(t Trace, c CollectiveTraffic, members []int) {
+	for _, other := range members {
+		if count := in.Traces[other].count(c.Group, c.Kind); count != c.Count {
+			in.find(t.about(c), "rank %d has %d %s of process group %q, and rank %d has %d", t.Rank, c.Count, c.Kind, c.Group, other, count)
+			return
+		}
+	}
+}
+
+// count is how many collectives the rank has of one kind in one group.
+func (t *Trace) count(group string, kind Collective) int64 {
+	i, found := slices.BinarySearchFunc(t.Collectives, collectiveKey{group, kind}, func(c CollectiveTraffic, k collectiveKey) int {
+		return compareKeys(collectiveKey{c.Group, c.Kind}, k)
+	})
+	if !found {
+		return 0
+	}
+	return t.Collectives[i].Count
+}

@@ -1,0 +1,87 @@
+package chakra_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/simulator/chakra"
+)
+
+// One wrong bit makes another trace, or a file that is refused; never a fault of
+// the program's or of the store's.
+func TestEveryBit(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"microbench/all_reduce.1.et", "gzip/all_reduce.1.et.gz", "json/rank_1.chakra.json", "graph/rank_0.chakra.json"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			whole := testdata(t, name)
+			for i := range len(whole) * 8 {
+				damaged := slices.Clone(whole)
+				damaged[i/8] ^= 1 << (i % 8)
+				report, err := chakra.Inspect([]chakra.File{fileOf("a.0.et", damaged), fileOf("a.1.et", whole)}, nil, chakra.Limits{})
+				if err != nil || len(report.Traces)+report.Errors == 0 {
+					t.Fatalf("bit %d: %+v, %v", i, report, err)
+				}
+			}
+		})
+	}
+}
+
+// What a reader says of a file that was damaged is an *Error or a trace,
+// whatever the bytes; and reading again says the same.
+func FuzzReader(f *testing.F) {
+	for _, name := range []string{
+		"microbench/all_reduce.1.et", "gzip/all_reduce.1.et.gz", "json/rank_1.chakra.json", "graph/rank_0.chakra.json",
+		"collectives/all_to_all.0.et", "refused/pytorch_host_et.json.gz",
+	} {
+		f.Add(testdata(f, name))
+	}
+	f.Add([]byte(head().frame(node(5, chakra.SendNode).attribute("comm_dst", 7, 3).group("1").bytes(5, []byte{1, 2, 0x80, 1}))))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		read := func() (int, error) {
+			r, err := chakra.NewReader(bytes.NewReader(content), chakra.Limits{Bytes: 1 << 20, Record: 1 << 16})
+			for count := 0; ; count++ {
+				if err != nil {
+					return count, err
+				}
+				var n *chakra.Node
+				if n, err = r.Next(); err == nil {
+					_, _ = n.Role(), n.Collective.String()
+				}
+			}
+		}
+		count, err := read()
+		var wrong *chakra.Error
+		if !errors.Is(err, io.EOF) && !errors.As(err, &wrong) {
+			t.Fatalf("got %v", err)
+		}
+		if again, second := read(); again != count || second.Error() != err.Error() {
+			t.Errorf("%d nodes and %v, then %d and %v", count, err, again, second)
+		}
+	})
+}
+
+// Whatever the bytes of its files, a workload gets a report, and the same again.
+func FuzzInspect(f *testing.F) {
+	send := node(1, chakra.SendNode).attribute("comm_dst", 7, 1).attribute("comm_size", 9, 4)
+	receive := node(1, chakra.ReceiveNode).attribute("comm_src", 7, 0).attribute("comm_size", 9, 4)
+	f.Add([]byte(head().frame(send).frame(node(2, chakra.ComputeNode).number(5, 3)).frame(node(3, chakra.ComputeNode).number(5, 2))), []byte(head().frame(receive)))
+	f.Add(testdata(f, "microbench/all_reduce.0.et"), testdata(f, "json/rank_1.chakra.json"))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		files := []chakra.File{fileOf("a.0.et", a), fileOf("a.1.et", b)}
+		limits := chakra.Limits{Bytes: 1 << 20, Record: 1 << 16, Tangle: 100}
+		report, err := chakra.Inspect(files, chakra.Groups{"1": {0, 1}}, limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := chakra.Inspect(files, chakra.Groups{"1": {0, 1}}, limits)
+		if diff := cmp.Diff(report, again); diff != "" || err != nil {
+			t.Error(err, diff)
+		}
+	})
+}

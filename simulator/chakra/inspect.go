@@ -1,0 +1,255 @@
+package chakra
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// File is the trace of one rank among those of a workload.
+type File struct {
+	Name string
+	Open func() (io.ReadCloser, error) // called once or twice; each time from the start
+}
+
+// Check names what a Finding is about.
+type Check string
+
+// The checks, in the order in which they are made.
+const (
+	CheckRanks        Check = "ranks"        // names carry 0 to n-1, once each
+	CheckReadable     Check = "readable"     // to the end, of a known schema
+	CheckDependencies Check = "dependencies" // nodes are there, and in no cycle
+	CheckMessages     Check = "messages"     // every send has its receive
+	CheckGroups       Check = "groups"       // every member takes part in every collective
+)
+
+// Finding is something that is wrong with a workload.
+type Finding struct {
+	Check   Check
+	Warning bool // the workload can be replayed all the same
+	File    string
+	Rank    int // -1 if the file's name has none, or no file is to blame
+	Node    uint64
+	HasNode bool
+	Message string
+}
+
+// String is what to show to the client: the file, the node and what is wrong.
+func (f Finding) String() string {
+	text := f.Message
+	if f.HasNode {
+		text = fmt.Sprintf("node %d: %s", f.Node, text)
+	}
+	if f.File != "" {
+		text = f.File + ": " + text
+	}
+	return text
+}
+
+// MaxFindings bounds the findings of a report.
+const MaxFindings = 100
+
+// Report is what Inspect says of a workload.
+type Report struct {
+	Traces           []Trace   // by rank; without the files that have none, or could not be read
+	Findings         []Finding // the first MaxFindings, check by check for each file, then between files
+	Errors, Warnings int       // how many there are in all
+}
+
+// Valid reports whether the workload can be replayed.
+func (r *Report) Valid() bool { return r.Errors == 0 }
+
+// inspection is the work of Inspect.
+type inspection struct {
+	Report
+
+	groups  Groups
+	limits  Limits
+	ranks   int // how many
+	pairing pairing
+}
+
+// Inspect reads every file of a workload and reports what each does and what is
+// wrong (completions.md 6.3). A file is read once, and again only to name the
+// nodes of a cycle that there may be, or the messages that do not match. groups
+// may be nil; the members of a group are then the ranks that use it.
+//
+// It keeps some 10 to 50 bytes a node of one file at a time (see order), half a
+// megabyte for the messages between all of them, and what it reports.
+//
+// The error is never about what is in a file: it is what Open or a reader
+// failed with, and inspecting again may end otherwise.
+func Inspect(files []File, groups Groups, limits Limits) (*Report, error) {
+	in := &inspection{groups: groups, limits: limits.withDefaults(), ranks: len(files)}
+	ranked, complete := in.rank(files)
+	for _, f := range ranked {
+		readable, err := in.inspect(f)
+		if err != nil {
+			return nil, fmt.Errorf("inspect %s: %w", f.Name, err)
+		}
+		complete = complete && readable
+	}
+	if complete {
+		if err := in.match(ranked); err != nil {
+			return nil, err
+		}
+		in.meet()
+	}
+	return &in.Report, nil
+}
+
+// find records a finding.
+func (in *inspection) find(f Finding, format string, args ...any) {
+	f.Message = fmt.Sprintf(format, args...)
+	if f.Warning {
+		in.Warnings++
+	} else {
+		in.Errors++
+	}
+	if len(in.Findings) < MaxFindings {
+		in.Findings = append(in.Findings, f)
+	}
+}
+
+type rankFile struct {
+	File
+
+	rank int
+}
+
+// rank orders the files by rank and reports whether their ranks are 0 to n-1.
+func (in *inspection) rank(files []File) (ranked []rankFile, complete bool) {
+	complete = true
+	for _, f := range files {
+		rank, err := RankOf(f.Name)
+		if err != nil {
+			in.find(Finding{Check: CheckRanks, File: f.Name, Rank: -1}, "the name has to be rank_<n>.chakra.json or <prefix>.<n>.et")
+			complete = false
+			continue
+		}
+		ranked = append(ranked, rankFile{f, rank})
+	}
+	slices.SortStableFunc(ranked, func(a, b rankFile) int { return cmp.Compare(a.rank, b.rank) })
+	missing := 0
+	for i, f := range ranked {
+		about := Finding{Check: CheckRanks, File: f.Name, Rank: f.rank}
+		if i > 0 && ranked[i-1].rank == f.rank {
+			in.find(about, "rank %d has %s already", f.rank, ranked[i-1].Name)
+			complete = false
+			continue
+		}
+		if f.rank > missing && complete {
+			in.find(about, "rank %d is there, but rank %d is missing", f.rank, missing)
+			complete = false
+		}
+		missing = f.rank + 1
+	}
+	return ranked, complete
+}
+
+// each reads a file's nodes. What is wrong with its bytes is an *Error.
+func (in *inspection) each(f rankFile, visit func(r *Reader) error) error {
+	file, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r, err := NewReader(file, in.limits)
+	if err != nil {
+		return err
+	}
+	return visit(r)
+}
+
+// nodes calls visit with every node.
+func nodes(visit func(n *Node) error) func(r *Reader) error {
+	return func(r *Reader) error {
+		for {
+			n, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if err := visit(n); err != nil {
+				return r.place(err)
+			}
+		}
+	}
+}
+
+// inspect reads one file and looks at all that it tells without the others.
+func (in *inspection) inspect(f rankFile) (readable bool, err error) {
+	trace := Trace{File: f.Name, Rank: f.rank}
+	sums := tally{trace: &trace, collectives: map[collectiveKey]*CollectiveTraffic{}}
+	var order order
+	err = in.each(f, func(r *Reader) error {
+		trace.Format, trace.Metadata = r.Format(), r.Metadata()
+		return nodes(func(n *Node) error {
+			if order.take(n) {
+				in.find(f.about(CheckDependencies, n.ID), "the id is that of an earlier node")
+			}
+			if len(order.awaited) > in.limits.Tangle {
+				return fileRefusal(fmt.Sprintf("more than %d nodes are named before they come, or never come", in.limits.Tangle))
+			}
+			in.message(f, n, func(c channel, role Role) { in.pairing.take(c, role, n.Size) })
+			return sums.take(n)
+		})(r)
+	})
+	if wrong := new(Error); errors.As(err, &wrong) {
+		in.find(Finding{Check: CheckReadable, File: f.Name, Rank: f.rank}, "%v", wrong)
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	sums.finish()
+	in.Traces = append(in.Traces, trace)
+	in.remark(f, &sums, &order)
+	return true, in.unknot(f, &order)
+}
+
+func (f rankFile) about(check Check, node uint64) Finding {
+	return Finding{Check: check, File: f.Name, Rank: f.rank, Node: node, HasNode: true}
+}
+
+// remark warns of what is odd in a file.
+func (in *inspection) remark(f rankFile, sums *tally, order *order) {
+	if sums.trace.Nodes == 0 {
+		in.find(Finding{Check: CheckReadable, Warning: true, File: f.Name, Rank: f.rank}, "the file has no node")
+	}
+	if n := sums.unsized.Count; n > 0 {
+		about := f.about(CheckMessages, sums.firstBare)
+		about.Warning = true
+		in.find(about, "%d communications move 0 bytes; this is the first", n)
+	}
+	if data, control, first, id := order.missing(); data+control > 0 {
+		about := f.about(CheckDependencies, first.node)
+		about.Warning = true
+		in.find(about, "%d data and %d control dependencies name nodes that are not in the file; the first names %d", data, control, id)
+	}
+}
+
+// unknot looks for a cycle where there may be one.
+func (in *inspection) unknot(f rankFile, order *order) error {
+	if len(order.stretches) == 0 {
+		return nil
+	}
+	var cycle []uint64
+	err := in.each(f, func(r *Reader) (err error) {
+		cycle, err = findCycle(r, order.stretches)
+		return err
+	})
+	if wrong := new(Error); errors.As(err, &wrong) {
+		in.find(Finding{Check: CheckDependencies, File: f.Name, Rank: f.rank}, "%v", wrong)
+		return nil
+	}
+	if err == nil && cycle != nil {
+		in.find(f.about(CheckDependencies, cycle[0]), "%s", tell(cycle))
+	}
+	return err
+}

@@ -1,0 +1,29 @@
+package chakra
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// RankOf returns the rank that a rank file's name carries: rank_<n>.chakra.json
+// or <prefix>.<n>.et, either with .gz or .zst (completions.md 6.3). What is in
+// the file does not depend on which of them it is.
+func RankOf(name string) (int, error) {
+	stem := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	if len(name)-len(stem) > len(".zst") {
+		stem = name // .zst.gz is no name of a rank file
+	}
+	digits, ok := "", false
+	if inner, isJSON := strings.CutSuffix(stem, ".chakra.json"); isJSON {
+		digits, ok = strings.CutPrefix(inner, "rank_")
+	} else if inner, isBinary := strings.CutSuffix(stem, ".et"); isBinary {
+		dot := strings.LastIndexByte(inner, '.')
+		digits, ok = inner[dot+1:], dot > 0
+	}
+	rank, err := strconv.ParseUint(digits, 10, 31)
+	if !ok || err != nil {
+		return 0, fmt.Errorf("%s is not the name of a rank file, which is rank_<n>.chakra.json or <prefix>.<n>.et", name)
+	}
+	return int(rank), nil
+}

@@ -1,0 +1,260 @@
+package chakra
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// order looks at a trace's dependencies while it streams by.
+//
+// A node that names only nodes before it cannot close a cycle. So a cycle has a
+// node that names one further on, and it stays within the stretch of the file
+// that such references cover without a gap: to come back to its first node from
+// its last, it crosses every place between them, forwards and backwards. What is
+// kept is therefore which ids came by, as runs (16 bytes a run of consecutive
+// ids, 8 to 40 bytes a node where ids jump), and the references to ids that have
+// not come yet. Only if some of these came, the file is read again, and of each
+// stretch the dependencies are kept: 16 bytes each.
+type order struct {
+	seen      ids
+	awaited   map[uint64]*reference // ids that were named and have not come
+	stretches []stretch             // in order, apart
+	nodes     int64
+}
+
+// reference says who named an id that had not come.
+type reference struct {
+	node          uint64 // the first
+	from          int64  // position of the first by data dependency, or -1
+	data, control int64  // how many
+}
+
+// stretch is a range of positions, both ends in it.
+type stretch struct{ from, to int64 }
+
+// take looks at the next node. again says that the id came before.
+func (o *order) take(n *Node) (again bool) {
+	for _, id := range n.Data {
+		if !o.seen.has(id) {
+			r := o.await(id, n)
+			r.data++
+			if r.from < 0 {
+				r.from = o.nodes
+			}
+		}
+	}
+	for _, id := range n.Control {
+		if !o.seen.has(id) {
+			o.await(id, n).control++
+		}
+	}
+	again = !o.seen.add(n.ID)
+	if r := o.awaited[n.ID]; r != nil {
+		if r.from >= 0 {
+			o.cover(stretch{r.from, o.nodes})
+		}
+		delete(o.awaited, n.ID)
+	}
+	o.nodes++
+	return again
+}
+
+func (o *order) await(id uint64, by *Node) *reference {
+	r := o.awaited[id]
+	if r == nil {
+		if o.awaited == nil {
+			o.awaited = map[uint64]*reference{}
+		}
+		r = &reference{node: by.ID, from: -1}
+		o.awaited[id] = r
+	}
+	return r
+}
+
+// cover adds a stretch that ends where the file is now, so it swallows those
+// before it that it touches.
+func (o *order) cover(s stretch) {
+	for len(o.stretches) > 0 && o.stretches[len(o.stretches)-1].to >= s.from {
+		last := o.stretches[len(o.stretches)-1]
+		s.from = min(s.from, last.from)
+		o.stretches = o.stretches[:len(o.stretches)-1]
+	}
+	o.stretches = append(o.stretches, s)
+}
+
+// missing sums up the references to nodes that are not in the file.
+func (o *order) missing() (data, control int64, first reference, id uint64) {
+	for missing, r := range o.awaited {
+		if data+control == 0 || cmp.Or(cmp.Compare(r.node, first.node), cmp.Compare(missing, id)) < 0 {
+			first, id = *r, missing
+		}
+		data += r.data
+		control += r.control
+	}
+	return data, control, first, id
+}
+
+// ids is a set of ids, small where they come in order.
+type ids struct {
+	runs []run // ascending, apart
+	late map[uint64]struct{}
+}
+
+type run struct{ first, last uint64 }
+
+func (s *ids) has(id uint64) bool {
+	_, found := slices.BinarySearchFunc(s.runs, id, func(r run, id uint64) int {
+		switch {
+		case r.last < id:
+			return -1
+		case r.first > id:
+			return 1
+		default:
+			return 0
+		}
+	})
+	if found {
+		return true
+	}
+	_, found = s.late[id]
+	return found
+}
+
+// add reports whether the id is new.
+func (s *ids) add(id uint64) bool {
+	n := len(s.runs)
+	switch {
+	case n > 0 && id == s.runs[n-1].last+1 && id != 0:
+		s.runs[n-1].last = id
+		return true
+	case n == 0 || id > s.runs[n-1].last:
+		s.runs = append(s.runs, run{id, id})
+		return true
+	case s.has(id):
+		return false
+	}
+	if s.late == nil {
+		s.late = map[uint64]struct{}{}
+	}
+	s.late[id] = struct{}{}
+	return true
+}
+
+// findCycle reads a file again and returns a cycle of its data dependencies:
+// each node needs the next, and the last needs the first. It is nil if there is
+// none within the stretches.
+func findCycle(r *Reader, stretches []stretch) ([]uint64, error) {
+	var t tangle
+	for position := int64(0); len(stretches) > 0; position++ {
+		n, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil, io.ErrUnexpectedEOF // it had more nodes before
+		}
+		if err != nil {
+			return nil, err
+		}
+		if position < stretches[0].from {
+			continue
+		}
+		if err := t.take(n, r.limits.Tangle); err != nil {
+			return nil, r.place(err)
+		}
+		if position == stretches[0].to {
+			if cycle := t.cycle(); cycle != nil {
+				return cycle, nil
+			}
+			t = tangle{}
+			stretches = stretches[1:]
+		}
+	}
+	return nil, nil
+}
+
+// tangle is a stretch of nodes with what they need.
+type tangle struct {
+	ids   []uint64
+	index map[uint64]int
+	needs []uint64 // by node, one after the other
+	ends  []int    // of each node's part of needs
+}
+
+func (t *tangle) take(n *Node, limit int) error {
+	if t.index == nil {
+		t.index = map[uint64]int{}
+	}
+	t.index[n.ID] = len(t.ids)
+	t.ids = append(t.ids, n.ID)
+	t.needs = append(t.needs, n.Data...)
+	t.ends = append(t.ends, len(t.needs))
+	if len(t.needs)+len(t.ids) > limit {
+		return fileRefusal(fmt.Sprintf("more than %d dependencies are among nodes that come before what they depend on; write each node after those that it needs", limit))
+	}
+	return nil
+}
+
+func (t *tangle) start(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return t.ends[i-1]
+}
+
+// cycle walks from each node to what it needs, depth first, and stops at a node
+// that it is on the way from.
+func (t *tangle) cycle() []uint64 {
+	const fresh, open, done = 0, 1, 2
+	state := make([]uint8, len(t.ids))
+	next := make([]int, len(t.ids)) // which need to follow next
+	var path []int
+	for root := range t.ids {
+		if state[root] != fresh {
+			continue
+		}
+		path = append(path[:0], root)
+		state[root], next[root] = open, t.start(root)
+		for len(path) > 0 {
+			at := path[len(path)-1]
+			if next[at] == t.ends[at] {
+				state[at] = done
+				path = path[:len(path)-1]
+				continue
+			}
+			need, inside := t.index[t.needs[next[at]]]
+			next[at]++
+			switch {
+			case !inside || state[need] == done:
+			case state[need] == open:
+				return t.names(path[slices.Index(path, need):])
+			default:
+				state[need], next[need] = open, t.start(need)
+				path = append(path, need)
+			}
+		}
+	}
+	return nil
+}
+
+func (t *tangle) names(path []int) []uint64 {
+	cycle := make([]uint64, len(path))
+	for i, at := range path {
+		cycle[i] = t.ids[at]
+	}
+	return cycle
+}
+
+// tell writes a cycle as a sentence, of a long one the start.
+func tell(cycle []uint64) string {
+	const most = 8
+	var b strings.Builder
+	for _, id := range cycle[:min(len(cycle), most)] {
+		fmt.Fprintf(&b, "%d needs ", id)
+	}
+	if len(cycle) > most {
+		return fmt.Sprintf("data dependencies form a cycle of %d nodes: %s…", len(cycle), b.String())
+	}
+	return fmt.Sprintf("data dependencies form a cycle: %s%d", b.String(), cycle[0])
+}
