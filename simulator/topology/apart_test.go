@@ -2,6 +2,7 @@ package topology_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -101,38 +102,47 @@ func TestApartGivesUp(t *testing.T) {
 }
 
 // TestDealing: whatever the numbers of up-links below them, upper switches
-// that are dealt to differ by at most one link.
+// that are dealt to differ by at most one link: those of a pod, and the spine
+// that pods and racks share.
 func TestDealing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLayout(t)
-		for p := range l.Pods {
-			for r := range l.Pods[p].Racks {
-				for s := range l.Pods[p].Racks[r].Switches {
-					l.Pods[p].Racks[r].Switches[s].PerUpper = 0
-				}
+		l.Mesh = false
+		dealt := func(list []topology.Switch) {
+			for i := range list {
+				list[i].PerUpper = 0
+			}
+		}
+		for _, rack := range l.Racks {
+			dealt(rack.Switches)
+		}
+		for _, pod := range l.Pods {
+			dealt(pod.Switches)
+			for _, rack := range pod.Racks {
+				dealt(rack.Switches)
 			}
 		}
 		f, err := topology.Build(l)
 		if err != nil {
-			return
+			return // no server
 		}
-		down := map[int32]int{}
+		down := make([]int, len(f.Nodes))
 		for i := range f.Links {
 			down[f.Links[i].Upper]++
 		}
-		id := int32(len(l.Spine))
+		even := func(what string, links []int) {
+			if len(links) > 0 && slices.Max(links) > slices.Min(links)+1 {
+				t.Fatalf("the switches of %s have %v links down", what, links)
+			}
+		}
+		at := len(l.Spine)
+		even("the spine", down[:at])
 		for _, pod := range l.Pods {
-			most, fewest := 0, 1<<30
-			for range pod.Switches {
-				most, fewest = max(most, down[id]), min(fewest, down[id])
-				id++
-			}
-			if len(pod.Switches) > 0 && most > fewest+1 {
-				t.Fatalf("the switches of a pod have between %d and %d links down", fewest, most)
-			}
+			even("a pod", down[at:at+len(pod.Switches)])
+			at += len(pod.Switches)
 			for _, rack := range pod.Racks {
-				id += int32(len(rack.Switches))
+				at += len(rack.Switches)
 			}
 		}
 	})

@@ -167,7 +167,7 @@ func (c *checker) port(d *declaration, w *load, f *topology.Fabric) {
 	}
 	if capacity := number(d.params, "SwitchingCapacity"); w.rate > capacity {
 		c.warn("SWITCH_OVERSUBSCRIBED", place{d.name, "SwitchingCapacity", d.path + ".typedParameters.SwitchingCapacity"},
-			"the ports of %s come to %v Gbps, more than the %v Gbps that it switches; raise SwitchingCapacity, or lower the rates or the number of its links",
-			f.Nodes[w.rated].Name(), w.rate/1e9, capacity/1e9)
+			"the ports of %s come to %s Gbps, more than the %s Gbps that it switches; raise SwitchingCapacity, or lower the rates or the number of its links",
+			f.Nodes[w.rated].Name(), decimal(w.rate/1e9), decimal(capacity/1e9))
 	}
 }

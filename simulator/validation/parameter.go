@@ -2,7 +2,9 @@ package validation
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"netsim/simulator/catalogue"
@@ -62,10 +64,21 @@ func beyond(bound *design.Leaf, value, sign float64) bool {
 
 // quantity is a leaf's value as people write it.
 func quantity(l *design.Leaf) string {
-	if s, ok := l.Value.(string); ok {
-		return "'" + s + "'"
+	switch value := l.Value.(type) {
+	case string:
+		return "'" + value + "'"
+	case float64:
+		return decimal(value) + l.Unit
 	}
-	return fmt.Sprint(l.Value) + l.Unit
+	return fmt.Sprint(l.Value)
+}
+
+// decimal writes a number without an exponent, unless it is very long.
+func decimal(f float64) string {
+	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e15) {
+		return fmt.Sprint(f)
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
 // allowed says in words what values a number may have.
