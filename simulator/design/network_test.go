@@ -1,0 +1,199 @@
+package design_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/simulator/catalogue"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/simulator/engine"
+	"netsim/simulator/topology"
+)
+
+// network is a Clos of the catalogue's models with their defaults: components
+// rsw, fsw, ssw, server and nic, the layer and an application.
+type network struct {
+	pods, racks, hosts int // racks of a pod, hosts of a rack
+	fsw, ssw           int // fsw of a pod; without ssw there is one pod
+	application        string
+}
+
+const (
+	chakraModel  = "chakra-workload-v1"
+	trafficModel = "traffic-generator-v1"
+	switchModel  = "clos-switch-v1"
+)
+
+// change is a parameter of a component, application or layer, or with no holder
+// of the globals.
+type change struct {
+	holder, path string
+	value        any
+	unit         string
+}
+
+func (n network) document(t *testing.T, changes ...change) *design.Document {
+	t.Helper()
+	d := &design.Document{GlobalParameters: design.Params{}, Topology: design.Topology{Type: "clos", TopologyTiers: 2}}
+	catalogue.Fill(d.GlobalParameters, catalogue.Globals())
+	add := func(model, name string, refs ...design.Ref) {
+		e, known := catalogue.Find(model)
+		if !known {
+			t.Fatalf("no model %s", model)
+		}
+		switch e.Type {
+		case design.TypeApplication:
+			d.Applications = append(d.Applications, e.Application(name, e.Latest()))
+		case design.TypeRack, design.TypePod:
+			c := e.Container(name, e.Latest())
+			c.Components = refs
+			d.Containers = append(d.Containers, c)
+		case design.TypeLayer:
+			d.Links = append(d.Links, e.Component(name, e.Latest()))
+		default:
+			c := e.Component(name, e.Latest())
+			c.Components = refs
+			d.Components = append(d.Components, c)
+		}
+	}
+	ref := func(kind, name string, count int) design.Ref { return design.Ref{Type: kind, Name: name, Count: count} }
+	for _, name := range []string{"rsw", "fsw", "ssw"} {
+		add(switchModel, name)
+	}
+	add("roce-nic-v1", "nic")
+	add("gpu-server-v1", "server", ref(design.TypeNIC, "nic", 1))
+	add("leaf-rack-v1", "rack", ref(design.TypeSwitch, "rsw", 1), ref(design.TypeServer, "server", n.hosts))
+	add("pod-v1", "pod", ref(design.TypeSwitch, "fsw", n.fsw), ref(design.TypeRack, "rack", n.racks))
+	add("ethernet-layer-v1", "layer")
+	if n.application == "" {
+		n.application = chakraModel
+	}
+	add(n.application, "app")
+	d.Topology.Components = []design.Ref{ref(design.TypePod, "pod", n.pods)}
+	if n.ssw > 0 {
+		d.Topology.TopologyTiers = 3
+		d.Topology.Components = append(d.Topology.Components, ref(design.TypeSwitch, "ssw", n.ssw), ref(design.TypeLayer, "layer", 1))
+	}
+	for _, c := range changes {
+		c.make(t, d)
+	}
+	return d
+}
+
+// make sets what the catalogue has put there.
+func (c change) make(t *testing.T, d *design.Document) {
+	t.Helper()
+	tree := d.GlobalParameters
+	for i := range d.Components {
+		if d.Components[i].Name == c.holder {
+			tree = d.Components[i].TypedParameters
+		}
+	}
+	for i := range d.Links {
+		if d.Links[i].Name == c.holder {
+			tree = d.Links[i].TypedParameters
+		}
+	}
+	for i := range d.Applications {
+		if d.Applications[i].Name == c.holder {
+			tree = d.Applications[i].TypedParameters
+		}
+	}
+	steps := strings.Split(c.path, ".")
+	for _, step := range steps[:len(steps)-1] {
+		tree = tree[step].Branch
+	}
+	old := tree[steps[len(steps)-1]].Leaf
+	if old == nil {
+		t.Fatalf("%s has no parameter %s", c.holder, c.path)
+	}
+	value := c.value
+	if n, ok := value.(int); ok {
+		value = float64(n)
+	}
+	tree[steps[len(steps)-1]] = design.Param{Leaf: &design.Leaf{Value: value, Type: old.Type, Unit: c.unit}}
+}
+
+// outcome is what a run came to.
+type outcome struct {
+	*engine.Result
+	fabric    *topology.Fabric
+	bits      []int64 // by directed link
+	reports   int     // of links
+	beacons   int
+	receivers map[int32]bool // ranks
+}
+
+// simulate runs the document as the service does. A phase that names no
+// algorithm has the application's.
+func simulate(t *testing.T, d *design.Document, duration time.Duration, groups ...collective.GroupSpec) outcome {
+	t.Helper()
+	o := outcome{receivers: map[int32]bool{}}
+	var err error
+	if o.fabric, err = d.Fabric(); err != nil {
+		t.Fatal(err)
+	}
+	in := engine.Input{Fabric: o.fabric}
+	if in.Options, err = d.Options(duration); err != nil {
+		t.Fatal(err)
+	}
+	if a := d.Chakra(); a != nil {
+		if in.Groups, err = a.Apply(groups); err == nil {
+			in.Hosts, err = d.Place(a, o.fabric, collective.Ranks(in.Groups))
+		}
+	} else {
+		in.Traffic, err = d.Traffic(o.fabric, in.Options.Seed)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.bits = make([]int64, 2*len(o.fabric.Links))
+	o.Result, err = engine.Run(t.Context(), in, engine.Observer{
+		Transfer: func(tr *engine.Transfer) error {
+			o.receivers[tr.To] = true
+			return nil
+		},
+		Links: func(l *engine.Links) error {
+			o.reports++
+			for i, bits := range l.Bits {
+				o.bits[i] += bits
+			}
+			return nil
+		},
+		Beacon: func(*engine.Progress) error {
+			o.beacons++
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// used counts the links upwards of a tier that have carried data.
+func (o *outcome) used(tier uint8) int {
+	n := 0
+	for i := range o.fabric.Links {
+		if o.fabric.Nodes[o.fabric.Links[i].Lower].Tier == tier && o.bits[2*i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// message is one transfer of so many bytes from rank 0 to rank 1, so often.
+func message(bytes int64, times int) collective.GroupSpec {
+	g := collective.GroupSpec{Count: 1, GroupSize: 2}
+	for range times {
+		g.Phases = append(g.Phases, collective.Phase{OperationType: collective.Broadcast, Algorithm: collective.Sequential, DataSize: bytes})
+	}
+	return g
+}
+
+// operation is one collective of the ranks, with the application's algorithm.
+func operation(kind string, ranks int) collective.GroupSpec {
+	return collective.GroupSpec{Count: 1, GroupSize: ranks, Phases: []collective.Phase{{OperationType: kind, DataSize: 1 << 20}}}
+}
