@@ -12,6 +12,7 @@ package blueprint
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"netsim/simulator/catalogue"
@@ -65,9 +66,7 @@ func (d *draft) switches(name string, p ports, more values) {
 		"NetworkInterface.UplinkNetworkInterface.DataRate":   float64(p.gbps),
 		"NetworkInterface.DownlinkNetworkInterface.DataRate": float64(p.gbps),
 	}
-	for path, value := range more {
-		v[path] = value
-	}
+	maps.Copy(v, more)
 	d.component(design.TypeSwitch, name, switchModel, v)
 }
 
