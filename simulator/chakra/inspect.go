@@ -77,8 +77,9 @@ type inspection struct {
 // nodes of a cycle that there may be, or the messages that do not match. groups
 // may be nil; the members of a group are then the ranks that use it.
 //
-// It keeps some 10 to 50 bytes a node of one file at a time (see order), half a
-// megabyte for the messages between all of them, and what it reports.
+// It keeps some 10 to 50 bytes a node of one file at a time (see order), a
+// quarter of a megabyte for the messages between all of them, and what it
+// reports.
 //
 // The error is never about what is in a file: it is what Open or a reader
 // failed with, and inspecting again may end otherwise.

@@ -14,15 +14,15 @@ type channel struct{ from, to, tag int64 }
 // first reading adds each send to one of many sums, and takes each receive off
 // it; where a sum is not zero, a second reading looks at the channels behind it.
 //
-// A sum has the number of messages, and numbers drawn from channels and sizes.
-// Faults cancel each other only if those draws collide, which 128 bits make as
-// good as impossible unless someone looks for it. Who does has a simulation that
-// waits until its time is over.
+// A sum has the number of messages, and numbers drawn from their channels and
+// sizes. Faults cancel each other only if those draws collide, which 64 bits make
+// as good as impossible unless someone looks for it. Who does has a simulation
+// that waits until its time is over.
 type pairing struct {
 	sums [1 << 14]sum
 }
 
-type sum struct{ messages, channels, sizes uint64 }
+type sum struct{ messages, drawn uint64 }
 
 func (c channel) draw() uint64 {
 	return mix(mix(mix(uint64(c.from))^uint64(c.to)) ^ uint64(c.tag))
@@ -44,8 +44,7 @@ func (p *pairing) take(c channel, role Role, size uint64) {
 		sign = ^uint64(0)
 	}
 	s.messages += sign
-	s.channels += sign * draw
-	s.sizes += sign * mix(draw^mix(size))
+	s.drawn += sign * mix(draw^mix(size))
 }
 
 // uneven lists the sums that are not zero, at most a few hundred.

@@ -160,6 +160,20 @@ func TestJSONSpellings(t *testing.T) {
 	}
 }
 
+// A file may say nothing of itself.
+func TestMetadataMayBeEmpty(t *testing.T) {
+	t.Parallel()
+	for format, content := range map[string][]byte{
+		chakra.FormatBinary: message{}.frame(nil).frame(node(1, chakra.ComputeNode)),
+		chakra.FormatJSON:   []byte(" {} {\"id\":1,\"type\":4}\n"),
+	} {
+		got, sums, err := sum(bytes.NewReader(content))
+		if err != nil || got != format || sums.Nodes != 1 || sums.Version != "" {
+			t.Errorf("%s: %s, %+v, %v", format, got, sums, err)
+		}
+	}
+}
+
 // A trace that is cut between two records is a shorter trace; cut anywhere
 // else it is an error. The older JSON form and gzip have an end.
 func TestEveryPrefix(t *testing.T) {

@@ -24,6 +24,10 @@ func (m message) bytes(field protowire.Number, v []byte) message {
 	return protowire.AppendBytes(protowire.AppendTag(m, field, protowire.BytesType), v)
 }
 
+func (m message) fixed(field protowire.Number, v uint32) message {
+	return protowire.AppendFixed32(protowire.AppendTag(m, field, protowire.Fixed32Type), v)
+}
+
 func (m message) attribute(name string, field protowire.Number, v uint64) message {
 	return m.bytes(10, message{}.bytes(1, []byte(name)).number(field, v))
 }
@@ -100,6 +104,7 @@ func TestRecordsAtFaultAreNamed(t *testing.T) {
 		"dependencies":       {first.frame(node(2, chakra.ComputeNode).bytes(5, []byte{0xff})), "node 2 at byte 13: the list of dependencies is malformed"},
 		"comm_type":          {collective(message{}.attribute("comm_type", 9, 10)), "node 2 at byte 13: comm_type 10 is not in the schema, which has 0 to 9"},
 		"comm_size":          {collective(message{}.attribute("comm_type", 9, 0).attribute("comm_size", 9, 1<<64-3)), "node 2 at byte 13: comm_size is negative: -3"},
+		"comm_size, 32 bits": {collective(message{}.attribute("comm_type", 9, 0).bytes(10, message{}.bytes(1, []byte("comm_size")).fixed(23, 1<<32-2))), "node 2 at byte 13: comm_size is negative: -2"},
 		"comm_size too big":  {collective(message{}.attribute("comm_type", 9, 0).attribute("comm_size", 13, 1<<63)), "node 2 at byte 13: attribute comm_size has a value that it cannot have"},
 		"comm_size as text":  {collective(message{}.bytes(10, message{}.bytes(1, []byte("comm_size")).bytes(29, []byte("1")))), "node 2 at byte 13: attribute comm_size has a value that it cannot have"},
 		"negative num_ops":   {collective(message{}.attribute("num_ops", 9, 1<<64-1)), "node 2 at byte 13: attribute num_ops has a value that it cannot have"},
@@ -176,6 +181,7 @@ func TestLimits(t *testing.T) {
 	for id := range uint64(4) {
 		four = four.frame(node(id+1, chakra.ComputeNode))
 	}
+	const freeOfRatio = 16 << 20
 	zeros := append([]byte(`{"version":"1"`), bytes.Repeat([]byte(" "), 64<<20)...)
 	tests := map[string]struct {
 		content []byte
@@ -196,6 +202,7 @@ func TestLimits(t *testing.T) {
 		"too many bytes":        {four, chakra.Limits{Bytes: int64(len(four)) - 1}, "the file has more than 27 bytes"},
 		"too many bytes packed": {compress(t, four), chakra.Limits{Bytes: int64(len(four)) - 1}, "the file has more than 27 bytes"},
 		"bomb":                  {compress(t, zeros), chakra.Limits{Record: 1 << 30}, "the file decompresses to more than 256 times its size"},
+		"small but dense":       {compress(t, zeros[:freeOfRatio]), chakra.Limits{Record: 1 << 30}, "metadata at byte 0: the file ends in the middle"},
 		"bomb of one record":    {compress(t, zeros), chakra.Limits{Ratio: 1 << 20}, "metadata at byte 0: the record has more than the 16777216 bytes that are read"},
 		"nested JSON":           {[]byte(`{"version":"1"} {"id":1,"inputs":` + strings.Repeat("[", 20000)), chakra.Limits{}, "node number 1 at byte 15: this is not JSON: invalid character '[' exceeded max depth"},
 	}
