@@ -2566,6 +2566,17 @@ type PatchOperation struct {
 // PatchOperationOp defines model for PatchOperation.Op.
 type PatchOperationOp string
 
+// Problem The same refusal in the form of RFC 9457.
+type Problem struct {
+	Code      string `json:"code,omitempty,omitzero"`
+	Detail    string `json:"detail"`
+	Instance  string `json:"instance,omitempty,omitzero"`
+	RequestID string `json:"requestId,omitempty,omitzero"`
+	Status    int64  `json:"status"`
+	Title     string `json:"title"`
+	Type      string `json:"type"`
+}
+
 // Rate defines model for Rate.
 type Rate struct {
 	// AccountID Null for the rate of the platform.
@@ -3206,6 +3217,9 @@ type TracesetReference struct {
 	ID   TracesetID `json:"id"`
 	Name string     `json:"name"`
 }
+
+// Unreadiness What fails; `error` alone where it is the verification of the token.
+type Unreadiness = Readiness
 
 // ValidationReport defines model for ValidationReport.
 type ValidationReport struct {
@@ -11767,7 +11781,7 @@ func (response GetReadiness200JSONResponse) VisitGetReadinessResponse(w http.Res
 	return err
 }
 
-type GetReadiness503JSONResponse Readiness
+type GetReadiness503JSONResponse Unreadiness
 
 func (response GetReadiness503JSONResponse) VisitGetReadinessResponse(w http.ResponseWriter) error {
 
@@ -11776,6 +11790,20 @@ func (response GetReadiness503JSONResponse) VisitGetReadinessResponse(w http.Res
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetReadiness503ApplicationProblemPlusJSONResponse Problem
+
+func (response GetReadiness503ApplicationProblemPlusJSONResponse) VisitGetReadinessResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(503)
 	_, err := buf.WriteTo(w)
 	return err
