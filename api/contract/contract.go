@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -139,6 +140,9 @@ func (c *Contract) Operations() []*Operation {
 	slices.SortFunc(all, func(a, b *Operation) int { return cmp.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method) })
 	return all
 }
+
+// Statuses returns the statuses that the operation lists, in order.
+func (op *Operation) Statuses() []int { return slices.Sorted(maps.Keys(op.responses)) }
 
 // documents reports whether the operation lists the status.
 func (op *Operation) documents(status int) bool { return op.responses[status] != nil }

@@ -144,3 +144,23 @@ func TestOtherMethodsAreNotAllowed(t *testing.T) {
 		}
 	}
 }
+
+// What a resource that is there does not hold is not found, too.
+func TestWhatAResourceDoesNotHoldIsNotFound(t *testing.T) {
+	w := newWorld(t, programtest.Shared(t))
+	nested := func(op operation) bool { return strings.Count(op.path, "{") > 1 }
+	each(t, nested, func(t *testing.T, op operation) {
+		r := w.request(t, op)
+		for _, p := range slices.Backward(op.parameters) {
+			if p.In != "path" {
+				continue
+			}
+			unknown := "no-such-thing"
+			if p.Schema.Value.Type.Includes("integer") {
+				unknown = "999999"
+			}
+			r.with(p, unknown).send(w.client(t)).Refused(404, "NOT_FOUND")
+			return
+		}
+	})
+}

@@ -57,6 +57,14 @@ func TestReadsEndWithTheirBudget(t *testing.T) {
 	})
 }
 
+// The catalogue needs no server, but whose request it is has to be known.
+func TestWithoutTheIssuerNobodyIsKnown(t *testing.T) {
+	p := beside(t, programtest.Shared(t), func(c *program.Config) { c.JWKS = "http://" + teststack.FreeAddress(t) })
+	each(t, every, func(t *testing.T, op operation) {
+		op.request().send(p.Service(t, programtest.NewAccount())).Refused(503, "SERVICE_UNAVAILABLE")
+	})
+}
+
 func TestWritesAreShed(t *testing.T) {
 	p := beside(t, programtest.Shared(t), func(c *program.Config) { c.MaxWrites = 0 })
 	each(t, every, func(t *testing.T, op operation) {

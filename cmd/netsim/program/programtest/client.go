@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"netsim/api/contract/contracttest"
 )
 
 // Client sends requests with one token. What it gets is checked against the
@@ -88,6 +90,7 @@ func (c *Client) Do(method, path string, body any, headers ...Header) Reply {
 		c.t.Fatal(err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // it is read whole
+	contracttest.Saw(c.t, req, resp.StatusCode)
 	got, err := io.ReadAll(resp.Body)
 	if err != nil {
 		c.t.Fatal(err)

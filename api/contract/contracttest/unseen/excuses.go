@@ -1,0 +1,46 @@
+package main
+
+import (
+	"slices"
+
+	"netsim/api/contract"
+)
+
+// excuse is why no test produces an answer that is documented.
+type excuse struct {
+	status     int
+	operations []string // nil for all
+	reason     string
+}
+
+func (e excuse) covers(op *contract.Operation, status int) bool {
+	return status == e.status && (e.operations == nil || slices.Contains(e.operations, op.ID))
+}
+
+// excuses is the one list of them.
+func excuses() []excuse {
+	return []excuse{
+		{429, nil, "there is no quota by default (completions 1.3)"},
+		{500, nil, "a mistake of ours, which no test makes on purpose; how it is told is tested in infra/http"},
+		{504, []string{
+			"ListChartDefinitions", "ListComponents", "GetComponent", "ListModels", "GetModel", "ListModelVersions",
+		}, "answered from memory, which takes no time"},
+		{404, []string{"ListChartDefinitions"}, "the charts are always served"},
+		{501, []string{"TerminateSimulation"}, "there is no remote engine yet, and the built-in one can terminate"},
+		{502, []string{"TerminateSimulation"}, "there is no remote engine yet"},
+		{504, []string{"TerminateSimulation"}, "there is no remote engine yet"},
+		{409, []string{"StartSimulation"}, "there are no mapping files yet that could be deleted"},
+		{422, []string{
+			"DeleteConfiguration", "DetachTraceset", "ValidateConfiguration", "DeleteSimulation", "TerminateSimulation",
+			"RemoveApplication", "RemoveComponent", "RemoveServerReference", "RemoveContainerReference", "RemoveTopologyReference",
+		}, "nothing in the request can differ under the same key"},
+		{409, []string{
+			"DeleteConfiguration", "ValidateConfiguration", "CloneConfiguration", "AddApplication", "RemoveApplication",
+			"PatchApplicationParameters", "AddComponent", "RemoveComponent", "PatchComponentParameters",
+			"AddServerReference", "ChangeServerReference", "RemoveServerReference",
+			"AddContainerReference", "ChangeContainerReference", "RemoveContainerReference",
+			"AddTopologyReference", "ChangeTopologyReference", "RemoveTopologyReference",
+			"UpdateDistribution", "PatchLinkParameters", "PatchGlobalParameters", "DetachTraceset", "UpdateWorkspace",
+		}, "too many lost races with other processes; commands/handle_test.go makes them"},
+	}
+}

@@ -1,0 +1,138 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"netsim/cmd/netsim/program/programtest"
+)
+
+// TestARequestIsRepeatedUnderItsKey sends each write twice under one key, and
+// another one under the same key.
+func TestARequestIsRepeatedUnderItsKey(t *testing.T) {
+	w := newWorld(t, programtest.Shared(t))
+	repeatable := func(op operation) bool { return op.key() != nil && op.id != "TerminateSimulation" }
+	each(t, repeatable, func(t *testing.T, op operation) {
+		c := w.client(t)
+		r := w.request(t, op).with(op.key(), "key-"+op.id)
+		first, second := r.send(c), r.send(c)
+		if first.Status >= 300 || second.Status != first.Status {
+			t.Fatalf("%d %s\nrepeated: %d %s", first.Status, first.Body, second.Status, second.Body)
+		}
+		if a, b := first.Header.Get("Location"), second.Header.Get("Location"); a != b {
+			t.Errorf("made %s, repeated %s", a, b)
+		}
+		if other, ok := r.another(); ok {
+			other.send(c).Refused(422, "UNPROCESSABLE_ENTITY")
+		}
+	})
+}
+
+func (op operation) key() *openapi3.Parameter {
+	for _, p := range op.parameters {
+		if p.Name == "Idempotency-Key" {
+			return p
+		}
+	}
+	return nil
+}
+
+// another is a request to the same resource that asks for something else, or
+// false when there is none.
+func (r request) another() (request, bool) {
+	for _, p := range slices.Backward(r.op.parameters) {
+		if p.In == "query" && p.Required {
+			return r.with(p, r.query.Get(p.Name)+"1"), true
+		}
+	}
+	if r.body != nil {
+		text, err := json.Marshal(r.body)
+		var body any
+		if err != nil || json.Unmarshal(text, &body) != nil {
+			return r, false
+		}
+		body, changed := altered(body)
+		return r.withBody(body), changed
+	}
+	return r, false
+}
+
+// altered is the value with one thing in it changed that may be another: its
+// name, a number, or the last character of a text that is no choice.
+func altered(value any) (any, bool) {
+	switch v := value.(type) {
+	case float64:
+		if v == math.Trunc(v) {
+			return v + 1, true
+		}
+		return v / 2, true
+	case string:
+		last := "1"
+		if strings.HasSuffix(v, last) {
+			last = "2"
+		}
+		return v[:len(v)-1] + last, v != ""
+	case map[string]any:
+		for _, name := range append([]string{"name"}, slices.Sorted(maps.Keys(v))...) {
+			switch name {
+			case "type", "unit", "duration", "category", "topologyConstraints":
+				continue
+			}
+			if member, ok := altered(v[name]); ok {
+				v[name] = member
+				return v, true
+			}
+		}
+	}
+	return value, false
+}
+
+// TestOtherWorkspacesAreForbidden asks for what is in a workspace that the
+// token does not name.
+func TestOtherWorkspacesAreForbidden(t *testing.T) {
+	w := newWorld(t, programtest.Shared(t))
+	mine := map[string]string{"workspace_id": w.workspace}
+	c := w.client(t)
+	mine["config_id"] = member(t, c.Post("/api/v1/configurations/"+w.configuration+"/clone",
+		map[string]any{"name": "mine", "workspaceId": w.workspace}).Want(201), "id")
+	c.Post("/api/v1/configurations/"+mine["config_id"]+"/validate", nil).Want(200)
+	start := json.RawMessage(`{"configurationId": "` + mine["config_id"] + `", "name": "mine", "duration": "1s"}`)
+	mine["sim_id"] = member(t, c.Post("/api/v1/simulations", start).Want(201), "id")
+	elsewhere := w.newWorkspace(t)
+	concerns := func(op operation) bool {
+		return op.documents(403) && !op.service && (strings.Contains(op.path, "{") && op.flag != "enable_billing_endpoints" || op.id == "StartSimulation")
+	}
+	each(t, concerns, func(t *testing.T, op operation) {
+		r := op.request()
+		for name := range r.path {
+			if own, ok := mine[name]; ok {
+				r.path[name] = own
+			}
+		}
+		if op.id == "StartSimulation" {
+			r.body = start
+		}
+		if op.id == "CloneTemplate" {
+			r.path["template_id"] = w.template
+			r.body = map[string]any{"name": "clone", "workspaceId": w.workspace}
+		}
+		r.send(w.program.User(t, w.account, elsewhere)).Refused(403, "FORBIDDEN")
+	})
+}
+
+func TestNothingStartsWithoutCredit(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	c := p.User(t, programtest.NewAccount())
+	templates, _ := c.Get("/api/v1/templates?limit=1").Want(200).Object()["templates"].([]any)
+	template, _ := templates[0].(map[string]any)["id"].(string)
+	id := member(t, c.Post("/api/v1/templates/"+template+"/clone", map[string]any{"name": "clone"}).Want(201), "id")
+	c.Post("/api/v1/configurations/"+id+"/validate", nil).Want(200)
+	c.Post("/api/v1/simulations", map[string]any{"configurationId": id, "name": "poor", "duration": "1s"}).Refused(402, "PAYMENT_REQUIRED")
+}
