@@ -60,7 +60,8 @@ func (a *API) GetConfiguration(ctx context.Context, r api.GetConfigurationReques
 		return nil, err
 	}
 	tag := web.ETag(c.Version)
-	if web.NotModified(r.Params.IfNoneMatch, tag) {
+	// A verdict comes without a new version: who saw the draft must see it.
+	if c.Status == commands.Draft && web.NotModified(r.Params.IfNoneMatch, tag) {
 		return api.GetConfiguration304Response{Headers: api.NotModifiedResponseHeaders{ETag: tag}}, nil
 	}
 	view, err := a.configurationView(ctx, &c)
