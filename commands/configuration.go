@@ -38,6 +38,9 @@ func (c *Configuration) Evolve(e events.Event) {
 		c.Exists, c.AccountID, c.WorkspaceID, c.Name = true, d.AccountID, d.WorkspaceID, d.Name
 		c.Version, c.Status, c.Findings = 1, d.Status, d.Findings
 		c.Document, c.TracesetID, c.RankCount = d.Document, d.TracesetID, d.RankCount
+		if c.TracesetID != "" && c.RankCount == 0 { // told before rankCount was
+			c.RankCount = rankCountOf(c.Document)
+		}
 	case events.ConfigurationUpdated:
 		c.update(d)
 	case events.ConfigurationComponentAdded:
@@ -81,6 +84,15 @@ func (c *Configuration) revise(version int64, change func(*design.Document)) {
 	if text, err := design.Canonical(document); err == nil {
 		c.Document = text
 	}
+}
+
+// rankCountOf is the number of ranks that a document's application was told.
+func rankCountOf(text string) int64 {
+	document, err := design.Parse(text)
+	if err != nil {
+		return 0
+	}
+	return document.RankCount()
 }
 
 func (c *Configuration) update(d events.ConfigurationUpdated) {
@@ -158,4 +170,34 @@ func (c *Configuration) fits(added ...string) error {
 		return fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", size, design.MaxDocument)
 	}
 	return nil
+}
+
+// VersionMade returns the version of a configuration that an event made, and 0
+// for an event that makes none.
+func VersionMade(data events.Data) int64 {
+	switch d := data.(type) {
+	case events.ConfigurationCreated:
+		return 1
+	case events.ConfigurationUpdated:
+		return d.Version
+	case events.ConfigurationComponentAdded:
+		return d.Version
+	case events.ConfigurationComponentRemoved:
+		return d.Version
+	case events.ConfigurationReferenceSet:
+		return d.Version
+	case events.ConfigurationReferenceRemoved:
+		return d.Version
+	case events.ConfigurationParametersPatched:
+		return d.Version
+	case events.ConfigurationTracesetAttached:
+		return d.Version
+	case events.ConfigurationTracesetDetached:
+		return d.Version
+	case events.ConfigurationMappingFileAttached:
+		return d.Version
+	case events.ConfigurationMappingFileDetached:
+		return d.Version
+	}
+	return 0
 }

@@ -290,6 +290,10 @@ func TestAttachTraceset(t *testing.T) {
 		{"detached", and(smallCreated(t), attached), detach, event(events.ConfigurationTracesetDetached{Version: 3})},
 		{"detached again", smallCreated(t), detach, refusal(fault.NotFound)},
 	})
+	old := events.ConfigurationCreated{Document: configurationOf(and(smallCreated(t), attached)).Document, TracesetID: "ts_1"}
+	if ranks := configurationOf(given(old)).RankCount; ranks != 2 {
+		t.Errorf("a configuration from before its rank count was told has %d ranks", ranks)
+	}
 	state := configurationOf(and(smallCreated(t), attached))
 	if !strings.Contains(state.Document, `"NumOfChakraFiles":{"type":"uint","value":2}`) {
 		t.Errorf("attached: %s", state.Document)

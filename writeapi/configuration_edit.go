@@ -31,7 +31,7 @@ type headers struct {
 // decision is a command to a configuration.
 type decision = commands.Command[commands.Configuration]
 
-// edited is a configuration as it is after a change.
+// edited is a configuration as it is after a change, whose version it is of.
 type edited struct {
 	commands.Configuration
 	tag string
@@ -56,24 +56,41 @@ func (a *API) edit(ctx context.Context, e edit, decide func(commands.Configurati
 	if err != nil {
 		return edited{}, err
 	}
-	if !done {
-		c, err := a.mutable(ctx, id)
-		if err != nil {
-			return edited{}, err
-		}
-		if err := match.Check(c.Version); err != nil {
-			return edited{}, err
-		}
-		command, err := decide(c, match)
-		if err != nil {
-			return edited{}, err
-		}
-		if _, err := commands.Handle(ctx, a.Commands, w.existing(c.WorkspaceID), w.origin, command); err != nil {
-			return edited{}, err
-		}
+	if done {
+		return a.asOf(ctx, id, 0)
 	}
-	after, err := a.Configurations.AdmitConfiguration(ctx, id)
-	return edited{after, web.ETag(after.Version)}, err
+	c, err := a.mutable(ctx, id)
+	if err != nil {
+		return edited{}, err
+	}
+	if err := match.Check(c.Version); err != nil {
+		return edited{}, err
+	}
+	command, err := decide(c, match)
+	if err != nil {
+		return edited{}, err
+	}
+	result, err := commands.Handle(ctx, a.Commands, w.existing(c.WorkspaceID), w.origin, command)
+	switch {
+	case err != nil:
+		return edited{}, err
+	case result.Event == nil:
+		return a.asOf(ctx, id, 0)
+	}
+	return a.asOf(ctx, id, commands.VersionMade(result.Event.Data))
+}
+
+// asOf is the configuration as of the version that a change made, whatever
+// others have made of it since, or of the newest for 0.
+func (a *API) asOf(ctx context.Context, id string, version int64) (edited, error) {
+	var c commands.Configuration
+	var err error
+	if version > 0 {
+		c, err = a.Configurations.ConfigurationAt(ctx, id, version)
+	} else {
+		c, err = a.Configurations.AdmitConfiguration(ctx, id)
+	}
+	return edited{c, web.ETag(c.Version)}, err
 }
 
 // always is the decision that needs to know nothing beforehand.
@@ -82,7 +99,7 @@ func always(command func(commands.Match) decision) func(commands.Configuration, 
 }
 
 // declared is everything that the configuration declares, reachable or not. A
-// part of it that somebody else has removed since is not found.
+// part that somebody else has removed since a repeated change is not found.
 func (e edited) declared() (api.ConfigurationVersion, error) {
 	var view api.ConfigurationVersion
 	if err := json.Unmarshal([]byte(e.Document), &view); err != nil {

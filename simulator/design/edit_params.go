@@ -93,6 +93,18 @@ func (d *Document) SetRankCount(ranks int64) {
 	}
 }
 
+// RankCount is the number of ranks that the first chakra application was told,
+// 0 for none.
+func (d *Document) RankCount() int64 {
+	for i := range d.Applications {
+		if a := &d.Applications[i]; a.TrafficType == TrafficChakra {
+			ranks, _ := a.TypedParameters.quantity(pathRankCount, "uint", 0)
+			return ranks
+		}
+	}
+	return 0
+}
+
 // SetMapping tells the chakra applications the name of the mapping file that
 // places their ranks, "" without one.
 func (d *Document) SetMapping(file string) {
