@@ -45,9 +45,10 @@ func directions() map[string]set {
 		"cmd/":         everything,
 		"bench":        everything,
 
-		"events/internal/":          {"events"}, // generators
-		"api/contract/contracttest": {"api/contract"},
-		"internal/testworld":        everything,
+		"events/internal/":                 {"events"}, // generators
+		"api/contract/contracttest":        {"api/contract"},
+		"api/contract/contracttest/unseen": {"api/contract"},
+		"internal/testworld":               everything,
 	}
 }
 
