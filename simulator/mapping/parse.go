@@ -61,11 +61,11 @@ func (d *draft) add(line []byte, number int) string {
 	if bytes.IndexByte(line, '\r') >= 0 {
 		return "carriage return is not allowed"
 	}
-	if len(line) > 0 && line[0] == '@' && !d.second {
+	if len(line) > 0 && line[0] == '@' {
 		if len(d.places) == 0 {
 			return "'@' before any rank line"
 		}
-		d.second = true
+		d.second = true // or it is already, and this is a comment
 		return ""
 	}
 	comment := "#"

@@ -153,6 +153,7 @@ func TestDecimals(t *testing.T) {
 		{text: "0e99999999999999999999", latency: 0},
 		{text: "1e99999999999999999999", latencyBad: true},
 		{text: "18446744073.709551615", bandwidth: far, latency: 18446744073710},
+		{text: "18446744073.7095516159", bandwidth: far, latency: 18446744073710},
 		{text: "1.8446744073709551999e10", bandwidth: far, latency: 18446744073710},
 		{text: "1.8446744073709552e10", latency: 18446744073710},
 		{text: "18446744073709551.999", latency: far},
