@@ -36,7 +36,8 @@ func directions() map[string]set {
 		"writeapi":        handlers,
 		"readapi":         append(set{"projections", "infra/objects"}, handlers...),
 		"prices":          {"events", "commands", "fault", "rating"}, // the price list of a first start
-		"reactions":       append(set{"projections", "api/submission", "infra/objects"}, domain...),
+		"library":         {"events"},                                // where the files of tracesets are
+		"reactions":       append(set{"projections", "api/submission", "infra/objects", "library"}, domain...),
 		"runs":            append(set{"projections", "infra/objects"}, domain...),
 
 		"api":          {},
@@ -80,7 +81,7 @@ func homes() map[string]set {
 		"google.golang.org/protobuf/":   {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":   {"commands", "rating", "projections", "prices", "reactions", "readapi"},
 		"github.com/google/uuid":        {"events", "commands", "infra/", "bench"},
-		"github.com/zeebo/blake3":       {"reactions", "api/submission"},
+		"github.com/zeebo/blake3":       {"library"},
 		"gopkg.in/yaml.v3":              {"api", "prices", "events/internal/"},
 		"golang.org/x/":                 {"/"},
 	}

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/zeebo/blake3"
-
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
+	"netsim/library"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 )
@@ -79,16 +78,12 @@ func newWorkload(groups []collective.GroupSpec) (workload, error) {
 		return workload{}, err
 	}
 	sum := sha256.Sum256([]byte(content))
-	hash := hex.EncodeToString(sum[:])
 	w := workload{content: content, file: events.TracesetFile{
 		Name: blueprint.WorkloadFile, ContentType: "application/json",
-		Hash: "sha256:" + hash, Size: int64(len(content)), Role: "primary",
+		Hash: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(content)), Role: "primary",
 	}}
-	// The hash of a library is that of its list of files (completions 2.7).
-	list := blake3.Sum256(fmt.Appendf(nil, "%s %d %s\n", w.file.Hash, w.file.Size, w.file.Name))
-	w.libraryHash = hex.EncodeToString(list[:])
-	library := events.DerivedID(events.LibraryPrefix, w.libraryHash)
-	w.file.ObjectKey = "libraries/" + library + "/" + hash[:2] + "/" + hash[2:]
+	w.libraryHash = library.Hash([]events.TracesetFile{w.file})
+	w.file.ObjectKey = library.Key(w.libraryHash, w.file.Hash)
 	w.name = fmt.Sprintf("simple-%s-%d-%s", strings.ToLower(groups[0].Phases[0].OperationType),
 		collective.Ranks(groups), w.libraryHash[:12])
 	return w, nil

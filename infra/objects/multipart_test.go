@@ -154,3 +154,40 @@ func TestCopyAndDelete(t *testing.T) {
 		t.Errorf("copy what is gone: %v", err)
 	}
 }
+
+func TestWhatIsUploadedCanBeListed(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	u := begin(t, s, "staging/d")
+	u.put(2, "two")
+	u.put(1, "other")
+	one, two := u.put(1, "first"), u.put(2, "second")
+	listed, err := s.ListParts(t.Context(), u.key, u.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(listed) != 2 || !listed[0].Same(one) || listed[0].Size != 5 || !listed[1].Same(two) || listed[1].Size != 6 || listed[0].Same(two) {
+		t.Errorf("%+v, want %+v and %+v", listed, one, two)
+	}
+	if bare := (objects.Part{Number: 1, ETag: strings.Trim(one.ETag, `"`)}); !bare.Same(one) {
+		t.Errorf("%+v is not %+v", bare, one)
+	}
+	for range 2 {
+		var begun []objects.Begun
+		for b, err := range s.ListBegun(t.Context(), "staging/") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			begun = append(begun, b)
+			if b.Key != u.key || b.ID != u.id || time.Since(b.At).Abs() > time.Minute {
+				t.Errorf("%+v is not %+v", b, u)
+			}
+			if err := s.DropParts(t.Context(), b.Key, b.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.ListParts(t.Context(), u.key, u.id); !fault.Is(err, fault.NotFound) || len(begun) > 1 {
+			t.Errorf("%d begun; parts after they are dropped: %v", len(begun), err)
+		}
+	}
+}

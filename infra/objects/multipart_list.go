@@ -1,0 +1,88 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"netsim/fault"
+)
+
+// PutPart is a part that a client has put.
+type PutPart struct {
+	Part
+
+	Size int64 // bytes
+}
+
+// ListParts lists what clients have put of an object, in the order of the
+// parts' numbers. What is joined or dropped already is fault.NotFound.
+func (s *Store) ListParts(ctx context.Context, key, id string) ([]PutPart, error) {
+	var all []PutPart
+	pages := s3.NewListPartsPaginator(s.client, &s3.ListPartsInput{Bucket: &s.bucket, Key: &key, UploadId: &id})
+	for pages.HasMorePages() {
+		page, err := s.partsPage(ctx, pages)
+		if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == "NoSuchUpload" {
+			return nil, &fault.Fault{Code: fault.NotFound, Message: "upload not found", Cause: fmt.Errorf("list the parts of %s: %w", key, err)}
+		}
+		if err != nil {
+			return nil, wrap(err, "list the parts of", key)
+		}
+		for _, p := range page.Parts {
+			all = append(all, PutPart{Part{aws.ToInt32(p.PartNumber), aws.ToString(p.ETag)}, aws.ToInt64(p.Size)})
+		}
+	}
+	return all, nil
+}
+
+func (s *Store) partsPage(ctx context.Context, pages *s3.ListPartsPaginator) (*s3.ListPartsOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return pages.NextPage(ctx)
+}
+
+// Same reports whether two parts are the same one, put with the same content.
+// A tag may be written with quotes or without.
+func (p Part) Same(other Part) bool {
+	return p.Number == other.Number && strings.Trim(p.ETag, `"`) == strings.Trim(other.ETag, `"`)
+}
+
+// Begun is an object whose parts are neither joined nor dropped.
+type Begun struct {
+	Key string
+	ID  string // the store's
+	At  time.Time
+}
+
+// ListBegun goes through the objects under the prefix that clients upload in
+// parts. It ends after the first error.
+func (s *Store) ListBegun(ctx context.Context, prefix string) iter.Seq2[Begun, error] {
+	return func(yield func(Begun, error) bool) {
+		pages := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{Bucket: &s.bucket, Prefix: &prefix})
+		for pages.HasMorePages() {
+			page, err := s.begunPage(ctx, pages)
+			if err != nil {
+				yield(Begun{}, wrap(err, "list uploads to", prefix))
+				return
+			}
+			for _, u := range page.Uploads {
+				if !yield(Begun{aws.ToString(u.Key), aws.ToString(u.UploadId), aws.ToTime(u.Initiated)}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s *Store) begunPage(ctx context.Context, pages *s3.ListMultipartUploadsPaginator) (*s3.ListMultipartUploadsOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return pages.NextPage(ctx)
+}
