@@ -77,9 +77,9 @@ type inspection struct {
 // nodes of a cycle that there may be, or the messages that do not match. groups
 // may be nil; the members of a group are then the ranks that use it.
 //
-// It keeps some 10 to 50 bytes a node of one file at a time (see order), a
-// quarter of a megabyte for the messages between all of them, and what it
-// reports.
+// It looks at one file at a time and keeps up to 16 bytes a node of it, and some
+// 100 bytes for each that is out of order, which Limits.Tangle bounds (see
+// order). For the messages between all files it keeps a quarter of a megabyte.
 //
 // The error is never about what is in a file: it is what Open or a reader
 // failed with, and inspecting again may end otherwise.
@@ -194,8 +194,8 @@ func (in *inspection) inspect(f rankFile) (readable bool, err error) {
 			if order.take(n) {
 				in.find(f.about(CheckDependencies, n.ID), "the id is that of an earlier node")
 			}
-			if len(order.awaited) > in.limits.Tangle {
-				return fileRefusal(fmt.Sprintf("more than %d nodes are named before they come, or never come", in.limits.Tangle))
+			if order.scattered() > in.limits.Tangle {
+				return fileRefusal(fmt.Sprintf("more than %d nodes are out of order: named before they come, or after one with a higher id", in.limits.Tangle))
 			}
 			in.message(f, n, func(c channel, role Role) { in.pairing.take(c, role, n.Size) })
 			return sums.take(n)

@@ -250,6 +250,7 @@ func TestTanglesAreBounded(t *testing.T) {
 	}
 	file = file.frame(node(0, chakra.ComputeNode))
 	for limit, want := range map[int][]string{
+		8:  {"a.0.et: more than 8 nodes are out of order: named before they come, or after one with a higher id"},
 		19: nil,
 		18: {"a.0.et: more than 18 dependencies are among nodes that come before what they depend on; write each node after those that it needs"},
 	} {
@@ -386,4 +387,18 @@ func told(report *chakra.Report) []string {
 		all = append(all, f.String())
 	}
 	return all
+}
+
+func BenchmarkInspect(b *testing.B) {
+	for name, content := range map[string][]byte{"real": plain(b, testdata(b, "pytorch/pytorch_ddp.0.et.gz")), "small": manyNodes(40_000)} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(content)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := chakra.Inspect([]chakra.File{fileOf("a.0.et", content)}, nil, chakra.Limits{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

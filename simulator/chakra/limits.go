@@ -8,8 +8,8 @@ type Limits struct {
 	Ratio     int64 // of decompressed to compressed bytes, past the first 16 MiB: 256
 	Record    int   // bytes of the metadata, or of one node: 16 MiB
 	Attribute int   // bytes of one attribute: 1 MiB
-	Nodes     int64 // of a file: 100 million
-	Tangle    int   // dependencies among nodes that are not in order, see Inspect: 64 million
+	Nodes     int64 // of a file: 64 million
+	Tangle    int   // nodes and dependencies out of order, see Inspect: 8 million
 }
 
 const freeOfRatio = 16 << 20
@@ -19,8 +19,8 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Ratio, 256)
 	set(&l.Record, 16<<20)
 	set(&l.Attribute, 1<<20)
-	set(&l.Nodes, 100_000_000)
-	set(&l.Tangle, 64_000_000)
+	set(&l.Nodes, 64_000_000)
+	set(&l.Tangle, 8_000_000)
 	return l
 }
 

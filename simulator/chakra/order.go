@@ -15,10 +15,10 @@ import (
 // node that names one further on, and it stays within the stretch of the file
 // that such references cover without a gap: to come back to its first node from
 // its last, it crosses every place between them, forwards and backwards. What is
-// kept is therefore which ids came by, as runs (16 bytes a run of consecutive
-// ids, 8 to 40 bytes a node where ids jump), and the references to ids that have
-// not come yet. Only if some of these came, the file is read again, and of each
-// stretch the dependencies are kept: 16 bytes each.
+// kept is therefore which ids came by, as runs of consecutive ones (16 bytes a
+// run), the ids that came after higher ones, and the references to ids that have
+// not come yet. Only if some of these came, the file is read again, and the nodes
+// of each stretch are kept while it lasts, with what they need.
 type order struct {
 	seen      ids
 	awaited   map[uint64]*reference // ids that were named and have not come
@@ -63,6 +63,9 @@ func (o *order) take(n *Node) (again bool) {
 	return again
 }
 
+// scattered is how many ids are kept one by one.
+func (o *order) scattered() int { return len(o.awaited) + len(o.seen.late) }
+
 func (o *order) await(id uint64, by *Node) *reference {
 	r := o.awaited[id]
 	if r == nil {
@@ -106,21 +109,27 @@ type ids struct {
 
 type run struct{ first, last uint64 }
 
+// has looks from the end backwards in growing steps: most dependencies are on
+// nodes that came shortly before.
 func (s *ids) has(id uint64) bool {
-	_, found := slices.BinarySearchFunc(s.runs, id, func(r run, id uint64) int {
-		switch {
-		case r.last < id:
-			return -1
-		case r.first > id:
-			return 1
-		default:
-			return 0
+	above := len(s.runs) // the run at above, and those after it, start beyond the id
+	step := 1
+	for above-step >= 0 && s.runs[above-step].first > id {
+		above -= step
+		step *= 2
+	}
+	below := max(0, above-step)
+	for below < above {
+		if middle := int(uint(below+above) >> 1); s.runs[middle].first > id {
+			above = middle
+		} else {
+			below = middle + 1
 		}
-	})
-	if found {
+	}
+	if above > 0 && id <= s.runs[above-1].last {
 		return true
 	}
-	_, found = s.late[id]
+	_, found := s.late[id]
 	return found
 }
 
