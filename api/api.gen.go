@@ -2432,8 +2432,68 @@ type LogPage struct {
 	Pagination Pagination `json:"pagination"`
 }
 
+// MappingFile defines model for MappingFile.
+type MappingFile struct {
+	// CreatedAt RFC 3339, UTC, with milliseconds and `Z`.
+	CreatedAt   Timestamp   `json:"createdAt"`
+	Description Description `json:"description,omitempty,omitzero"`
+
+	// DuplicateOfExisting True in the reply to an upload of what the workspace has already.
+	DuplicateOfExisting bool `json:"duplicateOfExisting"`
+
+	// Etag As in the header `ETag`.
+	Etag       string `json:"etag"`
+	HasScaleUp bool   `json:"hasScaleUp"`
+
+	// Hash `crc64nvme:` and the checksum of the content, base64url without padding.
+	Hash string        `json:"hash"`
+	ID   MappingFileID `json:"id"`
+
+	// Name For people; the simulator knows every mapping file as `chakra-mapping.txt`.
+	Name              string      `json:"name"`
+	RankCount         Count       `json:"rankCount"`
+	ScaleUpGroupCount Count       `json:"scaleUpGroupCount"`
+	SizeBytes         Count       `json:"sizeBytes"`
+	WorkspaceID       WorkspaceID `json:"workspaceId"`
+}
+
+// MappingFileAttachment defines model for MappingFileAttachment.
+type MappingFileAttachment struct {
+	MappingFileID MappingFileID `json:"mappingFileId"`
+}
+
+// MappingFileDownload defines model for MappingFileDownload.
+type MappingFileDownload struct {
+	// ExpiresAt RFC 3339, UTC, with milliseconds and `Z`.
+	ExpiresAt Timestamp `json:"expiresAt"`
+
+	// URL Valid for 900 seconds.
+	URL string `json:"url"`
+}
+
 // MappingFileID defines model for MappingFileId.
 type MappingFileID = string
+
+// MappingFileItem defines model for MappingFileItem.
+type MappingFileItem struct {
+	// CreatedAt RFC 3339, UTC, with milliseconds and `Z`.
+	CreatedAt  Timestamp     `json:"createdAt"`
+	HasScaleUp bool          `json:"hasScaleUp"`
+	ID         MappingFileID `json:"id"`
+
+	// Name For people; the simulator knows every mapping file as `chakra-mapping.txt`.
+	Name              string      `json:"name"`
+	RankCount         Count       `json:"rankCount"`
+	ScaleUpGroupCount Count       `json:"scaleUpGroupCount"`
+	SizeBytes         Count       `json:"sizeBytes"`
+	WorkspaceID       WorkspaceID `json:"workspaceId"`
+}
+
+// MappingFileList defines model for MappingFileList.
+type MappingFileList struct {
+	Items      []MappingFileItem `json:"items"`
+	Pagination Pagination        `json:"pagination"`
+}
 
 // MappingFileReference defines model for MappingFileReference.
 type MappingFileReference struct {
@@ -3854,6 +3914,28 @@ type PatchLinkParametersParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
 }
 
+// DetachMappingFileParams defines parameters for DetachMappingFile.
+type DetachMappingFileParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// AttachMappingFileParams defines parameters for AttachMappingFile.
+type AttachMappingFileParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
 // PatchGlobalParametersParams defines parameters for PatchGlobalParameters.
 type PatchGlobalParametersParams struct {
 	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
@@ -3960,6 +4042,27 @@ type ValidateConfigurationParams struct {
 	// gives the same answer and changes nothing more; the same key with another body
 	// is 422.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ListMappingFilesParams defines parameters for ListMappingFiles.
+type ListMappingFilesParams struct {
+	// WorkspaceID The workspace; there is no list over all of them.
+	WorkspaceID WorkspaceID `form:"workspaceId" json:"workspaceId"`
+
+	// Limit Maximum page size; more than 100 is 100.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// GetMappingFileParams defines parameters for GetMappingFile.
+type GetMappingFileParams struct {
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
 }
 
 // ListModelsParams defines parameters for ListModels.
@@ -4265,6 +4368,9 @@ type UpdateDistributionJSONRequestBody = DistributionUpdate
 // PatchLinkParametersJSONRequestBody defines body for PatchLinkParameters for application/json ContentType.
 type PatchLinkParametersJSONRequestBody = Params
 
+// AttachMappingFileJSONRequestBody defines body for AttachMappingFile for application/json ContentType.
+type AttachMappingFileJSONRequestBody = MappingFileAttachment
+
 // PatchGlobalParametersJSONRequestBody defines body for PatchGlobalParameters for application/json ContentType.
 type PatchGlobalParametersJSONRequestBody = Params
 
@@ -4414,6 +4520,12 @@ type ServerInterface interface {
 	// PatchLinkParameters Change parameters of a link
 	// (PATCH /api/v1/configurations/{config_id}/links/{link_name}/parameters)
 	PatchLinkParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, linkName LinkName, params PatchLinkParametersParams)
+	// DetachMappingFile Detach the mapping file
+	// (DELETE /api/v1/configurations/{config_id}/mapping-file)
+	DetachMappingFile(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params DetachMappingFileParams)
+	// AttachMappingFile Attach a mapping file
+	// (PATCH /api/v1/configurations/{config_id}/mapping-file)
+	AttachMappingFile(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AttachMappingFileParams)
 	// PatchGlobalParameters Change global parameters
 	// (PATCH /api/v1/configurations/{config_id}/parameters)
 	PatchGlobalParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params PatchGlobalParametersParams)
@@ -4453,6 +4565,18 @@ type ServerInterface interface {
 	// GetReadiness Do its parts work
 	// (GET /api/v1/health/ready)
 	GetReadiness(w http.ResponseWriter, r *http.Request)
+	// ListMappingFiles List the mapping files of a workspace
+	// (GET /api/v1/mapping-files)
+	ListMappingFiles(w http.ResponseWriter, r *http.Request, params ListMappingFilesParams)
+	// DeleteMappingFile Delete a mapping file
+	// (DELETE /api/v1/mapping-files/{mapping_file_id})
+	DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID)
+	// GetMappingFile Get a mapping file
+	// (GET /api/v1/mapping-files/{mapping_file_id})
+	GetMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params GetMappingFileParams)
+	// GetMappingFileDownload Get a download link for a mapping file
+	// (GET /api/v1/mapping-files/{mapping_file_id}/download)
+	GetMappingFileDownload(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID)
 	// ListModels List the models of the catalogue
 	// (GET /api/v1/models)
 	ListModels(w http.ResponseWriter, r *http.Request, params ListModelsParams)
@@ -4753,6 +4877,18 @@ func (_ Unimplemented) PatchLinkParameters(w http.ResponseWriter, r *http.Reques
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// DetachMappingFile Detach the mapping file
+// (DELETE /api/v1/configurations/{config_id}/mapping-file)
+func (_ Unimplemented) DetachMappingFile(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params DetachMappingFileParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// AttachMappingFile Attach a mapping file
+// (PATCH /api/v1/configurations/{config_id}/mapping-file)
+func (_ Unimplemented) AttachMappingFile(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AttachMappingFileParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // PatchGlobalParameters Change global parameters
 // (PATCH /api/v1/configurations/{config_id}/parameters)
 func (_ Unimplemented) PatchGlobalParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params PatchGlobalParametersParams) {
@@ -4828,6 +4964,30 @@ func (_ Unimplemented) GetHealth(w http.ResponseWriter, r *http.Request) {
 // GetReadiness Do its parts work
 // (GET /api/v1/health/ready)
 func (_ Unimplemented) GetReadiness(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListMappingFiles List the mapping files of a workspace
+// (GET /api/v1/mapping-files)
+func (_ Unimplemented) ListMappingFiles(w http.ResponseWriter, r *http.Request, params ListMappingFilesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteMappingFile Delete a mapping file
+// (DELETE /api/v1/mapping-files/{mapping_file_id})
+func (_ Unimplemented) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetMappingFile Get a mapping file
+// (GET /api/v1/mapping-files/{mapping_file_id})
+func (_ Unimplemented) GetMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params GetMappingFileParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetMappingFileDownload Get a download link for a mapping file
+// (GET /api/v1/mapping-files/{mapping_file_id}/download)
+func (_ Unimplemented) GetMappingFileDownload(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -7757,6 +7917,144 @@ func (siw *ServerInterfaceWrapper) PatchLinkParameters(w http.ResponseWriter, r 
 	handler.ServeHTTP(w, r)
 }
 
+// DetachMappingFile operation middleware
+func (siw *ServerInterfaceWrapper) DetachMappingFile(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DetachMappingFileParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DetachMappingFile(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AttachMappingFile operation middleware
+func (siw *ServerInterfaceWrapper) AttachMappingFile(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "config_id" -------------
+	var configID ConfigurationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AttachMappingFileParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AttachMappingFile(w, r, configID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // PatchGlobalParameters operation middleware
 func (siw *ServerInterfaceWrapper) PatchGlobalParameters(w http.ResponseWriter, r *http.Request) {
 
@@ -8482,6 +8780,180 @@ func (siw *ServerInterfaceWrapper) GetReadiness(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetReadiness(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListMappingFiles operation middleware
+func (siw *ServerInterfaceWrapper) ListMappingFiles(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListMappingFilesParams
+
+	// ------------- Required query parameter "workspaceId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "workspaceId", r.URL.Query(), &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "next" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListMappingFiles(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteMappingFile operation middleware
+func (siw *ServerInterfaceWrapper) DeleteMappingFile(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "mapping_file_id" -------------
+	var mappingFileID MappingFileID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "mapping_file_id", chi.URLParam(r, "mapping_file_id"), &mappingFileID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "mapping_file_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteMappingFile(w, r, mappingFileID)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetMappingFile operation middleware
+func (siw *ServerInterfaceWrapper) GetMappingFile(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "mapping_file_id" -------------
+	var mappingFileID MappingFileID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "mapping_file_id", chi.URLParam(r, "mapping_file_id"), &mappingFileID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "mapping_file_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetMappingFileParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch IfNoneMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
+			return
+		}
+
+		params.IfNoneMatch = IfNoneMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetMappingFile(w, r, mappingFileID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetMappingFileDownload operation middleware
+func (siw *ServerInterfaceWrapper) GetMappingFileDownload(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "mapping_file_id" -------------
+	var mappingFileID MappingFileID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "mapping_file_id", chi.URLParam(r, "mapping_file_id"), &mappingFileID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "mapping_file_id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetMappingFileDownload(w, r, mappingFileID)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -10236,6 +10708,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/links/{link_name}/parameters", wrapper.PatchLinkParameters)
 	})
 	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/v1/configurations/{config_id}/mapping-file", wrapper.DetachMappingFile)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/mapping-file", wrapper.AttachMappingFile)
+	})
+	r.Group(func(r chi.Router) {
 		r.Patch(options.BaseURL+"/api/v1/configurations/{config_id}/parameters", wrapper.PatchGlobalParameters)
 	})
 	r.Group(func(r chi.Router) {
@@ -10273,6 +10751,18 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/health/ready", wrapper.GetReadiness)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/mapping-files", wrapper.ListMappingFiles)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/v1/mapping-files/{mapping_file_id}", wrapper.DeleteMappingFile)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/mapping-files/{mapping_file_id}", wrapper.GetMappingFile)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/mapping-files/{mapping_file_id}/download", wrapper.GetMappingFileDownload)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/models", wrapper.ListModels)
@@ -11417,6 +11907,69 @@ func (response PatchLinkParameters200JSONResponse) VisitPatchLinkParametersRespo
 	return err
 }
 
+type DetachMappingFileRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   DetachMappingFileParams
+}
+
+type DetachMappingFileResponseObject interface {
+	VisitDetachMappingFileResponse(w http.ResponseWriter) error
+}
+
+type DetachMappingFile200ResponseHeaders struct {
+	ETag string
+}
+
+type DetachMappingFile200JSONResponse struct {
+	Body    Configuration
+	Headers DetachMappingFile200ResponseHeaders
+}
+
+func (response DetachMappingFile200JSONResponse) VisitDetachMappingFileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AttachMappingFileRequestObject struct {
+	ConfigID ConfigurationID `json:"config_id"`
+	Params   AttachMappingFileParams
+	Body     *AttachMappingFileJSONRequestBody
+}
+
+type AttachMappingFileResponseObject interface {
+	VisitAttachMappingFileResponse(w http.ResponseWriter) error
+}
+
+type AttachMappingFile200ResponseHeaders struct {
+	ETag string
+}
+
+type AttachMappingFile200JSONResponse struct {
+	Body    Configuration
+	Headers AttachMappingFile200ResponseHeaders
+}
+
+func (response AttachMappingFile200JSONResponse) VisitAttachMappingFileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PatchGlobalParametersRequestObject struct {
 	ConfigID ConfigurationID `json:"config_id"`
 	Params   PatchGlobalParametersParams
@@ -11805,6 +12358,105 @@ func (response GetReadiness503ApplicationProblemPlusJSONResponse) VisitGetReadin
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMappingFilesRequestObject struct {
+	Params ListMappingFilesParams
+}
+
+type ListMappingFilesResponseObject interface {
+	VisitListMappingFilesResponse(w http.ResponseWriter) error
+}
+
+type ListMappingFiles200JSONResponse MappingFileList
+
+func (response ListMappingFiles200JSONResponse) VisitListMappingFilesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMappingFileRequestObject struct {
+	MappingFileID MappingFileID `json:"mapping_file_id"`
+}
+
+type DeleteMappingFileResponseObject interface {
+	VisitDeleteMappingFileResponse(w http.ResponseWriter) error
+}
+
+type DeleteMappingFile204Response struct {
+}
+
+func (response DeleteMappingFile204Response) VisitDeleteMappingFileResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type GetMappingFileRequestObject struct {
+	MappingFileID MappingFileID `json:"mapping_file_id"`
+	Params        GetMappingFileParams
+}
+
+type GetMappingFileResponseObject interface {
+	VisitGetMappingFileResponse(w http.ResponseWriter) error
+}
+
+type GetMappingFile200ResponseHeaders struct {
+	ETag string
+}
+
+type GetMappingFile200JSONResponse struct {
+	Body    MappingFile
+	Headers GetMappingFile200ResponseHeaders
+}
+
+func (response GetMappingFile200JSONResponse) VisitGetMappingFileResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMappingFile304Response = NotModifiedResponse
+
+func (response GetMappingFile304Response) VisitGetMappingFileResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(304)
+	return nil
+}
+
+type GetMappingFileDownloadRequestObject struct {
+	MappingFileID MappingFileID `json:"mapping_file_id"`
+}
+
+type GetMappingFileDownloadResponseObject interface {
+	VisitGetMappingFileDownloadResponse(w http.ResponseWriter) error
+}
+
+type GetMappingFileDownload200JSONResponse MappingFileDownload
+
+func (response GetMappingFileDownload200JSONResponse) VisitGetMappingFileDownloadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -12627,6 +13279,12 @@ type StrictServerInterface interface {
 	// PatchLinkParameters Change parameters of a link
 	// (PATCH /api/v1/configurations/{config_id}/links/{link_name}/parameters)
 	PatchLinkParameters(ctx context.Context, request PatchLinkParametersRequestObject) (PatchLinkParametersResponseObject, error)
+	// DetachMappingFile Detach the mapping file
+	// (DELETE /api/v1/configurations/{config_id}/mapping-file)
+	DetachMappingFile(ctx context.Context, request DetachMappingFileRequestObject) (DetachMappingFileResponseObject, error)
+	// AttachMappingFile Attach a mapping file
+	// (PATCH /api/v1/configurations/{config_id}/mapping-file)
+	AttachMappingFile(ctx context.Context, request AttachMappingFileRequestObject) (AttachMappingFileResponseObject, error)
 	// PatchGlobalParameters Change global parameters
 	// (PATCH /api/v1/configurations/{config_id}/parameters)
 	PatchGlobalParameters(ctx context.Context, request PatchGlobalParametersRequestObject) (PatchGlobalParametersResponseObject, error)
@@ -12666,6 +13324,18 @@ type StrictServerInterface interface {
 	// GetReadiness Do its parts work
 	// (GET /api/v1/health/ready)
 	GetReadiness(ctx context.Context, request GetReadinessRequestObject) (GetReadinessResponseObject, error)
+	// ListMappingFiles List the mapping files of a workspace
+	// (GET /api/v1/mapping-files)
+	ListMappingFiles(ctx context.Context, request ListMappingFilesRequestObject) (ListMappingFilesResponseObject, error)
+	// DeleteMappingFile Delete a mapping file
+	// (DELETE /api/v1/mapping-files/{mapping_file_id})
+	DeleteMappingFile(ctx context.Context, request DeleteMappingFileRequestObject) (DeleteMappingFileResponseObject, error)
+	// GetMappingFile Get a mapping file
+	// (GET /api/v1/mapping-files/{mapping_file_id})
+	GetMappingFile(ctx context.Context, request GetMappingFileRequestObject) (GetMappingFileResponseObject, error)
+	// GetMappingFileDownload Get a download link for a mapping file
+	// (GET /api/v1/mapping-files/{mapping_file_id}/download)
+	GetMappingFileDownload(ctx context.Context, request GetMappingFileDownloadRequestObject) (GetMappingFileDownloadResponseObject, error)
 	// ListModels List the models of the catalogue
 	// (GET /api/v1/models)
 	ListModels(ctx context.Context, request ListModelsRequestObject) (ListModelsResponseObject, error)
@@ -13839,6 +14509,67 @@ func (sh *strictHandler) PatchLinkParameters(w http.ResponseWriter, r *http.Requ
 	}
 }
 
+// DetachMappingFile operation middleware
+func (sh *strictHandler) DetachMappingFile(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params DetachMappingFileParams) {
+	var request DetachMappingFileRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DetachMappingFile(ctx, request.(DetachMappingFileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DetachMappingFile")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DetachMappingFileResponseObject); ok {
+		if err := validResponse.VisitDetachMappingFileResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AttachMappingFile operation middleware
+func (sh *strictHandler) AttachMappingFile(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params AttachMappingFileParams) {
+	var request AttachMappingFileRequestObject
+
+	request.ConfigID = configID
+	request.Params = params
+
+	var body AttachMappingFileJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AttachMappingFile(ctx, request.(AttachMappingFileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AttachMappingFile")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AttachMappingFileResponseObject); ok {
+		if err := validResponse.VisitAttachMappingFileResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // PatchGlobalParameters operation middleware
 func (sh *strictHandler) PatchGlobalParameters(w http.ResponseWriter, r *http.Request, configID ConfigurationID, params PatchGlobalParametersParams) {
 	var request PatchGlobalParametersRequestObject
@@ -14206,6 +14937,111 @@ func (sh *strictHandler) GetReadiness(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetReadinessResponseObject); ok {
 		if err := validResponse.VisitGetReadinessResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListMappingFiles operation middleware
+func (sh *strictHandler) ListMappingFiles(w http.ResponseWriter, r *http.Request, params ListMappingFilesParams) {
+	var request ListMappingFilesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListMappingFiles(ctx, request.(ListMappingFilesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListMappingFiles")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListMappingFilesResponseObject); ok {
+		if err := validResponse.VisitListMappingFilesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteMappingFile operation middleware
+func (sh *strictHandler) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID) {
+	var request DeleteMappingFileRequestObject
+
+	request.MappingFileID = mappingFileID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteMappingFile(ctx, request.(DeleteMappingFileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteMappingFile")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteMappingFileResponseObject); ok {
+		if err := validResponse.VisitDeleteMappingFileResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetMappingFile operation middleware
+func (sh *strictHandler) GetMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params GetMappingFileParams) {
+	var request GetMappingFileRequestObject
+
+	request.MappingFileID = mappingFileID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMappingFile(ctx, request.(GetMappingFileRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMappingFile")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetMappingFileResponseObject); ok {
+		if err := validResponse.VisitGetMappingFileResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetMappingFileDownload operation middleware
+func (sh *strictHandler) GetMappingFileDownload(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID) {
+	var request GetMappingFileDownloadRequestObject
+
+	request.MappingFileID = mappingFileID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMappingFileDownload(ctx, request.(GetMappingFileDownloadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMappingFileDownload")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetMappingFileDownloadResponseObject); ok {
+		if err := validResponse.VisitGetMappingFileDownloadResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -14,6 +14,6 @@ CREATE TABLE mapping_files (
     deleted              boolean     NOT NULL,
     created_at           timestamptz NOT NULL
 );
-CREATE INDEX mapping_files_workspace ON mapping_files (workspace_id, created_at DESC, id DESC) WHERE NOT deleted;
+CREATE INDEX mapping_files_workspace ON mapping_files (workspace_id, account_id, created_at DESC, id DESC) WHERE NOT deleted;
 CREATE INDEX mapping_files_content ON mapping_files (workspace_id, hash) WHERE NOT deleted;
 CREATE INDEX mapping_files_object ON mapping_files (object_key);

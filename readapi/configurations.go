@@ -60,8 +60,9 @@ func (a *API) GetConfiguration(ctx context.Context, r api.GetConfigurationReques
 		return nil, err
 	}
 	tag := web.ETag(c.Version)
-	// A verdict comes without a new version: who saw the draft must see it.
-	if c.Status == commands.Draft && web.NotModified(r.Params.IfNoneMatch, tag) {
+	// A verdict, and the end of a mapping file, come without a new version: who
+	// saw the draft must see them.
+	if c.Status == commands.Draft && c.MappingFileID == "" && web.NotModified(r.Params.IfNoneMatch, tag) {
 		return api.GetConfiguration304Response{Headers: api.NotModifiedResponseHeaders{ETag: tag}}, nil
 	}
 	view, err := a.configurationView(ctx, &c)
@@ -118,7 +119,7 @@ func (a *API) versionView(ctx context.Context, id string, v *projections.Configu
 		return view, fmt.Errorf("version %d of configuration %s: %w", v.Version, id, err)
 	}
 	var err error
-	view.ActiveTraceset, err = a.tracesetReference(ctx, v.TracesetID)
+	view.ActiveTraceset, view.ActiveMappingFile, err = a.attached(ctx, v.TracesetID, v.MappingFileID)
 	return view, err
 }
 
@@ -128,7 +129,7 @@ func (a *API) AdmitConfiguration(ctx context.Context, id string) (commands.Confi
 	c, err := a.configuration(ctx, id)
 	return commands.Configuration{
 		AccountID: c.AccountID, WorkspaceID: c.WorkspaceID, Version: c.Version, Status: c.Status,
-		Findings: c.Findings, Document: c.Document, TracesetID: c.TracesetID,
+		Findings: c.Findings, Document: c.Document, TracesetID: c.TracesetID, MappingFile: c.MappingFileID,
 	}, err
 }
 
@@ -139,7 +140,8 @@ func (a *API) ConfigurationAt(ctx context.Context, id string, version int64) (co
 		return c, err
 	}
 	v, err := projections.FindConfigurationVersion(ctx, a.DB, id, version)
-	c.Version, c.Status, c.Document, c.TracesetID = v.Version, v.Status, v.Document, v.TracesetID
+	c.Version, c.Status, c.Document = v.Version, v.Status, v.Document
+	c.TracesetID, c.MappingFile = v.TracesetID, v.MappingFileID
 	return c, err
 }
 
@@ -190,7 +192,7 @@ func (a *API) configurationView(ctx context.Context, c *projections.Configuratio
 	if view.Components, err = reachable(c.Document, view.Components); err != nil {
 		return view, fmt.Errorf("configuration %s: %w", c.ID, err)
 	}
-	view.ActiveTraceset, err = a.tracesetReference(ctx, c.TracesetID)
+	view.ActiveTraceset, view.ActiveMappingFile, err = a.attached(ctx, c.TracesetID, c.MappingFileID)
 	return view, err
 }
 
@@ -211,6 +213,16 @@ func reachable(text string, components []api.Component) ([]api.Component, error)
 	}
 	reached := validation.Reachable(document)
 	return slices.DeleteFunc(components, func(c api.Component) bool { return !reached[c.Name] }), nil
+}
+
+// attached is what a view shows of the traceset and the mapping file.
+func (a *API) attached(ctx context.Context, traceset, mappingFile string) (*api.TracesetReference, *api.MappingFileReference, error) {
+	t, err := a.tracesetReference(ctx, traceset)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := a.mappingFileReference(ctx, mappingFile)
+	return t, m, err
 }
 
 func (a *API) tracesetReference(ctx context.Context, id string) (*api.TracesetReference, error) {

@@ -83,7 +83,8 @@ func (a *API) GetSimulation(ctx context.Context, r api.GetSimulationRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	return api.GetSimulation200JSONResponse(simulationView(&s)), nil
+	view, err := a.simulationView(ctx, &s)
+	return api.GetSimulation200JSONResponse(view), err
 }
 
 // Simulation returns a simulation as GET does, without a check of access: the
@@ -93,7 +94,7 @@ func (a *API) Simulation(ctx context.Context, id string) (api.Simulation, error)
 	if err != nil {
 		return api.Simulation{}, err
 	}
-	return simulationView(&s), nil
+	return a.simulationView(ctx, &s)
 }
 
 // AdmitSimulation checks that the simulation exists and that the caller may
@@ -156,7 +157,7 @@ func (a *API) anySimulation(ctx context.Context, id string) (projections.Simulat
 	return s, nil
 }
 
-func simulationView(s *projections.Simulation) api.Simulation {
+func (a *API) simulationView(ctx context.Context, s *projections.Simulation) (api.Simulation, error) {
 	view := api.Simulation{
 		ID: s.ID, WorkspaceID: s.WorkspaceID,
 		ConfigurationID: s.ConfigurationID, ConfigurationVersion: s.ConfigurationVersion,
@@ -169,7 +170,9 @@ func simulationView(s *projections.Simulation) api.Simulation {
 			SimulatedTime: simulatedTime(s), EventsProcessed: s.EventsProcessed, Throughput: throughput(s),
 		}
 	}
-	return view
+	var err error
+	view.AppliedMappingFile, err = a.mappingFileReference(ctx, s.MappingFileID)
+	return view, err
 }
 
 func simulatedTime(s *projections.Simulation) string {

@@ -22,6 +22,7 @@ type API struct {
 	Configurations Configurations
 	Simulations    Simulations
 	Tracesets      Tracesets
+	MappingFiles   MappingFiles
 	Templates      Templates
 	// Gate returns PaymentRequired when the account's credit is exhausted.
 	Gate func(ctx context.Context, account string) error
@@ -65,6 +66,18 @@ type Simulations interface {
 	AdmitTermination(ctx context.Context, id string) (workspace string, live bool, err error)
 	// Simulation returns the simulation.
 	Simulation(ctx context.Context, id string) (api.Simulation, error)
+}
+
+// MappingFiles are the mapping files as reads show them.
+type MappingFiles interface {
+	// AdmitMappingFile returns the workspace of a mapping file, deleted or not,
+	// that the caller may work with.
+	AdmitMappingFile(ctx context.Context, id string) (workspace string, err error)
+	// MappingFile returns how a mapping file was made and whether it still is,
+	// whoever asks; one that never was is not.
+	MappingFile(ctx context.Context, id string) (made events.MappingFileCreated, live bool, err error)
+	// Servers returns the server of each rank, as the stored file places them.
+	Servers(ctx context.Context, file events.MappingFileCreated) ([]uint32, error)
 }
 
 // Tracesets are the tracesets as reads show them.

@@ -62,7 +62,8 @@ type source struct {
 }
 
 // clone makes a draft in a workspace, the default one for "", with the
-// source's document byte for byte and its traceset (completions.md section
+// source's document byte for byte and its traceset, but without its mapping
+// file, which the document then does not mention either (completions.md section
 // 2.5; document 1, Versioning item 8).
 func (a *API) clone(ctx context.Context, w write, from source, name, workspace string) error {
 	workspace, err := a.destination(ctx, workspace)
@@ -72,6 +73,12 @@ func (a *API) clone(ctx context.Context, w write, from source, name, workspace s
 	document, err := design.Parse(from.Document)
 	if err != nil {
 		return err
+	}
+	if from.MappingFile != "" {
+		document.SetMapping("")
+		if from.Document, err = design.Canonical(document); err != nil {
+			return err
+		}
 	}
 	ranks := int64(0)
 	if from.TracesetID != "" {

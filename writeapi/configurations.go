@@ -103,7 +103,26 @@ func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]valida
 		}
 		with.Traceset = &t
 	}
+	if c.MappingFile != "" {
+		if with.MappingFile, err = a.placement(ctx, c.MappingFile, with.Traceset); err != nil {
+			return nil, err
+		}
+	}
 	return validation.Check(document, with), nil
+}
+
+// placement is what validation needs of a mapping file. Its content is only read
+// when it places the ranks that there are, which bounds what is kept of it.
+func (a *API) placement(ctx context.Context, id string, t *validation.Traceset) (*validation.MappingFile, error) {
+	made, live, err := a.MappingFiles.MappingFile(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	m := &validation.MappingFile{Deleted: !live, Ranks: made.RankCount}
+	if live && t != nil && t.Ranks == m.Ranks {
+		m.Servers, err = a.MappingFiles.Servers(ctx, made)
+	}
+	return m, err
 }
 
 // refusal is the 400 of a message.

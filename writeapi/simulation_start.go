@@ -103,6 +103,16 @@ func (a *API) start(ctx context.Context, w write, requested events.SimulationReq
 			return err
 		}
 	}
+	if version.MappingFile != "" {
+		_, live, err := a.MappingFiles.MappingFile(ctx, version.MappingFile)
+		if err != nil {
+			return err
+		}
+		if !live {
+			return fault.New(fault.MappingFileDeletedReference, "mapping file %s of version %d of configuration %s is deleted; detach it or attach another",
+				version.MappingFile, version.Version, body.ConfigurationID)
+		}
+	}
 	if version.Status != commands.Validated {
 		return fault.New(fault.Unprocessable, "version %d of configuration %s is %s, not validated",
 			version.Version, body.ConfigurationID, version.Status)
@@ -112,7 +122,8 @@ func (a *API) start(ctx context.Context, w write, requested events.SimulationReq
 	}
 	requested.AccountID, requested.WorkspaceID = version.AccountID, version.WorkspaceID
 	requested.ConfigurationID, requested.ConfigurationVersion = body.ConfigurationID, version.Version
-	requested.TracesetID, requested.SandboxID = version.TracesetID, w.caller.SandboxID
+	requested.TracesetID, requested.MappingFileID = version.TracesetID, version.MappingFile
+	requested.SandboxID = w.caller.SandboxID
 	_, err = commands.Handle[commands.Simulation](ctx, a.Commands, w.to(requested.WorkspaceID), w.origin,
 		commands.RequestSimulation{Requested: requested})
 	return err

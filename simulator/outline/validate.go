@@ -46,7 +46,7 @@ func Validate(body any) (Validated, error) {
 		return v, err
 	}
 	findings, fabric := validation.Survey(d, validation.Attachments{})
-	v.Findings = slices.DeleteFunc(findings, needsTraceset)
+	v.Findings = slices.DeleteFunc(findings, needsAttachment)
 	if fabric == nil {
 		return v, nil
 	}
@@ -60,9 +60,11 @@ func Validate(body any) (Validated, error) {
 	return v, err
 }
 
-// needsTraceset tells the finding that only a traceset can clear: a topology
-// that is drawn has none.
-func needsTraceset(f validation.Finding) bool { return f.Code == "TRACESET_REQUIRED" }
+// needsAttachment tells the findings that only a traceset or a mapping file can
+// clear: a topology that is drawn has none.
+func needsAttachment(f validation.Finding) bool {
+	return f.Code == "TRACESET_REQUIRED" || f.Parameter == validation.ParameterUseMapping
+}
 
 // checkParams checks the form of every tree of parameters.
 func checkParams(body any) error {

@@ -21,7 +21,7 @@ func Check(d *design.Document, with Attachments) []Finding {
 // error kept it from that.
 func Survey(d *design.Document, with Attachments) ([]Finding, *topology.Fabric) {
 	c := checker{
-		doc: d, traceset: with.Traceset, all: declarations(d), declared: map[string]*declaration{}, reached: Reachable(d),
+		doc: d, traceset: with.Traceset, mapping: with.MappingFile, all: declarations(d), declared: map[string]*declaration{}, reached: Reachable(d),
 		models: map[string]*model{}, count: map[string]int{}, extents: map[string]extent{},
 	}
 	if a, _ := c.workload(); a != nil {
@@ -41,6 +41,7 @@ func Survey(d *design.Document, with Attachments) ([]Finding, *topology.Fabric) 
 type checker struct {
 	doc      *design.Document
 	traceset *Traceset
+	mapping  *MappingFile
 	all      []*declaration // in the document's order
 	declared map[string]*declaration
 	reached  map[string]bool

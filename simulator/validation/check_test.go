@@ -70,6 +70,7 @@ func golden() map[string]string {
 		"APPLICATION_REQUIRED": "error", "APPLICATION_NOT_ALONE": "error", "DISTRIBUTION_SUM": "error", "LOGICAL_GROUP_MISMATCH": "error",
 		"TRACESET_REQUIRED": "error", "TRACESET_DELETED": "error", "TRACESET_NOT_READY": "error",
 		"RANKS_EXCEED_SERVERS": "error", "SERVERS_EXCEED_RANKS": "warning", "ALGORITHM_NEEDS_POWER_OF_TWO": "error",
+		"MAPPING_FILE_DELETED": "error", "MAPPING_RANK_COUNT_MISMATCH": "error", "MAPPING_SERVER_UNKNOWN": "error",
 	}
 }
 

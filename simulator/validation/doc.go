@@ -47,7 +47,15 @@ type Finding struct {
 
 // Attachments are what a configuration has beside its document.
 type Attachments struct {
-	Traceset *Traceset // nil when none is attached
+	Traceset    *Traceset    // nil when none is attached
+	MappingFile *MappingFile // nil when none is attached
+}
+
+// MappingFile is what a document's mapping file looks like to validation.
+type MappingFile struct {
+	Deleted bool
+	Ranks   int64    // that it places
+	Servers []uint32 // of the ranks in order, counted in document order from 0
 }
 
 // Traceset is what a document's traceset looks like to validation.

@@ -39,6 +39,7 @@ func (c *checker) applications() {
 	}
 	c.ranks(at, c.grouped(a, at))
 	c.algorithms(a, at)
+	c.placement(a, at)
 }
 
 // ranks compares the traceset with the servers that can run it.

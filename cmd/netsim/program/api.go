@@ -40,7 +40,7 @@ func (s *core) api(ctx context.Context, d *domain) (http.Handler, error) {
 		Checks: s.readiness(d),
 	}
 	change := &writeapi.API{
-		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, Templates: get,
+		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, MappingFiles: get, Templates: get,
 		Gate: d.billing.Gate, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
 	}
 	books := &readapi.Billing{

@@ -154,8 +154,8 @@ PATCH C/traceset | 3.5 row 31
 POST C/validate | 3.5 row 32
 GET C/versions | 3.5 row 33
 GET C/versions/{version} | 3.5 row 34
-PATCH C/mapping-file | 3.5 row 35, D2, not yet served
-DELETE C/mapping-file | 3.5 row 36, D2, not yet served
+PATCH C/mapping-file | 3.5 row 35, D2
+DELETE C/mapping-file | 3.5 row 36, D2
 DELETE C/traceset | 3.5 row 37 (ours)
 POST C/clone | ours: what templates can, for any configuration
 GET C/diff | ours: what changed between two versions
@@ -169,10 +169,10 @@ GET /tracesets/{id}/download | D2 Tracesets, not yet served
 POST /tracesets/{id}/promote | D2 Tracesets, not yet served
 GET /tracesets/{id}/resolve | D2 Tracesets, not yet served
 POST /tracesets/{id}/validate | D2 Tracesets, not yet served
-GET /mapping-files | D2 Mapping files, not yet served
-GET /mapping-files/{mapping_file_id} | D2 Mapping files, not yet served
-DELETE /mapping-files/{mapping_file_id} | D2 Mapping files, not yet served
-GET /mapping-files/{mapping_file_id}/download | D2 Mapping files, not yet served
+GET /mapping-files | D2 Mapping files
+GET /mapping-files/{mapping_file_id} | D2 Mapping files
+DELETE /mapping-files/{mapping_file_id} | D2 Mapping files
+GET /mapping-files/{mapping_file_id}/download | D2 Mapping files
 POST /mapping-files/upload-url | D2 Mapping files, not yet served
 POST /mapping-files/upload-url/complete | D2 Mapping files, not yet served
 `

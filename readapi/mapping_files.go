@@ -1,0 +1,176 @@
+package readapi
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"netsim/api"
+	"netsim/events"
+	"netsim/fault"
+	web "netsim/infra/http"
+	"netsim/infra/objects"
+	"netsim/projections"
+	"netsim/simulator/mapping"
+)
+
+// maxMappingFiles is the longest page of mapping files; a client that asks for
+// more gets that many (completions.md sections 1.4, 9 item 12).
+const maxMappingFiles = 100
+
+// mappingFileTag is the entity tag of every mapping file, which never changes
+// (completions.md section 1.5).
+const mappingFileTag = `"0"`
+
+// ListMappingFiles implements GET /mapping-files: those of one workspace. One
+// that does not exist has none (completions.md section 6.6).
+func (a *API) ListMappingFiles(ctx context.Context, r api.ListMappingFilesRequestObject) (api.ListMappingFilesResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	limit := min(cmp.Or(p.Limit, 50), maxMappingFiles)
+	l, err := a.listing(caller, "mapping files", asked{limit, limit, p.Next, p.Cursor}, p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	if err := member(caller, p.WorkspaceID); err != nil {
+		return nil, err
+	}
+	rows, next, err := projections.ListMappingFiles(ctx, a.DB, projections.MappingFileQuery{
+		AccountID: accountOf(caller), Workspace: p.WorkspaceID, Page: l.page,
+	})
+	if err != nil {
+		return nil, err
+	}
+	items := make([]api.MappingFileItem, len(rows))
+	for i, m := range rows {
+		items[i] = api.MappingFileItem{
+			ID: m.ID, Name: m.Name, WorkspaceID: m.WorkspaceID, SizeBytes: m.SizeBytes, RankCount: m.RankCount,
+			ScaleUpGroupCount: m.ScaleUpGroupCount, HasScaleUp: m.ScaleUpGroupCount > 0, CreatedAt: timestamp(m.CreatedAt),
+		}
+	}
+	return api.ListMappingFiles200JSONResponse{Items: items, Pagination: l.pagination(len(items), next)}, nil
+}
+
+// GetMappingFile implements GET /mapping-files/{mapping_file_id}.
+func (a *API) GetMappingFile(ctx context.Context, r api.GetMappingFileRequestObject) (api.GetMappingFileResponseObject, error) {
+	m, err := a.mappingFile(ctx, r.MappingFileID)
+	if err != nil {
+		return nil, err
+	}
+	if web.NotModified(r.Params.IfNoneMatch, mappingFileTag) {
+		return api.GetMappingFile304Response{Headers: api.NotModifiedResponseHeaders{ETag: mappingFileTag}}, nil
+	}
+	return api.GetMappingFile200JSONResponse{
+		Body: mappingFileView(&m), Headers: api.GetMappingFile200ResponseHeaders{ETag: mappingFileTag},
+	}, nil
+}
+
+// GetMappingFileDownload implements GET
+// /mapping-files/{mapping_file_id}/download.
+func (a *API) GetMappingFileDownload(ctx context.Context, r api.GetMappingFileDownloadRequestObject) (api.GetMappingFileDownloadResponseObject, error) {
+	m, err := a.mappingFile(ctx, r.MappingFileID)
+	if err != nil {
+		return nil, err
+	}
+	link, err := a.Objects.PresignGet(ctx, m.ObjectKey, m.Name, "text/plain", objects.LinkLife)
+	if err != nil {
+		return nil, err
+	}
+	return api.GetMappingFileDownload200JSONResponse{URL: link.URL, ExpiresAt: timestamp(link.Expires)}, nil
+}
+
+// AdmitMappingFile returns the workspace of a mapping file, deleted or not,
+// that the caller may work with.
+func (a *API) AdmitMappingFile(ctx context.Context, id string) (workspace string, err error) {
+	m, err := a.admittedMappingFile(ctx, id)
+	return m.WorkspaceID, err
+}
+
+// MappingFile returns how a mapping file was made and whether it still is; one
+// that never was is not.
+func (a *API) MappingFile(ctx context.Context, id string) (made events.MappingFileCreated, live bool, err error) {
+	m, err := projections.FindMappingFile(ctx, a.DB, id)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return made, false, nil
+	case err != nil:
+		return made, false, err
+	}
+	return events.MappingFileCreated{
+		AccountID: m.AccountID, WorkspaceID: m.WorkspaceID, Name: m.Name, Description: m.Description,
+		Hash: m.Hash, ContentHash: m.ContentHash, SizeBytes: m.SizeBytes,
+		RankCount: m.RankCount, ScaleUpGroupCount: m.ScaleUpGroupCount, ObjectKey: m.ObjectKey,
+	}, !m.Deleted, nil
+}
+
+// Servers returns the server of each rank, as the stored file places them.
+func (a *API) Servers(ctx context.Context, file events.MappingFileCreated) ([]uint32, error) {
+	body, _, err := a.Objects.Get(ctx, file.ObjectKey)
+	if err != nil {
+		// Not the client's: every file is stored before it is created.
+		return nil, fmt.Errorf("read mapping file %s: %s", file.ObjectKey, err.Error())
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	parsed, err := mapping.Parse(body)
+	if err != nil {
+		return nil, fmt.Errorf("read mapping file %s: %w", file.ObjectKey, err)
+	}
+	servers := make([]uint32, len(parsed.Places))
+	for rank := range parsed.Places {
+		servers[rank] = parsed.Places[rank].Server
+	}
+	return servers, nil
+}
+
+// mappingFile reads a mapping file that the caller may see and that is not
+// deleted.
+func (a *API) mappingFile(ctx context.Context, id string) (projections.MappingFile, error) {
+	m, err := a.admittedMappingFile(ctx, id)
+	if err == nil && m.Deleted {
+		err = fault.New(fault.MappingFileDeleted, "mapping file %s is deleted", id)
+	}
+	return m, err
+}
+
+func (a *API) admittedMappingFile(ctx context.Context, id string) (projections.MappingFile, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return projections.MappingFile{}, err
+	}
+	m, err := projections.FindMappingFile(ctx, a.DB, id)
+	if err != nil {
+		return m, err
+	}
+	live, err := projections.WorkspaceIsLive(ctx, a.DB, m.WorkspaceID)
+	if err != nil {
+		return m, err
+	}
+	if !live {
+		return m, missing("mapping file", id)
+	}
+	return m, admit(caller, "mapping file", id, m.AccountID, m.WorkspaceID)
+}
+
+func mappingFileView(m *projections.MappingFile) api.MappingFile {
+	return api.MappingFile{
+		ID: m.ID, Name: m.Name, WorkspaceID: m.WorkspaceID, Description: m.Description, SizeBytes: m.SizeBytes,
+		RankCount: m.RankCount, ScaleUpGroupCount: m.ScaleUpGroupCount, HasScaleUp: m.ScaleUpGroupCount > 0,
+		CreatedAt: timestamp(m.CreatedAt), Hash: m.Hash, Etag: mappingFileTag,
+	}
+}
+
+// mappingFileReference is what configurations and simulations show of a mapping
+// file, deleted or not; nil for "".
+func (a *API) mappingFileReference(ctx context.Context, id string) (*api.MappingFileReference, error) {
+	if id == "" {
+		return nil, nil
+	}
+	made, live, err := a.MappingFile(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &api.MappingFileReference{ID: id, Name: made.Name, Deleted: !live}, nil
+}

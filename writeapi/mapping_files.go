@@ -1,0 +1,63 @@
+package writeapi
+
+import (
+	"context"
+
+	"netsim/api"
+	"netsim/commands"
+)
+
+// DeleteMappingFile implements DELETE /mapping-files/{mapping_file_id}
+// (document 2). Configurations keep their reference to it.
+func (a *API) DeleteMappingFile(ctx context.Context, r api.DeleteMappingFileRequestObject) (api.DeleteMappingFileResponseObject, error) {
+	w, err := change(ctx, "DeleteMappingFile", r.MappingFileID, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	workspace, err := a.MappingFiles.AdmitMappingFile(ctx, r.MappingFileID)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := commands.Handle[commands.MappingFile](ctx, a.Commands, w.existing(workspace), w.origin,
+		commands.DeleteMappingFile{ID: r.MappingFileID, Reason: "request"}); err != nil {
+		return nil, err
+	}
+	return api.DeleteMappingFile204Response{}, nil
+}
+
+// AttachMappingFile implements PATCH /configurations/{config_id}/mapping-file
+// (document 2; completions.md section 3.5 row 35).
+func (a *API) AttachMappingFile(ctx context.Context, r api.AttachMappingFileRequestObject) (api.AttachMappingFileResponseObject, error) {
+	id := r.Body.MappingFileID
+	_, err := a.edit(ctx, edit{"AttachMappingFile", []string{r.ConfigID}, headers(r.Params), r.Body},
+		func(c commands.Configuration, m commands.Match) (decision, error) {
+			made, live, err := a.MappingFiles.MappingFile(ctx, id)
+			return commands.AttachMappingFile{
+				ID: r.ConfigID, Match: m, MappingFileID: id, RankCount: made.RankCount,
+				Live: live && made.WorkspaceID == c.WorkspaceID && made.AccountID == c.AccountID,
+			}, err
+		})
+	if err != nil {
+		return nil, err
+	}
+	whole, tag, err := a.Configurations.Configuration(ctx, r.ConfigID)
+	if err != nil {
+		return nil, err
+	}
+	return api.AttachMappingFile200JSONResponse{Body: whole, Headers: api.AttachMappingFile200ResponseHeaders{ETag: tag}}, nil
+}
+
+// DetachMappingFile implements DELETE /configurations/{config_id}/mapping-file
+// (row 36).
+func (a *API) DetachMappingFile(ctx context.Context, r api.DetachMappingFileRequestObject) (api.DetachMappingFileResponseObject, error) {
+	_, err := a.edit(ctx, edit{"DetachMappingFile", []string{r.ConfigID}, headers(r.Params), nil},
+		always(func(m commands.Match) decision { return commands.DetachMappingFile{ID: r.ConfigID, Match: m} }))
+	if err != nil {
+		return nil, err
+	}
+	whole, tag, err := a.Configurations.Configuration(ctx, r.ConfigID)
+	if err != nil {
+		return nil, err
+	}
+	return api.DetachMappingFile200JSONResponse{Body: whole, Headers: api.DetachMappingFile200ResponseHeaders{ETag: tag}}, nil
+}
