@@ -103,7 +103,7 @@ func TestParameters(t *testing.T) {
 		{"GET", simulation + "/logs?component=%00", invalid("component must be utf-8 text without NUL characters")},
 		{"GET", "/api/v1/simulations?sort=size:asc", invalid(sort + "'size:asc'")},
 		{"GET", "/api/v1/simulations?createdAfter=yesterday", invalid("createdAfter must be an RFC 3339 timestamp such as 2026-11-21T08:30:00Z, got 'yesterday'")},
-		{"GET", "/api/v1/simulations?next=", invalid("next must have between 1 and 4096 characters, got 0")},
+		{"GET", "/api/v1/simulations?next=", invalid("next must have between 1 and 2048 characters, got 0")},
 		{"GET", "/api/v1/billing/balance?limit=1001", invalid("limit must be between 1 and 1000, got 1001")},
 		{"GET", "/api/v1/billing/costs?endDate=2026-11-30", invalid("startDate is required")},
 		{"GET", "/api/v1/billing/costs?startDate=2026-02-30&endDate=2026-11-30", invalid("startDate must be a date such as 2026-11-21, got '2026-02-30'")},
