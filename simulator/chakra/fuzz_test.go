@@ -20,7 +20,8 @@ func TestEveryBit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			whole := testdata(t, name)
-			for i := range len(whole) * 8 {
+			step := 1 + len(whole)/256 // a sample of the bits of long ones
+			for i := 0; i < len(whole)*8; i += step {
 				damaged := slices.Clone(whole)
 				damaged[i/8] ^= 1 << (i % 8)
 				report, err := chakra.Inspect([]chakra.File{fileOf("a.0.et", damaged), fileOf("a.1.et", whole)}, nil, chakra.Limits{})

@@ -388,17 +388,3 @@ func told(report *chakra.Report) []string {
 	}
 	return all
 }
-
-func BenchmarkInspect(b *testing.B) {
-	for name, content := range map[string][]byte{"real": plain(b, testdata(b, "pytorch/pytorch_ddp.0.et.gz")), "small": manyNodes(40_000)} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(content)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := chakra.Inspect([]chakra.File{fileOf("a.0.et", content)}, nil, chakra.Limits{}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
