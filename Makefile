@@ -14,7 +14,7 @@ export NETSIM_DEV_BIN = $(CURDIR)/bin/netsim-dev
 # noted theirs there.
 SEEN = $(shell mkdir -p .cache && { ls -d "$(CURDIR)"/.cache/seen.* 2>/dev/null || mktemp -d "$(CURDIR)/.cache/seen.XXXXXX"; } | head -n 1)
 
-.PHONY: run build test check bench generate clean netsim-dev
+.PHONY: run build test check fuzz bench generate clean netsim-dev
 
 run: build ## start everything on this machine (NETSIM_HTTP, NETSIM_DATA)
 	@exec bin/netsim-dev run --end-with-parent
@@ -43,6 +43,9 @@ check: netsim-dev ## lint, generated files, architecture and race tests
 	[ "$$before" = "$$(state)" ] || { echo "generated files are out of date; commit what make generate changed"; exit 1; }
 	go test -race -count=1 -timeout 30m ./...
 	go test -C infra/devstack -race -count=1 -timeout 20m ./...
+
+fuzz: build ## three minutes of requests that Schemathesis makes up from the contract (FUZZ_SECONDS, FUZZ_SEED)
+	.ci/fuzz/run
 
 bench: ## print the figures beside their limits; BENCH=-quick for a minute of it
 	go run ./bench $(BENCH)

@@ -1,0 +1,60 @@
+"""Makes what requests can be about, and prints it as the settings of Schemathesis.
+
+Half of the ids it sends are these, the others are made up. Several of each,
+because some requests delete them.
+"""
+
+import json
+import os
+import sys
+import time
+import urllib.request
+
+BASE = sys.argv[1]
+SIMPLE = {"workload": {"ranks": 8, "phases": [{"operationType": "allReduce", "dataSize": 1 << 20}]}}
+
+
+def call(method, path, body=None):
+    request = urllib.request.Request(BASE + path, method=method, headers={
+        "Authorization": "Bearer " + os.environ["TOKEN"], "Content-Type": "application/json"},
+        data=None if body is None else json.dumps(body).encode())
+    with urllib.request.urlopen(request, timeout=30) as response:
+        return json.load(response)
+
+
+def completed(simulation):
+    for _ in range(600):
+        made = call("GET", "/simulations/" + simulation)
+        if made["status"] == "completed":
+            return made
+        time.sleep(0.1)
+    sys.exit("simulation " + simulation + " does not complete: " + json.dumps(made))
+
+
+simulations = [call("POST", "/simple/simulations", SIMPLE)["simulationId"] for _ in range(5)]
+configuration = completed(simulations[0])["configurationId"]
+clones = [call("POST", f"/configurations/{configuration}/clone", {"name": f"clone {n}"}) for n in range(30)]
+names = {part: [entry["name"] for entry in clones[0][part]] for part in ("components", "containers", "applications", "links")}
+templates = call("GET", "/templates")["templates"]
+
+dictionaries = {
+    "config_id": [clone["id"] for clone in clones],
+    "sim_id": simulations,
+    "workspace_id": [call("POST", "/workspaces", {"name": f"workspace {n}"})["id"] for n in range(10)],
+    "template_id": [template["id"] for template in templates],
+    "component_name": names["components"] + names["containers"],
+    "child_name": names["components"],
+    "container_name": names["containers"],
+    "app_name": names["applications"],
+    "link_name": names["links"],
+    "model_id": [model["model"] for model in call("GET", "/models")["models"]],
+    "component_id": [model["id"] for model in call("GET", "/components")["components"]],
+    "version": ["1", "2", "1.0.0"],
+}
+for name, values in dictionaries.items():
+    if values:
+        print(f"[dictionaries.{name}]\nvalues = {json.dumps(values)}\n")
+print("[parameters]")
+for name, values in dictionaries.items():
+    if values:
+        print(f'"path.{name}" = {{ dictionary = "{name}", probability = 0.5 }}')
