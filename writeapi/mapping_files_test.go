@@ -1,0 +1,189 @@
+package writeapi_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/objects"
+	"netsim/simulator/mapping"
+)
+
+const mappingFiles = "/api/v1/mapping-files"
+
+// straight is a mapping file that places each rank on the server of its number.
+func straight(ranks int) string {
+	var text strings.Builder
+	text.WriteString("# straight\n")
+	for rank := range ranks {
+		fmt.Fprintf(&text, "%d, %d\n", rank, rank)
+	}
+	return text.String()
+}
+
+// shelf puts mapping files where no upload has been.
+type shelf struct {
+	t        *testing.T
+	commands *commands.Handler
+	store    *objects.Store
+}
+
+func newShelf(t *testing.T, p *programtest.Program) shelf {
+	t.Helper()
+	return shelf{t, beside(t, p), objects.New(objects.Config{
+		Endpoint: p.Config.S3Endpoint, Region: p.Config.S3Region, Bucket: p.Config.S3Bucket,
+		AccessKey: p.Config.S3AccessKey, SecretKey: p.Config.S3SecretKey,
+	})}
+}
+
+// put stores a mapping file and records it.
+func (s shelf) put(account, workspace, name, content string) string {
+	s.t.Helper()
+	file, err := mapping.Parse(strings.NewReader(content))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(content))
+	hash := hex.EncodeToString(sum[:])
+	crc := mapping.NewChecksum()
+	_, _ = io.WriteString(crc, content)
+	made := events.MappingFileCreated{
+		AccountID: account, WorkspaceID: workspace, Name: name, Description: "of " + name,
+		Hash: mapping.FormatChecksum(crc.Sum64()), ContentHash: "sha256:" + hash, SizeBytes: int64(len(content)),
+		RankCount: int64(file.RankCount()), ScaleUpGroupCount: int64(file.ScaleUpGroupCount()),
+		ObjectKey: "mappingfiles/" + hash[:2] + "/" + hash[2:],
+	}
+	if _, err := s.store.Put(s.t.Context(), made.ObjectKey, "text/plain", strings.NewReader(content)); err != nil {
+		s.t.Fatal(err)
+	}
+	id := events.NewID(events.MappingFilePrefix)
+	to := commands.Target{Stream: id, PartitionKey: workspace, Fresh: true}
+	if _, err := commands.Handle(s.t.Context(), s.commands, to, commands.Origin{Actor: "tester"},
+		commands.Command[commands.MappingFile](commands.CreateMappingFile{Created: made})); err != nil {
+		s.t.Fatal(err)
+	}
+	return id
+}
+
+// Source: document 2, completions 1.4, 6.6.
+func TestListMappingFiles(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	user, files := p.User(t, account), newShelf(t, p)
+	own := newWorkspace(t, p.Service(t, account), "own")
+	list := func(c *programtest.Client, query string) programtest.Reply { return c.Get(mappingFiles + "?" + query) }
+
+	var newest []string
+	for i := range 5 {
+		newest = append([]string{files.put(account, own, fmt.Sprintf("m%d.txt", i), straight(i+1))}, newest...)
+	}
+	user.Delete(mappingFiles + "/" + newest[1]).Want(204)
+	newest = append(newest[:1], newest[2:]...)
+	var got []string
+	next := ""
+	for {
+		page := list(user, "workspaceId="+own+"&limit=3"+next).Want(200).Object()
+		for _, item := range page["items"].([]any) {
+			got = append(got, item.(object)["id"].(string))
+		}
+		cursor, more := page["pagination"].(object)["nextCursor"].(string)
+		if !more {
+			break
+		}
+		next = "&next=" + cursor
+		list(user, "workspaceId="+events.DefaultWorkspace+"&limit=3"+next).Refused(400, "VALIDATION_ERROR") // of another list
+	}
+	if diff := cmp.Diff(newest, got); diff != "" {
+		t.Errorf("ids (-want +got):\n%s", diff)
+	}
+	item := list(user, "workspaceId="+own+"&limit=4294967295").Want(200).Object()["items"].([]any)[0].(object)
+	delete(item, "createdAt")
+	same(t, "item", any(object{
+		"id": newest[0], "name": "m4.txt", "workspaceId": own, "sizeBytes": 36.0,
+		"rankCount": 5.0, "scaleUpGroupCount": 0.0, "hasScaleUp": false,
+	}), any(item))
+
+	for _, query := range []string{
+		"", "workspaceId=", "workspaceId=%20", "workspaceId=x", "workspaceId=" + newest[0],
+		"workspaceId=" + own + "&limit=0", "workspaceId=" + own + "&limit=-1", "workspaceId=" + own + "&limit=4294967296",
+		"workspaceId=" + own + "&limit=many", "workspaceId=" + own + "&limit=1.5", "workspaceId=" + own + "&next=x",
+	} {
+		list(user, query).Refused(400, "VALIDATION_ERROR")
+	}
+	nothing := []any{}
+	same(t, "an unknown workspace", any(nothing), list(user, "workspaceId="+events.NewID(events.WorkspacePrefix)).Want(200).Object()["items"])
+	same(t, "another account", any(nothing), list(p.User(t, programtest.NewAccount()), "workspaceId="+own).Want(200).Object()["items"])
+	list(p.User(t, account, events.NewID(events.WorkspacePrefix)), "workspaceId="+own).Refused(403, "FORBIDDEN")
+	list(p.Bearer(t, ""), "workspaceId="+own).Refused(401, "UNAUTHORIZED")
+	p.Service(t, account).Delete(workspaces + "/" + own).Want(202)
+	same(t, "a deleted workspace", any(nothing), list(user, "workspaceId="+own).Want(200).Object()["items"])
+	user.Get(mappingFiles+"/"+newest[0]).Refused(404, "NOT_FOUND")
+}
+
+func TestMappingFileLife(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	user := p.User(t, account)
+	own := newWorkspace(t, p.Service(t, account), "own")
+	const content = "0 0 7 0 # first\n1 1 7 1\n@\n7 3600 250 5.5" // no line end
+	id := newShelf(t, p).put(account, own, "two.txt", content)
+	path := mappingFiles + "/" + id
+
+	reply := user.Get(path).Want(200)
+	m := reply.Object()
+	if tag := reply.Header.Get("ETag"); tag != `"0"` || m["etag"] != tag {
+		t.Errorf("ETag %s, etag %v", tag, m["etag"])
+	}
+	if hash, _ := m["hash"].(string); !strings.HasPrefix(hash, "crc64nvme:") {
+		t.Errorf("hash %v", m["hash"])
+	}
+	delete(m, "createdAt")
+	delete(m, "hash")
+	same(t, "file", any(object{
+		"id": id, "name": "two.txt", "description": "of two.txt", "workspaceId": own, "sizeBytes": float64(len(content)),
+		"rankCount": 2.0, "scaleUpGroupCount": 1.0, "hasScaleUp": true, "etag": `"0"`, "duplicateOfExisting": false,
+	}), any(m))
+	user.Get(path, programtest.Header{Name: "If-None-Match", Value: `"0"`}).Want(304)
+
+	var link struct{ URL string }
+	user.Get(path + "/download").Want(200).Into(&link)
+	served, err := http.Get(link.URL) //nolint:gosec // the test's own store
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Body.Close()
+	if bytes, err := io.ReadAll(served.Body); err != nil || string(bytes) != content {
+		t.Errorf("%q, %v", bytes, err)
+	}
+
+	unknown := mappingFiles + "/" + events.NewID(events.MappingFilePrefix)
+	stranger, outsider := p.User(t, programtest.NewAccount()), p.User(t, account, events.NewID(events.WorkspacePrefix))
+	for _, send := range []func(c *programtest.Client, path string) programtest.Reply{
+		func(c *programtest.Client, path string) programtest.Reply { return c.Get(path) },
+		func(c *programtest.Client, path string) programtest.Reply { return c.Get(path + "/download") },
+		func(c *programtest.Client, path string) programtest.Reply { return c.Delete(path) },
+	} {
+		send(user, unknown).Refused(404, "NOT_FOUND")
+		send(user, mappingFiles+"/mapfile_x").Refused(404, "NOT_FOUND")
+		send(stranger, path).Refused(404, "NOT_FOUND")
+		send(outsider, path).Refused(403, "FORBIDDEN")
+		send(p.Bearer(t, ""), path).Refused(401, "UNAUTHORIZED")
+	}
+	user.Delete(path).Want(204)
+	user.Delete(path).Refused(404, "NOT_FOUND")
+	user.Get(path).Refused(410, "MAPPING_FILE_DELETED")
+	user.Get(path, programtest.Header{Name: "If-None-Match", Value: `"0"`}).Refused(410, "MAPPING_FILE_DELETED")
+	user.Get(path+"/download").Refused(410, "MAPPING_FILE_DELETED")
+	stranger.Get(path).Refused(404, "NOT_FOUND")
+}
