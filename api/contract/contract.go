@@ -43,6 +43,7 @@ type Access struct {
 	Token string // "any" token, or a "service" token
 	Flag  string // feature flag without which the operation is 404; may be empty
 	Reads bool   // it changes nothing although its method could
+	Heavy bool   // it takes much memory: few at a time
 }
 
 type parameter struct {
@@ -86,6 +87,7 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 		op.Access.Token, _ = access["token"].(string)
 		op.Access.Flag, _ = access["flag"].(string)
 		op.Access.Reads, _ = access["reads"].(bool)
+		op.Access.Heavy, _ = access["heavy"].(bool)
 	}
 	for _, ref := range slices.Concat(item.Parameters, from.Parameters) {
 		p := ref.Value

@@ -92,6 +92,23 @@ func Budget(read, write time.Duration) Middleware {
 	}
 }
 
+// Queue lets at most places requests at once to what takes much memory; the
+// others wait for their turn, until their budget ends.
+func Queue(places int, fail FailFunc) Middleware {
+	taken := make(chan struct{}, places)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case taken <- struct{}{}:
+				defer func() { <-taken }()
+				next.ServeHTTP(w, r)
+			case <-r.Context().Done():
+				fail(w, r, r.Context().Err())
+			}
+		})
+	}
+}
+
 // Shed refuses writes that the service could not finish soon: more than max at
 // a time, and all while admit returns an error, which is sent as it is. Reads
 // pass. Nothing has been done for a request that is refused here. It belongs

@@ -158,6 +158,35 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	entered, leave := make(chan struct{}), make(chan struct{})
+	queue := Queue(1, Errors{Log: slog.New(slog.DiscardHandler)}.Fail)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		entered <- struct{}{}
+		<-leave
+	}))
+	serve := func(ctx context.Context) int {
+		w := httptest.NewRecorder()
+		queue.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
+		return w.Code
+	}
+	codes := make(chan int)
+	go func() { codes <- serve(t.Context()) }()
+	<-entered
+	over, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	if got := serve(over); got != 504 {
+		t.Errorf("a request whose budget ends in the queue = %d, want 504", got)
+	}
+	go func() { codes <- serve(t.Context()) }()
+	leave <- struct{}{}
+	<-entered
+	leave <- struct{}{}
+	if a, b := <-codes, <-codes; a != 200 || b != 200 {
+		t.Errorf("one after the other = %d and %d, want 200", a, b)
+	}
+}
+
 func TestShed(t *testing.T) {
 	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{})

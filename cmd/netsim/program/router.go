@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -46,7 +47,7 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	root.Group(func(group chi.Router) {
 		group.Use(
 			d.flags(fail), d.verifier.Authenticate(fail), auth.Authorize(d.access(), d.operation, fail),
-			d.shed(fail), d.contract.Check(fail),
+			d.shed(fail), d.queue(fail), d.contract.Check(fail),
 		)
 		strict := api.NewStrictHandlerWithOptions(handlers, nil, api.StrictHTTPServerOptions{
 			RequestErrorHandlerFunc: refuse(fail), ResponseErrorHandlerFunc: fail,
@@ -98,6 +99,21 @@ func (d door) shed(fail web.FailFunc) web.Middleware {
 				return
 			}
 			sheds.ServeHTTP(w, r)
+		})
+	}
+}
+
+// queue lets few requests at a time unfold large networks.
+func (d door) queue(fail web.FailFunc) web.Middleware {
+	queue := web.Queue(2*runtime.GOMAXPROCS(0), fail)
+	return func(next http.Handler) http.Handler {
+		queued := queue(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if op, ok := d.contract.Find(r); ok && op.Access.Heavy {
+				queued.ServeHTTP(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
 		})
 	}
 }
