@@ -21,6 +21,7 @@ type Traceset struct {
 	Format      string
 	Files       string // JSON array of events.TracesetFile
 	LibraryHash string
+	LibraryID   string
 	TotalSize   int64 // bytes
 	TTLDays     int64
 	RankCount   int64
@@ -61,6 +62,7 @@ var tracesetColumns = []column[Traceset]{
 	{"format", "text", func(t *Traceset) any { return &t.Format }},
 	{"files", "text", func(t *Traceset) any { return &t.Files }},
 	{"library_hash", "text", func(t *Traceset) any { return &t.LibraryHash }},
+	{"library_id", "text", func(t *Traceset) any { return &t.LibraryID }},
 	{"total_size", "bigint", func(t *Traceset) any { return &t.TotalSize }},
 	{"ttl_days", "bigint", func(t *Traceset) any { return &t.TTLDays }},
 	{"rank_count", "bigint", func(t *Traceset) any { return &t.RankCount }},
@@ -85,7 +87,8 @@ func foldTraceset(t *Traceset, f *events.Fact) {
 		*t = Traceset{
 			ID: f.Stream, AccountID: d.AccountID, WorkspaceID: d.WorkspaceID, Name: d.Name,
 			Description: d.Description, Format: d.Format, Files: textOf(d.Files),
-			LibraryHash: d.LibraryHash, TotalSize: d.TotalSize, TTLDays: d.TTLDays,
+			LibraryHash: d.LibraryHash, LibraryID: events.DerivedID(events.LibraryPrefix, d.LibraryHash),
+			TotalSize: d.TotalSize, TTLDays: d.TTLDays,
 			RankCount: d.RankCount, Status: d.Status, Scope: cmp.Or(d.Scope, commands.ScopeWorkspace),
 			Tags: textOf(d.Tags), Workload: d.Workload, Layout: "cas", Ranges: "[]", Warnings: "[]", CreatedAt: f.Time,
 		}

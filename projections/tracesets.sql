@@ -7,7 +7,8 @@ CREATE TABLE tracesets (
     description  text        NOT NULL,
     format       text        NOT NULL,
     files        text        NOT NULL, -- JSON array of events.TracesetFile
-    library_hash text        NOT NULL,
+    library_hash text COLLATE "C" NOT NULL, -- of which prefixes are looked up
+    library_id   text        NOT NULL, -- derives from the hash
     total_size   bigint      NOT NULL,
     ttl_days     bigint      NOT NULL,
     rank_count   bigint      NOT NULL,
@@ -25,9 +26,11 @@ CREATE TABLE tracesets (
     modified_at  timestamptz NOT NULL,
     expires_at   timestamptz
 );
-CREATE INDEX tracesets_library ON tracesets (library_hash, account_id);
-CREATE INDEX tracesets_workspace ON tracesets (workspace_id, created_at DESC, id DESC) WHERE status <> 'deleted';
-CREATE INDEX tracesets_account ON tracesets (account_id, created_at DESC, id DESC) WHERE status <> 'deleted';
-CREATE INDEX tracesets_tenant ON tracesets (account_id, created_at DESC, id DESC) WHERE status <> 'deleted' AND scope = 'tenant';
-CREATE INDEX tracesets_public ON tracesets (created_at DESC, id DESC) WHERE status <> 'deleted' AND scope = 'public';
+CREATE INDEX tracesets_library ON tracesets (library_hash, account_id) WHERE status <> 'deleted';
+CREATE INDEX tracesets_library_id ON tracesets (library_id);
+-- A list merges one walk for each scope and status, over what is its own.
+CREATE INDEX tracesets_scope ON tracesets (scope, status, created_at DESC, id DESC) WHERE status <> 'deleted';
+CREATE INDEX tracesets_account ON tracesets (account_id, scope, status, created_at DESC, id DESC) WHERE status <> 'deleted';
+CREATE INDEX tracesets_workspace ON tracesets (workspace_id, scope, status, created_at DESC, id DESC) WHERE status <> 'deleted';
+CREATE INDEX tracesets_place ON tracesets (workspace_id, account_id, scope, status, created_at DESC, id DESC) WHERE status <> 'deleted';
 CREATE INDEX tracesets_expiry ON tracesets (expires_at) WHERE status <> 'deleted' AND expires_at IS NOT NULL;

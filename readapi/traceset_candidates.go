@@ -30,7 +30,7 @@ func (a *API) ListTracesetCandidates(ctx context.Context, r api.ListTracesetCand
 	if p.Scope == api.ListTracesetCandidatesParamsScopeWorkspace {
 		q.Workspace = c.WorkspaceID
 	}
-	var rows []projections.Traceset
+	var rows []projections.TracesetItem
 	var next []string
 	if a.TraceRoutes {
 		if rows, next, err = projections.ListTracesets(ctx, a.DB, q); err != nil {
@@ -61,10 +61,10 @@ func candidateStatuses(filter string) []string {
 		case "completed":
 			statuses = append(statuses, commands.TracesetReady)
 		case "uploading":
-			statuses = append(statuses, "uploading", commands.TracesetProcessing)
+			statuses = append(statuses, projections.TracesetUploading, commands.TracesetProcessing)
 		case "failed":
-			statuses = append(statuses, "upload_failed", commands.TracesetMetadataFailed)
-		case commands.TracesetProcessing, commands.TracesetReady, "upload_failed", commands.TracesetMetadataFailed:
+			statuses = append(statuses, projections.TracesetUploadFailed, commands.TracesetMetadataFailed)
+		case commands.TracesetProcessing, commands.TracesetReady, projections.TracesetUploadFailed, commands.TracesetMetadataFailed:
 			statuses = append(statuses, word)
 		}
 	}
@@ -75,7 +75,7 @@ func metadataStatus(status string) api.TracesetCandidateMetadataStatus {
 	switch status {
 	case commands.TracesetReady:
 		return api.TracesetCandidateMetadataStatusComplete
-	case commands.TracesetMetadataFailed:
+	case commands.TracesetMetadataFailed, projections.TracesetUploadFailed:
 		return api.TracesetCandidateMetadataStatusFailed
 	}
 	return api.TracesetCandidateMetadataStatusPending

@@ -1,0 +1,207 @@
+package projections_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/projections"
+)
+
+// tracesetWorld has tracesets of two accounts and of every scope and status, in
+// workspaces of which one is being deleted. Times repeat.
+func tracesetWorld(t *testing.T, m *readModel) []projections.Traceset {
+	t.Helper()
+	at := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	fact := func(stream string, sequence int64, when time.Time, data events.Data) events.Fact {
+		return events.Fact{Event: events.Event{Data: data, Frame: events.Frame{
+			ID: fmt.Sprint(stream, sequence), Stream: stream, Sequence: sequence, Time: when,
+		}}}
+	}
+	facts := []events.Fact{ // what a workspace has for itself goes with it
+		fact(events.DefaultWorkspace, 1, at, events.WorkspaceCreated{}),
+		fact(gone, 1, at, events.WorkspaceCreated{AccountID: "acct_a"}),
+		fact(gone, 2, at, events.WorkspaceDeletionRequested{}),
+	}
+	var world []projections.Traceset
+	for i := range 90 {
+		made := projections.Traceset{
+			ID: fmt.Sprintf("ts_%026d", (i*37)%1000), AccountID: []string{"acct_a", "acct_b"}[i%2],
+			WorkspaceID: []string{events.DefaultWorkspace, "workspace_00000000000000000000000011", gone}[i%3],
+			Scope:       []string{commands.ScopeWorkspace, commands.ScopeTenant, commands.ScopePublic}[i/6%3],
+			Status:      []string{commands.TracesetReady, commands.TracesetProcessing}[i/18%2],
+			CreatedAt:   at.Add(time.Duration(i/4) * time.Second),
+		}
+		if made.WorkspaceID == gone {
+			made.AccountID = "acct_a" // whose workspace it is
+		}
+		facts = append(facts, fact(made.ID, 1, made.CreatedAt, events.TracesetCreated{
+			AccountID: made.AccountID, WorkspaceID: made.WorkspaceID, Name: made.ID, Scope: made.Scope, Status: made.Status,
+		}))
+		if i%10 == 9 {
+			facts = append(facts, fact(made.ID, 2, at, events.TracesetDeleted{Reason: "request"}))
+			continue
+		}
+		world = append(world, made)
+	}
+	for i := range 40 {
+		made := projections.Traceset{
+			ID: fmt.Sprintf("ts_%026d", 2000+(i*37)%1000), AccountID: []string{"acct_a", "acct_b"}[i%2],
+			WorkspaceID: []string{events.DefaultWorkspace, "workspace_00000000000000000000000011", gone}[i%3],
+			Scope:       commands.ScopeWorkspace, Status: projections.TracesetUploading, CreatedAt: at.Add(time.Duration(i/2) * time.Second),
+		}
+		if made.WorkspaceID == gone {
+			made.AccountID = "acct_a"
+		}
+		id, kind := fmt.Sprintf("upload_%026d", i), events.UploadTraceset
+		if i%11 == 10 {
+			kind = events.UploadMappingFile
+		}
+		facts = append(facts, fact(id, 1, made.CreatedAt, events.UploadOpened{
+			Kind: kind, AccountID: made.AccountID, WorkspaceID: made.WorkspaceID, ResultID: made.ID, Name: made.ID,
+			Files: []events.UploadFile{{Name: "a.0.et", Size: 3}, {Name: "a.1.et", Size: 4}},
+		}))
+		switch i / 4 % 4 {
+		case 1:
+			facts = append(facts, fact(id, 2, at, events.UploadAborted{Reason: "expired"}))
+			made.Status = projections.TracesetUploadFailed
+		case 2:
+			facts = append(facts, fact(id, 2, at, events.UploadCompleted{ResultID: made.ID}))
+			continue
+		case 3:
+			facts = append(facts, fact(id, 2, at, events.UploadAborted{Reason: "deleted"}))
+			continue
+		}
+		if kind == events.UploadTraceset {
+			world = append(world, made)
+		}
+	}
+	if err := m.apply(t.Context(), facts...); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(world, func(x, y projections.Traceset) int {
+		if c := y.CreatedAt.Compare(x.CreatedAt); c != 0 {
+			return c
+		}
+		return cmp.Compare(y.ID, x.ID)
+	})
+	return world
+}
+
+// sees is the table of completions.md section 6.1.
+func sees(q projections.TracesetQuery, t projections.Traceset) bool {
+	switch {
+	case t.WorkspaceID == gone && t.Scope == commands.ScopeWorkspace:
+		return false
+	case t.Scope == commands.ScopePublic || q.Scope.AccountID == "" && q.Scope.Workspaces == nil:
+		return true
+	case q.Scope.AccountID != "" && t.AccountID != q.Scope.AccountID:
+		return false
+	}
+	return t.Scope == commands.ScopeTenant || q.Scope.Workspaces == nil || slices.Contains(q.Scope.Workspaces, t.WorkspaceID)
+}
+
+// TestListTracesets: page by page, every list is what a walk over everything
+// finds, whoever asks for whatever.
+func TestListTracesets(t *testing.T) {
+	t.Parallel()
+	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewTracesets(), projections.NewUploads())
+	if err != nil {
+		t.Fatal(err)
+	}
+	world := tracesetWorld(t, m)
+	rapid.Check(t, func(r *rapid.T) {
+		q := projections.TracesetQuery{
+			Scope: projections.Scope{
+				AccountID:  rapid.SampledFrom([]string{"acct_a", "acct_b", ""}).Draw(r, "account"),
+				Workspaces: rapid.SampledFrom([][]string{nil, {}, {events.DefaultWorkspace}, {gone, "workspace_00000000000000000000000011"}}).Draw(r, "workspaces"),
+			},
+			Workspace: rapid.SampledFrom([]string{"", events.DefaultWorkspace, gone}).Draw(r, "workspace"),
+			Statuses:  rapid.SampledFrom([][]string{nil, {}, {commands.TracesetReady}, {"other", commands.TracesetProcessing}, {"uploading"}, {"upload_failed", "ready"}}).Draw(r, "statuses"),
+			Page:      projections.Page{Limit: rapid.IntRange(1, 40).Draw(r, "limit")},
+		}
+		want, got := []string{}, []string{}
+		for _, s := range world {
+			if sees(q, s) && (q.Workspace == "" || q.Workspace == s.WorkspaceID) && (q.Statuses == nil || slices.Contains(q.Statuses, s.Status)) {
+				want = append(want, s.ID)
+			}
+		}
+		for {
+			page, next, err := projections.ListTracesets(t.Context(), m.db, q)
+			if err != nil {
+				r.Fatal(err)
+			}
+			if len(page) > q.Page.Limit {
+				r.Fatalf("%d rows on a page of %d", len(page), q.Page.Limit)
+			}
+			for _, s := range page {
+				got = append(got, s.ID)
+				if s.LibraryHash == "" && s.ID >= "ts_00000000000000000000002000" && (s.TotalSize != 7 || s.FilesCount != 2) {
+					r.Errorf("an upload: %+v", s)
+				}
+			}
+			if next == nil {
+				break
+			}
+			q.Page.After = next
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			r.Errorf("%+v (-want +got):\n%s", q, diff)
+		}
+	})
+}
+
+// TestPagesOfTracesetsAreShortWalks: whoever asks for whatever, a page reads
+// about as many rows as it has for each walk that it merges.
+func TestPagesOfTracesetsAreShortWalks(t *testing.T) {
+	t.Parallel()
+	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewTracesets(), projections.NewUploads())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`INSERT INTO workspaces SELECT 'workspace_' || i, 'acct_a', 'w', '', 'u', '', 1, CASE i WHEN 6 THEN 'deleted' ELSE 'live' END, now(), now()
+			FROM generate_series(0, 6) i`,
+		`INSERT INTO tracesets SELECT 'ts_' || lpad(i::text, 26, '0'), CASE i % 3 WHEN 0 THEN 'acct_b' ELSE 'acct_a' END,
+			'workspace_' || i % 7, 't', '', '', '[]', 'h' || i % 5000, 'lib_' || i % 5000, 1, 7, 8,
+			CASE WHEN i % 1000 = 3 THEN 'metadata_failed' WHEN i % 500 = 5 THEN 'processing' ELSE 'ready' END,
+			CASE WHEN i % 100 = 1 THEN 'public' WHEN i % 10 = 1 THEN 'tenant' ELSE 'workspace' END, '[]', '', 'cas', '[]', 0, '', '[]', '',
+			timestamptz '2026-01-01Z' + i * interval '1 second', now(), NULL FROM generate_series(1, 40000) i`,
+		`INSERT INTO uploads SELECT 'upload_' || i, CASE i % 3 WHEN 0 THEN 'acct_b' ELSE 'acct_a' END, 'workspace_' || i % 7, 'traceset',
+			'ts_' || lpad((i + 50000)::text, 26, '0'), 't', '', '[]', 7, '', '[]', CASE WHEN i % 100 = 1 THEN 'open' ELSE 'aborted' END, '',
+			timestamptz '2026-01-01Z' + i * interval '1 second', now() FROM generate_series(1, 20000) i`,
+		`ANALYZE`,
+	} {
+		if _, err := m.db.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	some := []string{"workspace_2", "workspace_5"}
+	for name, q := range map[string]projections.TracesetQuery{
+		"the account":             {Scope: projections.Scope{AccountID: "acct_a"}},
+		"its middle":              {Scope: projections.Scope{AccountID: "acct_a"}, Page: projections.Page{After: []string{"2026-01-01T04:00:00Z", "ts_x"}}},
+		"of a rare status":        {Scope: projections.Scope{AccountID: "acct_a"}, Statuses: []string{"metadata_failed"}},
+		"being uploaded":          {Scope: projections.Scope{AccountID: "acct_a"}, Statuses: []string{"uploading"}},
+		"some workspaces":         {Scope: projections.Scope{AccountID: "acct_b", Workspaces: some}},
+		"made in a workspace":     {Scope: projections.Scope{AccountID: "acct_b"}, Workspace: "workspace_3"},
+		"the platform":            {},
+		"a workspace, everything": {Scope: projections.Scope{Workspaces: some[:1]}},
+	} {
+		q.Page.Limit = 20
+		e := &explained{Conn: m.db, t: t, tables: []string{"tracesets", "uploads"}}
+		page, _, err := projections.ListTracesets(t.Context(), e, q)
+		if err != nil || len(page) == 0 {
+			t.Errorf("%s: %d rows, %v", name, len(page), err)
+		}
+		if most := float64(21 * 3 * 5 * 2); e.read > most { // scopes, statuses, workspaces
+			t.Errorf("%s: %v rows were read, at most %v are to be", name, e.read, most)
+		}
+	}
+}
