@@ -1,0 +1,283 @@
+package writeapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/events"
+	"netsim/simulator/design"
+)
+
+// mappingOf is what the chakra application says of the mapping file.
+func mappingOf(c object) []any {
+	of := func(name string) any {
+		return pick(find(c["applications"], "workload"), "typedParameters.ChakraConfiguration."+name+".value")
+	}
+	return []any{of("UseMapping"), of("MappingFileName")}
+}
+
+// Source: document 2, completions 3.5 rows 35, 36.
+func TestAttachMappingFile(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := funded(t, p)
+	user, path := benchOf(t, p, account)
+	files := newShelf(t, p)
+	attach := func(id any, more ...programtest.Header) programtest.Reply {
+		return user.Patch(path+"/mapping-file", object{"mappingFileId": id}, more...)
+	}
+	on := []any{true, "chakra-mapping.txt"}
+	off := []any{false, ""}
+	eight := files.put(account, events.DefaultWorkspace, "eight.txt", straight(8))
+	another := files.put(account, events.DefaultWorkspace, "another.txt", "# another\n"+straight(8))
+
+	user.Delete(path+"/mapping-file").Refused(404, "NOT_FOUND")
+	reply := attach(eight, ifMatch(`"1"`), key("k")).Want(200)
+	now := whole(user, path)
+	same(t, "the answer", now, reply.Object())
+	same(t, "activeMappingFile", any(object{"id": eight, "name": "eight.txt", "deleted": false}), now["activeMappingFile"])
+	same(t, "parameters", on, mappingOf(now))
+	if now["version"] != 2.0 || now["status"] != "draft" || reply.Header.Get("ETag") != `"2"` {
+		t.Errorf("version %v, %v, ETag %s", now["version"], now["status"], reply.Header.Get("ETag"))
+	}
+	for range 2 { // once more, and once more with the key
+		if again := attach(eight).Want(200); again.Header.Get("ETag") != `"2"` {
+			t.Error("what is attached is attached again")
+		}
+	}
+	attach(eight, ifMatch(`"1"`), key("k")).Want(200)
+	was := user.Get(path + "/versions/1").Want(200).Object()
+	if a, there := was["activeMappingFile"]; there || mappingOf(was)[0] != false {
+		t.Errorf("version 1 has %v, %v", a, mappingOf(was))
+	}
+	same(t, "version 2", now["activeMappingFile"], user.Get(path + "/versions/2").Want(200).Object()["activeMappingFile"])
+	attach(another).Want(200)
+	changes := string(user.Get(path + "/diff?from=2&to=3").Want(200).Body)
+	if !strings.Contains(changes, "/activeMappingFile/id") || !strings.Contains(changes, another) {
+		t.Errorf("diff %s", changes)
+	}
+
+	reply = user.Delete(path+"/mapping-file", ifMatch(`"3"`), key("d")).Want(200)
+	now = whole(user, path)
+	same(t, "the answer", now, reply.Object())
+	same(t, "parameters", off, mappingOf(now))
+	if a, there := now["activeMappingFile"]; there || now["version"] != 4.0 || reply.Header.Get("ETag") != `"4"` {
+		t.Errorf("%v in version %v", a, now["version"])
+	}
+	user.Delete(path+"/mapping-file", ifMatch(`"3"`), key("d")).Want(200)
+	user.Delete(path+"/mapping-file").Refused(404, "NOT_FOUND")
+	user.Delete(path+"/mapping-file", ifMatch(`"3"`)).Refused(412, "PRECONDITION_FAILED")
+	user.Get(mappingFiles + "/" + another).Want(200)
+
+	unknown := events.NewID(events.MappingFilePrefix)
+	own := newWorkspace(t, p.Service(t, account), "own")
+	deleted := files.put(account, events.DefaultWorkspace, "deleted.txt", straight(8))
+	user.Delete(mappingFiles + "/" + deleted).Want(204)
+	for name, c := range map[string]struct {
+		id     any
+		status int
+		code   string
+	}{
+		"none":                 {nil, 400, "VALIDATION_ERROR"},
+		"malformed":            {"mapfile_x", 400, "VALIDATION_ERROR"},
+		"of another kind":      {events.NewID(events.TracesetPrefix), 400, "VALIDATION_ERROR"},
+		"a number":             {1, 400, "VALIDATION_ERROR"},
+		"unknown":              {unknown, 404, "NOT_FOUND"},
+		"deleted":              {deleted, 404, "NOT_FOUND"},
+		"in another workspace": {files.put(account, own, "eight.txt", straight(8)), 404, "NOT_FOUND"},
+		"of another account":   {files.put(programtest.NewAccount(), events.DefaultWorkspace, "eight.txt", straight(8)), 404, "NOT_FOUND"},
+		"too few ranks":        {files.put(account, events.DefaultWorkspace, "seven.txt", straight(7)), 422, "MAPPING_RANK_COUNT_MISMATCH"},
+		"too many ranks":       {files.put(account, events.DefaultWorkspace, "nine.txt", straight(9)), 422, "MAPPING_RANK_COUNT_MISMATCH"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			attach(c.id).Refused(c.status, c.code)
+		})
+	}
+	attach(eight, ifMatch(`"3"`)).Refused(412, "PRECONDITION_FAILED")
+	attach(unknown, ifMatch(`"3"`)).Refused(412, "PRECONDITION_FAILED")
+	user.Patch(path+"/mapping-file", object{}).Refused(400, "VALIDATION_ERROR")
+	user.Patch(path+"/mapping-file", object{"mappingFileId": eight, "name": "x"}).Refused(400, "VALIDATION_ERROR")
+	gone := configurations + "/" + events.NewID(events.ConfigurationPrefix)
+	for _, c := range []struct {
+		client *programtest.Client
+		path   string
+		status int
+		code   string
+	}{
+		{user, configurations + "/config_x", 400, "VALIDATION_ERROR"},
+		{user, gone, 404, "NOT_FOUND"},
+		{p.User(t, programtest.NewAccount()), path, 404, "NOT_FOUND"},
+		{p.Bearer(t, ""), path, 401, "UNAUTHORIZED"},
+		{user, configurations + "/" + template(t, user), 400, "VALIDATION_ERROR"},
+	} {
+		c.client.Patch(c.path+"/mapping-file", object{"mappingFileId": eight}).Refused(c.status, c.code)
+		c.client.Delete(c.path+"/mapping-file").Refused(c.status, c.code)
+	}
+}
+
+func template(t *testing.T, c *programtest.Client) string {
+	t.Helper()
+	return c.Get("/api/v1/templates?limit=1").Want(200).Object()["templates"].([]any)[0].(object)["id"].(string)
+}
+
+// TestAttachMappingFileOrder: what is refused first is what completions 3.5 row
+// 35 names first, whatever else is wrong.
+func TestAttachMappingFileOrder(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := funded(t, p)
+	user, path := benchOf(t, p, account)
+	h := beside(t, p)
+	unknown := object{"mappingFileId": events.NewID(events.MappingFilePrefix)}
+	user.Patch(path+"/mapping-file", unknown).Refused(404, "NOT_FOUND")
+	user.Delete(path + "/traceset").Want(200)
+	user.Patch(path+"/mapping-file", unknown).Refused(409, "MAPPING_REQUIRES_TRACESET")
+	user.Delete(path + "/applications/workload").Want(200)
+	user.Patch(path+"/mapping-file", unknown).Refused(422, "MAPPING_REQUIRES_CHAKRA_APP")
+
+	// No operation attaches a traceset whose ranks are not known.
+	document := `{"applications":[{"type":"application","trafficType":"chakra","name":"workload","model":"chakra-workload-v1","version":"1.0.0"}],"topology":{"type":"clos"}}`
+	if _, err := design.Parse(document); err != nil {
+		t.Fatal(err)
+	}
+	id := put(t, h, events.ConfigurationCreated{
+		AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "early", Document: document, Status: "draft",
+		TracesetID: putTraceset(t, h, account, "processing", 0),
+	})
+	user.Patch(configurations+"/"+id+"/mapping-file", unknown).Refused(409, "CONFLICT")
+}
+
+// TestAttachedMappingFileLocks: what would unmake the attachment is refused
+// until it is detached (completions 3.5 rows 4, 7, 9, 31, 37; 3.7).
+func TestAttachedMappingFileLocks(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := funded(t, p)
+	user, path := benchOf(t, p, account)
+	file := newShelf(t, p).put(account, events.DefaultWorkspace, "eight.txt", straight(8))
+	user.Patch(path+"/mapping-file", object{"mappingFileId": file}).Want(200)
+	whole := func() object { return user.Get(path).Want(200).Object() }
+	eight, sixteen := whole()["activeTraceset"].(object)["id"], traceset(t, user, 16)
+	applications := func(change object) []any {
+		list := whole()["applications"].([]any)
+		app := find(list, "workload")
+		for name, value := range change {
+			app["typedParameters"].(object)["ChakraConfiguration"].(object)[name] = value
+		}
+		return list
+	}
+	parameters := func(patch object) programtest.Reply {
+		return user.Patch(path+"/applications/workload/parameters", object{"ChakraConfiguration": patch})
+	}
+	patch := func(body object) programtest.Reply { return user.Patch(path, body, ifMatch("*")) }
+
+	parameters(object{"UseMapping": leaf(false, "bool", "")}).Refused(422, "MAPPING_PARAMS_LOCKED")
+	parameters(object{"UseMapping": leaf(true, "bool", "")}).Refused(422, "MAPPING_PARAMS_LOCKED")
+	parameters(object{"MappingFileName": leaf("other.txt", "string", ""), "Scaling": leaf(true, "bool", "")}).Refused(422, "MAPPING_PARAMS_LOCKED")
+	patch(object{"applications": applications(object{"UseMapping": leaf(false, "bool", "")})}).Refused(422, "MAPPING_PARAMS_LOCKED")
+	patch(object{"applications": applications(object{"MappingFileName": leaf("other.txt", "string", "")})}).Refused(422, "MAPPING_PARAMS_LOCKED")
+	patch(object{"activeTraceset": object{"id": sixteen}}).Refused(409, "TRACESET_CONFLICTS_WITH_MAPPING")
+	patch(object{"activeMappingFile": object{"id": file}}).Refused(400, "VALIDATION_ERROR")
+	user.Post(path+"/applications?modelId=chakra-workload-v1&name=second", nil).Refused(422, "MAPPING_PARAMS_LOCKED")
+	user.Patch(path+"/traceset", object{"tracesetId": sixteen}).Refused(409, "TRACESET_CONFLICTS_WITH_MAPPING")
+	user.Delete(path+"/traceset").Refused(409, "TRACESET_CONFLICTS_WITH_MAPPING")
+	if v := whole()["version"]; v != 2.0 {
+		t.Fatalf("version %v: a refusal changed something", v)
+	}
+
+	// What keeps the attachment is let through.
+	parameters(object{"Scaling": leaf(true, "bool", "")}).Want(200)
+	patch(object{"applications": applications(nil), "name": "renamed"}).Want(200)
+	patch(object{"activeTraceset": object{"id": eight}}).Want(200)
+	user.Patch(path+"/traceset", object{"tracesetId": eight}).Want(200)
+	user.Patch(path+"/traceset", object{"tracesetId": putTraceset(t, beside(t, p), account, "ready", 8)}).Want(200)
+	same(t, "parameters", []any{true, "chakra-mapping.txt"}, mappingOf(whole()))
+
+	user.Delete(path + "/mapping-file").Want(200)
+	parameters(object{"UseMapping": leaf(true, "bool", "")}).Want(200)
+	user.Patch(path+"/traceset", object{"tracesetId": sixteen}).Want(200)
+}
+
+// TestMappingFileInUse: validation, start and clones of configurations with a
+// mapping file, before and after it is deleted.
+func TestMappingFileInUse(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := funded(t, p)
+	user, files := p.User(t, account), newShelf(t, p)
+	id := runnable(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
+	path := configurations + "/" + id
+	validate := func() string { return string(user.Post(path+"/validate", nil).Want(200).Body) }
+	start := func(name string) programtest.Reply {
+		return user.Post(simulations, object{"configurationId": id, "name": name, "duration": "1s"})
+	}
+
+	// The topology has servers enough for some of it only.
+	far := files.put(account, events.DefaultWorkspace, "far.txt", strings.Replace(straight(8), "7, 7", "7, 4000", 1))
+	user.Patch(path+"/mapping-file", object{"mappingFileId": far}).Want(200)
+	if report := validate(); !strings.Contains(report, "MAPPING_SERVER_UNKNOWN") || !strings.Contains(report, "rank 7 on server 4000") {
+		t.Errorf("report %s", report)
+	}
+	start("far").Refused(422, "UNPROCESSABLE_ENTITY")
+
+	near := files.put(account, events.DefaultWorkspace, "near.txt", "# near\n"+straight(8))
+	user.Patch(path+"/mapping-file", object{"mappingFileId": near}).Want(200)
+	if report := validate(); strings.Contains(report, "MAPPING_") || !strings.Contains(report, `"errors":[]`) {
+		t.Fatalf("report %s", report)
+	}
+	started := start("near").Want(201).Object()
+	applied := object{"id": near, "name": "near.txt", "deleted": false}
+	same(t, "appliedMappingFile", any(applied), started["appliedMappingFile"])
+	simulation := simulations + "/" + started["id"].(string)
+	reaches(user, started["id"].(string), "completed", "failed", "invalid")
+	same(t, "appliedMappingFile", any(applied), user.Get(simulation).Want(200).Object()["appliedMappingFile"])
+
+	clone := user.Post(path+"/clone", object{"name": "clone"}).Want(201).Object()
+	if a, there := clone["activeMappingFile"]; there {
+		t.Errorf("the clone has %v", a)
+	}
+	chakra := func(c object) object {
+		return pick(c["applications"].([]any)[0].(object), "typedParameters.ChakraConfiguration").(object)
+	}
+	was, is := chakra(whole(user, path)), chakra(clone)
+	same(t, "UseMapping", any([]any{true, false}), any([]any{pick(was, "UseMapping.value"), pick(is, "UseMapping.value")}))
+	same(t, "MappingFileName", any([]any{"chakra-mapping.txt", ""}), any([]any{pick(was, "MappingFileName.value"), pick(is, "MappingFileName.value")}))
+	for _, c := range []object{was, is} {
+		delete(c, "UseMapping")
+		delete(c, "MappingFileName")
+	}
+	same(t, "the rest", was, is)
+	if report := string(user.Post(configurations+"/"+clone["id"].(string)+"/validate", nil).Want(200).Body); strings.Contains(report, "UseMapping") {
+		t.Errorf("report on the clone: %s", report)
+	}
+
+	tag := user.Get(path).Want(200).Header.Get("ETag")
+	user.Delete(mappingFiles + "/" + near).Want(204)
+	applied["deleted"] = true
+	same(t, "activeMappingFile", any(applied), user.Get(path, programtest.Header{Name: "If-None-Match", Value: tag}).Want(200).Object()["activeMappingFile"])
+	same(t, "appliedMappingFile", any(applied), user.Get(simulation).Want(200).Object()["appliedMappingFile"])
+	start("late").Refused(409, "MAPPING_FILE_DELETED_REFERENCE")
+	if report := validate(); !strings.Contains(report, `"MAPPING_FILE_DELETED"`) {
+		t.Errorf("report %s", report)
+	}
+	start("late").Refused(409, "MAPPING_FILE_DELETED_REFERENCE") // before it is not valid
+	user.Post(simulations, object{"configurationId": id, "configurationVersion": 1, "name": "earlier", "duration": "1s"}).Want(201)
+	user.Delete(path + "/mapping-file").Want(200)
+	if report := validate(); !strings.Contains(report, `"errors":[]`) {
+		t.Errorf("report %s", report)
+	}
+	start("detached").Want(201)
+}
+
+// TestUseMappingByHand: the parameter alone places nothing.
+func TestUseMappingByHand(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user, path := benchOf(t, p, funded(t, p))
+	user.Patch(path+"/applications/workload/parameters", object{"ChakraConfiguration": object{"UseMapping": leaf(true, "bool", "")}}).Want(200)
+	report := string(user.Post(path+"/validate", nil).Want(200).Body)
+	if !strings.Contains(report, "CONSTRAINT_VIOLATION") || !strings.Contains(report, "attach one") {
+		t.Errorf("report %s", report)
+	}
+}
