@@ -13,8 +13,8 @@ import (
 
 const (
 	bufferSize = 64 << 10
-	sniffSize  = 512       // bytes that tell what a file is
-	maxWindow  = 32 << 20  // of zstd: levels 1 to 20 without --long
+	sniffSize  = 512      // bytes that tell what a file is
+	maxWindow  = 32 << 20 // of zstd: levels 1 to 20 without --long
 )
 
 // source is a file's bytes, decompressed and bounded.
