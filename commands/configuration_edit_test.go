@@ -167,6 +167,16 @@ func TestRemoveFromConfiguration(t *testing.T) {
 		{"no application as a component", smallCreated(t), component("work"), refusal(fault.NotFound)},
 		{"no unknown component", smallCreated(t), component("x"), refusal(fault.NotFound)},
 		{"an application", smallCreated(t), application("work"), removed("applications", "work")},
+		{"an application that is the parent of what stands in a server", and(three, events.ConfigurationReferenceSet{
+			Version: 3, HolderKind: "server", Holder: "server", Name: "work", Type: "application", Count: 1, ParentApplicationName: "b",
+		}), application("b"), event(events.ConfigurationComponentRemoved{
+			Version: 4, Collection: "applications", Name: "b",
+			References: []events.ReferenceHolder{{HolderKind: "server", Holder: "server"}},
+			Shares: []events.DistributionShare{
+				{ParentApplication: "a", DistributionID: "a-c", Value: "0.6666666666666666"},
+				{ParentApplication: "c", DistributionID: "c-c", Value: "0.3333333333333333"},
+			},
+		})},
 		{"no component as an application", smallCreated(t), application("nic"), refusal(fault.NotFound)},
 		{"an application with shares", three, application("a"), event(events.ConfigurationComponentRemoved{
 			Version: 3, Collection: "applications", Name: "a", Shares: []events.DistributionShare{

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"time"
 
 	"netsim/events"
@@ -31,7 +32,7 @@ func (c RemoveComponent) Decide(s *Configuration, _ time.Time) (events.Data, err
 func (s *Configuration) remove(document *design.Document, collection, name string) events.ConfigurationComponentRemoved {
 	removed := events.ConfigurationComponentRemoved{Version: s.Version + 1, Collection: collection, Name: name}
 	for _, h := range document.Holders() {
-		if _, holds := h.Reference(name); holds {
+		if slices.ContainsFunc(h.Refs, func(r design.Ref) bool { return r.Names(name) }) {
 			removed.References = append(removed.References, events.ReferenceHolder{HolderKind: h.Type, Holder: h.Name})
 		}
 	}

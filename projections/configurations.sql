@@ -1,3 +1,4 @@
+-- revision 2
 -- Configurations as they are now, the deleted ones too: simulations name them.
 CREATE TABLE configurations (
     id                      text        NOT NULL PRIMARY KEY,

@@ -104,15 +104,20 @@ func (d *Document) Replace(member, value string) error {
 	return nil
 }
 
-// Remove takes a declaration, every reference to it, and an application's
-// entries in the distribution away.
+// Names reports whether a reference is to what has the name, or has it for its
+// parent application: without it, the reference would name nothing.
+func (r Ref) Names(name string) bool { return r.Name == name || r.ParentApplicationName == name }
+
+// Remove takes a declaration, every reference that names it, and an
+// application's entries in the distribution away.
 func (d *Document) Remove(name string) {
 	d.Applications = slices.DeleteFunc(d.Applications, func(a Application) bool { return a.Name == name })
 	d.Components = slices.DeleteFunc(d.Components, func(c Component) bool { return c.Name == name })
 	d.Containers = slices.DeleteFunc(d.Containers, func(c Container) bool { return c.Name == name })
 	d.Links = slices.DeleteFunc(d.Links, func(c Component) bool { return c.Name == name })
 	for _, h := range d.Holders() {
-		d.RemoveReference(h.Name, name)
+		refs := d.refs(h.Name)
+		*refs = slices.DeleteFunc(*refs, func(r Ref) bool { return r.Names(name) })
 	}
 	if a := d.Topology.AppDistribution; a != nil {
 		a.Entries = slices.DeleteFunc(a.Entries, func(e Entry) bool { return e.ParentApplication == name })
