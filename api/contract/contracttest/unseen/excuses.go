@@ -29,9 +29,8 @@ func excuses() []excuse {
 		{501, []string{"TerminateSimulation"}, "there is no remote engine yet, and the built-in one can terminate"},
 		{502, []string{"TerminateSimulation"}, "there is no remote engine yet"},
 		{504, []string{"TerminateSimulation"}, "there is no remote engine yet"},
-		{409, []string{"StartSimulation"}, "there are no mapping files yet that could be deleted"},
 		{422, []string{
-			"DeleteConfiguration", "DetachTraceset", "ValidateConfiguration", "DeleteSimulation", "TerminateSimulation",
+			"DeleteConfiguration", "DetachTraceset", "DetachMappingFile", "ValidateConfiguration", "DeleteSimulation", "TerminateSimulation",
 			"RemoveApplication", "RemoveComponent", "RemoveServerReference", "RemoveContainerReference", "RemoveTopologyReference",
 		}, "nothing in the request can differ under the same key"},
 		{409, []string{
@@ -40,7 +39,7 @@ func excuses() []excuse {
 			"AddServerReference", "ChangeServerReference", "RemoveServerReference",
 			"AddContainerReference", "ChangeContainerReference", "RemoveContainerReference",
 			"AddTopologyReference", "ChangeTopologyReference", "RemoveTopologyReference",
-			"UpdateDistribution", "PatchLinkParameters", "PatchGlobalParameters", "DetachTraceset", "UpdateWorkspace",
+			"UpdateDistribution", "PatchLinkParameters", "PatchGlobalParameters", "DetachTraceset", "DetachMappingFile", "UpdateWorkspace",
 		}, "too many lost races with other processes; commands/handle_test.go makes them"},
 	}
 }
