@@ -29,7 +29,13 @@ func Hash(files []events.TracesetFile) string {
 func ID(hash string) string { return events.DerivedID(events.LibraryPrefix, hash) }
 
 // Prefix returns where the library's objects are.
-func Prefix(hash string) string { return "libraries/" + ID(hash) + "/" }
+func Prefix(hash string) string { return PrefixOf(ID(hash)) }
+
+// PrefixOf is Prefix, of the library of this id.
+func PrefixOf(id string) string { return All + id + "/" }
+
+// All is what the objects of every library begin with.
+const All = "libraries/"
 
 // Key returns where the library keeps a file of this content, "sha256:" and
 // hex (completions 6.4).
@@ -44,4 +50,7 @@ func Fanned(fileHash string) string {
 
 // Lock names the lock under which the library's objects are stored, and are
 // removed when no traceset refers to them.
-func Lock(hash string) string { return "library " + hash }
+func Lock(hash string) string { return LockOf(ID(hash)) }
+
+// LockOf is Lock, of the library of this id.
+func LockOf(id string) string { return "library " + id }

@@ -1,0 +1,23 @@
+package validation
+
+import "netsim/simulator/design"
+
+// Placeable returns how many ranks the document's topology can run: its servers
+// with a NIC, of the logical group of the chakra application when there is one.
+// It is false for a document that does not say what its topology unfolds to.
+func Placeable(d *design.Document) (servers int64, ok bool) {
+	c := checker{
+		doc: d, all: declarations(d), declared: map[string]*declaration{}, reached: Reachable(d),
+		models: map[string]*model{}, count: map[string]int{}, extents: map[string]extent{},
+	}
+	if a, _ := c.workload(); a != nil {
+		c.chakra, c.group = true, number(a.TypedParameters, pathGroup)
+	}
+	c.declare()
+	c.references()
+	if c.unsound {
+		return 0, false
+	}
+	e := c.extentOf(d.Topology.Components)
+	return int64(min(e.placeable, MaxServers)), true
+}
