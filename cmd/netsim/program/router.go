@@ -47,7 +47,9 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	root.Group(func(group chi.Router) {
 		group.Use(
 			d.flags(fail), d.verifier.Authenticate(fail), auth.Authorize(d.access(), d.operation, fail),
-			d.shed(fail), d.queue(fail), d.contract.Check(fail),
+			d.where(changing, web.Shed(d.config.MaxWrites, d.admit, fail)),
+			d.where(heavy, web.Queue(2*runtime.GOMAXPROCS(0), fail)),
+			d.contract.Check(fail),
 		)
 		strict := api.NewStrictHandlerWithOptions(handlers, nil, api.StrictHTTPServerOptions{
 			RequestErrorHandlerFunc: refuse(fail), ResponseErrorHandlerFunc: fail,
@@ -87,36 +89,25 @@ func (d door) flags(fail web.FailFunc) web.Middleware {
 	}
 }
 
-// shed refuses writes while there are too many of them, but no request that
-// only reads, whatever its method.
-func (d door) shed(fail web.FailFunc) web.Middleware {
-	shed := web.Shed(d.config.MaxWrites, d.admit, fail)
+// where applies a middleware to some operations only.
+func (d door) where(applies func(contract.Access) bool, m web.Middleware) web.Middleware {
 	return func(next http.Handler) http.Handler {
-		sheds := shed(next)
+		with := m(next)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if op, ok := d.contract.Find(r); ok && op.Access.Reads {
+			if op, ok := d.contract.Find(r); ok && !applies(op.Access) {
 				next.ServeHTTP(w, r)
 				return
 			}
-			sheds.ServeHTTP(w, r)
+			with.ServeHTTP(w, r)
 		})
 	}
 }
 
-// queue lets few requests at a time unfold large networks.
-func (d door) queue(fail web.FailFunc) web.Middleware {
-	queue := web.Queue(2*runtime.GOMAXPROCS(0), fail)
-	return func(next http.Handler) http.Handler {
-		queued := queue(next)
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if op, ok := d.contract.Find(r); ok && op.Access.Heavy {
-				queued.ServeHTTP(w, r)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
-}
+// changing tells what changes something; some that reads has a body, and so the
+// method of a write.
+func changing(a contract.Access) bool { return !a.Reads }
+
+func heavy(a contract.Access) bool { return a.Heavy }
 
 // access is the authorization table: one row for every operation.
 func (d door) access() map[string]auth.Access {
