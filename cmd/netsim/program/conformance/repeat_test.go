@@ -97,7 +97,7 @@ func altered(value any) (any, bool) {
 // token does not name.
 func TestOtherWorkspacesAreForbidden(t *testing.T) {
 	w := newWorld(t, programtest.Shared(t))
-	mine := map[string]string{"workspace_id": w.workspace}
+	mine := map[string]string{"workspace_id": w.workspace, "mapping_file_id": w.newMappingFile(t, w.workspace)}
 	c := w.client(t)
 	mine["config_id"] = member(t, c.Post("/api/v1/configurations/"+w.configuration+"/clone",
 		map[string]any{"name": "mine", "workspaceId": w.workspace}).Want(201), "id")
@@ -106,7 +106,11 @@ func TestOtherWorkspacesAreForbidden(t *testing.T) {
 	mine["sim_id"] = member(t, c.Post("/api/v1/simulations", start).Want(201), "id")
 	elsewhere := w.newWorkspace(t)
 	concerns := func(op operation) bool {
-		return op.documents(403) && !op.service && (strings.Contains(op.path, "{") && op.flag != "enable_billing_endpoints" || op.id == "StartSimulation")
+		about := op.id == "StartSimulation" || op.id == "CloneTemplate"
+		for name := range mine {
+			about = about || strings.Contains(op.path, "{"+name+"}")
+		}
+		return about && op.documents(403) && !op.service
 	}
 	each(t, concerns, func(t *testing.T, op operation) {
 		r := op.request()

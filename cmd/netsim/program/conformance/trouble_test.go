@@ -145,7 +145,8 @@ func TestAWriteWithoutAVerdictIsLearntByItsKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.all(t, requests, func(op operation, r programtest.Reply) {
-		if r.Status >= 300 {
+		gone := op.key() == nil && op.method == "DELETE" && r.Status == 404
+		if r.Status >= 300 && !gone {
 			t.Errorf("%s, repeated: %d %s", op.id, r.Status, r.Body)
 		}
 	})
