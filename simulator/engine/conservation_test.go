@@ -18,13 +18,20 @@ func TestConservation(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		groups := drawGroups(rt)
 		ranks := collective.Ranks(groups)
-		routing := rapid.SampledFrom([]engine.Routing{engine.ECMP, engine.Spray}).Draw(rt, "routing")
+		routing := rapid.SampledFrom([]engine.Routing{engine.ECMP, engine.Spray, engine.Flowlet}).Draw(rt, "routing")
+		var switches []engine.Switch
+		for _, tier := range []string{"leaf", "spine"} {
+			switches = append(switches, engine.Switch{
+				Component: tier, Capacity: rapid.SampledFrom([]int64{0, 700 * gbps}).Draw(rt, "capacity"),
+				Routing: rapid.SampledFrom([]engine.Routing{routing, routing, engine.ECMP, engine.Spray}).Draw(rt, tier),
+			})
+		}
 		fabric := leafSpine(t, (ranks+7)/8*8, rapid.SampledFrom([]int{1, 2, 4}).Draw(rt, "oversubscription"))
 		packet := engine.DefaultPacket()
 
 		out, in := make([]int64, ranks), make([]int64, ranks) // wire bits
 		carried, packets := make([]int64, 2*len(fabric.Links)), make([]int64, 2*len(fabric.Links))
-		var sent, received, packetsOut int64
+		var sent, received, packetsOut, between int64
 		observe := engine.Observer{
 			Transfer: func(tr *engine.Transfer) error {
 				n := max(1, (tr.Bytes+packet.MSS-1)/packet.MSS)
@@ -32,6 +39,9 @@ func TestConservation(t *testing.T) {
 				out[tr.From] += bits
 				in[tr.To] += bits
 				packetsOut += n
+				if fabric.Hosts[tr.From].Rack != fabric.Hosts[tr.To].Rack {
+					between += bits
+				}
 				if tr.Acked <= tr.Start {
 					rt.Fatalf("a transfer from %d to %d ps", tr.Start, tr.Acked)
 				}
@@ -55,7 +65,7 @@ func TestConservation(t *testing.T) {
 			},
 		}
 		r, err := engine.Run(t.Context(), engine.Input{Fabric: fabric, Groups: groups, Options: engine.Options{
-			Routing: routing, Interval: rapid.Int64Range(1_000_000, 1_000_000_000).Draw(rt, "interval"),
+			Switches: switches, Interval: rapid.Int64Range(1_000_000, 1_000_000_000).Draw(rt, "interval"),
 		}}, observe)
 		if err != nil {
 			rt.Fatal(err)
@@ -64,6 +74,9 @@ func TestConservation(t *testing.T) {
 			rt.Fatalf("%d bytes planned, %d acknowledged, %d sent, %d received", r.BytesTotal, r.Bytes, sent, received)
 		}
 		for id, l := range fabric.Links {
+			if fabric.Nodes[l.Lower].Tier == topology.TierRSW {
+				between -= carried[2*id]
+			}
 			if fabric.Nodes[l.Lower].Tier != topology.TierNIC || id >= ranks {
 				continue
 			}
@@ -71,6 +84,9 @@ func TestConservation(t *testing.T) {
 				rt.Fatalf("NIC %d carried %d out and %d in, want %d and %d", id, carried[2*id], carried[2*id+1], out[id], in[id])
 			}
 			packetsOut -= packets[2*id]
+		}
+		if between != 0 {
+			rt.Fatalf("the racks' up-links carried %d bits too few", between)
 		}
 		if packetsOut != 0 {
 			rt.Fatalf("the NICs carried %d packets too few", packetsOut)

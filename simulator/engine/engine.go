@@ -42,6 +42,8 @@ type engine struct {
 	solver         solver
 
 	groups  []group
+	replay  replaying
+	scaleUp scaleUp
 	ranks   []rank
 	hosts   []int32 // by rank
 	traffic traffic
@@ -110,8 +112,8 @@ func (e *engine) run(ctx context.Context) (End, error) {
 			e.reportProgress()
 		}
 		if e.queue.idle() {
-			return 0, fmt.Errorf("deadlock: %d of %d ranks wait and no event is left; the last finished collective is %s",
-				e.progress.RanksTotal-e.progress.Ranks, e.progress.RanksTotal, orNone(e.progress.LastCollective))
+			return 0, fmt.Errorf("deadlock: %d of %d ranks wait and no event is left; %sthe last finished collective is %s",
+				e.progress.RanksTotal-e.progress.Ranks, e.progress.RanksTotal, e.stuck(), orNone(e.progress.LastCollective))
 		}
 		time, kind, ev := e.queue.pop()
 		if time > e.options.Limit {
@@ -131,6 +133,9 @@ func (e *engine) handle(k kind, ev event) {
 			e.progress.Events++
 			e.acknowledge(ev.id)
 		}
+	case computed:
+		e.progress.Events++
+		e.computed(ev.id, ev.stamp)
 	case settle:
 		e.progress.Events++
 		e.settleComponent(ev.id)

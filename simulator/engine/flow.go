@@ -73,6 +73,14 @@ const (
 // send starts a transfer now.
 func (e *engine) send(t transfer) {
 	t.start = e.now
+	if d := e.domain(t.from, t.to); d != nil {
+		r := &e.ranks[t.from].route
+		if r.to != t.to || r.bytes != t.bytes {
+			e.climb(r, d, t.from, t.to, t.bytes)
+		}
+		e.launch(r, t, 0)
+		return
+	}
 	if e.striped && len(e.host(t.from).NICs) > 1 {
 		e.sendStriped(t)
 		return
@@ -109,6 +117,9 @@ func (e *engine) launch(r *route, t transfer, stripe int32) {
 	switch {
 	case e.options.Analytical:
 		f.drain = e.now + r.solo
+		if e.replay.Program != nil && t.phase == none {
+			f.drain -= 1000 // the reference adds it to the messages of collectives only
+		}
 		e.acknowledgeAt(id)
 	case e.vacant(path):
 		e.attach(id)

@@ -16,7 +16,7 @@ type Observer struct {
 type Transfer struct {
 	Collective *Collective
 	From, To   int32 // ranks
-	Step       int32
+	Step       int64 // of the collective, or the tag of a plain send
 	Bytes      int64 // payload
 	Start      int64
 	Acked      int64
@@ -26,6 +26,7 @@ type Transfer struct {
 type Collective struct {
 	ID            int64
 	Group         int32
+	GroupName     string // that of a process group, empty for groups without one
 	GroupSize     int
 	OperationType string
 	Algorithm     string
@@ -47,6 +48,8 @@ type Rank struct {
 	BytesReceived int64
 	Sends         int64 // acknowledged
 	Receives      int64
+	Computations  int64
+	ComputeTime   int64 // ps, the sum of these
 	Finished      bool
 }
 

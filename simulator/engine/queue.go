@@ -1,9 +1,9 @@
 package engine
 
-// event is something that happens to a flow or a component.
+// event is something that happens to a flow, a component or a rank.
 type event struct {
 	id    int32
-	stamp uint32 // of the flow; an event with an old one is stale
+	stamp uint32 // of the flow, an event with an old one is stale; or the rank's processor
 }
 
 // kind is what happens. Events of one instant happen by kind: everything that
@@ -12,13 +12,14 @@ type event struct {
 type kind uint64
 
 const (
-	acked  kind = iota // a transfer's last acknowledgement arrived
-	beacon             // Observer.Beacon is due
-	report             // Observer.Links is due
-	settle             // a component's rates are due for sharing out again
-	admit              // so are those of newly started flows
-	arrive             // a client's next message is due, or the last was
-	start              // ranks and clients begin
+	acked    kind = iota // a transfer's last acknowledgement arrived
+	computed             // a rank's computation is over
+	beacon               // Observer.Beacon is due
+	report               // Observer.Links is due
+	settle               // a component's rates are due for sharing out again
+	admit                // so are those of newly started flows
+	arrive               // a client's next message is due, or the last was
+	start                // ranks and clients begin
 )
 
 // never is later than any simulated time, and small enough to be a key.

@@ -45,17 +45,9 @@ type early struct{ phase, step int32 }
 
 func (e *engine) addGroups(specs []collective.GroupSpec, hosts []int32) error {
 	p := &e.progress
-	if hosts == nil {
-		hosts = make([]int32, len(e.fabric.Hosts))
-		for i := range hosts {
-			hosts[i] = int32(i)
-		}
+	if err := e.placeRanks(collective.Ranks(specs), hosts); err != nil || len(specs) == 0 {
+		return err
 	}
-	n := collective.Ranks(specs)
-	if n > len(hosts) {
-		return fmt.Errorf("%d ranks exceed the %d servers of the fabric", n, len(hosts))
-	}
-	e.place(hosts[:n])
 	var id int64
 	for _, spec := range specs {
 		plans := make([]collective.Plan, len(spec.Phases))
@@ -71,7 +63,7 @@ func (e *engine) addGroups(specs []collective.GroupSpec, hosts []int32) error {
 					route: route{to: none}, done: Rank{Rank: int32(len(e.ranks))},
 				})
 			}
-			rate := e.slowest(g.first, spec.GroupSize)
+			rate := e.slowest(e.hosts[g.first : int(g.first)+spec.GroupSize])
 			for i := range plans {
 				plan := &plans[i]
 				p.SendsTotal += plan.Transfers()
@@ -86,6 +78,21 @@ func (e *engine) addGroups(specs []collective.GroupSpec, hosts []int32) error {
 	if n := mostFlows(e.groups); n > int64(e.options.MaxFlows) {
 		return tooManyFlows(e.options.MaxFlows)
 	}
+	return nil
+}
+
+// placeRanks notes where the ranks are, on the first hosts if none are given.
+func (e *engine) placeRanks(n int, hosts []int32) error {
+	if hosts == nil {
+		hosts = make([]int32, len(e.fabric.Hosts))
+		for i := range hosts {
+			hosts[i] = int32(i)
+		}
+	}
+	if n > len(hosts) {
+		return fmt.Errorf("%d ranks exceed the %d servers of the fabric", n, len(hosts))
+	}
+	e.place(hosts[:n])
 	return nil
 }
 
@@ -115,10 +122,10 @@ func mostFlows(groups []group) int64 {
 	return total
 }
 
-// slowest is the rate at which every rank of the group can send.
-func (e *engine) slowest(first int32, size int) int64 {
+// slowest is the rate at which every one of the hosts can send.
+func (e *engine) slowest(hosts []int32) int64 {
 	rate := int64(math.MaxInt64)
-	for _, host := range e.hosts[first : int(first)+size] {
+	for _, host := range hosts {
 		rate = min(rate, e.fabric.Rate(host))
 	}
 	return rate
@@ -126,12 +133,15 @@ func (e *engine) slowest(first int32, size int) int64 {
 
 // begin starts the first phase of every rank.
 func (e *engine) begin() {
-	if len(e.groups) == 0 {
+	switch {
+	case e.replay.Program != nil:
+		e.beginReplay()
+	case len(e.groups) == 0:
 		e.beginTraffic()
-		return
-	}
-	for i := range e.ranks {
-		e.next(int32(i))
+	default:
+		for i := range e.ranks {
+			e.next(int32(i))
+		}
 	}
 }
 
@@ -191,6 +201,10 @@ func (e *engine) sendNext(id int32) {
 // what it releases.
 func (e *engine) received(f *transfer, packets int64) {
 	e.count(f, packets)
+	if e.replay.Program != nil {
+		e.arrived(f)
+		return
+	}
 	to := &e.ranks[f.to]
 	if to.group == none {
 		e.delivered(f)

@@ -24,11 +24,16 @@ func (e *engine) count(f *transfer, packets int64) {
 	p.Measured++
 	p.LatencySum.add(e.now - asked)
 	if e.observe.Transfer != nil {
-		step := f.step
-		if g := e.ranks[f.from].group; g == none {
-			e.seen.collective, step = e.application(f.phase), 0
-		} else {
+		step := int64(f.step)
+		switch g := e.ranks[f.from].group; {
+		case g != none:
 			e.seen.collective = e.collective(g, f.phase)
+		case e.replay.Program == nil:
+			e.seen.collective, step = e.application(f.phase), 0
+		case f.phase != none:
+			e.seen.collective = e.replayed(f.phase, e.replay.episodes[f.phase])
+		default:
+			e.seen.collective, step = message(f.bytes), e.replay.Messages[f.step].Tag
 		}
 		e.seen.transfer = Transfer{
 			Collective: &e.seen.collective, From: f.from, To: f.to, Step: step,
@@ -61,7 +66,7 @@ func (e *engine) reportRank(id int32) {
 	}
 	r := &e.ranks[id]
 	done := r.done
-	if r.group != none {
+	if len(e.traffic.apps) == 0 {
 		done.Time = e.now
 	}
 	done.Finished = r.finished
@@ -73,6 +78,7 @@ func (e *engine) reportUnfinished() {
 	if e.observe.Collective == nil {
 		return
 	}
+	e.reportEpisodes()
 	for id := range e.groups {
 		g := &e.groups[id]
 		for i, ph := range g.open {

@@ -23,6 +23,7 @@ import (
 	"math"
 
 	"netsim/simulator/collective"
+	"netsim/simulator/replay"
 	"netsim/simulator/topology"
 )
 
@@ -106,16 +107,26 @@ type Options struct {
 	ProgressEvents int64
 }
 
-// Input is what is simulated: groups of ranks, or applications that send
-// messages on their own.
+// Input is what is simulated: groups of ranks, traces, or applications that
+// send messages on their own.
 type Input struct {
 	Fabric *topology.Fabric
 	Groups []collective.GroupSpec // resolved, as collective.Resolve returns them
-	// Hosts says where the ranks of the groups are; rank i is on host i when it
-	// is left out.
+	Replay *Replay
+	// Hosts says where the ranks of groups or traces are; rank i is on host i
+	// when it is left out.
 	Hosts   []int32
+	ScaleUp *ScaleUp // of these ranks; nil for none
 	Traffic []Traffic
 	Options Options
+}
+
+// Replay is a workload of traces.
+type Replay struct {
+	Program *replay.Program
+	// Synchronize has no transfer of a collective start before all of its ranks
+	// have come to it.
+	Synchronize bool
 }
 
 // End says why a run ended.
@@ -153,8 +164,10 @@ type Progress struct {
 	RanksTotal  int
 	Collectives int // finished
 
-	CollectivesTotal int
-	LastCollective   string // the last that finished, in words
+	CollectivesTotal  int
+	Computations      int64 // over
+	ComputationsTotal int64
+	LastCollective    string // the last that finished, in words
 }
 
 // AvgLatency is the mean completion time of a transfer in picoseconds.
@@ -220,11 +233,18 @@ func newEngine(in Input, observe Observer) (*engine, error) {
 	if err := e.addGroups(in.Groups, in.Hosts); err != nil {
 		return nil, err
 	}
+	if err := e.addProgram(in.Replay, in.Hosts); err != nil {
+		return nil, err
+	}
+	if err := e.addScaleUp(in.ScaleUp); err != nil {
+		return nil, err
+	}
+	e.idealize()
 	if err := e.addTraffic(in.Traffic); err != nil {
 		return nil, err
 	}
 	e.flowlets.allot(len(e.ranks))
-	if e.progress.SendsTotal == 0 && len(e.traffic.sources) == 0 {
+	if e.progress.SendsTotal == 0 && e.progress.ComputationsTotal == 0 && len(e.traffic.sources) == 0 {
 		return nil, ErrNothing
 	}
 	return e, nil

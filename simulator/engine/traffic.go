@@ -231,7 +231,7 @@ func (e *engine) closeWhenDelivered() {
 
 // closeTraffic finishes the ranks that have nothing on its way.
 func (e *engine) closeTraffic() {
-	if len(e.groups) > 0 {
+	if len(e.traffic.apps) == 0 {
 		return
 	}
 	for i := range e.ranks {
