@@ -4059,6 +4059,12 @@ type ListMappingFilesParams struct {
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
+// DeleteMappingFileParams defines parameters for DeleteMappingFile.
+type DeleteMappingFileParams struct {
+	// IdempotencyKey As with other writes, but of whatever form, since there is no 400.
+	IdempotencyKey string `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
 // GetMappingFileParams defines parameters for GetMappingFile.
 type GetMappingFileParams struct {
 	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
@@ -4570,7 +4576,7 @@ type ServerInterface interface {
 	ListMappingFiles(w http.ResponseWriter, r *http.Request, params ListMappingFilesParams)
 	// DeleteMappingFile Delete a mapping file
 	// (DELETE /api/v1/mapping-files/{mapping_file_id})
-	DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID)
+	DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params DeleteMappingFileParams)
 	// GetMappingFile Get a mapping file
 	// (GET /api/v1/mapping-files/{mapping_file_id})
 	GetMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params GetMappingFileParams)
@@ -4975,7 +4981,7 @@ func (_ Unimplemented) ListMappingFiles(w http.ResponseWriter, r *http.Request, 
 
 // DeleteMappingFile Delete a mapping file
 // (DELETE /api/v1/mapping-files/{mapping_file_id})
-func (_ Unimplemented) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID) {
+func (_ Unimplemented) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params DeleteMappingFileParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -8876,8 +8882,32 @@ func (siw *ServerInterfaceWrapper) DeleteMappingFile(w http.ResponseWriter, r *h
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteMappingFileParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteMappingFile(w, r, mappingFileID)
+		siw.Handler.DeleteMappingFile(w, r, mappingFileID, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -12386,6 +12416,7 @@ func (response ListMappingFiles200JSONResponse) VisitListMappingFilesResponse(w 
 
 type DeleteMappingFileRequestObject struct {
 	MappingFileID MappingFileID `json:"mapping_file_id"`
+	Params        DeleteMappingFileParams
 }
 
 type DeleteMappingFileResponseObject interface {
@@ -14971,10 +15002,11 @@ func (sh *strictHandler) ListMappingFiles(w http.ResponseWriter, r *http.Request
 }
 
 // DeleteMappingFile operation middleware
-func (sh *strictHandler) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID) {
+func (sh *strictHandler) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params DeleteMappingFileParams) {
 	var request DeleteMappingFileRequestObject
 
 	request.MappingFileID = mappingFileID
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.DeleteMappingFile(ctx, request.(DeleteMappingFileRequestObject))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"netsim/cmd/netsim/program/programtest"
+	"netsim/events"
 )
 
 // world is an account with what the requests of all operations can be about.
@@ -14,6 +15,7 @@ type world struct {
 	program                                                  *programtest.Program
 	account                                                  string
 	workspace, simulation, configuration, traceset, template string // the simulation is completed
+	mappingFile                                              string
 }
 
 func newWorld(t *testing.T, p *programtest.Program) *world {
@@ -26,6 +28,7 @@ func newWorld(t *testing.T, p *programtest.Program) *world {
 	w.configuration = member(t, c.Get("/api/v1/simulations/"+w.simulation).Want(200), "configurationId")
 	traceset, _ := c.Get("/api/v1/configurations/" + w.configuration).Want(200).Object()["activeTraceset"].(map[string]any)
 	w.traceset, _ = traceset["id"].(string)
+	w.mappingFile = w.newMappingFile(t, events.DefaultWorkspace)
 	templates, _ := c.Get("/api/v1/templates?limit=1").Want(200).Object()["templates"].([]any)
 	w.template = templates[0].(map[string]any)["id"].(string)
 	return w
@@ -109,6 +112,10 @@ func (w *world) request(t *testing.T, op operation) request {
 			r.path[name] = w.newWorkspace(t)
 		case name == "workspace_id":
 			r.path[name] = w.workspace
+		case name == "mapping_file_id" && fresh:
+			r.path[name] = w.newMappingFile(t, events.DefaultWorkspace)
+		case name == "mapping_file_id":
+			r.path[name] = w.mappingFile
 		case name == "template_id":
 			r.path[name] = w.template
 		case name == "version":
@@ -134,6 +141,11 @@ func (w *world) request(t *testing.T, op operation) request {
 	case "AttachTraceset":
 		w.client(t).Delete("/api/v1/configurations/" + r.path["config_id"] + "/traceset").Want(200)
 		body(`{"tracesetId": "` + w.traceset + `"}`)
+	case "AttachMappingFile":
+		body(`{"mappingFileId": "` + w.newMappingFile(t, events.DefaultWorkspace) + `"}`)
+	case "DetachMappingFile":
+		w.client(t).Patch("/api/v1/configurations/"+r.path["config_id"]+"/mapping-file",
+			map[string]any{"mappingFileId": w.newMappingFile(t, events.DefaultWorkspace)}).Want(200)
 	case "StartSimulation":
 		body(`{"configurationId": "` + w.configuration + `", "name": "again", "duration": "1s"}`)
 	case "CloneTemplate":
