@@ -145,7 +145,21 @@ func (s *Stage) Check(ctx context.Context, sim *projections.Simulation) (documen
 	case in.Transfers == 0:
 		return "", engine.ErrNothing.Error(), nil
 	}
-	return in.DocumentHash, "", nil
+	reason, err = s.withoutFile(ctx, sim.MappingFileID)
+	return in.DocumentHash, reason, err
+}
+
+// withoutFile is the reason why a simulation cannot begin with its mapping
+// file. One that has begun goes on without (document 2).
+func (s *Stage) withoutFile(ctx context.Context, id string) (reason string, err error) {
+	if id == "" {
+		return "", nil
+	}
+	m, err := projections.FindMappingFile(ctx, s.DB, id)
+	if err == nil && m.Deleted {
+		reason = fmt.Sprintf("mapping file %s (%s) is deleted", m.Name, id)
+	}
+	return reason, err
 }
 
 func (s *Stage) document(ctx context.Context, sim *projections.Simulation, in *Inputs) (*design.Document, error) {
