@@ -23,7 +23,7 @@ import (
 	"math"
 
 	"netsim/simulator/collective"
-	"netsim/simulator/replay"
+	"netsim/simulator/program"
 	"netsim/simulator/topology"
 )
 
@@ -123,7 +123,7 @@ type Input struct {
 
 // Replay is a workload of traces.
 type Replay struct {
-	Program *replay.Program
+	Program *program.Program
 	// Synchronize has no transfer of a collective start before all of its ranks
 	// have come to it.
 	Synchronize bool

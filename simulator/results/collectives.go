@@ -22,8 +22,11 @@ func (r *Recorder) collective(c *engine.Collective) error {
 		k.runs = append(k.runs, run)
 		k.ratios = append(k.ratios, ratio(run, 1_000_000, c.Ideal))
 	}
-	return r.collectives.int(c.ID).text(c.OperationType).int(c.DataSize).
-		text("group-"+string(appendFixed(nil, int64(c.Group), 0))).int(int64(c.GroupSize)).
+	name := c.GroupName
+	if name == "" {
+		name = "group-" + string(appendFixed(nil, int64(c.Group), 0))
+	}
+	return r.collectives.int(c.ID).text(c.OperationType).int(c.DataSize).quoted(name).int(int64(c.GroupSize)).
 		fixed(c.Start, 6).fixed(c.End, 6).bool(c.Finished).end()
 }
 

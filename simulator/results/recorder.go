@@ -135,7 +135,7 @@ func (r *Recorder) transfer(t *engine.Transfer) error {
 	r.listed++
 	c := t.Collective
 	return r.perf.utc(r.config.Start, t.Acked).text("TransferFCT").fixed(t.Acked, 12).fixed(t.Acked-t.Start, 6).
-		text(r.path(c)).int(c.ID).fixed(t.Start, 12).int(0).int(int64(t.Step)).int(int64(c.GroupSize)).int(t.Bytes).
+		text(r.path(c)).int(c.ID).fixed(t.Start, 12).int(0).int(t.Step).int(int64(c.GroupSize)).int(t.Bytes).
 		text(r.name(t.From)).text(r.name(t.To)).end()
 }
 
@@ -163,18 +163,22 @@ const rankHeader = "metric_path,rank,completion_time_us,payload_bytes_sent,paylo
 
 func (r *Recorder) rank(k *engine.Rank) error {
 	return r.ranks.text("RankCompletion").int(int64(k.Rank)).fixed(k.Time, 6).int(k.BytesSent).int(k.BytesReceived).
-		int(k.Sends).int(k.Receives).int(k.Sends).int(0).fixed(0, 6).bool(k.Finished).end()
+		int(k.Sends).int(k.Receives).int(k.Sends).int(k.Computations).fixed(k.ComputeTime, 6).bool(k.Finished).end()
 }
 
 const cdfHeader = "sim_time_sec,send_bytes,sends_completed,receives_completed,sends_acked,computations_completed"
 
 // beacon writes how far the run is. A transfer is sent, received and
-// acknowledged at one instant of the model; there are no computations, so none
-// is ever outstanding.
+// acknowledged at one instant of the model. Where there are no computations,
+// none is outstanding.
 func (r *Recorder) beacon(p *engine.Progress) error {
 	sends := fraction(p.Sends, p.SendsTotal)
+	computations := int64(1_000_000)
+	if p.ComputationsTotal > 0 {
+		computations = fraction(p.Computations, p.ComputationsTotal)
+	}
 	return r.cdf.fixed(p.Time, 12).fixed(fraction(p.Bytes, p.BytesTotal), 6).
-		fixed(sends, 6).fixed(sends, 6).fixed(sends, 6).fixed(1_000_000, 6).end()
+		fixed(sends, 6).fixed(sends, 6).fixed(sends, 6).fixed(computations, 6).end()
 }
 
 // fraction is part/whole in millionths.

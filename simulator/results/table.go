@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -30,6 +31,14 @@ type table struct {
 func (t *table) text(s string) *table {
 	t.row = append(append(t.row, s...), ',')
 	return t
+}
+
+// quoted adds a text that is not ours, quoted where CSV needs it.
+func (t *table) quoted(s string) *table {
+	if strings.ContainsAny(s, "\",\r\n") {
+		s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	}
+	return t.text(s)
 }
 
 func (t *table) int(v int64) *table {

@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"fmt"
+
+	"netsim/simulator/program"
+)
+
+// replaying is the state of a Program's ranks.
+//
+// A node starts when all that it waits for is over. Computations take the
+// rank's accelerator or its host's processor, one at a time on each, in the
+// order in which they can start. A send starts at once, whether or not the
+// receive has; both are over when the message is acknowledged. A collective
+// starts on a rank when its node does, or with synchronize on all ranks when
+// the last one's does, and is over on a rank when all of its own transfers are.
+type replaying struct {
+	*program.Program
+	synchronize bool
+
+	ranks     []replayer
+	delivered []bool // by message
+	posted    []bool // by message: its receive waits for it
+	episodes  []*episode
+	ideals    []int64 // by plan: closed form at the members' rate, ps
+	ready     []turn  // nodes whose turn has come
+}
+
+// replayer is one rank.
+type replayer struct {
+	waits      []int32 // by node: those before it that are not over
+	left       int32   // nodes
+	processors [2]processor
+}
+
+// processor is the accelerator or the host's processor of a rank.
+type processor struct {
+	queue []int32 // nodes
+	busy  bool    // with the first of the queue
+}
+
+type turn struct{ rank, node int32 }
+
+// addProgram prepares the ranks.
+func (e *engine) addProgram(in *Replay, hosts []int32) error {
+	if in == nil {
+		return nil
+	}
+	if len(e.ranks) > 0 {
+		return fmt.Errorf("traces and other ranks cannot run together")
+	}
+	n := len(in.Program.Ranks)
+	if err := e.placeRanks(n, hosts); err != nil {
+		return err
+	}
+	r := &e.replay
+	*r = replaying{
+		Program: in.Program, synchronize: in.Synchronize, ranks: make([]replayer, n),
+		delivered: make([]bool, len(in.Program.Messages)), posted: make([]bool, len(in.Program.Messages)),
+		episodes: make([]*episode, len(in.Program.Collectives)),
+	}
+	for i := range in.Program.Ranks {
+		nodes := in.Program.Ranks[i].Nodes
+		waits := make([]int32, len(nodes))
+		for k := range nodes {
+			waits[k] = nodes[k].Waits
+		}
+		r.ranks[i] = replayer{waits: waits, left: int32(len(nodes))}
+		e.ranks = append(e.ranks, rank{group: none, route: route{to: none}, done: Rank{Rank: int32(i)}})
+	}
+	p := &e.progress
+	p.SendsTotal, p.BytesTotal = in.Program.Transfers()
+	p.ComputationsTotal = in.Program.Computations
+	p.CollectivesTotal = len(in.Program.Collectives)
+	p.RanksTotal = n
+	return nil
+}
+
+// idealize works out the closed forms, once it is known where the ranks are.
+func (e *engine) idealize() {
+	r := &e.replay
+	if r.Program == nil {
+		return
+	}
+	r.ideals = make([]int64, len(r.Plans))
+	for _, c := range r.Collectives {
+		if r.ideals[c.Plan] == 0 {
+			r.ideals[c.Plan] = r.Plans[c.Plan].Ideal(e.slowestOf(r.Groups[c.Group].Members))
+		}
+	}
+}
+
+// beginReplay starts what waits for nothing.
+func (e *engine) beginReplay() {
+	for i := range e.replay.ranks {
+		r := &e.replay.ranks[i]
+		if r.left == 0 {
+			e.finishRank(int32(i))
+		}
+		for node, waits := range r.waits {
+			if waits == 0 {
+				e.replay.ready = append(e.replay.ready, turn{int32(i), int32(node)})
+			}
+		}
+	}
+	e.advanceReplay()
+}
+
+// advanceReplay starts the nodes whose turn has come, and those that they
+// release at once.
+func (e *engine) advanceReplay() {
+	r := &e.replay
+	for i := 0; i < len(r.ready) && e.err == nil; i++ {
+		e.startNode(r.ready[i].rank, r.ready[i].node)
+	}
+	r.ready = r.ready[:0]
+}
+
+// over ends a node and releases what waited for it.
+func (e *engine) over(rank, node int32) {
+	r := &e.replay
+	own := &r.ranks[rank]
+	for _, f := range r.Ranks[rank].Followers(node) {
+		if own.waits[f]--; own.waits[f] == 0 {
+			r.ready = append(r.ready, turn{rank, f})
+		}
+	}
+	own.waits[node] = none
+	if own.left--; own.left == 0 {
+		e.finishRank(rank)
+	}
+}
+
+func (e *engine) finishRank(rank int32) {
+	e.ranks[rank].finished = true
+	e.progress.Ranks++
+	e.reportRank(rank)
+}
+
+func (e *engine) startNode(rank, node int32) {
+	r := &e.replay
+	n := &r.Ranks[rank].Nodes[node]
+	switch n.Op {
+	case program.Pass:
+		e.over(rank, node)
+	case program.Compute:
+		p := &r.ranks[rank].processors[processorOf(n)]
+		p.queue = append(p.queue, node)
+		if !p.busy {
+			e.compute(rank, processorOf(n))
+		}
+	case program.Send:
+		if m := &r.Messages[n.Arg]; m.To != rank {
+			e.send(transfer{from: rank, to: m.To, phase: none, step: n.Arg, bytes: n.Value})
+			return
+		}
+		e.over(rank, node)
+		e.deliver(n.Arg)
+	case program.Receive:
+		if r.delivered[n.Arg] {
+			e.over(rank, node)
+			return
+		}
+		r.posted[n.Arg] = true
+	case program.Collect:
+		e.join(n.Arg, rank, node)
+	}
+}
+
+func processorOf(n *program.Node) uint32 {
+	if n.CPU {
+		return 1
+	}
+	return 0
+}
+
+// compute starts the computation that is first in the queue.
+func (e *engine) compute(rank int32, which uint32) {
+	p := &e.replay.ranks[rank].processors[which]
+	p.busy = true
+	n := &e.replay.Ranks[rank].Nodes[p.queue[0]]
+	e.queue.push(min(e.now+n.Value, never), computed, rank, which)
+}
+
+// computed ends a computation.
+func (e *engine) computed(rank int32, which uint32) {
+	p := &e.replay.ranks[rank].processors[which]
+	node := p.queue[0]
+	if p.queue = p.queue[1:]; len(p.queue) == 0 {
+		p.queue, p.busy = nil, false
+	} else {
+		e.compute(rank, which)
+	}
+	done := &e.ranks[rank].done
+	done.Computations++
+	done.ComputeTime += e.replay.Ranks[rank].Nodes[node].Value
+	e.progress.Computations++
+	e.over(rank, node)
+	e.advanceReplay()
+}
+
+// deliver ends the receive of a message, now or when it starts.
+func (e *engine) deliver(message int32) {
+	r := &e.replay
+	r.delivered[message] = true
+	if m := &r.Messages[message]; r.posted[message] {
+		e.over(m.To, m.Receive)
+	}
+}
+
+// arrived credits an acknowledged transfer of a Program.
+func (e *engine) arrived(t *transfer) {
+	if t.phase == none {
+		e.over(t.from, e.replay.Messages[t.step].Send)
+		e.deliver(t.step)
+	} else {
+		e.partArrived(t)
+	}
+	e.advanceReplay()
+}

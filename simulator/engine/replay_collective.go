@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"fmt"
+
+	"netsim/simulator/program"
+)
+
+// episode is a collective that some rank has reached and not all have ended.
+type episode struct {
+	members       []member
+	joined, ended int32
+	start         int64 // latest first send of a member, ps
+	begun         bool
+}
+
+// member is a rank's part in an episode.
+type member struct {
+	node                  int32
+	sent, acked, received int32
+	steps                 uint64 // received steps of an exchange, a bit each
+	active, over          bool
+}
+
+// join has a rank reach a collective.
+func (e *engine) join(id, rank, node int32) {
+	r := &e.replay
+	c := r.Collectives[id]
+	g := &r.Groups[c.Group]
+	ep := r.episodes[id]
+	if ep == nil {
+		ep = &episode{members: make([]member, len(g.Members))}
+		r.episodes[id] = ep
+	}
+	place := g.Place(rank)
+	ep.members[place].node = node
+	ep.joined++
+	switch {
+	case !r.synchronize:
+		e.activate(id, ep, place)
+	case int(ep.joined) == len(g.Members):
+		for i := range g.Members {
+			e.activate(id, ep, int32(i))
+		}
+	}
+}
+
+// activate lets a member send.
+func (e *engine) activate(id int32, ep *episode, place int32) {
+	m := &ep.members[place]
+	m.active = true
+	if plan := e.planOf(id); plan.Sends(int(place)) > 0 || plan.N == 1 {
+		ep.start, ep.begun = e.now, true
+	}
+	e.goOn(id, ep, place)
+}
+
+func (e *engine) planOf(id int32) *program.Plan {
+	return &e.replay.Plans[e.replay.Collectives[id].Plan]
+}
+
+// goOn makes the sends that the member may make, and ends its part when there
+// is nothing left.
+func (e *engine) goOn(id int32, ep *episode, place int32) {
+	m := &ep.members[place]
+	if !m.active || m.over {
+		return
+	}
+	plan := e.planOf(id)
+	members := e.replay.Groups[e.replay.Collectives[id].Group].Members
+	sends := int32(plan.Sends(int(place)))
+	for m.sent < sends && plan.Released(m.sent, m.received, m.acked, m.steps) && e.err == nil {
+		to, bytes := plan.Send(int(place), int(m.sent))
+		m.sent++
+		e.send(transfer{from: members[place], to: members[to], phase: id, step: m.sent - 1, bytes: bytes})
+	}
+	if m.acked < sends || int(m.received) < plan.Receives(int(place)) {
+		return
+	}
+	m.over = true
+	e.over(members[place], m.node)
+	if ep.ended++; int(ep.ended) == len(ep.members) {
+		e.finishCollective(id, ep)
+	}
+}
+
+// partArrived credits a transfer of a collective to both of its members.
+func (e *engine) partArrived(t *transfer) {
+	id := t.phase
+	ep := e.replay.episodes[id]
+	g := &e.replay.Groups[e.replay.Collectives[id].Group]
+	from, to := g.Place(t.from), g.Place(t.to)
+	receiver := &ep.members[to]
+	receiver.received++
+	receiver.steps |= 1 << (t.step & 63)
+	ep.members[from].acked++
+	e.goOn(id, ep, from)
+	e.goOn(id, ep, to)
+}
+
+func (e *engine) finishCollective(id int32, ep *episode) {
+	c := e.replayed(id, ep)
+	e.progress.Collectives++
+	e.progress.LastCollective = fmt.Sprintf("%s %d of group %s", c.OperationType, c.ID, c.GroupName)
+	if e.observe.Collective != nil {
+		e.fail(e.observe.Collective(&c))
+	}
+	e.replay.episodes[id] = nil
+}

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+)
+
+// ScaleUp is the fabrics inside groups of ranks, beside the network. Ranks of
+// one domain send to each other over its switches: one hop and two cables
+// between ranks of one subgroup, three hops and four cables otherwise. Each
+// rank has one port, whose rate its messages share in either direction, fairly
+// with what the ports of their other ends leave them. A message takes the
+// sending of its packets at the rate that it gets, and the way; there are no
+// acknowledgements, and switches cut through (completions.md 6.5).
+type ScaleUp struct {
+	Domains []Domain
+	Seats   []Seat // by rank
+	Packet  Packet // its Ack is not used
+}
+
+// Domain is the scale-up fabric of a group.
+type Domain struct {
+	Rate      int64 // of each rank's port, bit/s each way
+	SwitchHop int64 // ps
+	Cable     int64 // ps
+}
+
+// Seat is where a rank is.
+type Seat struct {
+	Domain   int32 // number, or -1 in none
+	Subgroup uint32
+}
+
+// scaleUp is what the engine makes of it.
+type scaleUp struct {
+	*ScaleUp
+	first int32 // resource: the port of rank 0 out; that in follows, then rank 1's
+}
+
+// maxWay bounds the way, so that times add up.
+const maxWay = never / 8
+
+func (e *engine) addScaleUp(in *ScaleUp) error {
+	if in == nil || len(in.Domains) == 0 {
+		return nil
+	}
+	if len(in.Seats) != len(e.ranks) {
+		return fmt.Errorf("%d ranks are placed, and there are %d", len(in.Seats), len(e.ranks))
+	}
+	if err := in.Packet.check(); err != nil {
+		return err
+	}
+	e.scaleUp = scaleUp{ScaleUp: in, first: int32(len(e.resources))}
+	for _, s := range in.Seats {
+		port := resource{rate: 1, hopRate: 1}
+		if s.Domain != none {
+			d := &in.Domains[s.Domain]
+			if d.Rate < 1 || d.SwitchHop < 0 || d.SwitchHop > maxWay || d.Cable < 0 || d.Cable > maxWay {
+				return fmt.Errorf("scale-up group %d has a rate of %d bit/s and latencies of %d and %d ps", s.Domain, d.Rate, d.SwitchHop, d.Cable)
+			}
+			port.rate, port.hopRate = d.Rate, d.Rate
+		}
+		e.resources = append(e.resources, port, port)
+	}
+	return nil
+}
+
+// domain is that of both ranks, or nil.
+func (e *engine) domain(from, to int32) *Domain {
+	s := &e.scaleUp
+	if s.ScaleUp == nil || s.Seats[from].Domain == none || s.Seats[from].Domain != s.Seats[to].Domain {
+		return nil
+	}
+	return &s.Domains[s.Seats[from].Domain]
+}
+
+// climb is find for a message inside a domain.
+func (e *engine) climb(r *route, d *Domain, from, to int32, bytes int64) {
+	s := &e.scaleUp
+	hops, cables := int64(1), int64(2)
+	if s.Seats[from].Subgroup != s.Seats[to].Subgroup {
+		hops, cables = 3, 4
+	}
+	packets := packetsOf(bytes, s.Packet.MSS)
+	*r = route{
+		to: to, hops: 2, steps: 2, bytes: bytes, rate: d.Rate, limit: s.first + 2*from,
+		wire: load{8 * (bytes + packets*s.Packet.Header), packets}, tail: hops*d.SwitchHop + cables*d.Cable,
+	}
+	r.path[0], r.path[1] = s.first+2*from, s.first+2*to+1
+	r.work = workOf(r.wire.bits)
+	r.solo = r.work.duration(d.Rate)
+	if e.options.Analytical {
+		r.solo, r.tail = 1000*((r.solo+r.tail)/1000+1), 0
+	}
+}
+
+// slowestOf is the rate at which every one of the ranks can send to the others.
+func (e *engine) slowestOf(ranks []int32) int64 {
+	rate := int64(math.MaxInt64)
+	for _, r := range ranks {
+		if d := e.domain(ranks[0], r); d != nil {
+			rate = min(rate, d.Rate)
+			continue
+		}
+		rate = min(rate, e.slowest(e.hosts[r:r+1]))
+	}
+	return rate
+}

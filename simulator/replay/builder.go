@@ -1,0 +1,257 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"netsim/simulator/chakra"
+	"netsim/simulator/collective"
+	"netsim/simulator/program"
+)
+
+// Options say how traces are read. The zero value works.
+type Options struct {
+	// Groups are the workload's process groups; without any, those that use a
+	// group's name are its members.
+	Groups chakra.Groups
+	// Algorithms carry out the operations of package collective; the default
+	// where one is left out.
+	Algorithms map[string]string
+	// Serialize has the collectives of a process group follow each other on
+	// each of its ranks, in the order of its trace.
+	Serialize bool
+	// Callers has control dependencies be what they are in collected traces:
+	// who called whom, which is no order. Otherwise a node follows those too.
+	Callers bool
+	// Abort makes an error of the first warning.
+	Abort bool
+	// Sizes is a factor on the sizes of communications, 0 means 1.
+	Sizes float64
+	// Times are factors on the computation times of each rank, nil means 1.
+	Times []float64
+	// MaxBytes bounds the memory of the program; 0 means 2 GiB.
+	MaxBytes int64
+}
+
+// Builder makes a program of traces.
+type Builder struct {
+	options Options
+	program program.Program
+	bytes   int64
+	found   Warnings
+
+	groups   map[string]int32
+	given    map[string]bool // of these, those that have their members from Options
+	sends    []end
+	receives []end
+	joins    []join
+
+	draft draft
+}
+
+// end is a send or a receive, before it is known which belongs to which.
+type end struct {
+	from, to, node int32
+	tag            int64
+}
+
+// join is a rank's part in the order-th collective of a kind in a group.
+type join struct {
+	group, rank, node, order int32
+	kind                     chakra.Collective
+	bytes                    int64
+}
+
+// New begins a program of so many ranks.
+func New(ranks int, options Options) *Builder {
+	if options.Sizes == 0 {
+		options.Sizes = 1
+	}
+	if options.MaxBytes == 0 {
+		options.MaxBytes = 2 << 30
+	}
+	return &Builder{
+		options: options, program: program.Program{Ranks: make([]program.Rank, ranks)},
+		groups: map[string]int32{}, given: map[string]bool{},
+	}
+}
+
+// Add reads the trace of a rank, once for each, to its end. The error says what
+// is wrong with the trace, naming the rank and the node, or it is an
+// *chakra.Error, or what reading failed with.
+func (b *Builder) Add(rank int, trace *chakra.Reader) error {
+	d := &b.draft
+	d.reset()
+	for {
+		n, err := trace.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("rank %d: %w", rank, err)
+		}
+		if err := b.take(rank, n); errors.As(err, new(doubt)) {
+			return err
+		} else if err != nil {
+			return fmt.Errorf("rank %d, node %d: %w", rank, n.ID, err)
+		}
+		if held := b.bytes + d.size(); held > b.options.MaxBytes {
+			return fmt.Errorf("rank %d, node %d: the traces take more than the %d MiB that replaying may hold", rank, n.ID, b.options.MaxBytes>>20)
+		}
+	}
+	return b.place(rank)
+}
+
+// doubt is a warning that ends the reading; it names its place itself.
+type doubt string
+
+func (d doubt) Error() string { return string(d) }
+
+// Warnings are what is doubtful about a workload.
+type Warnings struct {
+	First []string // at most MaxWarnings
+	Count int
+}
+
+// MaxWarnings bounds Warnings.First.
+const MaxWarnings = 100
+
+// Warnings returns those found so far.
+func (b *Builder) Warnings() Warnings { return b.found }
+
+// warn notes a doubt.
+func (b *Builder) warn(format string, args ...any) error {
+	if b.options.Abort {
+		return doubt(fmt.Sprintf(format, args...) + "; AbortOnChakraWarning is on")
+	}
+	if b.found.Count++; b.found.Count <= MaxWarnings {
+		b.found.First = append(b.found.First, fmt.Sprintf(format, args...))
+	}
+	return nil
+}
+
+// take adds a node to the draft of its rank.
+func (b *Builder) take(rank int, n *chakra.Node) error {
+	d := &b.draft
+	node := program.Node{ID: n.ID, CPU: n.CPU}
+	detail := detail{peer: chakra.Absent, kind: chakra.NoCollective}
+	var err error
+	switch n.Role() {
+	case chakra.Compute:
+		node.Op = program.Compute
+		node.Value, err = b.duration(rank, n)
+		b.program.Computations++
+	case chakra.Send:
+		node.Op = program.Send
+		detail.peer, detail.tag, err = b.peer(rank, n, n.Source, n.Destination, "comm_src", "comm_dst")
+	case chakra.Receive:
+		node.Op = program.Receive
+		detail.peer, detail.tag, err = b.peer(rank, n, n.Destination, n.Source, "comm_dst", "comm_src")
+	case chakra.Collect:
+		node.Op = program.Collect
+		detail.kind = n.Collective
+		detail.group, err = b.group(rank, n)
+	default:
+	}
+	if err == nil && (node.Op == program.Send || node.Op == program.Receive || node.Op == program.Collect) {
+		node.Value, err = b.bytesOf(rank, n)
+	}
+	if err != nil {
+		return err
+	}
+	d.nodes = append(d.nodes, node)
+	d.details = append(d.details, detail)
+	d.data = append(d.data, n.Data...)
+	d.dataEnds = append(d.dataEnds, len(d.data))
+	if !b.options.Callers {
+		d.control = append(d.control, n.Control...)
+	}
+	d.controlEnds = append(d.controlEnds, len(d.control))
+	return nil
+}
+
+// longest is the longest computation, in ps: some 6 days.
+const longest = 1 << 59
+
+func (b *Builder) duration(rank int, n *chakra.Node) (int64, error) {
+	if n.Duration == 0 && n.Operations > 0 {
+		return 0, b.warn("rank %d, node %d: a computation of %d operations has no duration and takes no time", rank, n.ID, n.Operations)
+	}
+	if n.Duration > longest/1_000_000 {
+		return 0, fmt.Errorf("a computation takes %d us", n.Duration)
+	}
+	ps := int64(n.Duration) * 1_000_000
+	if b.options.Times == nil || b.options.Times[rank] == 1 {
+		return ps, nil
+	}
+	return int64(math.Min(math.Round(float64(ps)*b.options.Times[rank]), longest)), nil
+}
+
+// peer is the other rank of a message, and its tag.
+func (b *Builder) peer(rank int, n *chakra.Node, given, other int64, ownName, otherName string) (peer, tag int64, err error) {
+	switch {
+	case other == chakra.Absent:
+		return 0, 0, fmt.Errorf("%s is missing", otherName)
+	case other < 0 || other >= int64(len(b.program.Ranks)):
+		return 0, 0, fmt.Errorf("%s is rank %d, and there are %d ranks", otherName, other, len(b.program.Ranks))
+	case given != chakra.Absent && given != int64(rank):
+		return 0, 0, fmt.Errorf("%s is rank %d", ownName, given)
+	case n.Tag == chakra.Absent:
+		return other, 0, nil
+	}
+	return other, n.Tag, nil
+}
+
+// bytesOf is the size of a communication; nothing counts as one byte.
+func (b *Builder) bytesOf(rank int, n *chakra.Node) (int64, error) {
+	switch {
+	case n.Collective == chakra.Barrier:
+		return 1, nil
+	case n.Size == 0:
+		return 1, b.warn("rank %d, node %d: a communication of 0 bytes counts as one of 1", rank, n.ID)
+	case n.Size > collective.MaxDataSize:
+		return 0, fmt.Errorf("comm_size must be at most %d, got %d", int64(collective.MaxDataSize), n.Size)
+	case b.options.Sizes == 1:
+		return int64(n.Size), nil
+	}
+	return max(1, int64(math.Round(float64(n.Size)*b.options.Sizes))), nil
+}
+
+// group is the number of the process group that the node names.
+func (b *Builder) group(rank int, n *chakra.Node) (int32, error) {
+	number, known := b.groups[n.Group]
+	if !known {
+		g := program.Group{Name: n.Group}
+		switch members, given := b.options.Groups[n.Group]; {
+		case n.Group == "":
+			for r := range b.program.Ranks {
+				g.Members = append(g.Members, int32(r))
+			}
+			b.given[n.Group] = true
+		case given:
+			for _, r := range members {
+				if r >= len(b.program.Ranks) {
+					return 0, fmt.Errorf("process group %q has rank %d, and there are %d ranks", n.Group, r, len(b.program.Ranks))
+				}
+				g.Members = append(g.Members, int32(r))
+			}
+			b.given[n.Group] = true
+		case len(b.options.Groups) > 0:
+			return 0, fmt.Errorf("process group %q is not defined", n.Group)
+		default:
+			if err := b.warn("rank %d, node %d: process group %q is defined nowhere; its members are the ranks that use it", rank, n.ID, n.Group); err != nil {
+				return 0, err
+			}
+		}
+		number = int32(len(b.program.Groups))
+		b.groups[n.Group] = number
+		b.program.Groups = append(b.program.Groups, g)
+	}
+	g := &b.program.Groups[number]
+	if at := g.Place(int32(rank)); b.given[n.Group] && (int(at) == len(g.Members) || g.Members[at] != int32(rank)) {
+		return 0, fmt.Errorf("the rank is no member of process group %q", n.Group)
+	}
+	return number, nil
+}

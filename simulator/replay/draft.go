@@ -1,0 +1,215 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+
+	"netsim/simulator/chakra"
+	"netsim/simulator/program"
+)
+
+// draft is the trace of a rank as it was read. Its slices are kept from one
+// rank to the next.
+type draft struct {
+	nodes   []program.Node
+	details []detail
+
+	data, control         []uint64 // ids
+	dataEnds, controlEnds []int    // of each node's part
+}
+
+// detail is what a node is known by to the nodes of other ranks.
+type detail struct {
+	peer, tag int64 // of a message
+	group     int32 // of a collective
+	kind      chakra.Collective
+}
+
+func (d *draft) reset() {
+	d.nodes, d.details = d.nodes[:0], d.details[:0]
+	d.data, d.control = d.data[:0], d.control[:0]
+	d.dataEnds, d.controlEnds = d.dataEnds[:0], d.controlEnds[:0]
+}
+
+// size is an upper bound of what the rank will take, in bytes.
+func (d *draft) size() int64 {
+	return int64(len(d.nodes))*nodeBytes + int64(len(d.data)+len(d.control))*4
+}
+
+// What the program and the engine hold of a node, and of a message end.
+const (
+	nodeBytes = 32 + 4 + 4
+	endBytes  = 24 + 16
+)
+
+// place makes a rank of the draft.
+func (b *Builder) place(rank int) error {
+	d := &b.draft
+	ids := make([]uint64, len(d.nodes))
+	for i := range d.nodes {
+		ids[i] = d.nodes[i].ID
+	}
+	known := newNames(ids)
+	if id, twice := known.twice(); twice {
+		return fmt.Errorf("rank %d, node %d: another node has the same id", rank, id)
+	}
+	if err := b.missing(rank, &known); err != nil {
+		return err
+	}
+	on := d.dependencies(&known, true)
+	order, _, ok := on.arrange()
+	if !ok {
+		// Callers that close a cycle are no order.
+		on = d.dependencies(&known, false)
+		var cycle int32
+		if order, cycle, ok = on.arrange(); !ok {
+			return fmt.Errorf("rank %d, node %d: its data dependencies lead back to itself", rank, ids[cycle])
+		}
+		if err := b.warn("rank %d: control dependencies lead back to where they began and are not followed", rank); err != nil {
+			return err
+		}
+	}
+	b.settle(int32(rank), on, order)
+	return nil
+}
+
+// missing warns of dependencies on nodes that are not there.
+func (b *Builder) missing(rank int, known *names) error {
+	d := &b.draft
+	count, first := 0, 0
+	var name uint64
+	for _, list := range []struct {
+		on   []uint64
+		ends []int
+	}{{d.data, d.dataEnds}, {d.control, d.controlEnds}} {
+		node := 0
+		for i, id := range list.on {
+			for list.ends[node] <= i {
+				node++
+			}
+			if known.find(id) >= 0 {
+				continue
+			}
+			if count++; count == 1 {
+				first, name = node, id
+			}
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	return b.warn("rank %d, node %d: %d dependencies name nodes that are not in the file; the first names %d", rank, d.nodes[first].ID, count, name)
+}
+
+// dependencies are those of the nodes on nodes that are there, each once.
+func (d *draft) dependencies(known *names, control bool) edges {
+	e := edges{first: make([]int32, 1, len(d.nodes)+1), on: make([]int32, 0, len(d.data))}
+	data, callers := 0, 0
+	for i := range d.nodes {
+		begin := len(e.on)
+		for ; data < d.dataEnds[i]; data++ {
+			if p := known.find(d.data[data]); p >= 0 {
+				e.on = append(e.on, p)
+			}
+		}
+		for ; callers < d.controlEnds[i]; callers++ {
+			if p := known.find(d.control[callers]); p >= 0 && control {
+				e.on = append(e.on, p)
+			}
+		}
+		slices.Sort(e.on[begin:])
+		e.on = e.on[:begin+len(slices.Compact(e.on[begin:]))]
+		e.first = append(e.first, int32(len(e.on)))
+	}
+	return e
+}
+
+// settle puts the nodes into order, notes their parts in messages and
+// collectives, and keeps the dependencies that others do not imply.
+func (b *Builder) settle(rank int32, on edges, order []int32) {
+	d := &b.draft
+	n := len(d.nodes)
+	place := make([]int32, n) // by position
+	if order == nil {
+		for i := range place {
+			place[i] = int32(i)
+		}
+	} else {
+		for to, position := range order {
+			place[position] = int32(to)
+		}
+	}
+	r := &b.program.Ranks[rank]
+	r.Nodes = make([]program.Node, n)
+	counts := map[joinKey]int32{}
+	last := map[int32]int32{} // collective of each group
+	kept := edges{first: make([]int32, 1, n+1)}
+	marks := make([]int32, n)
+	var waits []int32
+	for node := range int32(n) {
+		position := node
+		if order != nil {
+			position = order[node]
+		}
+		r.Nodes[node] = d.nodes[position]
+		waits = waits[:0]
+		for _, p := range on.of(position) {
+			waits = append(waits, place[p])
+		}
+		if w := b.note(rank, node, &d.nodes[position], &d.details[position], counts, last); w >= 0 {
+			waits = append(waits, w)
+		}
+		kept.keep(waits, node, marks)
+		r.Nodes[node].Waits = kept.first[node+1] - kept.first[node]
+	}
+	turned := kept.turned(n)
+	r.First, r.Next = turned.first, turned.on
+	b.bytes += int64(n)*nodeBytes + int64(len(turned.on))*4
+}
+
+// keep adds the node's dependencies without those that one of its other
+// dependencies has itself. That is most of what real traces repeat.
+func (e *edges) keep(waits []int32, node int32, marks []int32) {
+	for _, w := range waits {
+		for _, implied := range e.of(w) {
+			marks[implied] = node + 1
+		}
+	}
+	for _, w := range waits {
+		if marks[w] != node+1 {
+			e.on = append(e.on, w)
+			marks[w] = node + 1 // once
+		}
+	}
+	e.first = append(e.first, int32(len(e.on)))
+}
+
+type joinKey struct {
+	group int32
+	kind  chakra.Collective
+}
+
+// note keeps the node's part in a message or collective, and returns the
+// collective that it is to follow, or -1.
+func (b *Builder) note(rank, node int32, n *program.Node, d *detail, counts map[joinKey]int32, last map[int32]int32) int32 {
+	switch n.Op {
+	case program.Send:
+		b.sends = append(b.sends, end{from: rank, to: int32(d.peer), node: node, tag: d.tag})
+	case program.Receive:
+		b.receives = append(b.receives, end{from: int32(d.peer), to: rank, node: node, tag: d.tag})
+	case program.Collect:
+		key := joinKey{d.group, d.kind}
+		b.joins = append(b.joins, join{group: d.group, rank: rank, node: node, order: counts[key], kind: d.kind, bytes: n.Value})
+		counts[key]++
+		before, any := last[d.group]
+		last[d.group] = node
+		if b.options.Serialize && any {
+			b.bytes += endBytes
+			return before
+		}
+	default:
+		return -1
+	}
+	b.bytes += endBytes
+	return -1
+}
