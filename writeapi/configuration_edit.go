@@ -59,15 +59,12 @@ func (a *API) edit(ctx context.Context, e edit, decide func(commands.Configurati
 	if done {
 		return a.asOf(ctx, id, 0)
 	}
-	c, err := a.mutable(ctx, id)
+	c, command, err := a.admit(ctx, id, match, decide)
 	if err != nil {
-		return edited{}, err
-	}
-	if err := match.Check(c.Version); err != nil {
-		return edited{}, err
-	}
-	command, err := decide(c, match)
-	if err != nil {
+		// The same request may have been done since it was looked for.
+		if done, again := a.repeated(ctx, w); done && again == nil {
+			return a.asOf(ctx, id, 0)
+		}
 		return edited{}, err
 	}
 	result, err := commands.Handle(ctx, a.Commands, w.existing(c.WorkspaceID), w.origin, command)
@@ -78,6 +75,19 @@ func (a *API) edit(ctx context.Context, e edit, decide func(commands.Configurati
 		return a.asOf(ctx, id, 0)
 	}
 	return a.asOf(ctx, id, commands.VersionMade(result.Event.Data))
+}
+
+// admit checks what can be refused before the command, and makes the command.
+func (a *API) admit(ctx context.Context, id string, match commands.Match, decide func(commands.Configuration, commands.Match) (decision, error)) (commands.Configuration, decision, error) {
+	c, err := a.mutable(ctx, id)
+	if err != nil {
+		return c, nil, err
+	}
+	if err := match.Check(c.Version); err != nil {
+		return c, nil, err
+	}
+	command, err := decide(c, match)
+	return c, command, err
 }
 
 // asOf is the configuration as of the version that a change made, whatever
