@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
@@ -579,6 +580,81 @@ const (
 func (e HealthStatus) Valid() bool {
 	switch e {
 	case HealthStatusOk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LibraryMetadataStatus.
+const (
+	LibraryMetadataStatusComplete LibraryMetadataStatus = "complete"
+	LibraryMetadataStatusFailed   LibraryMetadataStatus = "failed"
+	LibraryMetadataStatusPending  LibraryMetadataStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the LibraryMetadataStatus enum.
+func (e LibraryMetadataStatus) Valid() bool {
+	switch e {
+	case LibraryMetadataStatusComplete:
+		return true
+	case LibraryMetadataStatusFailed:
+		return true
+	case LibraryMetadataStatusPending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LibraryChoicesErrorCode.
+const (
+	LibraryChoicesErrorCodeMULTIPLECHOICES LibraryChoicesErrorCode = "MULTIPLE_CHOICES"
+)
+
+// Valid indicates whether the value is a known member of the LibraryChoicesErrorCode enum.
+func (e LibraryChoicesErrorCode) Valid() bool {
+	switch e {
+	case LibraryChoicesErrorCodeMULTIPLECHOICES:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LibraryLayout.
+const (
+	LibraryLayoutCas    LibraryLayout = "cas"
+	LibraryLayoutPrefix LibraryLayout = "prefix"
+)
+
+// Valid indicates whether the value is a known member of the LibraryLayout enum.
+func (e LibraryLayout) Valid() bool {
+	switch e {
+	case LibraryLayoutCas:
+		return true
+	case LibraryLayoutPrefix:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LibraryScope.
+const (
+	LibraryScopeGlobal    LibraryScope = "global"
+	LibraryScopeTenant    LibraryScope = "tenant"
+	LibraryScopeWorkspace LibraryScope = "workspace"
+)
+
+// Valid indicates whether the value is a known member of the LibraryScope enum.
+func (e LibraryScope) Valid() bool {
+	switch e {
+	case LibraryScopeGlobal:
+		return true
+	case LibraryScopeTenant:
+		return true
+	case LibraryScopeWorkspace:
 		return true
 	default:
 		return false
@@ -1209,6 +1285,147 @@ func (e TracesetCandidateStatus) Valid() bool {
 	case TracesetCandidateStatusUploadFailed:
 		return true
 	case TracesetCandidateStatusUploading:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TracesetCheckName.
+const (
+	TracesetCheckNameDependencyGraph     TracesetCheckName = "dependency_graph"
+	TracesetCheckNameFileIntegrity       TracesetCheckName = "file_integrity"
+	TracesetCheckNameMessagePairing      TracesetCheckName = "message_pairing"
+	TracesetCheckNameMetadataComplete    TracesetCheckName = "metadata_complete"
+	TracesetCheckNameProcessGroups       TracesetCheckName = "process_groups"
+	TracesetCheckNameRanks               TracesetCheckName = "ranks"
+	TracesetCheckNameReadableFiles       TracesetCheckName = "readable_files"
+	TracesetCheckNameTopologyCorrelation TracesetCheckName = "topology_correlation"
+)
+
+// Valid indicates whether the value is a known member of the TracesetCheckName enum.
+func (e TracesetCheckName) Valid() bool {
+	switch e {
+	case TracesetCheckNameDependencyGraph:
+		return true
+	case TracesetCheckNameFileIntegrity:
+		return true
+	case TracesetCheckNameMessagePairing:
+		return true
+	case TracesetCheckNameMetadataComplete:
+		return true
+	case TracesetCheckNameProcessGroups:
+		return true
+	case TracesetCheckNameRanks:
+		return true
+	case TracesetCheckNameReadableFiles:
+		return true
+	case TracesetCheckNameTopologyCorrelation:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TracesetFileMetadataStatus.
+const (
+	TracesetFileMetadataStatusComplete TracesetFileMetadataStatus = "complete"
+	TracesetFileMetadataStatusFailed   TracesetFileMetadataStatus = "failed"
+	TracesetFileMetadataStatusPending  TracesetFileMetadataStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the TracesetFileMetadataStatus enum.
+func (e TracesetFileMetadataStatus) Valid() bool {
+	switch e {
+	case TracesetFileMetadataStatusComplete:
+		return true
+	case TracesetFileMetadataStatusFailed:
+		return true
+	case TracesetFileMetadataStatusPending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TracesetPromotionTarget.
+const (
+	TracesetPromotionTargetPublic TracesetPromotionTarget = "public"
+	TracesetPromotionTargetTenant TracesetPromotionTarget = "tenant"
+)
+
+// Valid indicates whether the value is a known member of the TracesetPromotionTarget enum.
+func (e TracesetPromotionTarget) Valid() bool {
+	switch e {
+	case TracesetPromotionTargetPublic:
+		return true
+	case TracesetPromotionTargetTenant:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TracesetScope.
+const (
+	TracesetScopePublic    TracesetScope = "public"
+	TracesetScopeTenant    TracesetScope = "tenant"
+	TracesetScopeWorkspace TracesetScope = "workspace"
+)
+
+// Valid indicates whether the value is a known member of the TracesetScope enum.
+func (e TracesetScope) Valid() bool {
+	switch e {
+	case TracesetScopePublic:
+		return true
+	case TracesetScopeTenant:
+		return true
+	case TracesetScopeWorkspace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TracesetStatus.
+const (
+	TracesetStatusMetadataFailed TracesetStatus = "metadata_failed"
+	TracesetStatusProcessing     TracesetStatus = "processing"
+	TracesetStatusReady          TracesetStatus = "ready"
+	TracesetStatusUploadFailed   TracesetStatus = "upload_failed"
+	TracesetStatusUploading      TracesetStatus = "uploading"
+)
+
+// Valid indicates whether the value is a known member of the TracesetStatus enum.
+func (e TracesetStatus) Valid() bool {
+	switch e {
+	case TracesetStatusMetadataFailed:
+		return true
+	case TracesetStatusProcessing:
+		return true
+	case TracesetStatusReady:
+		return true
+	case TracesetStatusUploadFailed:
+		return true
+	case TracesetStatusUploading:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UploadRole.
+const (
+	UploadRolePrimary    UploadRole = "primary"
+	UploadRoleSupporting UploadRole = "supporting"
+)
+
+// Valid indicates whether the value is a known member of the UploadRole enum.
+func (e UploadRole) Valid() bool {
+	switch e {
+	case UploadRolePrimary:
+		return true
+	case UploadRoleSupporting:
 		return true
 	default:
 		return false
@@ -2325,6 +2542,17 @@ type EntityTagList = string
 // EntityType defines model for EntityType.
 type EntityType string
 
+// Error defines model for Error.
+type Error struct {
+	Error struct {
+		// Code Stable, upper case. Clients treat it as optional.
+		Code string `json:"code,omitempty,omitzero"`
+
+		// Message Lower case; names the field and shows the offending value.
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
 // FieldSchema defines model for FieldSchema.
 type FieldSchema struct {
 	Description string   `json:"description"`
@@ -2383,6 +2611,102 @@ type LegacyProjectID = string
 // LegacyProjectSet defines model for LegacyProjectSet.
 type LegacyProjectSet struct {
 	LegacyProjectID LegacyProjectID `json:"legacyProjectId"`
+}
+
+// Library defines model for Library.
+type Library struct {
+	// ContentType Of its primary files.
+	ContentType string `json:"content_type"`
+
+	// CreatedAt RFC 3339, UTC, with milliseconds and `Z`.
+	CreatedAt      Timestamp             `json:"created_at"`
+	FileCount      Count                 `json:"file_count"`
+	Format         string                `json:"format"`
+	Hash           string                `json:"hash"`
+	HashShort      string                `json:"hash_short"`
+	ID             LibraryID             `json:"id"`
+	Layout         LibraryLayout         `json:"layout"`
+	MetadataStatus LibraryMetadataStatus `json:"metadata_status"`
+	RankCount      *int64                `json:"rank_count,omitempty"`
+	ReferenceCount int64                 `json:"reference_count"`
+	Scope          LibraryScope          `json:"scope"`
+	StorageURL     string                `json:"storage_url"`
+	TotalSize      Count                 `json:"total_size"`
+
+	// Tracesets Those that can be seen, at most the 100 newest.
+	Tracesets    []LibraryTraceset `json:"tracesets"`
+	WorkloadType string            `json:"workload_type,omitempty,omitzero"`
+}
+
+// LibraryMetadataStatus defines model for Library.MetadataStatus.
+type LibraryMetadataStatus string
+
+// LibraryChoices defines model for LibraryChoices.
+type LibraryChoices struct {
+	Error struct {
+		Code    LibraryChoicesErrorCode `json:"code"`
+		Message string                  `json:"message"`
+	} `json:"error"`
+
+	// Matches At most 100.
+	Matches []LibraryMatch `json:"matches"`
+}
+
+// LibraryChoicesErrorCode defines model for LibraryChoices.Error.Code.
+type LibraryChoicesErrorCode string
+
+// LibraryMatch defines model for LibraryChoices.matches.
+type LibraryMatch struct {
+	HashShort string    `json:"hash_short"`
+	ID        LibraryID `json:"id"`
+}
+
+// LibraryID defines model for LibraryId.
+type LibraryID = string
+
+// LibraryItem defines model for LibraryItem.
+type LibraryItem struct {
+	// Format `chakra_et_v1`, `chakra_json_v1` or `simple_v1`.
+	Format string `json:"format"`
+
+	// Hash BLAKE3-256 of the lines `<file hash> <size> <name>`, sorted by name.
+	Hash string `json:"hash"`
+
+	// HashShort The first 12 characters of the hash.
+	HashShort string        `json:"hash_short"`
+	ID        LibraryID     `json:"id"`
+	Layout    LibraryLayout `json:"layout"`
+
+	// RankCount Absent until the files were looked at.
+	RankCount *int64 `json:"rank_count,omitempty"`
+
+	// ReferenceCount Tracesets that can be seen and refer to it.
+	ReferenceCount int64        `json:"reference_count"`
+	Scope          LibraryScope `json:"scope"`
+	StorageURL     string       `json:"storage_url"`
+	TotalSize      Count        `json:"total_size"`
+
+	// WorkloadType The `workloadFamily` of a traceset that says one.
+	WorkloadType string `json:"workload_type,omitempty,omitzero"`
+}
+
+// LibraryLayout defines model for LibraryLayout.
+type LibraryLayout string
+
+// LibraryList defines model for LibraryList.
+type LibraryList struct {
+	Items      []LibraryItem `json:"items"`
+	Pagination Pagination    `json:"pagination"`
+}
+
+// LibraryScope defines model for LibraryScope.
+type LibraryScope string
+
+// LibraryTraceset defines model for LibraryTraceset.
+type LibraryTraceset struct {
+	ID          TracesetID  `json:"id"`
+	Name        string      `json:"name"`
+	WorkspaceID WorkspaceID `json:"workspace_id"`
 }
 
 // LinkItem A component of type `layer`, with `typedParameters` where details are asked for.
@@ -2767,6 +3091,18 @@ type ResolvedConstraints struct {
 	SwitchingCapacityGbps int64  `json:"switchingCapacityGbps"`
 }
 
+// ResolvedFile defines model for ResolvedFile.
+type ResolvedFile struct {
+	MountPath string `json:"mount_path"`
+	Name      string `json:"name"`
+
+	// Role `primary` for the traces of ranks, `supporting` for everything else.
+	Role      UploadRole `json:"role"`
+	Size      Count      `json:"size"`
+	StoreKey  string     `json:"store_key"`
+	StorePath string     `json:"store_path"`
+}
+
 // ResultData defines model for ResultData.
 type ResultData struct {
 	File         ResultDataFile     `json:"file"`
@@ -3065,6 +3401,9 @@ type SwitchBandwidth struct {
 	SwitchingCapacityUnit string  `json:"switchingCapacityUnit"`
 }
 
+// Tags defines model for Tags.
+type Tags = []string
+
 // Template defines model for Template.
 type Template struct {
 	Category      TemplateCategory `json:"category"`
@@ -3228,6 +3567,38 @@ type TopologyValidation struct {
 	Validation  ValidationReport `json:"validation"`
 }
 
+// Traceset defines model for Traceset.
+type Traceset struct {
+	// CreatedAt RFC 3339, UTC, with milliseconds and `Z`.
+	CreatedAt   Timestamp `json:"createdAt"`
+	Description string    `json:"description,omitempty,omitzero"`
+
+	// ExpiresAt RFC 3339, UTC, with milliseconds and `Z`.
+	ExpiresAt Timestamp      `json:"expiresAt,omitempty,omitzero"`
+	Files     []TracesetFile `json:"files"`
+	ID        TracesetID     `json:"id"`
+
+	// LibraryHash BLAKE3-256 of the library, in hex.
+	LibraryHash string `json:"libraryHash,omitempty,omitzero"`
+	Name        string `json:"name"`
+
+	// RankCount Absent until the files were looked at.
+	RankCount *int64 `json:"rankCount,omitempty"`
+
+	// Scope Who sees a traceset; the members of its workspace, its account, or everyone.
+	Scope  TracesetScope  `json:"scope"`
+	Status TracesetStatus `json:"status"`
+
+	// StatusMessage Why its files cannot be used, with the file and the node.
+	StatusMessage string   `json:"statusMessage,omitempty,omitzero"`
+	Tags          []string `json:"tags"`
+	TotalSize     Count    `json:"totalSize"`
+
+	// WorkloadMetadata What is known about the workload; at most 64 KiB.
+	WorkloadMetadata WorkloadMetadata `json:"workloadMetadata,omitempty,omitzero"`
+	WorkspaceID      WorkspaceID      `json:"workspaceId"`
+}
+
 // TracesetAttachment defines model for TracesetAttachment.
 type TracesetAttachment struct {
 	TracesetID TracesetID `json:"tracesetId"`
@@ -3269,8 +3640,94 @@ type TracesetCandidateList struct {
 	Tracesets  []TracesetCandidate `json:"tracesets"`
 }
 
+// TracesetCheck defines model for TracesetCheck.
+type TracesetCheck struct {
+	Message string            `json:"message"`
+	Name    TracesetCheckName `json:"name"`
+	Passed  bool              `json:"passed"`
+}
+
+// TracesetCheckName defines model for TracesetCheck.Name.
+type TracesetCheckName string
+
+// TracesetDownload defines model for TracesetDownload.
+type TracesetDownload struct {
+	// ExpiresAt RFC 3339, UTC, with milliseconds and `Z`.
+	ExpiresAt Timestamp `json:"expiresAt"`
+	File      string    `json:"file"`
+
+	// URL Valid for 900 seconds.
+	URL string `json:"url"`
+}
+
+// TracesetFile defines model for TracesetFile.
+type TracesetFile struct {
+	ContentType    string                     `json:"contentType"`
+	Hash           string                     `json:"hash"`
+	MetadataStatus TracesetFileMetadataStatus `json:"metadataStatus"`
+	Name           string                     `json:"name"`
+
+	// RankRange The ranks whose traces the file holds; absent for a supporting file.
+	RankRange *struct {
+		// End Inclusive.
+		End   int64 `json:"end"`
+		Start int64 `json:"start"`
+	} `json:"rankRange,omitempty"`
+
+	// Role `primary` for the traces of ranks, `supporting` for everything else.
+	Role UploadRole `json:"role"`
+
+	// Size Bytes.
+	Size int64 `json:"size"`
+}
+
+// TracesetFileMetadataStatus defines model for TracesetFile.MetadataStatus.
+type TracesetFileMetadataStatus string
+
 // TracesetID defines model for TracesetId.
 type TracesetID = string
+
+// TracesetItem defines model for TracesetItem.
+type TracesetItem struct {
+	// CreatedAt RFC 3339, UTC, with milliseconds and `Z`.
+	CreatedAt Timestamp      `json:"createdAt"`
+	FileCount Count          `json:"fileCount"`
+	ID        TracesetID     `json:"id"`
+	Name      string         `json:"name"`
+	Status    TracesetStatus `json:"status"`
+}
+
+// TracesetList defines model for TracesetList.
+type TracesetList struct {
+	Items      []TracesetItem `json:"items"`
+	Pagination Pagination     `json:"pagination"`
+}
+
+// TracesetPromoted defines model for TracesetPromoted.
+type TracesetPromoted struct {
+	// Error Absent on success.
+	Error string     `json:"error,omitempty,omitzero"`
+	ID    TracesetID `json:"id"`
+
+	// PromotionApplied False when it was there already.
+	PromotionApplied bool `json:"promotionApplied"`
+
+	// Scope Who sees a traceset; the members of its workspace, its account, or everyone.
+	Scope TracesetScope `json:"scope"`
+}
+
+// TracesetPromotion defines model for TracesetPromotion.
+type TracesetPromotion struct {
+	Description Description             `json:"description,omitempty,omitzero"`
+	Tags        Tags                    `json:"tags,omitempty,omitzero"`
+	Target      TracesetPromotionTarget `json:"target,omitempty,omitzero"`
+
+	// WorkloadMetadata What is known about the workload; at most 64 KiB.
+	WorkloadMetadata WorkloadMetadata `json:"workloadMetadata,omitempty,omitzero"`
+}
+
+// TracesetPromotionTarget defines model for TracesetPromotion.Target.
+type TracesetPromotionTarget string
 
 // TracesetReference defines model for TracesetReference.
 type TracesetReference struct {
@@ -3278,8 +3735,56 @@ type TracesetReference struct {
 	Name string     `json:"name"`
 }
 
+// TracesetResolution defines model for TracesetResolution.
+type TracesetResolution struct {
+	// Dra Where the library is as a whole.
+	Dra struct {
+		Bucket string `json:"bucket"`
+
+		// MountPath In the file system of the simulator.
+		MountPath string `json:"mount_path"`
+
+		// StorePath URL in the object store.
+		StorePath string `json:"store_path"`
+	} `json:"dra"`
+
+	// FileCount Of the layout `prefix`.
+	FileCount Count `json:"file_count,omitempty,omitzero"`
+
+	// Files Of the layout `cas`.
+	Files  []ResolvedFile `json:"files,omitempty,omitzero"`
+	Layout LibraryLayout  `json:"layout"`
+	Name   string         `json:"name"`
+
+	// RootPath Of the layout `prefix`.
+	RootPath   string     `json:"root_path,omitempty,omitzero"`
+	TotalSize  Count      `json:"total_size"`
+	TracesetID TracesetID `json:"traceset_id"`
+}
+
+// TracesetScope Who sees a traceset; the members of its workspace, its account, or everyone.
+type TracesetScope string
+
+// TracesetStatus defines model for TracesetStatus.
+type TracesetStatus string
+
+// TracesetValidation defines model for TracesetValidation.
+type TracesetValidation struct {
+	Checks []TracesetCheck `json:"checks"`
+	Valid  bool            `json:"valid"`
+}
+
+// TracesetValidationRequest defines model for TracesetValidationRequest.
+type TracesetValidationRequest struct {
+	// TopologyID A configuration whose servers the ranks are to run on.
+	TopologyID ConfigurationID `json:"topologyId,omitempty,omitzero"`
+}
+
 // Unreadiness What fails; `error` alone where it is the verification of the token.
 type Unreadiness = Readiness
+
+// UploadRole `primary` for the traces of ranks, `supporting` for everything else.
+type UploadRole string
 
 // ValidationReport defines model for ValidationReport.
 type ValidationReport struct {
@@ -3296,6 +3801,47 @@ type ValidationReport struct {
 
 // ValidationReportStatus `warning` is valid, with warnings.
 type ValidationReportStatus string
+
+// WorkloadCount defines model for WorkloadCount.
+type WorkloadCount = int64
+
+// WorkloadMetadata What is known about the workload; at most 64 KiB.
+type WorkloadMetadata struct {
+	Accelerator     WorkloadText    `json:"accelerator,omitempty,omitzero"`
+	CollectiveOps   []WorkloadText  `json:"collectiveOps,omitempty,omitzero"`
+	ComputeModel    WorkloadText    `json:"computeModel,omitempty,omitzero"`
+	EtFormatVersion WorkloadText    `json:"etFormatVersion,omitempty,omitzero"`
+	ExecutionKind   WorkloadText    `json:"executionKind,omitempty,omitzero"`
+	Extensions      json.RawMessage `json:"extensions,omitempty,omitzero"`
+	ModelName       WorkloadText    `json:"modelName,omitempty,omitzero"`
+	Parallelism     struct {
+		Cp   WorkloadCount `json:"cp,omitempty,omitzero"`
+		Dp   WorkloadCount `json:"dp,omitempty,omitzero"`
+		Ep   WorkloadCount `json:"ep,omitempty,omitzero"`
+		Fsdp WorkloadCount `json:"fsdp,omitempty,omitzero"`
+		Pp   WorkloadCount `json:"pp,omitempty,omitzero"`
+		Sp   WorkloadCount `json:"sp,omitempty,omitzero"`
+		Tp   WorkloadCount `json:"tp,omitempty,omitzero"`
+	} `json:"parallelism,omitempty,omitzero"`
+	Precision     WorkloadText `json:"precision,omitempty,omitzero"`
+	SchemaVersion int64        `json:"schemaVersion,omitempty,omitzero"`
+	Shape         struct {
+		GlobalBatchSize WorkloadCount `json:"globalBatchSize,omitempty,omitzero"`
+		HiddenDim       WorkloadCount `json:"hiddenDim,omitempty,omitzero"`
+		NumMicrobatches WorkloadCount `json:"numMicrobatches,omitempty,omitzero"`
+		RankCount       WorkloadCount `json:"rankCount,omitempty,omitzero"`
+		SeqLen          WorkloadCount `json:"seqLen,omitempty,omitzero"`
+		TrainingSteps   WorkloadCount `json:"trainingSteps,omitempty,omitzero"`
+	} `json:"shape,omitempty,omitzero"`
+	StepKind         WorkloadText `json:"stepKind,omitempty,omitzero"`
+	TraceGenerator   WorkloadText `json:"traceGenerator,omitempty,omitzero"`
+	WorkloadFamily   WorkloadText `json:"workloadFamily,omitempty,omitzero"`
+	WorkloadName     WorkloadText `json:"workloadName,omitempty,omitzero"`
+	WorkloadRevision WorkloadText `json:"workloadRevision,omitempty,omitzero"`
+}
+
+// WorkloadText defines model for WorkloadText.
+type WorkloadText = string
 
 // Workspace defines model for Workspace.
 type Workspace struct {
@@ -3406,8 +3952,14 @@ type IfMatch = EntityTagList
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// LibraryWorkspace defines model for LibraryWorkspace.
+type LibraryWorkspace = WorkspaceID
+
 // LimitDefault100 defines model for LimitDefault100.
 type LimitDefault100 = int64
+
+// LimitDefault20 defines model for LimitDefault20.
+type LimitDefault20 = int64
 
 // LimitDefault50 defines model for LimitDefault50.
 type LimitDefault50 = int64
@@ -4044,6 +4596,30 @@ type ValidateConfigurationParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
 }
 
+// ListLibrariesParams defines parameters for ListLibraries.
+type ListLibrariesParams struct {
+	// WorkspaceID What can be seen from this workspace; only what is public when absent.
+	WorkspaceID LibraryWorkspace `form:"workspaceId,omitempty" json:"workspaceId,omitempty,omitzero"`
+
+	// Scope Only libraries whose most promoted traceset is `workspace`, `tenant` or `global` (public).
+	Scope LibraryScope `form:"scope,omitempty" json:"scope,omitempty,omitzero"`
+
+	// Limit Maximum page size.
+	Limit LimitDefault20 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// GetLibraryParams defines parameters for GetLibrary.
+type GetLibraryParams struct {
+	// WorkspaceID What can be seen from this workspace; only what is public when absent.
+	WorkspaceID LibraryWorkspace `form:"workspaceId,omitempty" json:"workspaceId,omitempty,omitzero"`
+}
+
 // ListMappingFilesParams defines parameters for ListMappingFiles.
 type ListMappingFilesParams struct {
 	// WorkspaceID The workspace; there is no list over all of them.
@@ -4057,12 +4633,6 @@ type ListMappingFilesParams struct {
 
 	// Cursor Another name of `next`; both are accepted on every list.
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
-}
-
-// DeleteMappingFileParams defines parameters for DeleteMappingFile.
-type DeleteMappingFileParams struct {
-	// IdempotencyKey As with other writes, but of whatever form, since there is no 400.
-	IdempotencyKey string `json:"Idempotency-Key,omitempty,omitzero"`
 }
 
 // GetMappingFileParams defines parameters for GetMappingFile.
@@ -4278,6 +4848,48 @@ type CloneTemplateParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
 }
 
+// ListTracesetsParams defines parameters for ListTracesets.
+type ListTracesetsParams struct {
+	// WorkspaceID What this workspace has, and what was promoted. 403 when it is not one of the caller's.
+	WorkspaceID WorkspaceID `form:"workspaceId,omitempty" json:"workspaceId,omitempty,omitzero"`
+
+	// Status Comma-separated list with OR meaning of `uploading`, `processing`, `ready`,
+	// `upload_failed` and `metadata_failed`. Unknown values are ignored; when all are
+	// unknown nothing matches.
+	Status string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+
+	// Limit Maximum page size.
+	Limit LimitDefault20 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// DeleteTracesetParams defines parameters for DeleteTraceset.
+type DeleteTracesetParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// GetTracesetDownloadParams defines parameters for GetTracesetDownload.
+type GetTracesetDownloadParams struct {
+	// File One of the traceset's files; the primary one of the lowest rank when absent.
+	File string `form:"file,omitempty" json:"file,omitempty,omitzero"`
+}
+
+// PromoteTracesetParams defines parameters for PromoteTraceset.
+type PromoteTracesetParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
 // ListWorkspacesParams defines parameters for ListWorkspaces.
 type ListWorkspacesParams struct {
 	// Limit Maximum page size.
@@ -4406,6 +5018,12 @@ type CloneTemplateJSONRequestBody = TemplateClone
 
 // ValidateTopologyJSONRequestBody defines body for ValidateTopology for application/json ContentType.
 type ValidateTopologyJSONRequestBody = TopologyDocument
+
+// PromoteTracesetJSONRequestBody defines body for PromoteTraceset for application/json ContentType.
+type PromoteTracesetJSONRequestBody = TracesetPromotion
+
+// ValidateTracesetJSONRequestBody defines body for ValidateTraceset for application/json ContentType.
+type ValidateTracesetJSONRequestBody = TracesetValidationRequest
 
 // CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
 type CreateWorkspaceJSONRequestBody = WorkspaceCreate
@@ -4571,12 +5189,18 @@ type ServerInterface interface {
 	// GetReadiness Do its parts work
 	// (GET /api/v1/health/ready)
 	GetReadiness(w http.ResponseWriter, r *http.Request)
+	// ListLibraries List libraries
+	// (GET /api/v1/libraries)
+	ListLibraries(w http.ResponseWriter, r *http.Request, params ListLibrariesParams)
+	// GetLibrary Get a library
+	// (GET /api/v1/libraries/{id})
+	GetLibrary(w http.ResponseWriter, r *http.Request, id string, params GetLibraryParams)
 	// ListMappingFiles List the mapping files of a workspace
 	// (GET /api/v1/mapping-files)
 	ListMappingFiles(w http.ResponseWriter, r *http.Request, params ListMappingFilesParams)
 	// DeleteMappingFile Delete a mapping file
 	// (DELETE /api/v1/mapping-files/{mapping_file_id})
-	DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params DeleteMappingFileParams)
+	DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID)
 	// GetMappingFile Get a mapping file
 	// (GET /api/v1/mapping-files/{mapping_file_id})
 	GetMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params GetMappingFileParams)
@@ -4643,6 +5267,27 @@ type ServerInterface interface {
 	// ValidateTopology Validate a topology while it is drawn
 	// (POST /api/v1/topology/validate)
 	ValidateTopology(w http.ResponseWriter, r *http.Request)
+	// ListTracesets List tracesets
+	// (GET /api/v1/tracesets)
+	ListTracesets(w http.ResponseWriter, r *http.Request, params ListTracesetsParams)
+	// DeleteTraceset Delete a traceset
+	// (DELETE /api/v1/tracesets/{id})
+	DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID, params DeleteTracesetParams)
+	// GetTraceset Get a traceset
+	// (GET /api/v1/tracesets/{id})
+	GetTraceset(w http.ResponseWriter, r *http.Request, id TracesetID)
+	// GetTracesetDownload Get a download link for a file of a traceset
+	// (GET /api/v1/tracesets/{id}/download)
+	GetTracesetDownload(w http.ResponseWriter, r *http.Request, id TracesetID, params GetTracesetDownloadParams)
+	// PromoteTraceset Let more see a traceset
+	// (POST /api/v1/tracesets/{id}/promote)
+	PromoteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID, params PromoteTracesetParams)
+	// ResolveTraceset Resolve a traceset to where its files are
+	// (GET /api/v1/tracesets/{id}/resolve)
+	ResolveTraceset(w http.ResponseWriter, r *http.Request, id TracesetID)
+	// ValidateTraceset Validate a traceset
+	// (POST /api/v1/tracesets/{id}/validate)
+	ValidateTraceset(w http.ResponseWriter, r *http.Request, id TracesetID)
 	// ListWorkspaces List workspaces
 	// (GET /api/v1/workspaces)
 	ListWorkspaces(w http.ResponseWriter, r *http.Request, params ListWorkspacesParams)
@@ -4973,6 +5618,18 @@ func (_ Unimplemented) GetReadiness(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListLibraries List libraries
+// (GET /api/v1/libraries)
+func (_ Unimplemented) ListLibraries(w http.ResponseWriter, r *http.Request, params ListLibrariesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetLibrary Get a library
+// (GET /api/v1/libraries/{id})
+func (_ Unimplemented) GetLibrary(w http.ResponseWriter, r *http.Request, id string, params GetLibraryParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListMappingFiles List the mapping files of a workspace
 // (GET /api/v1/mapping-files)
 func (_ Unimplemented) ListMappingFiles(w http.ResponseWriter, r *http.Request, params ListMappingFilesParams) {
@@ -4981,7 +5638,7 @@ func (_ Unimplemented) ListMappingFiles(w http.ResponseWriter, r *http.Request, 
 
 // DeleteMappingFile Delete a mapping file
 // (DELETE /api/v1/mapping-files/{mapping_file_id})
-func (_ Unimplemented) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params DeleteMappingFileParams) {
+func (_ Unimplemented) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -5114,6 +5771,48 @@ func (_ Unimplemented) CloneTemplate(w http.ResponseWriter, r *http.Request, tem
 // ValidateTopology Validate a topology while it is drawn
 // (POST /api/v1/topology/validate)
 func (_ Unimplemented) ValidateTopology(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListTracesets List tracesets
+// (GET /api/v1/tracesets)
+func (_ Unimplemented) ListTracesets(w http.ResponseWriter, r *http.Request, params ListTracesetsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteTraceset Delete a traceset
+// (DELETE /api/v1/tracesets/{id})
+func (_ Unimplemented) DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID, params DeleteTracesetParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetTraceset Get a traceset
+// (GET /api/v1/tracesets/{id})
+func (_ Unimplemented) GetTraceset(w http.ResponseWriter, r *http.Request, id TracesetID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetTracesetDownload Get a download link for a file of a traceset
+// (GET /api/v1/tracesets/{id}/download)
+func (_ Unimplemented) GetTracesetDownload(w http.ResponseWriter, r *http.Request, id TracesetID, params GetTracesetDownloadParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// PromoteTraceset Let more see a traceset
+// (POST /api/v1/tracesets/{id}/promote)
+func (_ Unimplemented) PromoteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID, params PromoteTracesetParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ResolveTraceset Resolve a traceset to where its files are
+// (GET /api/v1/tracesets/{id}/resolve)
+func (_ Unimplemented) ResolveTraceset(w http.ResponseWriter, r *http.Request, id TracesetID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ValidateTraceset Validate a traceset
+// (POST /api/v1/tracesets/{id}/validate)
+func (_ Unimplemented) ValidateTraceset(w http.ResponseWriter, r *http.Request, id TracesetID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -8795,6 +9494,133 @@ func (siw *ServerInterfaceWrapper) GetReadiness(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// ListLibraries operation middleware
+func (siw *ServerInterfaceWrapper) ListLibraries(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListLibrariesParams
+
+	// ------------- Optional query parameter "workspaceId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", r.URL.Query(), &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "scope" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "scope", r.URL.Query(), &params.Scope, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "scope"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "scope", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "next" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListLibraries(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetLibrary operation middleware
+func (siw *ServerInterfaceWrapper) GetLibrary(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetLibraryParams
+
+	// ------------- Optional query parameter "workspaceId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", r.URL.Query(), &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceId", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetLibrary(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListMappingFiles operation middleware
 func (siw *ServerInterfaceWrapper) ListMappingFiles(w http.ResponseWriter, r *http.Request) {
 
@@ -8882,32 +9708,8 @@ func (siw *ServerInterfaceWrapper) DeleteMappingFile(w http.ResponseWriter, r *h
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
-	var params DeleteMappingFileParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey string
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
-	}
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteMappingFile(w, r, mappingFileID, params)
+		siw.Handler.DeleteMappingFile(w, r, mappingFileID)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -10143,6 +10945,311 @@ func (siw *ServerInterfaceWrapper) ValidateTopology(w http.ResponseWriter, r *ht
 	handler.ServeHTTP(w, r)
 }
 
+// ListTracesets operation middleware
+func (siw *ServerInterfaceWrapper) ListTracesets(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTracesetsParams
+
+	// ------------- Optional query parameter "workspaceId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", r.URL.Query(), &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceId", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "next" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListTracesets(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteTraceset operation middleware
+func (siw *ServerInterfaceWrapper) DeleteTraceset(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id TracesetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteTracesetParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteTraceset(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetTraceset operation middleware
+func (siw *ServerInterfaceWrapper) GetTraceset(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id TracesetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetTraceset(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetTracesetDownload operation middleware
+func (siw *ServerInterfaceWrapper) GetTracesetDownload(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id TracesetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetTracesetDownloadParams
+
+	// ------------- Optional query parameter "file" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "file", r.URL.Query(), &params.File, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "file"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "file", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetTracesetDownload(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// PromoteTraceset operation middleware
+func (siw *ServerInterfaceWrapper) PromoteTraceset(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id TracesetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PromoteTracesetParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PromoteTraceset(w, r, id, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ResolveTraceset operation middleware
+func (siw *ServerInterfaceWrapper) ResolveTraceset(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id TracesetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ResolveTraceset(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ValidateTraceset operation middleware
+func (siw *ServerInterfaceWrapper) ValidateTraceset(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id TracesetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ValidateTraceset(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListWorkspaces operation middleware
 func (siw *ServerInterfaceWrapper) ListWorkspaces(w http.ResponseWriter, r *http.Request) {
 
@@ -10783,6 +11890,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/v1/health/ready", wrapper.GetReadiness)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/libraries", wrapper.ListLibraries)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/libraries/{id}", wrapper.GetLibrary)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/mapping-files", wrapper.ListMappingFiles)
 	})
 	r.Group(func(r chi.Router) {
@@ -10853,6 +11966,27 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/api/v1/topology/validate", wrapper.ValidateTopology)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/tracesets", wrapper.ListTracesets)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/v1/tracesets/{id}", wrapper.DeleteTraceset)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/tracesets/{id}", wrapper.GetTraceset)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/tracesets/{id}/download", wrapper.GetTracesetDownload)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/tracesets/{id}/promote", wrapper.PromoteTraceset)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/tracesets/{id}/resolve", wrapper.ResolveTraceset)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/tracesets/{id}/validate", wrapper.ValidateTraceset)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/workspaces", wrapper.ListWorkspaces)
@@ -12392,6 +13526,65 @@ func (response GetReadiness503ApplicationProblemPlusJSONResponse) VisitGetReadin
 	return err
 }
 
+type ListLibrariesRequestObject struct {
+	Params ListLibrariesParams
+}
+
+type ListLibrariesResponseObject interface {
+	VisitListLibrariesResponse(w http.ResponseWriter) error
+}
+
+type ListLibraries200JSONResponse LibraryList
+
+func (response ListLibraries200JSONResponse) VisitListLibrariesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLibraryRequestObject struct {
+	ID     string `json:"id"`
+	Params GetLibraryParams
+}
+
+type GetLibraryResponseObject interface {
+	VisitGetLibraryResponse(w http.ResponseWriter) error
+}
+
+type GetLibrary200JSONResponse Library
+
+func (response GetLibrary200JSONResponse) VisitGetLibraryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLibrary300JSONResponse LibraryChoices
+
+func (response GetLibrary300JSONResponse) VisitGetLibraryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(300)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListMappingFilesRequestObject struct {
 	Params ListMappingFilesParams
 }
@@ -12416,7 +13609,6 @@ func (response ListMappingFiles200JSONResponse) VisitListMappingFilesResponse(w 
 
 type DeleteMappingFileRequestObject struct {
 	MappingFileID MappingFileID `json:"mapping_file_id"`
-	Params        DeleteMappingFileParams
 }
 
 type DeleteMappingFileResponseObject interface {
@@ -13020,6 +14212,187 @@ func (response ValidateTopology200JSONResponse) VisitValidateTopologyResponse(w 
 	return err
 }
 
+type ListTracesetsRequestObject struct {
+	Params ListTracesetsParams
+}
+
+type ListTracesetsResponseObject interface {
+	VisitListTracesetsResponse(w http.ResponseWriter) error
+}
+
+type ListTracesets200JSONResponse TracesetList
+
+func (response ListTracesets200JSONResponse) VisitListTracesetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteTracesetRequestObject struct {
+	ID     TracesetID `json:"id"`
+	Params DeleteTracesetParams
+}
+
+type DeleteTracesetResponseObject interface {
+	VisitDeleteTracesetResponse(w http.ResponseWriter) error
+}
+
+type DeleteTraceset204Response struct {
+}
+
+func (response DeleteTraceset204Response) VisitDeleteTracesetResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type GetTracesetRequestObject struct {
+	ID TracesetID `json:"id"`
+}
+
+type GetTracesetResponseObject interface {
+	VisitGetTracesetResponse(w http.ResponseWriter) error
+}
+
+type GetTraceset200JSONResponse Traceset
+
+func (response GetTraceset200JSONResponse) VisitGetTracesetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTracesetDownloadRequestObject struct {
+	ID     TracesetID `json:"id"`
+	Params GetTracesetDownloadParams
+}
+
+type GetTracesetDownloadResponseObject interface {
+	VisitGetTracesetDownloadResponse(w http.ResponseWriter) error
+}
+
+type GetTracesetDownload200JSONResponse TracesetDownload
+
+func (response GetTracesetDownload200JSONResponse) VisitGetTracesetDownloadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PromoteTracesetRequestObject struct {
+	ID     TracesetID `json:"id"`
+	Params PromoteTracesetParams
+	Body   *PromoteTracesetJSONRequestBody
+}
+
+type PromoteTracesetResponseObject interface {
+	VisitPromoteTracesetResponse(w http.ResponseWriter) error
+}
+
+type PromoteTraceset200JSONResponse TracesetPromoted
+
+func (response PromoteTraceset200JSONResponse) VisitPromoteTracesetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveTracesetRequestObject struct {
+	ID TracesetID `json:"id"`
+}
+
+type ResolveTracesetResponseObject interface {
+	VisitResolveTracesetResponse(w http.ResponseWriter) error
+}
+
+type ResolveTraceset200JSONResponse TracesetResolution
+
+func (response ResolveTraceset200JSONResponse) VisitResolveTracesetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveTraceset400JSONResponse Error
+
+func (response ResolveTraceset400JSONResponse) VisitResolveTracesetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResolveTraceset400ApplicationProblemPlusJSONResponse Problem
+
+func (response ResolveTraceset400ApplicationProblemPlusJSONResponse) VisitResolveTracesetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ValidateTracesetRequestObject struct {
+	ID   TracesetID `json:"id"`
+	Body *ValidateTracesetJSONRequestBody
+}
+
+type ValidateTracesetResponseObject interface {
+	VisitValidateTracesetResponse(w http.ResponseWriter) error
+}
+
+type ValidateTraceset200JSONResponse TracesetValidation
+
+func (response ValidateTraceset200JSONResponse) VisitValidateTracesetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListWorkspacesRequestObject struct {
 	Params ListWorkspacesParams
 }
@@ -13355,6 +14728,12 @@ type StrictServerInterface interface {
 	// GetReadiness Do its parts work
 	// (GET /api/v1/health/ready)
 	GetReadiness(ctx context.Context, request GetReadinessRequestObject) (GetReadinessResponseObject, error)
+	// ListLibraries List libraries
+	// (GET /api/v1/libraries)
+	ListLibraries(ctx context.Context, request ListLibrariesRequestObject) (ListLibrariesResponseObject, error)
+	// GetLibrary Get a library
+	// (GET /api/v1/libraries/{id})
+	GetLibrary(ctx context.Context, request GetLibraryRequestObject) (GetLibraryResponseObject, error)
 	// ListMappingFiles List the mapping files of a workspace
 	// (GET /api/v1/mapping-files)
 	ListMappingFiles(ctx context.Context, request ListMappingFilesRequestObject) (ListMappingFilesResponseObject, error)
@@ -13427,6 +14806,27 @@ type StrictServerInterface interface {
 	// ValidateTopology Validate a topology while it is drawn
 	// (POST /api/v1/topology/validate)
 	ValidateTopology(ctx context.Context, request ValidateTopologyRequestObject) (ValidateTopologyResponseObject, error)
+	// ListTracesets List tracesets
+	// (GET /api/v1/tracesets)
+	ListTracesets(ctx context.Context, request ListTracesetsRequestObject) (ListTracesetsResponseObject, error)
+	// DeleteTraceset Delete a traceset
+	// (DELETE /api/v1/tracesets/{id})
+	DeleteTraceset(ctx context.Context, request DeleteTracesetRequestObject) (DeleteTracesetResponseObject, error)
+	// GetTraceset Get a traceset
+	// (GET /api/v1/tracesets/{id})
+	GetTraceset(ctx context.Context, request GetTracesetRequestObject) (GetTracesetResponseObject, error)
+	// GetTracesetDownload Get a download link for a file of a traceset
+	// (GET /api/v1/tracesets/{id}/download)
+	GetTracesetDownload(ctx context.Context, request GetTracesetDownloadRequestObject) (GetTracesetDownloadResponseObject, error)
+	// PromoteTraceset Let more see a traceset
+	// (POST /api/v1/tracesets/{id}/promote)
+	PromoteTraceset(ctx context.Context, request PromoteTracesetRequestObject) (PromoteTracesetResponseObject, error)
+	// ResolveTraceset Resolve a traceset to where its files are
+	// (GET /api/v1/tracesets/{id}/resolve)
+	ResolveTraceset(ctx context.Context, request ResolveTracesetRequestObject) (ResolveTracesetResponseObject, error)
+	// ValidateTraceset Validate a traceset
+	// (POST /api/v1/tracesets/{id}/validate)
+	ValidateTraceset(ctx context.Context, request ValidateTracesetRequestObject) (ValidateTracesetResponseObject, error)
 	// ListWorkspaces List workspaces
 	// (GET /api/v1/workspaces)
 	ListWorkspaces(ctx context.Context, request ListWorkspacesRequestObject) (ListWorkspacesResponseObject, error)
@@ -14975,6 +16375,59 @@ func (sh *strictHandler) GetReadiness(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// ListLibraries operation middleware
+func (sh *strictHandler) ListLibraries(w http.ResponseWriter, r *http.Request, params ListLibrariesParams) {
+	var request ListLibrariesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLibraries(ctx, request.(ListLibrariesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLibraries")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListLibrariesResponseObject); ok {
+		if err := validResponse.VisitListLibrariesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetLibrary operation middleware
+func (sh *strictHandler) GetLibrary(w http.ResponseWriter, r *http.Request, id string, params GetLibraryParams) {
+	var request GetLibraryRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetLibrary(ctx, request.(GetLibraryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetLibrary")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetLibraryResponseObject); ok {
+		if err := validResponse.VisitGetLibraryResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListMappingFiles operation middleware
 func (sh *strictHandler) ListMappingFiles(w http.ResponseWriter, r *http.Request, params ListMappingFilesParams) {
 	var request ListMappingFilesRequestObject
@@ -15002,11 +16455,10 @@ func (sh *strictHandler) ListMappingFiles(w http.ResponseWriter, r *http.Request
 }
 
 // DeleteMappingFile operation middleware
-func (sh *strictHandler) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params DeleteMappingFileParams) {
+func (sh *strictHandler) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID) {
 	var request DeleteMappingFileRequestObject
 
 	request.MappingFileID = mappingFileID
-	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.DeleteMappingFile(ctx, request.(DeleteMappingFileRequestObject))
@@ -15639,6 +17091,211 @@ func (sh *strictHandler) ValidateTopology(w http.ResponseWriter, r *http.Request
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ValidateTopologyResponseObject); ok {
 		if err := validResponse.VisitValidateTopologyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListTracesets operation middleware
+func (sh *strictHandler) ListTracesets(w http.ResponseWriter, r *http.Request, params ListTracesetsParams) {
+	var request ListTracesetsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTracesets(ctx, request.(ListTracesetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTracesets")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListTracesetsResponseObject); ok {
+		if err := validResponse.VisitListTracesetsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteTraceset operation middleware
+func (sh *strictHandler) DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID, params DeleteTracesetParams) {
+	var request DeleteTracesetRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteTraceset(ctx, request.(DeleteTracesetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteTraceset")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteTracesetResponseObject); ok {
+		if err := validResponse.VisitDeleteTracesetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetTraceset operation middleware
+func (sh *strictHandler) GetTraceset(w http.ResponseWriter, r *http.Request, id TracesetID) {
+	var request GetTracesetRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTraceset(ctx, request.(GetTracesetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTraceset")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetTracesetResponseObject); ok {
+		if err := validResponse.VisitGetTracesetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetTracesetDownload operation middleware
+func (sh *strictHandler) GetTracesetDownload(w http.ResponseWriter, r *http.Request, id TracesetID, params GetTracesetDownloadParams) {
+	var request GetTracesetDownloadRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTracesetDownload(ctx, request.(GetTracesetDownloadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTracesetDownload")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetTracesetDownloadResponseObject); ok {
+		if err := validResponse.VisitGetTracesetDownloadResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PromoteTraceset operation middleware
+func (sh *strictHandler) PromoteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID, params PromoteTracesetParams) {
+	var request PromoteTracesetRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body PromoteTracesetJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		if !errors.Is(err, io.EOF) {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PromoteTraceset(ctx, request.(PromoteTracesetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PromoteTraceset")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PromoteTracesetResponseObject); ok {
+		if err := validResponse.VisitPromoteTracesetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResolveTraceset operation middleware
+func (sh *strictHandler) ResolveTraceset(w http.ResponseWriter, r *http.Request, id TracesetID) {
+	var request ResolveTracesetRequestObject
+
+	request.ID = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ResolveTraceset(ctx, request.(ResolveTracesetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResolveTraceset")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ResolveTracesetResponseObject); ok {
+		if err := validResponse.VisitResolveTracesetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ValidateTraceset operation middleware
+func (sh *strictHandler) ValidateTraceset(w http.ResponseWriter, r *http.Request, id TracesetID) {
+	var request ValidateTracesetRequestObject
+
+	request.ID = id
+
+	var body ValidateTracesetJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		if !errors.Is(err, io.EOF) {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ValidateTraceset(ctx, request.(ValidateTracesetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ValidateTraceset")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ValidateTracesetResponseObject); ok {
+		if err := validResponse.VisitValidateTracesetResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

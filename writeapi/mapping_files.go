@@ -10,23 +10,17 @@ import (
 // DeleteMappingFile implements DELETE /mapping-files/{mapping_file_id}
 // (document 2). Configurations keep their reference to it.
 func (a *API) DeleteMappingFile(ctx context.Context, r api.DeleteMappingFileRequestObject) (api.DeleteMappingFileResponseObject, error) {
-	w, err := change(ctx, "DeleteMappingFile", r.MappingFileID, r.Params.IdempotencyKey, nil)
+	w, err := change(ctx, "DeleteMappingFile", r.MappingFileID, "", nil)
 	if err != nil {
 		return nil, err
 	}
-	done, err := a.repeated(ctx, w)
+	workspace, err := a.MappingFiles.AdmitMappingFile(ctx, r.MappingFileID)
 	if err != nil {
 		return nil, err
 	}
-	if !done {
-		workspace, err := a.MappingFiles.AdmitMappingFile(ctx, r.MappingFileID)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := commands.Handle[commands.MappingFile](ctx, a.Commands, w.existing(workspace), w.origin,
-			commands.DeleteMappingFile{ID: r.MappingFileID, Reason: "request"}); err != nil {
-			return nil, err
-		}
+	if _, err := commands.Handle[commands.MappingFile](ctx, a.Commands, w.existing(workspace), w.origin,
+		commands.DeleteMappingFile{ID: r.MappingFileID, Reason: "request"}); err != nil {
+		return nil, err
 	}
 	return api.DeleteMappingFile204Response{}, nil
 }

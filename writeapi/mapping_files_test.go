@@ -180,8 +180,7 @@ func TestMappingFileLife(t *testing.T) {
 		send(outsider, path).Refused(403, "FORBIDDEN")
 		send(p.Bearer(t, ""), path).Refused(401, "UNAUTHORIZED")
 	}
-	user.Delete(path, key("k")).Want(204)
-	user.Delete(path, key("k")).Want(204)
+	user.Delete(path).Want(204)
 	user.Delete(path).Refused(404, "NOT_FOUND")
 	user.Get(path).Refused(410, "MAPPING_FILE_DELETED")
 	user.Get(path, programtest.Header{Name: "If-None-Match", Value: `"0"`}).Refused(410, "MAPPING_FILE_DELETED")

@@ -69,7 +69,7 @@ func TestEveryOperationIsComplete(t *testing.T) {
 			}
 		}
 	}
-	if got, want := len(seen), 75; got != want {
+	if got, want := len(seen), 81; got != want {
 		t.Errorf("%d operations, want %d", got, want)
 	}
 }
