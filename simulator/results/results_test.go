@@ -131,6 +131,49 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestTrafficGolden: the same for applications that are not coordinated. Not
+// parallel either.
+func TestTrafficGolden(t *testing.T) {
+	const want = "bfd3fa239d0a2d506377313cccede3d8260282efa63c19735d53bc17da9bb3e8"
+	everyone := make([]int32, 64)
+	for i := range everyone {
+		everyone[i] = int32(i)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, procs := range []int{1, 2, 8} {
+		runtime.GOMAXPROCS(procs)
+		out := &files{}
+		r, err := results.New(results.Config{
+			Simulation: "traffic", Fabric: fabric(t, "64x800G", 64), Create: out.create,
+			Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := engine.Run(t.Context(), engine.Input{
+			Fabric: fabric(t, "64x800G", 64),
+			Traffic: []engine.Traffic{
+				{Name: "web", Clients: everyone[:40], Servers: everyone[30:], MessageSize: 16_000, Load: 300_000_000},
+				{Name: "store", Clients: everyone, Servers: everyone, MessageSize: 1 << 20, Load: 400_000_000, Pattern: engine.Permutation},
+				{Name: "sync", Clients: everyone[10:], Servers: everyone[:1], MessageSize: 4000, Load: 10_000_000, Pattern: engine.Incast},
+			},
+			Options: engine.Options{Limit: 200_000_000, WarmUp: 20_000_000, Interval: 50_000_000, Beacon: 100_000_000},
+		}, r.Observer())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(result); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.hash(); got != want {
+			t.Errorf("with GOMAXPROCS %d: %s, want %s", procs, got, want)
+		}
+		if perf := out.content["traffic-perf-0.csv"].String(); !strings.Contains(perf, ",TransferFCT.sync.GroupSize64.CommSize4000Bytes,-1,") {
+			t.Error("the per-transfer record does not name the application")
+		}
+	}
+}
+
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	groups, err := collective.Resolve(&collective.Workload{Ranks: 2, Phases: []collective.Phase{

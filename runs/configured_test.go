@@ -1,0 +1,166 @@
+package runs_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/internal/testworld"
+	"netsim/projections"
+	"netsim/runs"
+	"netsim/simulator/catalogue"
+	"netsim/simulator/design"
+	"netsim/simulator/results"
+)
+
+// started runs a version of a configuration for so long, as POST /simulations
+// and the recheck do, and returns the simulation at its end.
+func started(t *testing.T, w *testworld.World, configuration string, version int64, duration time.Duration) projections.Simulation {
+	t.Helper()
+	id := events.NewID(events.SimulationPrefix)
+	testworld.Do(t, w, id, commands.RequestSimulation{Requested: events.SimulationRequested{
+		Origin: commands.OriginStart, AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace,
+		ConfigurationID: configuration, ConfigurationVersion: version,
+		Name: "test", DurationNs: int64(duration), Duration: duration.String(),
+	}})
+	sim := w.Simulation(t, id)
+	stage := runs.Stage{DB: w.DB, Objects: w.Objects}
+	hash, reason, err := stage.Check(t.Context(), &sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reason != "" {
+		testworld.Do(t, w, id, commands.InvalidateSimulation{Reason: reason})
+		return w.Simulation(t, id)
+	}
+	testworld.Do(t, w, id, commands.ValidateSimulation{Validated: events.SimulationValidated{DocumentHash: hash}})
+	if err := runner(w).Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	return w.Simulation(t, id)
+}
+
+// change patches parameters by hand and validates the new version.
+func change(t *testing.T, w *testworld.World, configuration string, version int64, component, patch string) {
+	t.Helper()
+	testworld.Do(t, w, configuration, commands.PatchParameters{
+		ID: configuration, Of: design.OfComponent, Target: component, Patch: json.RawMessage(patch),
+	})
+	testworld.Do(t, w, configuration, commands.RecordValidation{
+		ID: configuration, Version: version, Status: commands.Validated, Findings: "[]",
+	})
+}
+
+func summary(t *testing.T, w *testworld.World, sim projections.Simulation) (s results.Summary, files map[string]string) {
+	t.Helper()
+	if sim.Status != commands.Completed {
+		t.Fatalf("simulation is %s: %s", sim.Status, sim.FailureReason)
+	}
+	files = resultFiles(t, w, sim)
+	if err := json.Unmarshal([]byte(files["summary.json"]), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s, files
+}
+
+// TestRunsTheVersionItWasStartedWith: a configuration that was changed by hand
+// is simulated as it is then, and its older version as it was.
+func TestRunsTheVersionItWasStartedWith(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	simple := provisioned(t, w, small())
+	if err := runner(w).Run(t.Context(), simple); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := summary(t, w, w.Simulation(t, simple))
+	configuration := w.Simulation(t, simple).ConfigurationID
+	const slower = `{"NetworkInterface":{"UplinkNetworkInterface":{"DataRate":{"value":100,"type":"datarate","unit":"Gbps"}}}}`
+	change(t, w, configuration, 2, "nic", slower)
+
+	old, oldFiles := summary(t, w, started(t, w, configuration, 1, time.Hour))
+	changed, changedFiles := summary(t, w, started(t, w, configuration, 2, time.Hour))
+
+	if old.SimulatedTimePs != first.SimulatedTimePs {
+		t.Errorf("version 1 takes %d ps, before the change %d", old.SimulatedTimePs, first.SimulatedTimePs)
+	}
+	if r := float64(changed.SimulatedTimePs) / float64(first.SimulatedTimePs); r < 3 || r > 4 {
+		t.Errorf("at a quarter of the rate the run takes %.2f times as long", r)
+	}
+	for version, files := range []map[string]string{oldFiles, changedFiles} {
+		var r runs.Receipt
+		if err := json.Unmarshal([]byte(files["receipt.json"]), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.ConfigurationVersion != int64(version+1) || !strings.HasPrefix(r.DocumentHash, "sha256:") {
+			t.Errorf("receipt %+v", r)
+		}
+	}
+}
+
+// generator is a configuration of eight servers below one switch, with an
+// application that is not coordinated.
+func generator(t *testing.T, w *testworld.World) string {
+	t.Helper()
+	find := func(model string) catalogue.Entry {
+		e, known := catalogue.Find(model)
+		if !known {
+			t.Fatalf("no model %s", model)
+		}
+		return e
+	}
+	d := design.Document{GlobalParameters: design.Params{}, Topology: design.Topology{
+		Type: "clos", TopologyTiers: 1, Components: []design.Ref{{Type: design.TypeRack, Name: "rack", Count: 1}},
+	}}
+	catalogue.Fill(d.GlobalParameters, catalogue.Globals())
+	d.Applications = []design.Application{find("traffic-generator-v1").Application("web", "1.0.0")}
+	server, rack := find("gpu-server-v1").Component("server", "1.0.0"), find("leaf-rack-v1").Container("rack", "1.0.0")
+	server.Components = []design.Ref{{Type: design.TypeNIC, Name: "nic", Count: 1}}
+	rack.Components = []design.Ref{{Type: design.TypeSwitch, Name: "leaf", Count: 1}, {Type: design.TypeServer, Name: "server", Count: 8}}
+	d.Components = []design.Component{find("clos-switch-v1").Component("leaf", "1.0.0"), server, find("roce-nic-v1").Component("nic", "1.0.0")}
+	d.Containers = []design.Container{rack}
+	text, err := design.Canonical(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := events.NewID(events.ConfigurationPrefix)
+	testworld.Do(t, w, id, commands.CreateConfiguration{Created: events.ConfigurationCreated{
+		AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace, Name: "traffic", Document: text, Status: commands.Validated,
+	}})
+	return id
+}
+
+// TestTraffic: applications that are not coordinated run for the duration,
+// without a traceset.
+func TestTraffic(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	sim := started(t, w, generator(t, w), 1, 200*time.Microsecond)
+	s, files := summary(t, w, sim)
+	// Half of 400 Gb/s, in messages of 16 KB and what packets add to them.
+	if s.SimulatedTimePs != 200_000_000 || s.Transfers < 2300 || s.Transfers > 2600 || s.PayloadBytes != 16_000*s.Transfers || sim.Ranks != 8 {
+		t.Errorf("summary %+v of %d ranks", s, sim.Ranks)
+	}
+	if rows := strings.Count(files["test-perf-0.csv"], "TransferFCT.web.GroupSize8.CommSize16000Bytes,-1,"); int64(rows) != s.Transfers {
+		t.Errorf("%d rows of %d messages", rows, s.Transfers)
+	}
+	if _, there := files["test-collective-stats-0.csv"]; there {
+		t.Error("messages are no collectives")
+	}
+	if strings.Contains(files["receipt.json"], "traceset") {
+		t.Errorf("receipt %s", files["receipt.json"])
+	}
+}
+
+// TestTooMuchTraffic is invalid before it starts, with what to do.
+func TestTooMuchTraffic(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	sim := started(t, w, generator(t, w), 1, time.Hour)
+	want := "more than the 5000000 that are simulated; shorten the duration to "
+	if sim.Status != "invalid" || !strings.Contains(sim.FailureReason, want) || !strings.Contains(sim.FailureReason, "lower Load or raise MessageSize") {
+		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+	}
+}
