@@ -84,9 +84,17 @@ func TestADevelopmentReadModelIsToldAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStack(t)
+			s := stack{testworld.NewPlace(t).Connect(t)}
+			before, end := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- s.Projector(s.DB, projector.Live).Run(before) }()
+			s.Listen(t)
 			id, err := s.createWorkspace(t.Context(), "told")
 			if err != nil {
+				t.Fatal(err)
+			}
+			end()
+			if err := <-ended; err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.DB.Exec(t.Context(), other+`; CREATE TABLE readmodel.leftover ()`); err != nil {
@@ -96,7 +104,7 @@ func TestADevelopmentReadModelIsToldAgain(t *testing.T) {
 			if err := next.Create(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			testworld.Running(t, next.RunWithoutLock)
+			testworld.Running(t, next.Run)
 			testworld.Await(t, func() bool {
 				var name string
 				err := s.DB.QueryRow(t.Context(), `SELECT name FROM readmodel.workspaces WHERE id = $1`, id).Scan(&name)
