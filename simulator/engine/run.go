@@ -13,6 +13,22 @@
 // traffic also pays for the packets that an overloaded stage trims. What is
 // not: queues, drops, retransmissions, congestion control's ramp-up.
 //
+// Every switch has its own method. One that hashes gives a pair of NICs one
+// link, and a flowlet switch another one when the pair was idle for its gap. One
+// that sprays spreads over all links to the next tier, and what is spread stays
+// so until it is back in one switch. Where both kinds meet on a stage, a hashed
+// flow has no more than its link, and sprayed ones what hashed flows leave of
+// the whole stage; trimming is left out there. A switch that forwards less than
+// its ports bring it is shared by all that crosses it.
+//
+// A server with several NICs sends each transfer by all of them at once, in
+// proportion to their rates: a flow each, in the NIC's own packets, from NIC i
+// to the other server's NIC i modulo their number.
+//
+// Traffic of applications that are not coordinated comes from Poisson processes
+// in integer arithmetic. Memory depends on the clients and on the messages on
+// their way, not on how many there are.
+//
 // Sources: DESIGN section 7; completions.md 4.4, 5.1, 5.3, 5.6.
 package engine
 
