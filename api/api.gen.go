@@ -4868,14 +4868,6 @@ type ListTracesetsParams struct {
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
-// DeleteTracesetParams defines parameters for DeleteTraceset.
-type DeleteTracesetParams struct {
-	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
-	// gives the same answer and changes nothing more; the same key with another body
-	// is 422.
-	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
-}
-
 // GetTracesetDownloadParams defines parameters for GetTracesetDownload.
 type GetTracesetDownloadParams struct {
 	// File One of the traceset's files; the primary one of the lowest rank when absent.
@@ -5272,7 +5264,7 @@ type ServerInterface interface {
 	ListTracesets(w http.ResponseWriter, r *http.Request, params ListTracesetsParams)
 	// DeleteTraceset Delete a traceset
 	// (DELETE /api/v1/tracesets/{id})
-	DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID, params DeleteTracesetParams)
+	DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID)
 	// GetTraceset Get a traceset
 	// (GET /api/v1/tracesets/{id})
 	GetTraceset(w http.ResponseWriter, r *http.Request, id TracesetID)
@@ -5782,7 +5774,7 @@ func (_ Unimplemented) ListTracesets(w http.ResponseWriter, r *http.Request, par
 
 // DeleteTraceset Delete a traceset
 // (DELETE /api/v1/tracesets/{id})
-func (_ Unimplemented) DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID, params DeleteTracesetParams) {
+func (_ Unimplemented) DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -11045,32 +11037,8 @@ func (siw *ServerInterfaceWrapper) DeleteTraceset(w http.ResponseWriter, r *http
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
-	var params DeleteTracesetParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
-	}
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteTraceset(w, r, id, params)
+		siw.Handler.DeleteTraceset(w, r, id)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -14235,8 +14203,7 @@ func (response ListTracesets200JSONResponse) VisitListTracesetsResponse(w http.R
 }
 
 type DeleteTracesetRequestObject struct {
-	ID     TracesetID `json:"id"`
-	Params DeleteTracesetParams
+	ID TracesetID `json:"id"`
 }
 
 type DeleteTracesetResponseObject interface {
@@ -17125,11 +17092,10 @@ func (sh *strictHandler) ListTracesets(w http.ResponseWriter, r *http.Request, p
 }
 
 // DeleteTraceset operation middleware
-func (sh *strictHandler) DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID, params DeleteTracesetParams) {
+func (sh *strictHandler) DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID) {
 	var request DeleteTracesetRequestObject
 
 	request.ID = id
-	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.DeleteTraceset(ctx, request.(DeleteTracesetRequestObject))

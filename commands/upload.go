@@ -14,11 +14,16 @@ const (
 	UploadAborted   = "aborted"
 )
 
+// ReasonDeleted is why an upload is aborted whose traceset is deleted, also
+// when it had come to nothing before.
+const ReasonDeleted = "deleted"
+
 // Upload is what decisions about an upload session need.
 type Upload struct {
 	created
 	Status    string    `json:"status,omitempty"`
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+	Deleted   bool      `json:"deleted,omitempty"` // with its traceset
 }
 
 // Evolve applies an event.
@@ -29,7 +34,7 @@ func (u *Upload) Evolve(e events.Event) {
 	case events.UploadCompleted:
 		u.Status = UploadCompleted
 	case events.UploadAborted:
-		u.Status = UploadAborted
+		u.Status, u.Deleted = UploadAborted, d.Reason == ReasonDeleted
 	}
 }
 
@@ -71,7 +76,7 @@ func (c CompleteUpload) Decide(u *Upload, _ time.Time) (events.Data, error) {
 // 6.6.
 type AbortUpload struct {
 	ID     string
-	Reason string // expired, refused, storage or workspace
+	Reason string // expired, refused, storage, workspace or deleted
 }
 
 // Decide implements Command.
@@ -79,7 +84,9 @@ func (c AbortUpload) Decide(u *Upload, now time.Time) (events.Data, error) {
 	switch {
 	case !u.Exists:
 		return nil, notFound("upload", c.ID)
-	case u.Status == UploadAborted:
+	case u.Deleted && c.Reason == ReasonDeleted:
+		return nil, notFound("upload", c.ID)
+	case u.Status == UploadAborted && c.Reason != ReasonDeleted:
 		return nil, nil
 	case u.Status == UploadCompleted:
 		return nil, fault.New(fault.Conflict, "upload %s is completed", c.ID)

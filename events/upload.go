@@ -52,7 +52,7 @@ type UploadedFile struct {
 
 // UploadAborted records that nothing will come of an upload.
 type UploadAborted struct {
-	Reason string `json:"reason"` // expired, refused, storage or workspace
+	Reason string `json:"reason"` // expired, refused, storage, workspace or deleted
 }
 
 func (UploadOpened) EventType() string    { return "netsim.upload.opened.v1" }

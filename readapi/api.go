@@ -13,6 +13,7 @@ import (
 	web "netsim/infra/http"
 	"netsim/infra/objects"
 	"netsim/projections"
+	"netsim/simulator/chakra"
 )
 
 // API has the GET operations but billing's, the preview of a simple
@@ -28,6 +29,9 @@ type API struct {
 	ConsoleURL string // of the console, without a slash at the end
 	// TraceRoutes is the flag enable_trace_routes.
 	TraceRoutes bool
+	Storage     Storage
+	// Inspect reads the traces of a traceset and says what is wrong with them.
+	Inspect func(ctx context.Context, t *projections.Traceset) (*chakra.Report, error)
 
 	summaries singleflight.Group // computations under way, by object key
 }

@@ -2,45 +2,175 @@ package readapi
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
 
+	"netsim/api"
 	"netsim/commands"
+	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/auth"
 	"netsim/projections"
 	"netsim/simulator/validation"
 )
 
+// ListTracesets implements GET /tracesets (completions.md sections 6.1, 6.4).
+func (a *API) ListTracesets(ctx context.Context, r api.ListTracesetsRequestObject) (api.ListTracesetsResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	l, err := a.listing(caller, "tracesets", asked{p.Limit, 20, p.Next, p.Cursor}, p.WorkspaceID, p.Status)
+	if err != nil {
+		return nil, err
+	}
+	q := projections.TracesetQuery{Scope: scopeOf(caller), Page: l.page}
+	if p.WorkspaceID != "" {
+		if err := member(caller, p.WorkspaceID); err != nil {
+			return nil, err
+		}
+		q.Scope.Workspaces = []string{p.WorkspaceID}
+	}
+	if p.Status != "" {
+		q.Statuses = strings.Split(p.Status, ",")
+	}
+	rows, next, err := projections.ListTracesets(ctx, a.DB, q)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]api.TracesetItem, len(rows))
+	for i, t := range rows {
+		items[i] = api.TracesetItem{
+			ID: t.ID, Name: t.Name, Status: api.TracesetStatus(t.Status), FileCount: t.FilesCount, CreatedAt: timestamp(t.CreatedAt),
+		}
+	}
+	return api.ListTracesets200JSONResponse{Items: items, Pagination: l.pagination(len(items), next)}, nil
+}
+
+// GetTraceset implements GET /tracesets/{id}.
+func (a *API) GetTraceset(ctx context.Context, r api.GetTracesetRequestObject) (api.GetTracesetResponseObject, error) {
+	t, err := a.traceset(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	view, err := tracesetView(&t)
+	return api.GetTraceset200JSONResponse(view), err
+}
+
+// TracesetView returns a traceset as reads show it, to whoever has just made
+// or changed it.
+func (a *API) TracesetView(ctx context.Context, id string) (api.Traceset, error) {
+	t, err := projections.FindTraceset(ctx, a.DB, id)
+	if err != nil {
+		return api.Traceset{}, err
+	}
+	return tracesetView(&t)
+}
+
 // AdmitTraceset checks that the traceset is there for the caller. Any that the
 // caller cannot see does not exist; without the traceset routes, none does.
 func (a *API) AdmitTraceset(ctx context.Context, id string) error {
+	_, err := a.stored(ctx, id)
+	if fault.Is(err, fault.Forbidden) || err == nil && !a.TraceRoutes {
+		return missing("traceset", id)
+	}
+	return err
+}
+
+// OwnTraceset checks that the traceset is there and that the caller may change
+// it: it is of the caller's account, and of one of its workspaces. One that is
+// being uploaded, or that nothing came of, is its upload, deleted or not.
+func (a *API) OwnTraceset(ctx context.Context, id string) (workspace, upload string, err error) {
 	caller, err := callerOf(ctx)
 	if err != nil {
-		return err
+		return "", "", err
+	}
+	t, err := a.stored(ctx, id)
+	if fault.Is(err, fault.NotFound) {
+		u, e := a.upload(ctx, id)
+		if e != nil {
+			return "", "", e
+		}
+		return u.WorkspaceID, u.ID, nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	if !caller.Platformwide() && t.AccountID != caller.AccountID {
+		return "", "", fault.New(fault.Forbidden, "traceset %s is another account's", id)
+	}
+	return t.WorkspaceID, "", member(caller, t.WorkspaceID)
+}
+
+// traceset reads a traceset that the caller sees. One that is being uploaded,
+// or that nothing came of, has files without hashes.
+func (a *API) traceset(ctx context.Context, id string) (projections.Traceset, error) {
+	t, err := a.stored(ctx, id)
+	if !fault.Is(err, fault.NotFound) {
+		return t, err
+	}
+	u, err := a.upload(ctx, id)
+	if err != nil {
+		return t, err
+	}
+	if u.Status == commands.UploadCompleted || u.Reason == commands.ReasonDeleted {
+		return t, missing("traceset", id)
+	}
+	return sessionView(&u)
+}
+
+// stored reads a traceset whose files are stored and that the caller sees
+// (completions.md section 6.1).
+func (a *API) stored(ctx context.Context, id string) (projections.Traceset, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return projections.Traceset{}, err
 	}
 	t, err := projections.FindTraceset(ctx, a.DB, id)
 	if err != nil {
-		return err
+		return t, err
 	}
-	live, err := projections.WorkspaceIsLive(ctx, a.DB, t.WorkspaceID)
+	if t.Status == projections.Deleted {
+		return t, missing("traceset", id)
+	}
+	switch t.Scope {
+	case commands.ScopePublic:
+		return t, nil
+	case commands.ScopeTenant:
+		if !caller.Platformwide() && t.AccountID != caller.AccountID {
+			return t, missing("traceset", id)
+		}
+		return t, nil
+	}
+	return t, a.admitOwn(ctx, caller, id, t.AccountID, t.WorkspaceID)
+}
+
+// upload reads the upload by which a traceset comes, in a workspace that the
+// caller may work in.
+func (a *API) upload(ctx context.Context, traceset string) (projections.Upload, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return projections.Upload{}, err
+	}
+	u, err := projections.FindTracesetUpload(ctx, a.DB, traceset)
+	if err != nil {
+		return u, err
+	}
+	return u, a.admitOwn(ctx, caller, traceset, u.AccountID, u.WorkspaceID)
+}
+
+// admitOwn admits to what a workspace has for itself, and which goes with it.
+func (a *API) admitOwn(ctx context.Context, caller auth.Caller, id, account, workspace string) error {
+	live, err := projections.WorkspaceIsLive(ctx, a.DB, workspace)
 	if err != nil {
 		return err
 	}
-	if !a.TraceRoutes || t.Status == projections.Deleted || !live || !sees(caller, &t) {
+	if !live {
 		return missing("traceset", id)
 	}
-	return nil
-}
-
-// sees reports whether the caller sees a traceset by its scope (completions.md
-// section 6.1).
-func sees(caller auth.Caller, t *projections.Traceset) bool {
-	switch t.Scope {
-	case commands.ScopePublic:
-		return true
-	case commands.ScopeTenant:
-		return caller.Platformwide() || t.AccountID == caller.AccountID
-	}
-	return admit(caller, "traceset", t.ID, t.AccountID, t.WorkspaceID) == nil
+	return admit(caller, "traceset", id, account, workspace)
 }
 
 // Traceset returns what validation needs of a traceset. One that never was is
@@ -51,4 +181,67 @@ func (a *API) Traceset(ctx context.Context, id string) (validation.Traceset, err
 		return validation.Traceset{Status: projections.Deleted}, nil
 	}
 	return validation.Traceset{Status: t.Status, Ranks: t.RankCount}, err
+}
+
+// sessionView is the traceset that an upload is to become.
+func sessionView(u *projections.Upload) (projections.Traceset, error) {
+	t := projections.Traceset{
+		ID: u.ResultID, AccountID: u.AccountID, WorkspaceID: u.WorkspaceID, Name: u.Name, Description: u.Description,
+		Tags: u.Tags, Workload: u.Workload, Status: projections.TracesetUploading, Scope: commands.ScopeWorkspace, CreatedAt: u.CreatedAt,
+	}
+	if u.Status == commands.UploadAborted {
+		t.Status, t.Failure = projections.TracesetUploadFailed, "the upload was aborted: "+u.Reason
+	}
+	var declared []events.UploadFile
+	if err := json.Unmarshal([]byte(u.Files), &declared); err != nil {
+		return t, fmt.Errorf("upload %s: %w", u.ID, err)
+	}
+	files := make([]events.TracesetFile, len(declared))
+	for i, f := range declared {
+		files[i] = events.TracesetFile{Name: f.Name, ContentType: f.ContentType, Size: f.Size, Role: f.Role}
+		t.TotalSize += f.Size
+	}
+	text, err := json.Marshal(files)
+	t.Files = string(text)
+	return t, err
+}
+
+func tracesetView(t *projections.Traceset) (api.Traceset, error) {
+	view := api.Traceset{
+		ID: t.ID, Name: t.Name, Description: t.Description, Tags: []string{}, Status: api.TracesetStatus(t.Status),
+		WorkspaceID: t.WorkspaceID, TotalSize: t.TotalSize, CreatedAt: timestamp(t.CreatedAt), ExpiresAt: timestampOf(t.ExpiresAt),
+		Scope: api.TracesetScope(t.Scope), LibraryHash: t.LibraryHash, StatusMessage: t.Failure, Files: []api.TracesetFile{},
+	}
+	if t.Status == commands.TracesetReady {
+		view.RankCount = &t.RankCount
+	}
+	var files []events.TracesetFile
+	var ranges []events.RankRange
+	for _, part := range []struct {
+		text string
+		into any
+	}{{t.Tags, &view.Tags}, {t.Files, &files}, {t.Ranges, &ranges}, {t.Workload, &view.WorkloadMetadata}} {
+		if part.text == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(part.text), part.into); err != nil {
+			return view, fmt.Errorf("traceset %s: %w", t.ID, err)
+		}
+	}
+	for _, f := range files {
+		shown := api.TracesetFile{
+			Name: f.Name, ContentType: f.ContentType, Hash: f.Hash, Size: f.Size,
+			Role: api.UploadRole(f.Role), MetadataStatus: api.TracesetFileMetadataStatus(metadataStatus(t.Status)),
+		}
+		for _, r := range ranges {
+			if r.File == f.Name {
+				shown.RankRange = &struct {
+					End   int64 `json:"end"`
+					Start int64 `json:"start"`
+				}{r.End, r.Start}
+			}
+		}
+		view.Files = append(view.Files, shown)
+	}
+	return view, nil
 }

@@ -22,8 +22,15 @@ type API struct {
 	Configurations Configurations
 	Simulations    Simulations
 	Tracesets      Tracesets
+	TracesetFiles  TracesetFiles
+	TracesetOwners TracesetOwners
 	MappingFiles   MappingFiles
 	Templates      Templates
+	Sessions       Sessions
+	Completions    Completions
+	Direct         DirectUploads
+	Uploaded       Uploaded
+	MaxFiles       int // of an upload
 	// Gate returns PaymentRequired when the account's credit is exhausted.
 	Gate func(ctx context.Context, account string) error
 	// TracesetID is the id of the account's traceset for a simple submission.

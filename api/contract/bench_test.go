@@ -30,7 +30,7 @@ func BenchmarkCheck(b *testing.B) {
 				if !ok {
 					b.Fatal("no operation")
 				}
-				if err := op.check(r); err != nil {
+				if _, err := op.check(r); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -34,6 +34,7 @@ type Operation struct {
 
 	parameters []parameter
 	body       *schema // nil when the operation takes none
+	bodyless   bool    // the body may be left out
 	maxBody    int     // bytes, where it is less than that of all operations, else 0
 	responses  map[int]*response
 }
@@ -99,11 +100,18 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 	}
 	if from.RequestBody != nil {
 		var err error
-		if op.body, err = c.compile(from.RequestBody.Value.Content["application/json"].Schema); err != nil {
-			return nil, fmt.Errorf("request body: %w", err)
+		content := from.RequestBody.Value.Content
+		if op.form, err = c.form(content); err != nil {
+			return nil, fmt.Errorf("request form: %w", err)
+		}
+		if text := content["application/json"]; text != nil {
+			if op.body, err = c.compile(text.Schema); err != nil {
+				return nil, fmt.Errorf("request body: %w", err)
+			}
 		}
 		most, _ := from.RequestBody.Value.Extensions["x-netsim-max-bytes"].(float64)
 		op.maxBody = int(most)
+		op.bodyless = !from.RequestBody.Value.Required
 	}
 	for status, ref := range from.Responses.Map() {
 		code, err := strconv.Atoi(status)
@@ -145,6 +153,10 @@ func (c *Contract) Operations() []*Operation {
 
 // Statuses returns the statuses that the operation lists, in order.
 func (op *Operation) Statuses() []int { return slices.Sorted(maps.Keys(op.responses)) }
+
+// MaxBody returns the most bytes of the request's body, where it is another
+// than that of all operations, else 0.
+func (op *Operation) MaxBody() int64 { return int64(op.maxBody) }
 
 // documents reports whether the operation lists the status.
 func (op *Operation) documents(status int) bool { return op.responses[status] != nil }

@@ -48,10 +48,10 @@ func TestEveryOperationIsComplete(t *testing.T) {
 		if op.Access.Flag != "" && !op.documents(http.StatusNotFound) {
 			t.Errorf("%s has a flag and lists no 404", where)
 		}
-		if op.documents(http.StatusUnsupportedMediaType) != (op.body != nil) {
-			t.Errorf("%s: has a body %v, lists 415 %v", where, op.body != nil, op.documents(http.StatusUnsupportedMediaType))
+		if op.documents(http.StatusUnsupportedMediaType) != (op.body != nil || op.form != nil) {
+			t.Errorf("%s: has a body %v, lists 415 %v", where, op.body != nil || op.form != nil, op.documents(http.StatusUnsupportedMediaType))
 		}
-		if op.body != nil && !op.documents(http.StatusRequestEntityTooLarge) {
+		if (op.body != nil || op.form != nil) && !op.documents(http.StatusRequestEntityTooLarge) {
 			t.Errorf("%s has a body and lists no 413", where)
 		}
 		for _, p := range op.parameters {
@@ -69,7 +69,7 @@ func TestEveryOperationIsComplete(t *testing.T) {
 			}
 		}
 	}
-	if got, want := len(seen), 81; got != want {
+	if got, want := len(seen), 95; got != want {
 		t.Errorf("%d operations, want %d", got, want)
 	}
 }

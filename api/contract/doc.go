@@ -12,7 +12,8 @@
 // knows exactly the keywords that the contract uses; Load refuses any other, so
 // that none is ignored by accident. A test holds its verdicts to kin-openapi's.
 //
-// Checking a request reads the body into memory, so a limit on its size must
-// be in place before: web.LimitBody. An operation may take less than that:
-// x-netsim-max-bytes beside its request body.
+// Checking a request reads a JSON body into memory, so a limit on its size must
+// be in place before: web.LimitBody. An operation may take less than that, or
+// more: x-netsim-max-bytes beside its request body. A form is checked while the
+// handler reads it, file by file.
 package contract

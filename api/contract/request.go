@@ -27,10 +27,12 @@ func (c *Contract) Check(fail func(w http.ResponseWriter, r *http.Request, err e
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if op, ok := c.Find(r); ok {
-				if err := op.check(r); err != nil {
+				end, err := op.check(r)
+				if err != nil {
 					fail(w, r, err)
 					return
 				}
+				defer end()
 			}
 			next.ServeHTTP(w, r)
 		})
@@ -38,13 +40,14 @@ func (c *Contract) Check(fail func(w http.ResponseWriter, r *http.Request, err e
 }
 
 // check returns the first violation: path, query, headers, body. It replaces
-// the body of r by the one it has read.
-func (op *Operation) check(r *http.Request) error {
+// the body of r by the one it has read, or by one that is checked as it is
+// read. The caller calls end when the request is answered.
+func (op *Operation) check(r *http.Request) (end func(), err error) {
 	if err := op.checkPath(r.URL); err != nil {
-		return err
+		return nil, err
 	}
 	if err := op.checkQuery(r.URL.RawQuery); err != nil {
-		return err
+		return nil, err
 	}
 	for _, p := range op.parameters {
 		if p.in != "header" {
@@ -56,13 +59,16 @@ func (op *Operation) check(r *http.Request) error {
 			r.Header.Set(p.name, lines[0])
 		}
 		if err := p.check(lines); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if op.body == nil {
-		return nil
+	switch end = func() {}; {
+	case op.form != nil:
+		return op.form.filter(r)
+	case op.body != nil:
+		return end, op.checkBody(r)
 	}
-	return op.checkBody(r)
+	return end, nil
 }
 
 // checkPath refuses a malformed id: as a bad request where the operation lists
@@ -174,16 +180,17 @@ func (b checkedBody) Close() error        { return nil }
 
 func (op *Operation) checkBody(r *http.Request) error {
 	body, err := io.ReadAll(r.Body)
-	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", tooLarge.Limit)
-	}
 	if err != nil {
-		return &fault.Fault{Code: fault.Validation, Message: "the request body could not be read", Cause: err}
+		return unreadable(err)
 	}
 	if op.maxBody > 0 && len(body) > op.maxBody {
 		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", op.maxBody)
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
+		if op.bodyless {
+			r.Body = http.NoBody
+			return nil
+		}
 		return fault.New(fault.Validation, "the request body is required")
 	}
 	if sent := r.Header.Get("Content-Type"); !isJSON(sent) {

@@ -36,11 +36,13 @@ func (s *core) api(ctx context.Context, d *domain) (http.Handler, error) {
 	}
 	get := &readapi.API{
 		DB: s.pool, Rows: projections.NewLookups(s.pool), Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console, TraceRoutes: s.config.TraceRoutes,
+		Storage: readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
 		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
 		Checks: s.readiness(d),
 	}
 	change := &writeapi.API{
-		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, MappingFiles: get, Templates: get,
+		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, TracesetFiles: get, TracesetOwners: get, MappingFiles: get, Templates: get,
+		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Uploaded: get, MaxFiles: s.config.MaxFiles,
 		Gate: d.billing.Gate, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
 	}
 	books := &readapi.Billing{

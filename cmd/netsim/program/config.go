@@ -33,6 +33,8 @@ type Config struct {
 	S3AccessKey string `env:"NETSIM_S3_ACCESS_KEY,required"`
 	S3SecretKey string `env:"NETSIM_S3_SECRET_KEY,required"`
 
+	MountRoot string `env:"NETSIM_LIBRARY_MOUNT" envDefault:"/mnt/libraries"` // where simulators have the libraries; told by resolve
+
 	Issuer       string   `env:"NETSIM_OIDC_ISSUER,required"`
 	JWKS         string   `env:"NETSIM_OIDC_JWKS_URL,required"`
 	Audience     string   `env:"NETSIM_OIDC_AUDIENCE" envDefault:"netsim"`
@@ -49,7 +51,10 @@ type Config struct {
 	TraceRoutes      bool `env:"NETSIM_ENABLE_TRACE_ROUTES" envDefault:"true"`
 	SimulationDelete bool `env:"NETSIM_ENABLE_SIMULATION_DELETE" envDefault:"true"`
 
-	Workers        int           `env:"NETSIM_WORKERS" envDefault:"2"` // simulations at a time in this process
+	MaxFiles       int           `env:"NETSIM_MAX_FILES_PER_UPLOAD" envDefault:"100"`
+	UploadLife     time.Duration `env:"NETSIM_UPLOAD_LIFE" envDefault:"24h"`     // of an upload session and its links
+	UploadPatience time.Duration `env:"NETSIM_UPLOAD_PATIENCE" envDefault:"10s"` // for another upload of the same content
+	Workers        int           `env:"NETSIM_WORKERS" envDefault:"2"`           // simulations at a time in this process
 	MaxWrites      int           `env:"NETSIM_MAX_WRITES" envDefault:"4096"`
 	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000"` // records the projector may lag before writes are shed
 	VerdictTimeout time.Duration `env:"NETSIM_VERDICT_TIMEOUT" envDefault:"10s"`

@@ -112,8 +112,8 @@ POST /templates | 2.5
 GET /templates/{template_id} | 2.5
 POST /templates/{template_id}/clone | 2.5
 POST /topology/validate | 2.6
-GET /libraries | 2.7, not yet served
-GET /libraries/{id} | 2.7, not yet served
+GET /libraries | 2.7
+GET /libraries/{id} | 2.7
 GET /workspaces | D1 Workspaces, 2.8
 POST /workspaces | D1 Workspaces, 2.8
 GET /workspaces/{workspace_id} | D1 Workspaces, 2.8
@@ -159,20 +159,20 @@ DELETE C/mapping-file | 3.5 row 36, D2
 DELETE C/traceset | 3.5 row 37 (ours)
 POST C/clone | ours: what templates can, for any configuration
 GET C/diff | ours: what changed between two versions
-GET /tracesets | D2 Tracesets, not yet served
-POST /tracesets | D2 Tracesets, 6.2, not yet served
-POST /tracesets/upload-url | D2 Tracesets, 6.2, not yet served
-POST /tracesets/upload-url/complete | D2 Tracesets, 6.2, not yet served
-GET /tracesets/{id} | D2 Tracesets, not yet served
-DELETE /tracesets/{id} | D2 Tracesets, not yet served
-GET /tracesets/{id}/download | D2 Tracesets, not yet served
-POST /tracesets/{id}/promote | D2 Tracesets, not yet served
-GET /tracesets/{id}/resolve | D2 Tracesets, not yet served
-POST /tracesets/{id}/validate | D2 Tracesets, not yet served
+GET /tracesets | D2 Tracesets
+POST /tracesets | D2 Tracesets, 6.2
+POST /tracesets/upload-url | D2 Tracesets, 6.2
+POST /tracesets/upload-url/complete | D2 Tracesets, 6.2
+GET /tracesets/{id} | D2 Tracesets
+DELETE /tracesets/{id} | D2 Tracesets
+GET /tracesets/{id}/download | D2 Tracesets
+POST /tracesets/{id}/promote | D2 Tracesets
+GET /tracesets/{id}/resolve | D2 Tracesets
+POST /tracesets/{id}/validate | D2 Tracesets
 GET /mapping-files | D2 Mapping files
 GET /mapping-files/{mapping_file_id} | D2 Mapping files
 DELETE /mapping-files/{mapping_file_id} | D2 Mapping files
 GET /mapping-files/{mapping_file_id}/download | D2 Mapping files
-POST /mapping-files/upload-url | D2 Mapping files, not yet served
-POST /mapping-files/upload-url/complete | D2 Mapping files, not yet served
+POST /mapping-files/upload-url | D2 Mapping files
+POST /mapping-files/upload-url/complete | D2 Mapping files
 `

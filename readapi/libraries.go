@@ -1,0 +1,138 @@
+package readapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/auth"
+	"netsim/library"
+	"netsim/projections"
+)
+
+// maxMatches bounds what is said of a library at once: the tracesets that refer
+// to it, and the libraries whose hashes begin alike.
+const maxMatches = 100
+
+// ListLibraries implements GET /libraries (completions.md section 2.7).
+func (a *API) ListLibraries(ctx context.Context, r api.ListLibrariesRequestObject) (api.ListLibrariesResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	l, err := a.listing(caller, "libraries", asked{p.Limit, 20, p.Next, p.Cursor}, p.WorkspaceID, string(p.Scope))
+	if err != nil {
+		return nil, err
+	}
+	q, err := libraryQuery(caller, p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	q.Page, q.Scope = l.page, string(p.Scope)
+	if p.Scope == api.LibraryScopeGlobal {
+		q.Scope = commands.ScopePublic
+	}
+	rows, next, err := projections.ListLibraries(ctx, a.DB, q)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]api.LibraryItem, len(rows))
+	for i := range rows {
+		items[i] = a.libraryItem(&rows[i])
+	}
+	return api.ListLibraries200JSONResponse{Items: items, Pagination: l.pagination(len(items), next)}, nil
+}
+
+// GetLibrary implements GET /libraries/{id}, by id or by what the hash begins
+// with.
+func (a *API) GetLibrary(ctx context.Context, r api.GetLibraryRequestObject) (api.GetLibraryResponseObject, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q, err := libraryQuery(caller, r.Params.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	id, prefix := r.ID, ""
+	if !strings.HasPrefix(r.ID, events.LibraryPrefix+"_") {
+		id, prefix = "", r.ID
+	}
+	found, err := projections.FindLibraries(ctx, a.DB, q, id, prefix, maxMatches)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found) == 0:
+		return nil, missing("library", r.ID)
+	case len(found) > 1:
+		return choices(found, r.ID), nil
+	}
+	referring, err := projections.ListLibraryTracesets(ctx, a.DB, q, found[0].Hash, maxMatches)
+	if err != nil {
+		return nil, err
+	}
+	return a.library(&found[0], referring)
+}
+
+func libraryQuery(caller auth.Caller, workspace string) (projections.LibraryQuery, error) {
+	q := projections.LibraryQuery{AccountID: accountOf(caller), Workspace: workspace}
+	if workspace == "" {
+		return q, nil
+	}
+	return q, member(caller, workspace)
+}
+
+func choices(found []projections.Library, prefix string) api.GetLibrary300JSONResponse {
+	var r api.GetLibrary300JSONResponse
+	r.Error.Code = api.LibraryChoicesErrorCodeMULTIPLECHOICES
+	r.Error.Message = fmt.Sprintf("the hashes of %d libraries begin with %s", len(found), prefix)
+	for _, l := range found {
+		r.Matches = append(r.Matches, api.LibraryMatch{ID: l.ID, HashShort: l.Hash[:12]})
+	}
+	return r
+}
+
+func (a *API) libraryItem(l *projections.Library) api.LibraryItem {
+	item := api.LibraryItem{
+		ID: l.ID, Hash: l.Hash, HashShort: l.Hash[:12], Format: l.Format, Layout: api.LibraryLayout(l.Layout),
+		Scope: api.LibraryScope(l.Scope), TotalSize: l.TotalSize, ReferenceCount: l.References,
+		StorageURL: a.Storage.url(library.PrefixOf(l.ID)), WorkloadType: l.Family,
+	}
+	if l.Scope == commands.ScopePublic {
+		item.Scope = api.LibraryScopeGlobal
+	}
+	if l.Status == commands.TracesetReady {
+		item.RankCount = &l.RankCount
+	}
+	return item
+}
+
+func (a *API) library(l *projections.Library, referring []projections.Traceset) (api.GetLibrary200JSONResponse, error) {
+	item := a.libraryItem(l)
+	whole := api.GetLibrary200JSONResponse{
+		ID: item.ID, Hash: item.Hash, HashShort: item.HashShort, Format: item.Format, Layout: item.Layout,
+		Scope: item.Scope, TotalSize: item.TotalSize, ReferenceCount: item.ReferenceCount, RankCount: item.RankCount,
+		StorageURL: item.StorageURL, WorkloadType: item.WorkloadType, CreatedAt: timestamp(l.CreatedAt),
+		MetadataStatus: api.LibraryMetadataStatus(metadataStatus(l.Status)),
+	}
+	var files []events.TracesetFile
+	if err := json.Unmarshal([]byte(l.Files), &files); err != nil {
+		return whole, fmt.Errorf("the files of library %s: %w", l.ID, err)
+	}
+	whole.FileCount = int64(len(files))
+	if l.Layout == "prefix" {
+		whole.FileCount = l.FileCount
+	}
+	if i := first(files); i >= 0 {
+		whole.ContentType = files[i].ContentType
+	}
+	for _, t := range referring {
+		whole.Tracesets = append(whole.Tracesets, api.LibraryTraceset{ID: t.ID, Name: t.Name, WorkspaceID: t.WorkspaceID})
+	}
+	return whole, nil
+}

@@ -1,0 +1,142 @@
+package writeapi
+
+import (
+	"context"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/fault"
+	"netsim/simulator/design"
+)
+
+// TracesetFiles are the files of tracesets as reads show them, and the uses
+// that keep them.
+type TracesetFiles interface {
+	// TracesetDownload returns a download link for a file, "" for the first.
+	TracesetDownload(ctx context.Context, id, file string) (api.TracesetDownload, error)
+	// TracesetResolution returns where the files are; fault.Validation when
+	// there are none.
+	TracesetResolution(ctx context.Context, id string) (api.TracesetResolution, error)
+	// TracesetUse says whether a use is to be recorded, and in which workspace.
+	TracesetUse(ctx context.Context, id string) (workspace string, due bool, err error)
+}
+
+// TracesetOwners say who may change a traceset.
+type TracesetOwners interface {
+	// OwnTraceset returns the workspace of a traceset that the caller may
+	// change, and its upload when it is no more than that.
+	OwnTraceset(ctx context.Context, id string) (workspace, upload string, err error)
+	// TracesetView returns a traceset.
+	TracesetView(ctx context.Context, id string) (api.Traceset, error)
+}
+
+// maxWorkload bounds the stored text of workload metadata, in bytes
+// (completions.md section 6.2).
+const maxWorkload = 64 << 10
+
+// DeleteTraceset implements DELETE /tracesets/{id}. Of one that is its upload
+// the upload is aborted.
+func (a *API) DeleteTraceset(ctx context.Context, r api.DeleteTracesetRequestObject) (api.DeleteTracesetResponseObject, error) {
+	w, err := change(ctx, "DeleteTraceset", r.ID, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	workspace, upload, err := a.TracesetOwners.OwnTraceset(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	if upload != "" {
+		w.stream = upload
+		_, err = commands.Handle[commands.Upload](ctx, a.Commands, w.existing(workspace), w.origin,
+			commands.AbortUpload{ID: upload, Reason: commands.ReasonDeleted})
+	} else {
+		_, err = commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(workspace), w.origin,
+			commands.DeleteTraceset{ID: r.ID, Reason: "request"})
+	}
+	return api.DeleteTraceset204Response{}, err
+}
+
+// PromoteTraceset implements POST /tracesets/{id}/promote.
+func (a *API) PromoteTraceset(ctx context.Context, r api.PromoteTracesetRequestObject) (api.PromoteTracesetResponseObject, error) {
+	w, err := change(ctx, "PromoteTraceset", r.ID, r.Params.IdempotencyKey, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	cmd := commands.PromoteTraceset{ID: r.ID, Target: commands.ScopeTenant}
+	if r.Body != nil {
+		if cmd.Workload, err = workloadText(&r.Body.WorkloadMetadata); err != nil {
+			return nil, err
+		}
+		cmd.Description, cmd.Tags = r.Body.Description, r.Body.Tags
+		if r.Body.Target != "" {
+			cmd.Target = string(r.Body.Target)
+		}
+	}
+	workspace, upload, err := a.TracesetOwners.OwnTraceset(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	if upload != "" {
+		return nil, fault.New(fault.Conflict, "traceset %s is not uploaded, so it is not ready", r.ID)
+	}
+	result, err := commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(workspace), w.origin, cmd)
+	if err != nil {
+		return nil, err
+	}
+	t, err := a.TracesetOwners.TracesetView(ctx, r.ID)
+	return api.PromoteTraceset200JSONResponse{
+		ID: r.ID, Scope: t.Scope, PromotionApplied: result.Event != nil || result.Repeated,
+	}, err
+}
+
+// workloadText is how workload metadata are stored; "" when they say nothing.
+func workloadText(m *api.WorkloadMetadata) (string, error) {
+	text, err := design.Canonical(m)
+	switch {
+	case err != nil:
+		return "", err
+	case len(text) > maxWorkload:
+		return "", fault.New(fault.Validation, "workloadMetadata must be at most %d bytes, got %d", maxWorkload, len(text))
+	case text == "{}":
+		return "", nil
+	}
+	return text, nil
+}
+
+// GetTracesetDownload implements GET /tracesets/{id}/download.
+func (a *API) GetTracesetDownload(ctx context.Context, r api.GetTracesetDownloadRequestObject) (api.GetTracesetDownloadResponseObject, error) {
+	link, err := a.TracesetFiles.TracesetDownload(ctx, r.ID, r.Params.File)
+	if err != nil {
+		return nil, err
+	}
+	return api.GetTracesetDownload200JSONResponse(link), a.use(ctx, r.ID, "download")
+}
+
+// ResolveTraceset implements GET /tracesets/{id}/resolve. That there are no
+// files is told without a code (document 2).
+func (a *API) ResolveTraceset(ctx context.Context, r api.ResolveTracesetRequestObject) (api.ResolveTracesetResponseObject, error) {
+	resolved, err := a.TracesetFiles.TracesetResolution(ctx, r.ID)
+	if fault.Is(err, fault.Validation) {
+		var none api.ResolveTraceset400JSONResponse
+		none.Error.Message = err.Error()
+		return none, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return api.ResolveTraceset200JSONResponse(resolved), a.use(ctx, r.ID, "resolve")
+}
+
+// use records a use of a traceset, where that is due.
+func (a *API) use(ctx context.Context, id, what string) error {
+	w, err := change(ctx, "UseTraceset", id, "", nil)
+	if err != nil {
+		return err
+	}
+	workspace, due, err := a.TracesetFiles.TracesetUse(ctx, id)
+	if err != nil || !due {
+		return err
+	}
+	_, err = commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(workspace), w.origin, commands.UseTraceset{ID: id, Use: what})
+	return err
+}
