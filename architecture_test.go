@@ -34,11 +34,13 @@ func directions() map[string]set {
 		"internal/gather": {}, // many look-ups, few queries
 		"projections":     {"events", "commands", "fault", "internal/gather", "simulator/design"},
 		"writeapi":        handlers,
-		"readapi":         append(set{"projections", "infra/objects"}, handlers...),
+		"readapi":         append(set{"projections", "traces", "infra/objects", "library"}, handlers...),
 		"prices":          {"events", "commands", "fault", "rating"}, // the price list of a first start
 		"library":         {"events"},                                // where the files of tracesets are
 		"reactions":       append(set{"projections", "api/submission", "infra/objects", "library"}, domain...),
-		"runs":            append(set{"projections", "infra/objects"}, domain...),
+		"uploads":         append(set{"api", "projections", "infra/objects", "infra/postgres", "library"}, domain...),
+		"runs":            append(set{"projections", "traces", "infra/objects"}, domain...),
+		"traces":          append(set{"projections", "infra/objects", "library"}, domain...), // what tracesets hold
 
 		"api":          {},
 		"api/contract": {"api", "fault"},
@@ -65,7 +67,7 @@ func homes() map[string]set {
 		"github.com/IBM/sarama":         {"infra/journal", "infra/reactor", "bench"},
 		"github.com/ThreeDotsLabs/":     {"infra/reactor", "bench"},
 		"github.com/riverqueue/":        {"infra/jobs"},
-		"github.com/jackc/pgx/":         {"projections", "runs", "infra/", "cmd/", "bench", "internal/testworld"},
+		"github.com/jackc/pgx/":         {"projections", "runs", "traces", "infra/", "cmd/", "bench", "internal/testworld"},
 		"github.com/pressly/goose/":     {"infra/postgres"},
 		"github.com/aws/":               {"infra/objects", "infra/teststack"},
 		"github.com/coreos/go-oidc/":    {"infra/auth"},
@@ -77,7 +79,7 @@ func homes() map[string]set {
 		"go.opentelemetry.io/":          {"infra/telemetry"},
 		"github.com/alecthomas/kong":    {"cmd/"},
 		"github.com/caarlos0/env/":      {"cmd/"},
-		"github.com/klauspost/compress": {"simulator/", "runs"},
+		"github.com/klauspost/compress": {"simulator/", "runs", "traces"},
 		"google.golang.org/protobuf/":   {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":   {"commands", "rating", "projections", "prices", "reactions", "readapi"},
 		"github.com/google/uuid":        {"events", "commands", "infra/", "bench"},
@@ -106,6 +108,8 @@ func reach() (pure, never map[string]set) {
 		"readapi":   log,
 		"reactions": log,
 		"runs":      log,
+		"traces":    log,
+		"uploads":   log,
 	}
 	return pure, never
 }

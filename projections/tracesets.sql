@@ -33,4 +33,5 @@ CREATE INDEX tracesets_scope ON tracesets (scope, status, created_at DESC, id DE
 CREATE INDEX tracesets_account ON tracesets (account_id, scope, status, created_at DESC, id DESC) WHERE status <> 'deleted';
 CREATE INDEX tracesets_workspace ON tracesets (workspace_id, scope, status, created_at DESC, id DESC) WHERE status <> 'deleted';
 CREATE INDEX tracesets_place ON tracesets (workspace_id, account_id, scope, status, created_at DESC, id DESC) WHERE status <> 'deleted';
+CREATE INDEX tracesets_processing ON tracesets (id) WHERE status = 'processing';
 CREATE INDEX tracesets_expiry ON tracesets (expires_at) WHERE status <> 'deleted' AND expires_at IS NOT NULL;

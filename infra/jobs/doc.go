@@ -1,6 +1,6 @@
 // Package jobs runs long and timed work from a durable queue in PostgreSQL
-// (river, schema jobs): simulations, the nightly accrual of costs, and the
-// removal of what deleted simulations left behind.
+// (river, schema jobs): simulations, the reading of traces, the nightly accrual
+// of costs, and the removal of what deleted simulations left behind.
 //
 // # Who is alive
 //
@@ -31,5 +31,5 @@
 //
 // Work that is enqueued by a reaction and lost with PostgreSQL is derived
 // again: the reconciliation enqueues a run for every simulation that is to run
-// and has no job.
+// and has no job, and likewise for the tracesets that are to be read.
 package jobs

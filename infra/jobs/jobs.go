@@ -31,10 +31,18 @@ type Config struct {
 	Run func(ctx context.Context, simulation string) error
 	// Purge removes what a deleted simulation left behind.
 	Purge func(ctx context.Context, simulation string) error
+	// Extract reads what the files of a traceset hold.
+	Extract func(ctx context.Context, traceset string) error
 	// Accrue rates the costs of a day that has ended, YYYY-MM-DD.
 	Accrue func(ctx context.Context, day string) error
+	// ClearUpload removes what is staged of an upload that has ended.
+	ClearUpload func(ctx context.Context, upload string) error
+	// ExpireUploads ends the uploads that have expired.
+	ExpireUploads func(ctx context.Context) error
 	// Unfinished lists the simulations that are to run.
 	Unfinished func(ctx context.Context) ([]string, error)
+	// Processing lists the tracesets that are to be extracted.
+	Processing func(ctx context.Context) ([]string, error)
 
 	// Reconcile is the time between two reconciliations, 0 for 5 s.
 	Reconcile time.Duration
@@ -86,7 +94,7 @@ func openPool(ctx context.Context, url string, workers int) (*pgxpool.Pool, erro
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
 	}
-	c.MaxConns = int32(workers) + 6
+	c.MaxConns = int32(workers) + extractions + 6
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
 	for name, value := range map[string]string{
 		"application_name": "netsim-jobs", "timezone": "UTC", "synchronous_commit": "on",
@@ -135,6 +143,7 @@ func (j *Jobs) settings() *river.Config {
 	c.Queues = map[string]river.QueueConfig{
 		river.QueueDefault: {MaxWorkers: j.config.Workers},
 		queueHousekeeping:  {MaxWorkers: 1},
+		queueExtraction:    {MaxWorkers: extractions},
 	}
 	c.Workers = river.NewWorkers()
 	river.AddWorker(c.Workers, &worker[RunSimulation]{jobs: j, work: func(ctx context.Context, a RunSimulation) error {
@@ -143,12 +152,27 @@ func (j *Jobs) settings() *river.Config {
 	river.AddWorker(c.Workers, &worker[PurgeSimulation]{jobs: j, work: func(ctx context.Context, a PurgeSimulation) error {
 		return j.config.Purge(ctx, a.SimulationID)
 	}})
+	river.AddWorker(c.Workers, &worker[ExtractTraceset]{jobs: j, work: func(ctx context.Context, a ExtractTraceset) error {
+		return j.config.Extract(ctx, a.TracesetID)
+	}})
 	river.AddWorker(c.Workers, &worker[AccrueDay]{jobs: j, work: func(ctx context.Context, a AccrueDay) error {
 		return j.config.Accrue(ctx, a.Date)
 	}})
-	c.PeriodicJobs = []*river.PeriodicJob{river.NewPeriodicJob(daily{}, func() (river.JobArgs, *river.InsertOpts) {
-		return AccrueDay{Date: yesterday(j.config.Now())}, nil
-	}, &river.PeriodicJobOpts{RunOnStart: true})}
+	river.AddWorker(c.Workers, &worker[ClearUpload]{jobs: j, work: func(ctx context.Context, a ClearUpload) error {
+		return j.config.ClearUpload(ctx, a.UploadID)
+	}})
+	river.AddWorker(c.Workers, &worker[ExpireUploads]{jobs: j, work: func(ctx context.Context, _ ExpireUploads) error {
+		return j.config.ExpireUploads(ctx)
+	}})
+	atStart := &river.PeriodicJobOpts{RunOnStart: true}
+	c.PeriodicJobs = []*river.PeriodicJob{
+		river.NewPeriodicJob(daily{}, func() (river.JobArgs, *river.InsertOpts) {
+			return AccrueDay{Date: yesterday(j.config.Now())}, nil
+		}, atStart),
+		river.NewPeriodicJob(river.PeriodicInterval(expireEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return ExpireUploads{}, nil
+		}, atStart),
+	}
 	return c
 }
 
@@ -160,6 +184,19 @@ func (j *Jobs) EnqueueRun(ctx context.Context, simulation string) error {
 // EnqueuePurge has removed what a deleted simulation left behind.
 func (j *Jobs) EnqueuePurge(ctx context.Context, simulation string) error {
 	return j.enqueue(ctx, PurgeSimulation{SimulationID: simulation})
+}
+
+// EnqueueExtraction has the files of a traceset read.
+func (j *Jobs) EnqueueExtraction(ctx context.Context, traceset string) error {
+	return j.enqueue(ctx, ExtractTraceset{TracesetID: traceset})
+}
+
+// expireEvery is how often uploads are ended that have expired.
+const expireEvery = 5 * time.Minute
+
+// EnqueueClear has removed what is staged of an upload that has ended.
+func (j *Jobs) EnqueueClear(ctx context.Context, upload string) error {
+	return j.enqueue(ctx, ClearUpload{UploadID: upload})
 }
 
 // EnqueueAccrual has a day's costs rated, YYYY-MM-DD.

@@ -29,7 +29,11 @@ func config(url string) jobs.Config {
 		Purge:      func(context.Context, string) error { return nil },
 		Accrue:     func(context.Context, string) error { return nil },
 		Unfinished: func(context.Context) ([]string, error) { return nil, nil },
-		Reconcile:  20 * time.Millisecond,
+
+		ClearUpload:   func(context.Context, string) error { return nil },
+		ExpireUploads: func(context.Context) error { return nil },
+
+		Reconcile: 20 * time.Millisecond,
 	}
 }
 

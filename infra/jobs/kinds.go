@@ -11,6 +11,13 @@ import (
 // queueHousekeeping keeps short work from waiting behind simulations.
 const queueHousekeeping = "housekeeping"
 
+// queueExtraction keeps the reading of traces, which may be long, from keeping
+// anything else waiting.
+const queueExtraction = "extraction"
+
+// extractions is how many tracesets a process reads at a time.
+const extractions = 2
+
 // RunSimulation is the run of one simulation.
 type RunSimulation struct {
 	SimulationID string `json:"simulationId"`
@@ -20,6 +27,19 @@ type RunSimulation struct {
 type PurgeSimulation struct {
 	SimulationID string `json:"simulationId"`
 }
+
+// ExtractTraceset reads what the files of a traceset hold.
+type ExtractTraceset struct {
+	TracesetID string `json:"tracesetId"`
+}
+
+// ClearUpload removes what is staged of an upload that has ended.
+type ClearUpload struct {
+	UploadID string `json:"uploadId"`
+}
+
+// ExpireUploads ends the uploads that have expired.
+type ExpireUploads struct{}
 
 // AccrueDay rates the costs of a day.
 type AccrueDay struct {
@@ -33,13 +53,31 @@ func (RunSimulation) Kind() string { return "run_simulation" }
 func (PurgeSimulation) Kind() string { return "purge_simulation" }
 
 // Kind implements river.JobArgs.
+func (ClearUpload) Kind() string { return "clear_upload" }
+
+// Kind implements river.JobArgs.
+func (ExpireUploads) Kind() string { return "expire_uploads" }
+
+// Kind implements river.JobArgs.
+func (ExtractTraceset) Kind() string { return "extract_traceset" }
+
+// Kind implements river.JobArgs.
 func (AccrueDay) Kind() string { return "accrue_day" }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (RunSimulation) InsertOpts() river.InsertOpts { return once(river.QueueDefault) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
+func (ClearUpload) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (ExpireUploads) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
 func (PurgeSimulation) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (ExtractTraceset) InsertOpts() river.InsertOpts { return once(queueExtraction) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (AccrueDay) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }

@@ -57,11 +57,29 @@ func (j *Jobs) freeOrphans(ctx context.Context) (int64, error) {
 	return tag.RowsAffected(), nil
 }
 
-// enqueueMissing enqueues the simulations that are to run and have no job.
+// enqueueMissing enqueues the simulations that are to run and the tracesets that
+// are to be extracted, where they have no job.
 func (j *Jobs) enqueueMissing(ctx context.Context) error {
-	wanted, err := j.config.Unfinished(ctx)
+	err := j.enqueueOf(ctx, "simulations", j.config.Unfinished, "simulationId", func(id string) river.JobArgs {
+		return RunSimulation{SimulationID: id}
+	})
 	if err != nil {
-		return fmt.Errorf("list the simulations that are to run: %w", err)
+		return err
+	}
+	return j.enqueueOf(ctx, "tracesets", j.config.Processing, "tracesetId", func(id string) river.JobArgs {
+		return ExtractTraceset{TracesetID: id}
+	})
+}
+
+// enqueueOf enqueues the jobs about what is listed, where they are missing;
+// member is that of a job's arguments which has the id.
+func (j *Jobs) enqueueOf(ctx context.Context, what string, list func(context.Context) ([]string, error), member string, job func(id string) river.JobArgs) error {
+	if list == nil {
+		return nil
+	}
+	wanted, err := list(ctx)
+	if err != nil {
+		return fmt.Errorf("list the %s that need a job: %w", what, err)
 	}
 	if len(wanted) == 0 {
 		return nil
@@ -70,23 +88,23 @@ func (j *Jobs) enqueueMissing(ctx context.Context) error {
 		SELECT id FROM unnest($1::text[]) AS wanted (id)
 		WHERE NOT EXISTS (
 			SELECT FROM jobs.river_job j
-			WHERE j.kind = $2 AND j.args @> jsonb_build_object('simulationId', wanted.id)
+			WHERE j.kind = $2 AND j.args @> jsonb_build_object($3::text, wanted.id)
 			  AND j.state NOT IN ('completed', 'cancelled', 'discarded'))`,
-		wanted, RunSimulation{}.Kind())
+		wanted, job("").Kind(), member)
 	if err != nil {
-		return fmt.Errorf("look for simulations without a job: %w", err)
+		return fmt.Errorf("look for %s without a job: %w", what, err)
 	}
 	missing, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(missing) == 0 {
 		return err
 	}
 	params := make([]river.InsertManyParams, len(missing))
-	for i, simulation := range missing {
-		params[i].Args = RunSimulation{SimulationID: simulation}
+	for i, id := range missing {
+		params[i].Args = job(id)
 	}
 	if _, err := j.client.InsertMany(ctx, params); err != nil {
-		return fmt.Errorf("enqueue the simulations without a job: %w", err)
+		return fmt.Errorf("enqueue the %s without a job: %w", what, err)
 	}
-	j.config.Log.InfoContext(ctx, "simulations without a job were enqueued", "simulations", len(missing))
+	j.config.Log.InfoContext(ctx, what+" without a job were enqueued", what, len(missing))
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"netsim/projections"
 	"netsim/reactions"
 	"netsim/runs"
+	"netsim/traces"
 )
 
 // domain is what the roles do, on the core.
@@ -23,6 +24,7 @@ type domain struct {
 	simple     *reactions.Simple
 	simulation *reactions.Simulation
 	workspace  *reactions.Workspace
+	traceset   *reactions.Traceset
 	runner     *runs.Runner
 	jobs       *jobs.Jobs
 }
@@ -36,9 +38,11 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		},
 		workspace: &reactions.Workspace{Commands: s.handler, DB: s.pool},
 	}
+	extractor := &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
 	settings := jobs.Config{
 		URL: s.config.Postgres, Log: s.log, Now: time.Now,
 		Run: d.runner.Run, Purge: d.runner.Purge, Accrue: d.accrue, Unfinished: d.runner.Unfinished,
+		Extract: extractor.Extract, Processing: extractor.Processing,
 	}
 	if s.config.has(RoleWorker) {
 		settings.Workers = s.config.Workers
@@ -46,6 +50,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	if d.jobs, err = jobs.Open(ctx, settings); err != nil {
 		return nil, err
 	}
+	d.traceset = &reactions.Traceset{EnqueueExtraction: d.jobs.EnqueueExtraction}
 	d.simple = &reactions.Simple{Commands: s.handler, Objects: s.objects, EnqueueRun: d.jobs.EnqueueRun}
 	d.simulation = &reactions.Simulation{
 		Commands: s.handler, DB: s.pool, Check: (&runs.Stage{DB: s.pool, Objects: s.objects}).Check,
@@ -100,6 +105,7 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	r.Handle("billing", d.billing.React, events.Simulations, events.Tracesets, events.Workspaces)
 	r.Handle("simple", d.simple.React, events.Simulations)
 	r.Handle("simulation", d.simulation.React, events.Simulations)
+	r.Handle("traceset", d.traceset.React, events.Tracesets)
 	r.Handle("workspace", d.workspace.React, events.Workspaces, events.Simulations)
 	return r, nil
 }

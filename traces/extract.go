@@ -1,0 +1,221 @@
+package traces
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/objects"
+	"netsim/projections"
+	"netsim/simulator/chakra"
+)
+
+// Extractor reads what the files of tracesets hold.
+type Extractor struct {
+	Commands *commands.Handler
+	DB       projections.Reader
+	Objects  *objects.Store
+	Limits   chakra.Limits // of each rank file
+}
+
+// Extract reads the files of a traceset that is processing and records what
+// they hold, or why they cannot be used. Any other traceset is left as it is.
+// The error may pass: to repeat Extract is right, however often.
+func (x *Extractor) Extract(ctx context.Context, id string) error {
+	t, err := projections.FindTraceset(ctx, x.DB, id)
+	if err != nil || t.Status != commands.TracesetProcessing {
+		return err
+	}
+	extracted, err := x.read(ctx, &t)
+	wrong := new(refusal)
+	switch {
+	case errors.As(err, &wrong):
+		return x.record(ctx, &t, commands.RefuseExtraction{
+			ID: id, Failed: events.TracesetMetadataFailed{Reason: wrong.Error(), File: wrong.file},
+		})
+	case fault.Is(err, fault.NotFound): // stored files do not come back
+		return x.record(ctx, &t, commands.RefuseExtraction{ID: id, Failed: events.TracesetMetadataFailed{Reason: err.Error()}})
+	case err != nil:
+		return fmt.Errorf("extract traceset %s: %w", id, err)
+	}
+	return x.record(ctx, &t, commands.RecordExtraction{ID: id, Extracted: extracted})
+}
+
+func (x *Extractor) record(ctx context.Context, t *projections.Traceset, c commands.Command[commands.Traceset]) error {
+	_, err := commands.Handle(ctx, x.Commands, commands.Target{Stream: t.ID, PartitionKey: t.WorkspaceID},
+		commands.Origin{Actor: actor, CommandID: events.DerivedUUID(t.ID, "extract").String()}, c)
+	return err
+}
+
+// actor is who the service acts as on its own.
+const actor = "system"
+
+// maxProcessing bounds one answer of Processing; the next one has the rest.
+const maxProcessing = 10_000
+
+// Processing lists the tracesets whose files are to be read.
+func (x *Extractor) Processing(ctx context.Context) ([]string, error) {
+	rows, err := x.DB.Query(ctx, `SELECT id FROM tracesets WHERE status = 'processing' ORDER BY id LIMIT $1`, maxProcessing)
+	if err != nil {
+		return nil, fmt.Errorf("list the tracesets that are processing: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// read reads the files. What is wrong with them is a refusal.
+func (x *Extractor) read(ctx context.Context, t *projections.Traceset) (events.TracesetMetadataExtracted, error) {
+	found, err := x.unpack(ctx, t)
+	if err != nil {
+		return found, err
+	}
+	w, err := Open(ctx, x.Objects, t)
+	if err != nil {
+		return found, err
+	}
+	report, err := chakra.Inspect(w.Files, w.Groups, x.Limits)
+	if err != nil {
+		return found, err
+	}
+	for _, f := range report.Findings {
+		if !f.Warning {
+			return found, complaint(report, f)
+		}
+		found.Warnings = append(found.Warnings, f.String())
+	}
+	found.Warnings = found.Warnings[:min(len(found.Warnings), chakra.MaxFindings)]
+	found.RankCount = int64(len(w.Files))
+	if err := fitsDescription(t.Workload, found.RankCount); err != nil {
+		return found, err
+	}
+	found.Format = t.Format
+	if len(report.Traces) > 0 {
+		found.Format = report.Traces[0].Format
+	}
+	if found.Layout == "" {
+		for _, trace := range report.Traces {
+			found.Ranges = append(found.Ranges, events.RankRange{File: trace.File, Start: int64(trace.Rank), End: int64(trace.Rank)})
+		}
+	}
+	found.Summary, err = summarize(report.Traces, w.Groups)
+	return found, err
+}
+
+// complaint is the refusal for the first error of a report.
+func complaint(report *chakra.Report, first chakra.Finding) error {
+	file := first.File
+	first.File = "" // the refusal names it
+	if more := report.Errors - 1; more > 0 {
+		return refuse(file, "%s; there are %d more errors", first.String(), more)
+	}
+	return refuse(file, "%s", first.String())
+}
+
+// unpack puts all files of a traceset with archives into its library's folder,
+// and makes it one of that layout. A traceset without archives stays as it is.
+func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events.TracesetMetadataExtracted, error) {
+	var found events.TracesetMetadataExtracted
+	files, err := filesOf(t)
+	if err != nil {
+		return found, err
+	}
+	u := &unpacking{store: x.Objects, folder: Folder(t.LibraryHash), names: map[string]bool{}, ranks: map[string]*events.RankRange{}}
+	var others []events.TracesetFile
+	archives := 0
+	for _, f := range files {
+		is, err := x.unpackFile(ctx, u, f)
+		if err != nil {
+			return found, err
+		}
+		if is {
+			archives++
+		} else {
+			others = append(others, f)
+		}
+	}
+	if archives == 0 {
+		return found, nil
+	}
+	for _, f := range others {
+		rank, err := chakra.RankOf(f.Name)
+		switch {
+		case f.Role != Primary:
+		case err != nil:
+			return found, refuse(f.Name, "the file is neither a rank file, rank_<n>.chakra.json or <prefix>.<n>.et, nor an archive of them")
+		default:
+			u.hold(f.Name, int64(rank))
+		}
+		if err := u.copy(ctx, f); err != nil {
+			return found, err
+		}
+	}
+	t.Layout = LayoutFolder
+	found.Layout, found.FileCount, found.Warnings = LayoutFolder, int64(len(u.names)), u.warnings
+	for _, r := range u.ranks {
+		found.Ranges = append(found.Ranges, *r)
+	}
+	slices.SortFunc(found.Ranges, func(a, b events.RankRange) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.File, b.File))
+	})
+	return found, nil
+}
+
+// unpackFile unpacks a file if it is an archive.
+func (x *Extractor) unpackFile(ctx context.Context, u *unpacking, f events.TracesetFile) (is bool, err error) {
+	if _, err := chakra.RankOf(f.Name); err == nil || f.Role != Primary {
+		return false, nil
+	}
+	body, err := get(ctx, x.Objects, f)
+	if err != nil {
+		return false, err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	a, err := openArchive(f.Name, body)
+	if err != nil || a == nil {
+		return false, err
+	}
+	return true, u.archive(ctx, a)
+}
+
+// fitsDescription refuses workload metadata that speak of another number of
+// ranks.
+func fitsDescription(text string, ranks int64) error {
+	if text == "" {
+		return nil
+	}
+	var described struct {
+		Shape       struct{ RankCount *int64 }
+		Parallelism struct{ DP, TP, SP, EP, PP *int64 }
+	}
+	if err := json.Unmarshal([]byte(text), &described); err != nil {
+		return fmt.Errorf("read the workload metadata: %w", err)
+	}
+	if n := described.Shape.RankCount; n != nil && *n != ranks {
+		return refuse("", "workloadMetadata.shape.rankCount is %d, and the files have %d ranks", *n, ranks)
+	}
+	p := described.Parallelism
+	product, given := int64(1), false
+	for _, degree := range []*int64{p.DP, p.TP, p.SP, p.EP, p.PP} {
+		if degree == nil {
+			continue
+		}
+		given = true
+		if *degree < 1 || product > maxProduct / *degree {
+			return refuse("", "the product of workloadMetadata.parallelism is out of range, and the files have %d ranks", ranks)
+		}
+		product *= *degree
+	}
+	if given && product != ranks {
+		return refuse("", "the product of dp, tp, sp, ep and pp of workloadMetadata.parallelism is %d, and the files have %d ranks", product, ranks)
+	}
+	return nil
+}
+
+const maxProduct = 1 << 53

@@ -1,0 +1,155 @@
+package traces
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/objects"
+	"netsim/library"
+	"netsim/projections"
+	"netsim/simulator/chakra"
+)
+
+// The layouts of a library.
+const (
+	LayoutFiles  = "cas"    // each file under a key of its content
+	LayoutFolder = "prefix" // every file in the folder of Folder
+)
+
+// The roles of a file.
+const (
+	Primary    = "primary"    // of ranks
+	Supporting = "supporting" // everything else
+)
+
+// groupsFile is the supporting file that names the process groups.
+const groupsFile = "comm_groups.json"
+
+// Folder is where the files of a library with the layout prefix are.
+func Folder(hash string) string { return library.Prefix(hash) + "files/" }
+
+// Workload is the files of a traceset's ranks, as chakra.Inspect takes them.
+type Workload struct {
+	Files  []chakra.File
+	Groups chakra.Groups // nil when the traceset defines none
+}
+
+// Open lists the files of a traceset, whose content it does not read but for
+// the process groups. The context is that of every file that is opened. A file
+// that is not stored is fault.NotFound; process groups that cannot be read are
+// fault.Unprocessable.
+func Open(ctx context.Context, store *objects.Store, t *projections.Traceset) (Workload, error) {
+	files, err := filesOf(t)
+	if err != nil {
+		return Workload{}, err
+	}
+	if t.Layout == LayoutFolder {
+		if files, err = unpacked(ctx, store, t); err != nil {
+			return Workload{}, err
+		}
+	}
+	var w Workload
+	for _, f := range files {
+		switch {
+		case f.Name == groupsFile:
+			if w.Groups, err = readGroups(ctx, store, f); err != nil {
+				return w, err
+			}
+		case f.Role == Primary:
+			w.Files = append(w.Files, chakra.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return get(ctx, store, f) }})
+		}
+	}
+	return w, nil
+}
+
+// filesOf are the files of a traceset as they were uploaded.
+func filesOf(t *projections.Traceset) ([]events.TracesetFile, error) {
+	var files []events.TracesetFile
+	if err := json.Unmarshal([]byte(t.Files), &files); err != nil {
+		return nil, fmt.Errorf("read the files of traceset %s: %w", t.ID, err)
+	}
+	return files, nil
+}
+
+// unpacked are the files in a library's folder. Those with a rank's name are
+// its rank files.
+func unpacked(ctx context.Context, store *objects.Store, t *projections.Traceset) ([]events.TracesetFile, error) {
+	folder := Folder(t.LibraryHash)
+	var files []events.TracesetFile
+	for info, err := range store.List(ctx, folder) {
+		if err != nil {
+			return nil, err
+		}
+		f := events.TracesetFile{Name: strings.TrimPrefix(info.Key, folder), Size: info.Size, Role: Supporting, ObjectKey: info.Key}
+		if _, err := chakra.RankOf(f.Name); err == nil {
+			f.Role = Primary
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+func readGroups(ctx context.Context, store *objects.Store, f events.TracesetFile) (chakra.Groups, error) {
+	body, err := get(ctx, store, f)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	watched := &watcher{r: body}
+	groups, err := chakra.ReadGroups(watched)
+	switch {
+	case watched.err != nil:
+		return nil, fmt.Errorf("read %s: %w", f.ObjectKey, watched.err)
+	case err != nil:
+		return nil, refuse(f.Name, "%s", err.Error())
+	}
+	return groups, nil
+}
+
+func get(ctx context.Context, store *objects.Store, f events.TracesetFile) (io.ReadCloser, error) {
+	body, _, err := store.Get(ctx, f.ObjectKey)
+	if fault.Is(err, fault.NotFound) {
+		return nil, fault.New(fault.NotFound, "file %s of the traceset is not stored", f.Name)
+	}
+	return body, err
+}
+
+// watcher keeps what reading failed with, which tells a store that fails from
+// content that cannot be read.
+type watcher struct {
+	r   io.Reader
+	n   int64
+	err error // never io.EOF
+}
+
+func (w *watcher) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.n += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.err = err
+	}
+	return n, err
+}
+
+// refusal is why a traceset's files cannot be used.
+type refusal struct{ file, reason string }
+
+func (r *refusal) Error() string {
+	if r.file == "" {
+		return r.reason
+	}
+	return r.file + ": " + r.reason
+}
+
+// Unwrap makes a refusal fault.Unprocessable.
+func (r *refusal) Unwrap() error { return fault.New(fault.Unprocessable, "%s", r.reason) }
+
+func refuse(file, format string, args ...any) error {
+	return &refusal{file, fmt.Sprintf(format, args...)}
+}
