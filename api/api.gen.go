@@ -10,10 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/oapi-codegen/runtime"
+	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
 // Defines values for AllowedInContainerContainerType.
@@ -694,6 +696,21 @@ func (e LogLevel) Valid() bool {
 	case LogLevelInfo:
 		return true
 	case LogLevelWarn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MappingFileUploadSessionChecksumAlgorithm.
+const (
+	MappingFileUploadSessionChecksumAlgorithmCrc64Nvme MappingFileUploadSessionChecksumAlgorithm = "crc64nvme"
+)
+
+// Valid indicates whether the value is a known member of the MappingFileUploadSessionChecksumAlgorithm enum.
+func (e MappingFileUploadSessionChecksumAlgorithm) Valid() bool {
+	switch e {
+	case MappingFileUploadSessionChecksumAlgorithmCrc64Nvme:
 		return true
 	default:
 		return false
@@ -1408,6 +1425,21 @@ func (e TracesetStatus) Valid() bool {
 	case TracesetStatusUploadFailed:
 		return true
 	case TracesetStatusUploading:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TracesetUploadSessionChecksumAlgorithm.
+const (
+	TracesetUploadSessionChecksumAlgorithmSHA256 TracesetUploadSessionChecksumAlgorithm = "SHA256"
+)
+
+// Valid indicates whether the value is a known member of the TracesetUploadSessionChecksumAlgorithm enum.
+func (e TracesetUploadSessionChecksumAlgorithm) Valid() bool {
+	switch e {
+	case TracesetUploadSessionChecksumAlgorithmSHA256:
 		return true
 	default:
 		return false
@@ -2826,6 +2858,39 @@ type MappingFileReference struct {
 	Name    string        `json:"name"`
 }
 
+// MappingFileUpload defines model for MappingFileUpload.
+type MappingFileUpload struct {
+	Description Description `json:"description,omitempty,omitzero"`
+
+	// Name One path segment.
+	Name UploadFileName `json:"name,omitempty,omitzero"`
+
+	// SizeBytes The most bytes that the file may have.
+	SizeBytes int64 `json:"sizeBytes"`
+
+	// WorkspaceID Examples: workspace_01kahcfv4ge3brkm7f0v3x2m8p
+	WorkspaceID string `json:"workspaceId"`
+}
+
+// MappingFileUploadCompletion defines model for MappingFileUploadCompletion.
+type MappingFileUploadCompletion struct {
+	Parts    []UploadedPart `json:"parts"`
+	UploadID UploadID       `json:"uploadId"`
+}
+
+// MappingFileUploadSession defines model for MappingFileUploadSession.
+type MappingFileUploadSession struct {
+	ChecksumAlgorithm MappingFileUploadSessionChecksumAlgorithm `json:"checksumAlgorithm"`
+
+	// ExpiresAt RFC 3339, UTC, with milliseconds and `Z`.
+	ExpiresAt Timestamp  `json:"expiresAt"`
+	Parts     []PartLink `json:"parts"`
+	UploadID  UploadID   `json:"uploadId"`
+}
+
+// MappingFileUploadSessionChecksumAlgorithm defines model for MappingFileUploadSession.ChecksumAlgorithm.
+type MappingFileUploadSessionChecksumAlgorithm string
+
 // MembersSchema defines model for MembersSchema.
 type MembersSchema struct {
 	Description string `json:"description"`
@@ -2933,6 +2998,14 @@ type ParameterSchema = json.RawMessage
 //
 // Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
 type Params = json.RawMessage
+
+// PartLink defines model for PartLink.
+type PartLink struct {
+	PartNumber int64 `json:"partNumber"`
+
+	// URL Where to PUT the part. It needs no token.
+	URL string `json:"url"`
+}
 
 // PatchOperation An operation of RFC 6902.
 type PatchOperation struct {
@@ -3401,6 +3474,9 @@ type SwitchBandwidth struct {
 	SwitchingCapacityUnit string  `json:"switchingCapacityUnit"`
 }
 
+// TTLDays Days from the last use after which a traceset expires.
+type TTLDays = int64
+
 // Tags defines model for Tags.
 type Tags = []string
 
@@ -3684,6 +3760,22 @@ type TracesetFile struct {
 // TracesetFileMetadataStatus defines model for TracesetFile.MetadataStatus.
 type TracesetFileMetadataStatus string
 
+// TracesetForm The parts of a form, in any order.
+type TracesetForm struct {
+	Description Description `json:"description,omitempty,omitzero"`
+
+	// File A file, with its name. It is `primary` when that is the name of a rank's trace or of an archive, else `supporting`.
+	File []openapi_types.File `json:"file"`
+	Name DisplayName          `json:"name,omitempty,omitzero"`
+	Tags Tags                 `json:"tags,omitempty,omitzero"`
+
+	// TTLDays Days from the last use after which a traceset expires.
+	TTLDays TTLDays `json:"ttlDays,omitempty,omitzero"`
+
+	// WorkloadMetadata What is known about the workload; at most 64 KiB.
+	WorkloadMetadata WorkloadMetadata `json:"workloadMetadata,omitempty,omitzero"`
+}
+
 // TracesetID defines model for TracesetId.
 type TracesetID = string
 
@@ -3768,6 +3860,46 @@ type TracesetScope string
 // TracesetStatus defines model for TracesetStatus.
 type TracesetStatus string
 
+// TracesetUpload defines model for TracesetUpload.
+type TracesetUpload struct {
+	Description Description  `json:"description,omitempty,omitzero"`
+	Files       []UploadFile `json:"files"`
+	Name        DisplayName  `json:"name"`
+	Tags        Tags         `json:"tags,omitempty,omitzero"`
+
+	// TTLDays Days from the last use after which a traceset expires.
+	TTLDays TTLDays `json:"ttlDays,omitempty,omitzero"`
+
+	// WorkloadMetadata What is known about the workload; at most 64 KiB.
+	WorkloadMetadata WorkloadMetadata `json:"workloadMetadata,omitempty,omitzero"`
+	WorkspaceID      WorkspaceID      `json:"workspaceId,omitempty,omitzero"`
+}
+
+// TracesetUploadCompletion defines model for TracesetUploadCompletion.
+type TracesetUploadCompletion struct {
+	Files    []UploadedFile `json:"files"`
+	UploadID UploadID       `json:"uploadId"`
+}
+
+// TracesetUploadSession defines model for TracesetUploadSession.
+type TracesetUploadSession struct {
+	ChecksumAlgorithm TracesetUploadSessionChecksumAlgorithm `json:"checksumAlgorithm"`
+
+	// ExpiresAt RFC 3339, UTC, with milliseconds and `Z`.
+	ExpiresAt Timestamp         `json:"expiresAt"`
+	Files     []UploadFileLinks `json:"files"`
+	UploadID  UploadID          `json:"uploadId"`
+}
+
+// TracesetUploadSessionChecksumAlgorithm defines model for TracesetUploadSession.ChecksumAlgorithm.
+type TracesetUploadSessionChecksumAlgorithm string
+
+// UploadFileLinks defines model for TracesetUploadSession.files.
+type UploadFileLinks struct {
+	Name  string     `json:"name"`
+	Parts []PartLink `json:"parts"`
+}
+
 // TracesetValidation defines model for TracesetValidation.
 type TracesetValidation struct {
 	Checks []TracesetCheck `json:"checks"`
@@ -3783,8 +3915,40 @@ type TracesetValidationRequest struct {
 // Unreadiness What fails; `error` alone where it is the verification of the token.
 type Unreadiness = Readiness
 
+// UploadFile defines model for UploadFile.
+type UploadFile struct {
+	ContentType string `json:"contentType,omitempty,omitzero"`
+
+	// Name One path segment.
+	Name UploadFileName `json:"name"`
+
+	// Role `primary` for the traces of ranks, `supporting` for everything else.
+	Role UploadRole `json:"role,omitempty,omitzero"`
+
+	// Size Bytes.
+	Size int64 `json:"size"`
+}
+
+// UploadFileName One path segment.
+type UploadFileName = string
+
+// UploadID defines model for UploadId.
+type UploadID = string
+
 // UploadRole `primary` for the traces of ranks, `supporting` for everything else.
 type UploadRole string
+
+// UploadedFile defines model for UploadedFile.
+type UploadedFile struct {
+	Name  string         `json:"name"`
+	Parts []UploadedPart `json:"parts"`
+}
+
+// UploadedPart defines model for UploadedPart.
+type UploadedPart struct {
+	Etag       string `json:"etag"`
+	PartNumber int64  `json:"partNumber"`
+}
 
 // ValidationReport defines model for ValidationReport.
 type ValidationReport struct {
@@ -4635,6 +4799,22 @@ type ListMappingFilesParams struct {
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
+// OpenMappingFileUploadParams defines parameters for OpenMappingFileUpload.
+type OpenMappingFileUploadParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// CompleteMappingFileUploadParams defines parameters for CompleteMappingFileUpload.
+type CompleteMappingFileUploadParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
 // GetMappingFileParams defines parameters for GetMappingFile.
 type GetMappingFileParams struct {
 	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
@@ -4868,6 +5048,33 @@ type ListTracesetsParams struct {
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
+// UploadTracesetParams defines parameters for UploadTraceset.
+type UploadTracesetParams struct {
+	// WorkspaceID Where the traceset is to be.
+	WorkspaceID WorkspaceID `form:"workspaceId" json:"workspaceId"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// OpenTracesetUploadParams defines parameters for OpenTracesetUpload.
+type OpenTracesetUploadParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// CompleteTracesetUploadParams defines parameters for CompleteTracesetUpload.
+type CompleteTracesetUploadParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
 // GetTracesetDownloadParams defines parameters for GetTracesetDownload.
 type GetTracesetDownloadParams struct {
 	// File One of the traceset's files; the primary one of the lowest rank when absent.
@@ -4993,6 +5200,12 @@ type ChangeTopologyReferenceJSONRequestBody = TopologyReferenceChange
 // AttachTracesetJSONRequestBody defines body for AttachTraceset for application/json ContentType.
 type AttachTracesetJSONRequestBody = TracesetAttachment
 
+// OpenMappingFileUploadJSONRequestBody defines body for OpenMappingFileUpload for application/json ContentType.
+type OpenMappingFileUploadJSONRequestBody = MappingFileUpload
+
+// CompleteMappingFileUploadJSONRequestBody defines body for CompleteMappingFileUpload for application/json ContentType.
+type CompleteMappingFileUploadJSONRequestBody = MappingFileUploadCompletion
+
 // SubmitSimpleJSONRequestBody defines body for SubmitSimple for application/json ContentType.
 type SubmitSimpleJSONRequestBody = SimpleSubmission
 
@@ -5010,6 +5223,15 @@ type CloneTemplateJSONRequestBody = TemplateClone
 
 // ValidateTopologyJSONRequestBody defines body for ValidateTopology for application/json ContentType.
 type ValidateTopologyJSONRequestBody = TopologyDocument
+
+// UploadTracesetMultipartRequestBody defines body for UploadTraceset for multipart/form-data ContentType.
+type UploadTracesetMultipartRequestBody = TracesetForm
+
+// OpenTracesetUploadJSONRequestBody defines body for OpenTracesetUpload for application/json ContentType.
+type OpenTracesetUploadJSONRequestBody = TracesetUpload
+
+// CompleteTracesetUploadJSONRequestBody defines body for CompleteTracesetUpload for application/json ContentType.
+type CompleteTracesetUploadJSONRequestBody = TracesetUploadCompletion
 
 // PromoteTracesetJSONRequestBody defines body for PromoteTraceset for application/json ContentType.
 type PromoteTracesetJSONRequestBody = TracesetPromotion
@@ -5190,6 +5412,12 @@ type ServerInterface interface {
 	// ListMappingFiles List the mapping files of a workspace
 	// (GET /api/v1/mapping-files)
 	ListMappingFiles(w http.ResponseWriter, r *http.Request, params ListMappingFilesParams)
+	// OpenMappingFileUpload Start the upload of a mapping file
+	// (POST /api/v1/mapping-files/upload-url)
+	OpenMappingFileUpload(w http.ResponseWriter, r *http.Request, params OpenMappingFileUploadParams)
+	// CompleteMappingFileUpload Finish the upload of a mapping file
+	// (POST /api/v1/mapping-files/upload-url/complete)
+	CompleteMappingFileUpload(w http.ResponseWriter, r *http.Request, params CompleteMappingFileUploadParams)
 	// DeleteMappingFile Delete a mapping file
 	// (DELETE /api/v1/mapping-files/{mapping_file_id})
 	DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID)
@@ -5262,6 +5490,15 @@ type ServerInterface interface {
 	// ListTracesets List tracesets
 	// (GET /api/v1/tracesets)
 	ListTracesets(w http.ResponseWriter, r *http.Request, params ListTracesetsParams)
+	// UploadTraceset Upload a small traceset
+	// (POST /api/v1/tracesets)
+	UploadTraceset(w http.ResponseWriter, r *http.Request, params UploadTracesetParams)
+	// OpenTracesetUpload Start the upload of a traceset in parts
+	// (POST /api/v1/tracesets/upload-url)
+	OpenTracesetUpload(w http.ResponseWriter, r *http.Request, params OpenTracesetUploadParams)
+	// CompleteTracesetUpload Finish the upload of a traceset
+	// (POST /api/v1/tracesets/upload-url/complete)
+	CompleteTracesetUpload(w http.ResponseWriter, r *http.Request, params CompleteTracesetUploadParams)
 	// DeleteTraceset Delete a traceset
 	// (DELETE /api/v1/tracesets/{id})
 	DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID)
@@ -5628,6 +5865,18 @@ func (_ Unimplemented) ListMappingFiles(w http.ResponseWriter, r *http.Request, 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// OpenMappingFileUpload Start the upload of a mapping file
+// (POST /api/v1/mapping-files/upload-url)
+func (_ Unimplemented) OpenMappingFileUpload(w http.ResponseWriter, r *http.Request, params OpenMappingFileUploadParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CompleteMappingFileUpload Finish the upload of a mapping file
+// (POST /api/v1/mapping-files/upload-url/complete)
+func (_ Unimplemented) CompleteMappingFileUpload(w http.ResponseWriter, r *http.Request, params CompleteMappingFileUploadParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // DeleteMappingFile Delete a mapping file
 // (DELETE /api/v1/mapping-files/{mapping_file_id})
 func (_ Unimplemented) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID) {
@@ -5769,6 +6018,24 @@ func (_ Unimplemented) ValidateTopology(w http.ResponseWriter, r *http.Request) 
 // ListTracesets List tracesets
 // (GET /api/v1/tracesets)
 func (_ Unimplemented) ListTracesets(w http.ResponseWriter, r *http.Request, params ListTracesetsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// UploadTraceset Upload a small traceset
+// (POST /api/v1/tracesets)
+func (_ Unimplemented) UploadTraceset(w http.ResponseWriter, r *http.Request, params UploadTracesetParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// OpenTracesetUpload Start the upload of a traceset in parts
+// (POST /api/v1/tracesets/upload-url)
+func (_ Unimplemented) OpenTracesetUpload(w http.ResponseWriter, r *http.Request, params OpenTracesetUploadParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CompleteTracesetUpload Finish the upload of a traceset
+// (POST /api/v1/tracesets/upload-url/complete)
+func (_ Unimplemented) CompleteTracesetUpload(w http.ResponseWriter, r *http.Request, params CompleteTracesetUploadParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -9685,6 +9952,88 @@ func (siw *ServerInterfaceWrapper) ListMappingFiles(w http.ResponseWriter, r *ht
 	handler.ServeHTTP(w, r)
 }
 
+// OpenMappingFileUpload operation middleware
+func (siw *ServerInterfaceWrapper) OpenMappingFileUpload(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params OpenMappingFileUploadParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.OpenMappingFileUpload(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CompleteMappingFileUpload operation middleware
+func (siw *ServerInterfaceWrapper) CompleteMappingFileUpload(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CompleteMappingFileUploadParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CompleteMappingFileUpload(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // DeleteMappingFile operation middleware
 func (siw *ServerInterfaceWrapper) DeleteMappingFile(w http.ResponseWriter, r *http.Request) {
 
@@ -11022,6 +11371,142 @@ func (siw *ServerInterfaceWrapper) ListTracesets(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// UploadTraceset operation middleware
+func (siw *ServerInterfaceWrapper) UploadTraceset(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UploadTracesetParams
+
+	// ------------- Required query parameter "workspaceId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "workspaceId", r.URL.Query(), &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceId", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UploadTraceset(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// OpenTracesetUpload operation middleware
+func (siw *ServerInterfaceWrapper) OpenTracesetUpload(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params OpenTracesetUploadParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.OpenTracesetUpload(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CompleteTracesetUpload operation middleware
+func (siw *ServerInterfaceWrapper) CompleteTracesetUpload(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CompleteTracesetUploadParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CompleteTracesetUpload(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // DeleteTraceset operation middleware
 func (siw *ServerInterfaceWrapper) DeleteTraceset(w http.ResponseWriter, r *http.Request) {
 
@@ -11876,6 +12361,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/v1/mapping-files/{mapping_file_id}/download", wrapper.GetMappingFileDownload)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/mapping-files/upload-url", wrapper.OpenMappingFileUpload)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/mapping-files/upload-url/complete", wrapper.CompleteMappingFileUpload)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/models", wrapper.ListModels)
 	})
 	r.Group(func(r chi.Router) {
@@ -11939,6 +12430,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/v1/tracesets", wrapper.ListTracesets)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/tracesets", wrapper.UploadTraceset)
+	})
+	r.Group(func(r chi.Router) {
 		r.Delete(options.BaseURL+"/api/v1/tracesets/{id}", wrapper.DeleteTraceset)
 	})
 	r.Group(func(r chi.Router) {
@@ -11955,6 +12449,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/api/v1/tracesets/{id}/validate", wrapper.ValidateTraceset)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/tracesets/upload-url", wrapper.OpenTracesetUpload)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/tracesets/upload-url/complete", wrapper.CompleteTracesetUpload)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/workspaces", wrapper.ListWorkspaces)
@@ -13575,6 +14075,84 @@ func (response ListMappingFiles200JSONResponse) VisitListMappingFilesResponse(w 
 	return err
 }
 
+type OpenMappingFileUploadRequestObject struct {
+	Params OpenMappingFileUploadParams
+	Body   *OpenMappingFileUploadJSONRequestBody
+}
+
+type OpenMappingFileUploadResponseObject interface {
+	VisitOpenMappingFileUploadResponse(w http.ResponseWriter) error
+}
+
+type OpenMappingFileUpload200JSONResponse MappingFileUploadSession
+
+func (response OpenMappingFileUpload200JSONResponse) VisitOpenMappingFileUploadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompleteMappingFileUploadRequestObject struct {
+	Params CompleteMappingFileUploadParams
+	Body   *CompleteMappingFileUploadJSONRequestBody
+}
+
+type CompleteMappingFileUploadResponseObject interface {
+	VisitCompleteMappingFileUploadResponse(w http.ResponseWriter) error
+}
+
+type CompleteMappingFileUpload200ResponseHeaders struct {
+	ETag string
+}
+
+type CompleteMappingFileUpload200JSONResponse struct {
+	Body    MappingFile
+	Headers CompleteMappingFileUpload200ResponseHeaders
+}
+
+func (response CompleteMappingFileUpload200JSONResponse) VisitCompleteMappingFileUploadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompleteMappingFileUpload201ResponseHeaders struct {
+	ETag     string
+	Location string
+}
+
+type CompleteMappingFileUpload201JSONResponse struct {
+	Body    MappingFile
+	Headers CompleteMappingFileUpload201ResponseHeaders
+}
+
+func (response CompleteMappingFileUpload201JSONResponse) VisitCompleteMappingFileUploadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteMappingFileRequestObject struct {
 	MappingFileID MappingFileID `json:"mapping_file_id"`
 }
@@ -14202,6 +14780,119 @@ func (response ListTracesets200JSONResponse) VisitListTracesetsResponse(w http.R
 	return err
 }
 
+type UploadTracesetRequestObject struct {
+	Params UploadTracesetParams
+	Body   *multipart.Reader
+}
+
+type UploadTracesetResponseObject interface {
+	VisitUploadTracesetResponse(w http.ResponseWriter) error
+}
+
+type UploadTraceset200JSONResponse Traceset
+
+func (response UploadTraceset200JSONResponse) VisitUploadTracesetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UploadTraceset201ResponseHeaders struct {
+	Location string
+}
+
+type UploadTraceset201JSONResponse struct {
+	Body    Traceset
+	Headers UploadTraceset201ResponseHeaders
+}
+
+func (response UploadTraceset201JSONResponse) VisitUploadTracesetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OpenTracesetUploadRequestObject struct {
+	Params OpenTracesetUploadParams
+	Body   *OpenTracesetUploadJSONRequestBody
+}
+
+type OpenTracesetUploadResponseObject interface {
+	VisitOpenTracesetUploadResponse(w http.ResponseWriter) error
+}
+
+type OpenTracesetUpload200JSONResponse TracesetUploadSession
+
+func (response OpenTracesetUpload200JSONResponse) VisitOpenTracesetUploadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompleteTracesetUploadRequestObject struct {
+	Params CompleteTracesetUploadParams
+	Body   *CompleteTracesetUploadJSONRequestBody
+}
+
+type CompleteTracesetUploadResponseObject interface {
+	VisitCompleteTracesetUploadResponse(w http.ResponseWriter) error
+}
+
+type CompleteTracesetUpload200JSONResponse Traceset
+
+func (response CompleteTracesetUpload200JSONResponse) VisitCompleteTracesetUploadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompleteTracesetUpload201ResponseHeaders struct {
+	Location string
+}
+
+type CompleteTracesetUpload201JSONResponse struct {
+	Body    Traceset
+	Headers CompleteTracesetUpload201ResponseHeaders
+}
+
+func (response CompleteTracesetUpload201JSONResponse) VisitCompleteTracesetUploadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteTracesetRequestObject struct {
 	ID TracesetID `json:"id"`
 }
@@ -14704,6 +15395,12 @@ type StrictServerInterface interface {
 	// ListMappingFiles List the mapping files of a workspace
 	// (GET /api/v1/mapping-files)
 	ListMappingFiles(ctx context.Context, request ListMappingFilesRequestObject) (ListMappingFilesResponseObject, error)
+	// OpenMappingFileUpload Start the upload of a mapping file
+	// (POST /api/v1/mapping-files/upload-url)
+	OpenMappingFileUpload(ctx context.Context, request OpenMappingFileUploadRequestObject) (OpenMappingFileUploadResponseObject, error)
+	// CompleteMappingFileUpload Finish the upload of a mapping file
+	// (POST /api/v1/mapping-files/upload-url/complete)
+	CompleteMappingFileUpload(ctx context.Context, request CompleteMappingFileUploadRequestObject) (CompleteMappingFileUploadResponseObject, error)
 	// DeleteMappingFile Delete a mapping file
 	// (DELETE /api/v1/mapping-files/{mapping_file_id})
 	DeleteMappingFile(ctx context.Context, request DeleteMappingFileRequestObject) (DeleteMappingFileResponseObject, error)
@@ -14776,6 +15473,15 @@ type StrictServerInterface interface {
 	// ListTracesets List tracesets
 	// (GET /api/v1/tracesets)
 	ListTracesets(ctx context.Context, request ListTracesetsRequestObject) (ListTracesetsResponseObject, error)
+	// UploadTraceset Upload a small traceset
+	// (POST /api/v1/tracesets)
+	UploadTraceset(ctx context.Context, request UploadTracesetRequestObject) (UploadTracesetResponseObject, error)
+	// OpenTracesetUpload Start the upload of a traceset in parts
+	// (POST /api/v1/tracesets/upload-url)
+	OpenTracesetUpload(ctx context.Context, request OpenTracesetUploadRequestObject) (OpenTracesetUploadResponseObject, error)
+	// CompleteTracesetUpload Finish the upload of a traceset
+	// (POST /api/v1/tracesets/upload-url/complete)
+	CompleteTracesetUpload(ctx context.Context, request CompleteTracesetUploadRequestObject) (CompleteTracesetUploadResponseObject, error)
 	// DeleteTraceset Delete a traceset
 	// (DELETE /api/v1/tracesets/{id})
 	DeleteTraceset(ctx context.Context, request DeleteTracesetRequestObject) (DeleteTracesetResponseObject, error)
@@ -16421,6 +17127,72 @@ func (sh *strictHandler) ListMappingFiles(w http.ResponseWriter, r *http.Request
 	}
 }
 
+// OpenMappingFileUpload operation middleware
+func (sh *strictHandler) OpenMappingFileUpload(w http.ResponseWriter, r *http.Request, params OpenMappingFileUploadParams) {
+	var request OpenMappingFileUploadRequestObject
+
+	request.Params = params
+
+	var body OpenMappingFileUploadJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.OpenMappingFileUpload(ctx, request.(OpenMappingFileUploadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "OpenMappingFileUpload")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(OpenMappingFileUploadResponseObject); ok {
+		if err := validResponse.VisitOpenMappingFileUploadResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CompleteMappingFileUpload operation middleware
+func (sh *strictHandler) CompleteMappingFileUpload(w http.ResponseWriter, r *http.Request, params CompleteMappingFileUploadParams) {
+	var request CompleteMappingFileUploadRequestObject
+
+	request.Params = params
+
+	var body CompleteMappingFileUploadJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CompleteMappingFileUpload(ctx, request.(CompleteMappingFileUploadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CompleteMappingFileUpload")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CompleteMappingFileUploadResponseObject); ok {
+		if err := validResponse.VisitCompleteMappingFileUploadResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // DeleteMappingFile operation middleware
 func (sh *strictHandler) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID) {
 	var request DeleteMappingFileRequestObject
@@ -17084,6 +17856,105 @@ func (sh *strictHandler) ListTracesets(w http.ResponseWriter, r *http.Request, p
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListTracesetsResponseObject); ok {
 		if err := validResponse.VisitListTracesetsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UploadTraceset operation middleware
+func (sh *strictHandler) UploadTraceset(w http.ResponseWriter, r *http.Request, params UploadTracesetParams) {
+	var request UploadTracesetRequestObject
+
+	request.Params = params
+
+	if reader, err := r.MultipartReader(); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode multipart body: %w", err))
+		return
+	} else {
+		request.Body = reader
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.UploadTraceset(ctx, request.(UploadTracesetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UploadTraceset")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(UploadTracesetResponseObject); ok {
+		if err := validResponse.VisitUploadTracesetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// OpenTracesetUpload operation middleware
+func (sh *strictHandler) OpenTracesetUpload(w http.ResponseWriter, r *http.Request, params OpenTracesetUploadParams) {
+	var request OpenTracesetUploadRequestObject
+
+	request.Params = params
+
+	var body OpenTracesetUploadJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.OpenTracesetUpload(ctx, request.(OpenTracesetUploadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "OpenTracesetUpload")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(OpenTracesetUploadResponseObject); ok {
+		if err := validResponse.VisitOpenTracesetUploadResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CompleteTracesetUpload operation middleware
+func (sh *strictHandler) CompleteTracesetUpload(w http.ResponseWriter, r *http.Request, params CompleteTracesetUploadParams) {
+	var request CompleteTracesetUploadRequestObject
+
+	request.Params = params
+
+	var body CompleteTracesetUploadJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CompleteTracesetUpload(ctx, request.(CompleteTracesetUploadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CompleteTracesetUpload")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CompleteTracesetUploadResponseObject); ok {
+		if err := validResponse.VisitCompleteTracesetUploadResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -23,7 +23,8 @@ func serve(t *testing.T, w *testworld.World) {
 	queue, err := jobs.Open(t.Context(), jobs.Config{
 		URL: w.Database, Workers: 2, Log: w.Logger, Now: time.Now,
 		Run: r.Run, Purge: r.Purge, Unfinished: r.Unfinished,
-		Accrue: func(context.Context, string) error { return nil },
+		Accrue:        func(context.Context, string) error { return nil },
+		ExpireUploads: func(context.Context) error { return nil },
 	})
 	if err != nil {
 		t.Fatal(err)

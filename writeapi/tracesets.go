@@ -1,6 +1,7 @@
 package writeapi
 
 import (
+	"cmp"
 	"context"
 
 	"netsim/api"
@@ -17,15 +18,16 @@ type TracesetFiles interface {
 	// TracesetResolution returns where the files are; fault.Validation when
 	// there are none.
 	TracesetResolution(ctx context.Context, id string) (api.TracesetResolution, error)
-	// TracesetUse says whether a use is to be recorded, and in which workspace.
-	TracesetUse(ctx context.Context, id string) (workspace string, due bool, err error)
+	// TracesetUse says whether a use is to be recorded, and in the partition of
+	// which key.
+	TracesetUse(ctx context.Context, id string) (partition string, due bool, err error)
 }
 
 // TracesetOwners say who may change a traceset.
 type TracesetOwners interface {
-	// OwnTraceset returns the workspace of a traceset that the caller may
-	// change, and its upload when it is no more than that.
-	OwnTraceset(ctx context.Context, id string) (workspace, upload string, err error)
+	// OwnTraceset returns the key of the partition of a traceset that the caller
+	// may change, and its upload when it is no more than that.
+	OwnTraceset(ctx context.Context, id string) (partition, upload string, err error)
 	// TracesetView returns a traceset.
 	TracesetView(ctx context.Context, id string) (api.Traceset, error)
 }
@@ -41,16 +43,16 @@ func (a *API) DeleteTraceset(ctx context.Context, r api.DeleteTracesetRequestObj
 	if err != nil {
 		return nil, err
 	}
-	workspace, upload, err := a.TracesetOwners.OwnTraceset(ctx, r.ID)
+	partition, upload, err := a.TracesetOwners.OwnTraceset(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
 	if upload != "" {
 		w.stream = upload
-		_, err = commands.Handle[commands.Upload](ctx, a.Commands, w.existing(workspace), w.origin,
+		_, err = commands.Handle[commands.Upload](ctx, a.Commands, w.existing(partition), w.origin,
 			commands.AbortUpload{ID: upload, Reason: commands.ReasonDeleted})
 	} else {
-		_, err = commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(workspace), w.origin,
+		_, err = commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(partition), w.origin,
 			commands.DeleteTraceset{ID: r.ID, Reason: "request"})
 	}
 	return api.DeleteTraceset204Response{}, err
@@ -72,14 +74,14 @@ func (a *API) PromoteTraceset(ctx context.Context, r api.PromoteTracesetRequestO
 			cmd.Target = string(r.Body.Target)
 		}
 	}
-	workspace, upload, err := a.TracesetOwners.OwnTraceset(ctx, r.ID)
+	partition, upload, err := a.TracesetOwners.OwnTraceset(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
 	if upload != "" {
 		return nil, fault.New(fault.Conflict, "traceset %s is not uploaded, so it is not ready", r.ID)
 	}
-	result, err := commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(workspace), w.origin, cmd)
+	result, err := commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(partition), w.origin, cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -90,17 +92,17 @@ func (a *API) PromoteTraceset(ctx context.Context, r api.PromoteTracesetRequestO
 }
 
 // workloadText is how workload metadata are stored; "" when they say nothing.
-func workloadText(m *api.WorkloadMetadata) (string, error) {
+func workloadText(given *api.WorkloadMetadata) (string, error) {
+	m := *given
 	text, err := design.Canonical(m)
-	switch {
-	case err != nil:
+	if err != nil || text == "{}" {
 		return "", err
-	case len(text) > maxWorkload:
-		return "", fault.New(fault.Validation, "workloadMetadata must be at most %d bytes, got %d", maxWorkload, len(text))
-	case text == "{}":
-		return "", nil
 	}
-	return text, nil
+	m.SchemaVersion = cmp.Or(m.SchemaVersion, 1)
+	if text, err = design.Canonical(m); err == nil && len(text) > maxWorkload {
+		err = fault.New(fault.Validation, "workloadMetadata must be at most %d bytes, got %d", maxWorkload, len(text))
+	}
+	return text, err
 }
 
 // GetTracesetDownload implements GET /tracesets/{id}/download.
@@ -133,10 +135,10 @@ func (a *API) use(ctx context.Context, id, what string) error {
 	if err != nil {
 		return err
 	}
-	workspace, due, err := a.TracesetFiles.TracesetUse(ctx, id)
+	partition, due, err := a.TracesetFiles.TracesetUse(ctx, id)
 	if err != nil || !due {
 		return err
 	}
-	_, err = commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(workspace), w.origin, commands.UseTraceset{ID: id, Use: what})
+	_, err = commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(partition), w.origin, commands.UseTraceset{ID: id, Use: what})
 	return err
 }

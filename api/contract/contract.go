@@ -33,7 +33,8 @@ type Operation struct {
 	Access Access
 
 	parameters []parameter
-	body       *schema // nil when the operation takes none
+	body       *schema // nil when the operation takes no JSON
+	form       *form   // nil when the operation takes no form
 	bodyless   bool    // the body may be left out
 	maxBody    int     // bytes, where it is less than that of all operations, else 0
 	responses  map[int]*response

@@ -39,14 +39,15 @@ func Recover(fail FailFunc) Middleware {
 	}
 }
 
-// LimitBody refuses bodies above limit bytes: when the length is announced
-// before they are read, else when the reader gets there (http.MaxBytesError,
-// which Fail also answers with 413). Many clients send all of a body before
-// they look for an answer, so one of up to twice the limit is taken from them
-// and thrown away.
-func LimitBody(limit int64, fail FailFunc) Middleware {
+// LimitBody refuses bodies above the request's limit in bytes: when the length
+// is announced before they are read, else when the reader gets there
+// (http.MaxBytesError, which Fail also answers with 413). Many clients send all
+// of a body before they look for an answer, so one of up to twice the limit is
+// taken from them and thrown away.
+func LimitBody(limitOf func(*http.Request) int64, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			limit := limitOf(r)
 			if r.ContentLength > limit {
 				w.Header().Set("Connection", "close")
 				if r.ContentLength <= 2*limit && r.Header.Get("Expect") == "" {
@@ -76,14 +77,22 @@ func Harden(next http.Handler) http.Handler {
 }
 
 // Budget bounds how long a request may take: its context ends after read for
-// methods that change nothing, after write for the others. Fail answers what
-// comes of it with 504, or with 503 "outcome not known".
-func Budget(read, write time.Duration) Middleware {
+// methods that change nothing, after write for the others, and upload later
+// for a request that may upload more than MaxBody, which also has that long to
+// be sent. Fail answers what comes of it with 504, or with 503 "outcome not
+// known".
+func Budget(read, write, upload time.Duration, limitOf func(*http.Request) int64) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			budget := write
-			if safe(r.Method) {
+			switch {
+			case safe(r.Method):
 				budget = read
+			case limitOf(r) > MaxBody:
+				budget += upload
+				end := http.NewResponseController(w)
+				_ = end.SetReadDeadline(time.Now().Add(upload)) // else the server's holds
+				_ = end.SetWriteDeadline(time.Now().Add(upload + 2*write))
 			}
 			ctx, cancel := context.WithTimeout(r.Context(), budget)
 			defer cancel()

@@ -22,6 +22,10 @@ import (
 	"netsim/fault"
 )
 
+func atMost(bytes int64) func(*http.Request) int64 {
+	return func(*http.Request) int64 { return bytes }
+}
+
 // service is a router with the whole stack around one write, one read, a
 // panic, and a response that breaks off.
 func service(t *testing.T, log io.Writer, admit func(context.Context) error) (http.Handler, *prometheus.Registry) {
@@ -34,8 +38,8 @@ func service(t *testing.T, log io.Writer, admit func(context.Context) error) (ht
 	}
 	fail := Errors{Log: logger}.Fail
 	router := chi.NewRouter()
-	router.Use(Observe(logger, metrics, time.Now), Identify, Harden, Recover(fail), LimitBody(8, fail),
-		Budget(time.Hour, time.Minute), Shed(1, admit, fail))
+	router.Use(Observe(logger, metrics, time.Now), Identify, Harden, Recover(fail), LimitBody(atMost(8), fail),
+		Budget(time.Hour, time.Minute, time.Hour, atMost(8)), Shed(1, admit, fail))
 	Unrouted(router, fail)
 	router.Get("/things/{id}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "thing") })
 	router.Post("/things", func(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +108,7 @@ func TestStack(t *testing.T) {
 // A client that sends its whole body before it reads gets the 413 all the same.
 func TestLargeBodyIsTakenBeforeItIsRefused(t *testing.T) {
 	t.Parallel()
-	refused := LimitBody(MaxBody, Errors{Log: slog.New(slog.DiscardHandler)}.Fail)(http.NotFoundHandler())
+	refused := LimitBody(atMost(MaxBody), Errors{Log: slog.New(slog.DiscardHandler)}.Fail)(http.NotFoundHandler())
 	server := httptest.NewServer(refused)
 	defer server.Close()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
@@ -259,5 +263,38 @@ func TestObserve(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "hush") {
 		t.Errorf("the log shows a secret:\n%s", &log)
+	}
+}
+
+// A request that may be large has longer than the server gives others, to be
+// sent and to be answered.
+func TestLargeUploadsHaveTime(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int64]int{MaxBody: 0, MaxBody + 1: http.StatusOK} {
+		server := httptest.NewUnstartedServer(Budget(time.Minute, time.Minute, time.Hour, atMost(limit))(
+			http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				deadline, _ := r.Context().Deadline()
+				if longer := time.Until(deadline) > 2*time.Minute; longer != (want != 0) {
+					t.Errorf("limit %d: until %s", limit, deadline)
+				}
+				if _, err := io.Copy(io.Discard, r.Body); err != nil {
+					panic(http.ErrAbortHandler)
+				}
+			})))
+		server.Config.ReadTimeout = 100 * time.Millisecond
+		server.Start()
+		body, send := io.Pipe()
+		late := time.AfterFunc(300*time.Millisecond, func() { send.Close() })
+		resp, err := http.Post(server.URL, "text/plain", body)
+		got := 0
+		if err == nil {
+			got = resp.StatusCode
+			resp.Body.Close()
+		}
+		if got != want {
+			t.Errorf("limit %d: status %d, %v, want %d", limit, got, err, want)
+		}
+		late.Stop()
+		server.Close()
 	}
 }

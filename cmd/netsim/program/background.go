@@ -16,6 +16,7 @@ import (
 	"netsim/reactions"
 	"netsim/runs"
 	"netsim/traces"
+	"netsim/uploads"
 )
 
 // domain is what the roles do, on the core.
@@ -26,7 +27,14 @@ type domain struct {
 	workspace  *reactions.Workspace
 	traceset   *reactions.Traceset
 	runner     *runs.Runner
+	uploads    *uploads.Uploads
 	jobs       *jobs.Jobs
+}
+
+// close ends what goes on by itself.
+func (d *domain) close() {
+	d.uploads.Close()
+	d.jobs.Close()
 }
 
 // openDomain connects reactions, jobs and runs with each other.
@@ -39,9 +47,15 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		workspace: &reactions.Workspace{Commands: s.handler, DB: s.pool},
 	}
 	extractor := &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
+	d.uploads = uploads.New(uploads.Config{
+		Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Log: s.log, Now: time.Now,
+		Life: s.config.UploadLife, Patience: s.config.UploadPatience,
+		EnqueueClear: func(ctx context.Context, upload string) error { return d.jobs.EnqueueClear(ctx, upload) },
+	})
 	settings := jobs.Config{
 		URL: s.config.Postgres, Log: s.log, Now: time.Now,
 		Run: d.runner.Run, Purge: d.runner.Purge, Accrue: d.accrue, Unfinished: d.runner.Unfinished,
+		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire,
 		Extract: extractor.Extract, Processing: extractor.Processing,
 	}
 	if s.config.has(RoleWorker) {
@@ -106,6 +120,7 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	r.Handle("simple", d.simple.React, events.Simulations)
 	r.Handle("simulation", d.simulation.React, events.Simulations)
 	r.Handle("traceset", d.traceset.React, events.Tracesets)
+	r.Handle("uploads", d.uploads.React, events.MappingFiles)
 	r.Handle("workspace", d.workspace.React, events.Workspaces, events.Simulations)
 	return r, nil
 }

@@ -21,6 +21,7 @@ import (
 	"netsim/infra/projector"
 	"netsim/infra/telemetry"
 	"netsim/projections"
+	"netsim/uploads"
 )
 
 // core is what every role stands on: the log, the read model, the object
@@ -29,6 +30,7 @@ type core struct {
 	config    Config
 	log       *slog.Logger
 	pool      *pgxpool.Pool
+	locks     postgres.Locks // in sessions of their own
 	journal   *journal.Kafka
 	projector *projector.Projector
 	watcher   *projector.Watcher
@@ -51,6 +53,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	}()
 	s.registry = telemetry.NewRegistry(s.build)
 	if s.pool, err = postgres.Open(ctx, c.Postgres, projector.Live, c.PostgresPoolSize); err != nil {
+		return nil, err
+	}
+	if s.locks.Pool, err = postgres.Open(ctx, c.Postgres, projector.Live, uploads.LockSessions+spareLocks); err != nil {
 		return nil, err
 	}
 	if err = postgres.Migrate(ctx, s.pool); err != nil {
@@ -186,7 +191,13 @@ func (s *core) close() {
 	if s.pool != nil {
 		s.pool.Close()
 	}
+	if s.locks.Pool != nil {
+		s.locks.Pool.Close()
+	}
 }
+
+// spareLocks are the sessions for locks that reactions and jobs take.
+const spareLocks = 4
 
 // errLagging sheds writes while the projector is far behind.
 var errLagging = errors.New("the projections are too far behind")

@@ -88,7 +88,7 @@ func (s *core) serve(ctx context.Context, listen, ops net.Listener, started func
 	if err != nil {
 		return err
 	}
-	defer work.jobs.Close()
+	defer work.close()
 	if err := s.runBackground(ctx, work, roles); err != nil {
 		return err
 	}

@@ -35,8 +35,8 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	root := chi.NewRouter()
 	root.Use(
 		web.Observe(d.log, d.metrics, time.Now), web.Identify, web.Harden, web.Recover(fail),
-		middleware.GetHead, web.LimitBody(web.MaxBody, fail),
-		web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second),
+		middleware.GetHead, web.LimitBody(d.maxBody, fail),
+		web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, uploadTime, d.maxBody),
 	)
 	web.Unrouted(root, fail)
 	docs := api.Docs()
@@ -57,6 +57,18 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 		api.HandlerWithOptions(strict, api.ChiServerOptions{BaseRouter: group, ErrorHandlerFunc: refuse(fail)})
 	})
 	return root
+}
+
+// uploadTime is how long a large body may take to come: 100 MB at 1.3 Mbit/s.
+const uploadTime = 10 * time.Minute
+
+// maxBody is the most bytes of a request's body that are read. What takes less
+// than all others refuses that itself.
+func (d door) maxBody(r *http.Request) int64 {
+	if op, ok := d.contract.Find(r); ok {
+		return max(op.MaxBody(), web.MaxBody)
+	}
+	return web.MaxBody
 }
 
 // refuse answers a request that the generated server could not bind. The

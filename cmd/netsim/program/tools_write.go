@@ -31,7 +31,7 @@ func (t *Tools) RetryReactions(ctx context.Context) (done int, err error) {
 		if err != nil {
 			return err
 		}
-		defer work.jobs.Close()
+		defer work.close()
 		r, err := t.core.reactor(work)
 		if err != nil {
 			return err

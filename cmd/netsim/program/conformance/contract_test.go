@@ -98,6 +98,9 @@ func read(method, path string, item *openapi3.PathItem, from *openapi3.Operation
 		op.maxBody = int(most)
 	}
 	content := from.RequestBody.Value.Content["application/json"]
+	if content == nil {
+		return op // a form has no JSON to probe
+	}
 	op.body = content.Schema.Value
 	for _, name := range slices.Sorted(maps.Keys(content.Examples)) {
 		op.bodies = append(op.bodies, content.Examples[name].Value.Value)

@@ -1,0 +1,185 @@
+package contract
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"netsim/fault"
+)
+
+// form is the body of an operation that takes multipart/form-data. Its files
+// may be larger than memory, so it is checked while the handler reads it: the
+// handler reads what the check has let through, and the refusal instead of the
+// part that breaks the contract. What must be there and is not is told in place
+// of the form's end.
+type form struct {
+	schema *schema
+	files  map[string]bool // the fields that are files
+}
+
+// maxField is the most bytes of a field that is no file.
+const maxField = 1 << 20
+
+// form compiles the body; nil when the operation takes no form.
+func (c compiler) form(content openapi3.Content) (*form, error) {
+	from := content["multipart/form-data"]
+	if from == nil {
+		return nil, nil
+	}
+	f := &form{files: map[string]bool{}}
+	for name, ref := range from.Schema.Value.Properties {
+		items := ref.Value.Items
+		f.files[name] = items != nil && items.Value.ContentMediaType != ""
+	}
+	var err error
+	f.schema, err = c.compile(from.Schema)
+	return f, err
+}
+
+// filter puts the check between the request's body and its reader. The caller
+// calls end when the request is answered.
+func (f *form) filter(r *http.Request) (end func(), err error) {
+	sent := r.Header.Get("Content-Type")
+	mediaType, parameters, err := mime.ParseMediaType(sent)
+	read, write := io.Pipe()
+	to := multipart.NewWriter(write)
+	if err != nil || mediaType != "multipart/form-data" || to.SetBoundary(parameters["boundary"]) != nil {
+		return nil, fault.New(fault.UnsupportedMediaType, "content type '%s' is not supported; use multipart/form-data", clip(sent))
+	}
+	from := multipart.NewReader(r.Body, parameters["boundary"])
+	b := &filteredBody{PipeReader: read, ended: make(chan struct{})}
+	b.pass = func() {
+		defer close(b.ended)
+		err := f.pass(from, to)
+		if err == nil {
+			err = to.Close()
+		}
+		write.CloseWithError(err)
+	}
+	r.Body = b
+	return b.end, nil
+}
+
+// filteredBody begins to pass the form on when it is read first: a client that
+// waits to be asked for its body is asked only then.
+type filteredBody struct {
+	*io.PipeReader
+
+	begin sync.Once
+	pass  func()
+	ended chan struct{}
+}
+
+func (b *filteredBody) Read(p []byte) (int, error) {
+	b.begin.Do(func() { go b.pass() })
+	return b.PipeReader.Read(p)
+}
+
+// end stops passing on, and returns when that has stopped.
+func (b *filteredBody) end() {
+	b.PipeReader.Close() //nolint:errcheck // it never fails
+	b.begin.Do(func() { close(b.ended) })
+	<-b.ended
+}
+
+// pass passes on the parts of a form up to the first that the contract refuses.
+func (f *form) pass(from *multipart.Reader, to *multipart.Writer) error {
+	fields := map[string]any{}
+	for {
+		part, err := from.NextPart()
+		if err == io.EOF { //nolint:errorlint // as the reader promises
+			break
+		}
+		if err != nil {
+			return unreadable(err)
+		}
+		if err := f.passPart(part, to, fields); err != nil {
+			return err
+		}
+	}
+	if found := f.schema.check(fields, false); found != nil {
+		return &fault.Fault{Code: fault.Validation, Message: found.message("the form")}
+	}
+	return nil
+}
+
+func (f *form) passPart(part *multipart.Part, to *multipart.Writer, fields map[string]any) error {
+	name := part.FormName()
+	i := slices.IndexFunc(f.schema.members, func(m member) bool { return m.name == name })
+	if i < 0 {
+		return fault.New(fault.Validation, "%s is unknown", clip(name))
+	}
+	if f.files[name] {
+		all, _ := fields[name].([]any)
+		fields[name] = append(all, "")
+		out, err := to.CreatePart(part.Header)
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(out, part); err != nil {
+			return unreadable(err)
+		}
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(part, maxField+1))
+	if err != nil {
+		return unreadable(err)
+	}
+	if len(text) > maxField {
+		return fault.New(fault.PayloadTooLarge, "%s is larger than %d bytes", name, maxField)
+	}
+	if err := take(fields, name, f.schema.members[i].schema, string(text)); err != nil {
+		return err
+	}
+	out, err := to.CreatePart(part.Header)
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	return err
+}
+
+// take adds the text of a field to those that came before, as its schema wants
+// it, and checks it.
+func take(fields map[string]any, name string, of *schema, text string) error {
+	if !utf8.ValidString(text) || notText(text) {
+		return fault.New(fault.Validation, "%s must be utf-8 text without NUL characters", name)
+	}
+	before, again := fields[name]
+	var value any
+	switch {
+	case slices.Contains(of.types, "array"):
+		list, _ := before.([]any)
+		value = append(list, parameter{schema: of.items}.decode(text))
+	case again:
+		return fault.New(fault.Validation, "%s is given twice", name)
+	case slices.Contains(of.types, "object"):
+		decoded, err := decode([]byte(text))
+		if refused, ok := errors.AsType[*fault.Fault](err); ok {
+			return fault.New(refused.Code, "%s: %s", name, refused.Message)
+		}
+		value = decoded
+	default:
+		value = parameter{schema: of}.decode(text)
+	}
+	fields[name] = value
+	if found := of.check(value, false); found != nil {
+		return &fault.Fault{Code: fault.Validation, Message: found.at(name).message("the form")}
+	}
+	return nil
+}
+
+// unreadable is the refusal of a body that cannot be read to its end.
+func unreadable(err error) error {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", tooLarge.Limit)
+	}
+	return &fault.Fault{Code: fault.Validation, Message: "the request body could not be read", Cause: err}
+}

@@ -1,0 +1,37 @@
+package projections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// MappingFilesOfChecksum lists an account's live mapping files in a workspace
+// that have the checksum, which files of different content may share.
+func MappingFilesOfChecksum(ctx context.Context, db Reader, account, workspace, hash string) ([]MappingFile, error) {
+	t := &NewMappingFiles().rows
+	rows, err := db.Query(ctx, fmt.Sprintf(
+		`SELECT %s FROM %s WHERE NOT deleted AND workspace_id = $1 AND hash = $2 AND account_id = $3 ORDER BY id`,
+		t.list(""), t.name), workspace, hash, account)
+	found, err := collect(rows, err, t.pointers)
+	if err != nil {
+		return nil, fmt.Errorf("look for mapping files of %s: %w", hash, err)
+	}
+	return found, nil
+}
+
+// TracesetOfContent returns the oldest live traceset of this name that an
+// account has in a workspace and that holds the library; "" when there is none.
+func TracesetOfContent(ctx context.Context, db Reader, account, workspace, libraryHash, name string) (string, error) {
+	var id string
+	err := db.QueryRow(ctx, `
+		SELECT id FROM tracesets
+		WHERE library_hash = $1 AND account_id = $2 AND workspace_id = $3 AND name = $4 AND status <> 'deleted'
+		ORDER BY created_at, id LIMIT 1`, libraryHash, account, workspace, name).Scan(&id)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return "", fmt.Errorf("look for tracesets of library %s: %w", libraryHash, err)
+	}
+	return id, nil
+}

@@ -1,0 +1,169 @@
+package uploads
+
+import (
+	"context"
+	"errors"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/postgres"
+	"netsim/projections"
+)
+
+// CompleteTraceset completes the upload of a traceset with the parts of each
+// file. fresh is whether it was not complete before. A request that carries a
+// command id waits for another at the same upload, which may be its like.
+//
+// Errors: Validation for files or parts that are not the session's and for a
+// session that failed, Conflict while another completes it, Gone when it has
+// expired, Unavailable while the store or the content cannot be had.
+func (u *Uploads) CompleteTraceset(ctx context.Context, id string, files []api.UploadedFile, from commands.Origin) (traceset string, fresh bool, err error) {
+	err = u.inPeace(ctx, id, func(ctx context.Context) error {
+		return u.alone(ctx, id, from.CommandID != "", func(row *projections.Upload) error {
+			traceset, fresh = row.ResultID, row.Status == commands.UploadOpen
+			switch {
+			case row.Status == commands.UploadCompleted:
+				return u.settleTraceset(ctx, row, from)
+			case u.over(row):
+				return fault.New(fault.Gone, "upload %s has expired", id)
+			case row.Status == commands.UploadAborted:
+				return fault.New(fault.Validation, "upload %s has failed (%s); open a new one", id, row.Reason)
+			}
+			declared, err := filesOf(row)
+			if err != nil {
+				return err
+			}
+			sent, err := pair(declared, files)
+			if err != nil {
+				return err
+			}
+			if err = u.join(ctx, row.Kind, declared, sent); err == nil {
+				err = u.settleTraceset(ctx, row, from)
+			}
+			if _, lost := errors.AsType[errLost](err); lost {
+				return errors.Join(err, u.abort(ctx, row, storage))
+			}
+			return err
+		})
+	})
+	return traceset, fresh, err
+}
+
+// CompleteMappingFile completes the upload of a mapping file. It returns the
+// id of the file, which is another one's when its bytes were there before.
+//
+// Errors: as in the table of document 2, Complete upload. PayloadTooLarge,
+// MappingFileInvalid and an Unavailable without RetryAfter end the session.
+func (u *Uploads) CompleteMappingFile(ctx context.Context, id string, parts []api.UploadedPart, from commands.Origin) (file string, duplicate bool, err error) {
+	err = u.inPeace(ctx, id, func(ctx context.Context) error {
+		return u.alone(ctx, id, from.CommandID != "", func(row *projections.Upload) error {
+			switch {
+			case row.Status == commands.UploadCompleted:
+				return fault.New(fault.Conflict, "upload %s is completed", id)
+			case u.over(row):
+				return fault.New(fault.Gone, "upload %s has expired", id)
+			case row.Status == commands.UploadAborted:
+				return fault.New(fault.Conflict, "upload %s is aborted", id)
+			}
+			declared, err := filesOf(row)
+			if err != nil {
+				return err
+			}
+			if err = u.join(ctx, row.Kind, declared, [][]api.UploadedPart{parts}); err == nil {
+				file, err = u.settleMappingFile(ctx, row, from)
+			}
+			return u.ended(ctx, row, err)
+		})
+	})
+	return file, file != resultOf(events.UploadMappingFile, id), err
+}
+
+// Finish returns what a completed upload has become, and whether that was there
+// before. What a completion that was interrupted has left to do is done.
+func (u *Uploads) Finish(ctx context.Context, id string) (result string, duplicate bool, err error) {
+	err = u.alone(ctx, id, true, func(row *projections.Upload) (err error) {
+		result, duplicate = row.ResultID, row.ResultID != resultOf(row.Kind, id)
+		switch {
+		case row.Status != commands.UploadCompleted:
+			return fault.New(fault.Conflict, "upload %s is %s", id, row.Status)
+		case row.Kind == events.UploadTraceset:
+			return u.settleTraceset(ctx, row, commands.Origin{})
+		}
+		_, err = u.settleMappingFile(ctx, row, commands.Origin{})
+		return err
+	})
+	return result, duplicate, err
+}
+
+// alone does something about a session that nobody else does anything about
+// meanwhile. Who is patient waits for that.
+func (u *Uploads) alone(ctx context.Context, id string, patient bool, work func(row *projections.Upload) error) error {
+	take := u.Locks.Try
+	if patient {
+		take = func(ctx context.Context, name string) (func(), error) { return u.Locks.Wait(ctx, name, u.Patience) }
+	}
+	release, err := take(ctx, id)
+	if errors.Is(err, postgres.ErrHeld) {
+		return fault.New(fault.Conflict, "upload %s is being completed by another request", id)
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
+	row, err := projections.FindUpload(ctx, u.DB, id)
+	if err != nil {
+		return err
+	}
+	return work(&row)
+}
+
+// over reports whether a session that is not completed has come to its end.
+func (u *Uploads) over(row *projections.Upload) bool {
+	return row.Reason == expired || row.Status == commands.UploadOpen && !u.Now().Before(row.ExpiresAt)
+}
+
+// Why uploads are aborted.
+const (
+	expired = "expired"
+	refused = "refused"
+	storage = "storage"
+)
+
+// ended ends the session of a mapping file whose completion failed for good
+// (completions 6.6).
+func (u *Uploads) ended(ctx context.Context, row *projections.Upload, err error) error {
+	_, lost := errors.AsType[errLost](err)
+	reason, final := storage, ""
+	switch {
+	case fault.Is(err, fault.PayloadTooLarge), fault.Is(err, fault.MappingFileInvalid):
+		reason = refused
+	case errors.Is(err, postgres.ErrHeld):
+		final = "another upload of the same content takes too long; open a new upload"
+	case lost, errors.Is(err, errAway):
+		final = "the object store does not answer; open a new upload"
+	default:
+		return err
+	}
+	if failed := u.abort(ctx, row, reason); failed != nil {
+		return errors.Join(failed, err)
+	}
+	if final != "" {
+		return &fault.Fault{Code: fault.Unavailable, Message: final, Cause: err}
+	}
+	return err
+}
+
+// abort ends a session of which nothing comes, and removes what is staged as
+// far as that can be done now: clearing is sure to follow.
+func (u *Uploads) abort(ctx context.Context, row *projections.Upload, reason string) error {
+	if _, err := commands.Handle[commands.Upload](ctx, u.Commands, session(row), derived(commands.Origin{}, row.ID, "abort"),
+		commands.AbortUpload{ID: row.ID, Reason: reason}); err != nil {
+		return err
+	}
+	if files, err := filesOf(row); err == nil {
+		_ = u.remove(ctx, files)
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package uploads
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/projections"
+)
+
+// Stage puts a file of a direct upload where it waits for the others. The error
+// of its reader is returned as it is.
+func (u *Uploads) Stage(ctx context.Context, upload, name, contentType string, r io.Reader) (events.TracesetFile, error) {
+	stored, err := u.Objects.Put(ctx, stagingOf(upload)+name, contentType, r)
+	if err != nil {
+		return events.TracesetFile{}, away(err)
+	}
+	return events.TracesetFile{Name: name, ContentType: contentType, Hash: "sha256:" + stored.SHA256, Size: stored.Size}, nil
+}
+
+// Keep makes a traceset of staged files, unless its workspace has one of the
+// same files and name. It returns that traceset, and whether it is the new one.
+func (u *Uploads) Keep(ctx context.Context, upload string, to commands.Target, from commands.Origin, t events.TracesetCreated) (traceset string, fresh bool, err error) {
+	staged := make([]string, len(t.Files))
+	for i, f := range t.Files {
+		staged[i] = stagingOf(upload) + f.Name
+	}
+	err = u.inPeace(ctx, upload, func(ctx context.Context) error {
+		return u.keep(ctx, t.Files, staged, func(files []events.TracesetFile, hash string, total int64) error {
+			there, err := projections.TracesetOfContent(ctx, u.DB, t.AccountID, t.WorkspaceID, hash, t.Name)
+			if err != nil || there != "" {
+				traceset = there
+				return err
+			}
+			traceset, fresh = to.Stream, true
+			t.Files, t.LibraryHash, t.TotalSize, t.Format, t.Status = files, hash, total, formatOf(files), commands.TracesetProcessing
+			_, err = commands.Handle[commands.Traceset](ctx, u.Commands, to, from, commands.CreateTraceset{Created: t})
+			return err
+		})
+	})
+	return traceset, fresh, err
+}
+
+// Discard removes what a direct upload has staged. What cannot be removed now
+// is swept up later.
+func (u *Uploads) Discard(ctx context.Context, upload string) {
+	if err := u.Objects.DeletePrefix(context.WithoutCancel(ctx), stagingOf(upload)); err != nil {
+		u.Log.InfoContext(ctx, fmt.Sprintf("files of %s stay staged", upload), "error", err)
+	}
+}

@@ -1,0 +1,156 @@
+package uploads
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/api"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/objects"
+)
+
+const (
+	// maxMappingFile is the most bytes of a mapping file (document 2, Limits).
+	maxMappingFile = 64_000_000
+	filesAtOnce    = 4
+)
+
+// errLost says that the store no longer has what a client put there.
+type errLost struct{ key string }
+
+func (e errLost) Error() string { return "nothing is staged at " + e.key }
+
+// join makes objects of the parts that a client names, which must be those
+// that it has put. All are compared before the first is joined, so that parts
+// of which one is wrong can be put again. sent has the parts of each of the
+// files.
+func (u *Uploads) join(ctx context.Context, kind string, files []events.UploadFile, sent [][]api.UploadedPart) error {
+	joins := make([][]objects.Part, len(files))
+	compare, compared := errgroup.WithContext(ctx)
+	compare.SetLimit(storeCalls)
+	for i, f := range files {
+		at := "parts"
+		if kind == events.UploadTraceset {
+			at = fmt.Sprintf("parts of file '%s'", f.Name)
+		}
+		if err := inOrder(at, kind, f, sent[i]); err != nil {
+			return err
+		}
+		compare.Go(func() (err error) {
+			joins[i], err = u.compare(compared, at, kind, f, sent[i])
+			return err
+		})
+	}
+	if err := compare.Wait(); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(filesAtOnce)
+	for i, f := range files {
+		if joins[i] == nil {
+			continue
+		}
+		group.Go(func() error {
+			err := u.Objects.JoinParts(ctx, f.ObjectKey, f.StoreID, joins[i])
+			if fault.Is(err, fault.NotFound) {
+				return errLost{f.ObjectKey}
+			}
+			return away(err)
+		})
+	}
+	return group.Wait()
+}
+
+// inOrder refuses parts that are not 1, 2, 3 …: all of a traceset's file, as
+// many of a mapping file as it has.
+func inOrder(at, kind string, f events.UploadFile, sent []api.UploadedPart) error {
+	for i, p := range sent {
+		if p.PartNumber != int64(i+1) {
+			return fault.New(fault.Validation, "%s must be numbered from 1 without gaps in ascending order, got %d at place %d", at, p.PartNumber, i+1)
+		}
+	}
+	have := int64(len(sent))
+	if have > f.Parts || have < f.Parts && kind == events.UploadTraceset {
+		return fault.New(fault.Validation, "%s must be the %d of the session, got %d", at, f.Parts, have)
+	}
+	return nil
+}
+
+// compare holds what the client names against what the store has, and returns
+// the parts to join; nil when they are joined already.
+func (u *Uploads) compare(ctx context.Context, at, kind string, f events.UploadFile, sent []api.UploadedPart) ([]objects.Part, error) {
+	stored, err := u.Objects.ListParts(ctx, f.ObjectKey, f.StoreID)
+	if fault.Is(err, fault.NotFound) {
+		info, err := u.Objects.Head(ctx, f.ObjectKey)
+		if fault.Is(err, fault.NotFound) {
+			return nil, errLost{f.ObjectKey}
+		}
+		if err != nil {
+			return nil, away(err)
+		}
+		return nil, rightSize(kind, f, info.Size)
+	}
+	if err != nil {
+		return nil, away(err)
+	}
+	byNumber := map[int32]objects.PutPart{}
+	for _, p := range stored {
+		byNumber[p.Number] = p
+	}
+	parts, size := make([]objects.Part, len(sent)), int64(0)
+	for i, p := range sent {
+		named := objects.Part{Number: int32(p.PartNumber), ETag: p.Etag}
+		put, ok := byNumber[named.Number]
+		switch {
+		case !ok:
+			return nil, fault.New(fault.Validation, "%s: part %d has not been uploaded", at, p.PartNumber)
+		case !put.Same(named):
+			return nil, fault.New(fault.Validation, "%s: part %d has another etag than '%s'", at, p.PartNumber, p.Etag)
+		}
+		parts[i] = put.Part
+		size += put.Size
+	}
+	return parts, rightSize(kind, f, size)
+}
+
+// rightSize holds a file's size against what was declared: exactly, or for a
+// mapping file at most (completions 6.2).
+func rightSize(kind string, f events.UploadFile, size int64) error {
+	switch {
+	case kind == events.UploadTraceset && size != f.Size:
+		return fault.New(fault.Validation, "file '%s' was declared with %d bytes and has %d", f.Name, f.Size, size)
+	case kind == events.UploadMappingFile && size > min(f.Size, maxMappingFile):
+		return fault.New(fault.PayloadTooLarge, "the mapping file has %d bytes; at most %d were declared", size, f.Size)
+	}
+	return nil
+}
+
+// pair finds the parts of each file of a session in what a client names: every
+// file, once, and no other.
+func pair(files []events.UploadFile, sent []api.UploadedFile) ([][]api.UploadedPart, error) {
+	named := map[string][]api.UploadedPart{}
+	for _, f := range sent {
+		if _, twice := named[f.Name]; twice {
+			return nil, fault.New(fault.Validation, "file '%s' is given twice", f.Name)
+		}
+		named[f.Name] = f.Parts
+	}
+	pairs := make([][]api.UploadedPart, len(files))
+	for i, f := range files {
+		parts, ok := named[f.Name]
+		if !ok {
+			return nil, fault.New(fault.Validation, "file '%s' of the session is missing", f.Name)
+		}
+		pairs[i] = parts
+		delete(named, f.Name)
+	}
+	for _, f := range sent {
+		if _, left := named[f.Name]; left {
+			return nil, fault.New(fault.Validation, "file '%s' is none of the session's", f.Name)
+		}
+	}
+	return pairs, nil
+}

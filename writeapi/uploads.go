@@ -1,0 +1,208 @@
+package writeapi
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+)
+
+// Sessions are the upload sessions.
+type Sessions interface {
+	// Open opens a session, unless it is there.
+	Open(ctx context.Context, to commands.Target, from commands.Origin, opened events.UploadOpened) error
+	// Links returns where to put the parts of each file, and until when.
+	Links(ctx context.Context, upload string) ([]api.UploadFileLinks, time.Time, error)
+	// Finish returns what a completed session has become, and whether that was
+	// there before.
+	Finish(ctx context.Context, upload string) (result string, duplicate bool, err error)
+}
+
+// Completions make something of what was uploaded.
+type Completions interface {
+	// CompleteTraceset returns the traceset, and whether it is new.
+	CompleteTraceset(ctx context.Context, upload string, files []api.UploadedFile, from commands.Origin) (traceset string, fresh bool, err error)
+	// CompleteMappingFile returns the mapping file, and whether it was there.
+	CompleteMappingFile(ctx context.Context, upload string, parts []api.UploadedPart, from commands.Origin) (file string, duplicate bool, err error)
+}
+
+// Uploaded is what comes of uploads as reads show it.
+type Uploaded interface {
+	// AdmitUpload returns the workspace of a session that is there for the
+	// caller, Validation when it is of another kind.
+	AdmitUpload(ctx context.Context, upload, kind string) (workspace string, err error)
+	// TracesetView returns a traceset.
+	TracesetView(ctx context.Context, id string) (api.Traceset, error)
+	// UploadedMappingFile returns a mapping file and its entity tag.
+	UploadedMappingFile(ctx context.Context, id string, duplicate bool) (api.MappingFile, string, error)
+}
+
+// Defaults of uploads (document 2, completions 6.2).
+const (
+	defaultTTLDays     = 7
+	defaultContentType = "application/octet-stream"
+	defaultMappingFile = "chakra-mapping.txt"
+)
+
+// OpenTracesetUpload implements POST /tracesets/upload-url.
+func (a *API) OpenTracesetUpload(ctx context.Context, r api.OpenTracesetUploadRequestObject) (api.OpenTracesetUploadResponseObject, error) {
+	opened := events.UploadOpened{
+		Kind: events.UploadTraceset, WorkspaceID: cmp.Or(r.Body.WorkspaceID, events.TracesetWorkspace), Name: r.Body.Name,
+		Description: r.Body.Description, Tags: r.Body.Tags, TTLDays: cmp.Or(r.Body.TTLDays, defaultTTLDays),
+	}
+	var err error
+	if opened.Workload, err = workloadText(&r.Body.WorkloadMetadata); err != nil {
+		return nil, err
+	}
+	if opened.Files, err = a.filesToUpload(r.Body.Files); err != nil {
+		return nil, err
+	}
+	upload, err := a.open(ctx, "OpenTracesetUpload", r.Params.IdempotencyKey, r.Body, opened)
+	if err != nil {
+		return nil, err
+	}
+	links, until, err := a.Sessions.Links(ctx, upload)
+	if err != nil {
+		return nil, err
+	}
+	return api.OpenTracesetUpload200JSONResponse{
+		UploadID: upload, ChecksumAlgorithm: api.TracesetUploadSessionChecksumAlgorithmSHA256, ExpiresAt: api.Timestamp{Time: until}, Files: links,
+	}, nil
+}
+
+// OpenMappingFileUpload implements POST /mapping-files/upload-url.
+func (a *API) OpenMappingFileUpload(ctx context.Context, r api.OpenMappingFileUploadRequestObject) (api.OpenMappingFileUploadResponseObject, error) {
+	name := cmp.Or(r.Body.Name, defaultMappingFile)
+	upload, err := a.open(ctx, "OpenMappingFileUpload", r.Params.IdempotencyKey, r.Body, events.UploadOpened{
+		Kind: events.UploadMappingFile, WorkspaceID: r.Body.WorkspaceID, Name: name, Description: r.Body.Description,
+		Files: []events.UploadFile{{Name: name, ContentType: "text/plain", Size: r.Body.SizeBytes}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	links, until, err := a.Sessions.Links(ctx, upload)
+	if err != nil {
+		return nil, err
+	}
+	return api.OpenMappingFileUpload200JSONResponse{
+		UploadID: upload, ChecksumAlgorithm: api.MappingFileUploadSessionChecksumAlgorithmCrc64Nvme, ExpiresAt: api.Timestamp{Time: until}, Parts: links[0].Parts,
+	}, nil
+}
+
+// open opens a session and returns its id.
+func (a *API) open(ctx context.Context, operation, key string, body any, opened events.UploadOpened) (string, error) {
+	w, err := create(ctx, operation, events.UploadPrefix, key, body)
+	if err != nil {
+		return "", err
+	}
+	if err := oneAccount(w.caller); err != nil {
+		return "", err
+	}
+	done, err := a.repeated(ctx, w)
+	if err != nil || done {
+		return w.stream, err
+	}
+	if opened.WorkspaceID, err = a.destination(ctx, opened.WorkspaceID); err != nil {
+		return "", err
+	}
+	opened.AccountID = w.caller.AccountID
+	return w.stream, a.Sessions.Open(ctx, w.to(opened.WorkspaceID), w.origin, opened)
+}
+
+// filesToUpload are the files of a session as it is opened with them.
+func (a *API) filesToUpload(asked []api.UploadFile) ([]events.UploadFile, error) {
+	if len(asked) > a.MaxFiles {
+		return nil, fault.New(fault.Validation, "files must have at most %d items, got %d", a.MaxFiles, len(asked))
+	}
+	files, seen := make([]events.UploadFile, len(asked)), map[string]bool{}
+	for i, f := range asked {
+		if seen[f.Name] {
+			return nil, fault.New(fault.Validation, "files[%d].name '%s' is given twice", i, f.Name)
+		}
+		seen[f.Name] = true
+		files[i] = events.UploadFile{
+			Name: f.Name, ContentType: cmp.Or(f.ContentType, defaultContentType),
+			Role: string(cmp.Or(f.Role, api.UploadRolePrimary)), Size: f.Size,
+		}
+	}
+	return files, nil
+}
+
+// CompleteTracesetUpload implements POST /tracesets/upload-url/complete.
+func (a *API) CompleteTracesetUpload(ctx context.Context, r api.CompleteTracesetUploadRequestObject) (api.CompleteTracesetUploadResponseObject, error) {
+	id := r.Body.UploadID
+	w, done, err := a.completion(ctx, "CompleteTracesetUpload", events.UploadTraceset, id, r.Params.IdempotencyKey, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	var traceset string
+	fresh := true // the first time, of which this repeats the answer
+	if done {
+		traceset, _, err = a.Sessions.Finish(ctx, id)
+	} else {
+		traceset, fresh, err = a.Completions.CompleteTraceset(ctx, id, r.Body.Files, w.origin)
+	}
+	if err != nil {
+		return nil, err
+	}
+	made, err := a.Uploaded.TracesetView(ctx, traceset)
+	if err != nil {
+		return nil, err
+	}
+	if !fresh {
+		return api.CompleteTracesetUpload200JSONResponse(made), nil
+	}
+	return api.CompleteTracesetUpload201JSONResponse{Body: made, Headers: api.CompleteTracesetUpload201ResponseHeaders{
+		Location: "/api/v1/tracesets/" + made.ID,
+	}}, nil
+}
+
+// CompleteMappingFileUpload implements POST
+// /mapping-files/upload-url/complete.
+func (a *API) CompleteMappingFileUpload(ctx context.Context, r api.CompleteMappingFileUploadRequestObject) (api.CompleteMappingFileUploadResponseObject, error) {
+	id := r.Body.UploadID
+	w, done, err := a.completion(ctx, "CompleteMappingFileUpload", events.UploadMappingFile, id, r.Params.IdempotencyKey, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	var file string
+	var duplicate bool
+	if done {
+		file, duplicate, err = a.Sessions.Finish(ctx, id)
+	} else {
+		file, duplicate, err = a.Completions.CompleteMappingFile(ctx, id, r.Body.Parts, w.origin)
+	}
+	if err != nil {
+		return nil, err
+	}
+	made, tag, err := a.Uploaded.UploadedMappingFile(ctx, file, duplicate)
+	if err != nil {
+		return nil, err
+	}
+	if duplicate {
+		return api.CompleteMappingFileUpload200JSONResponse{
+			Body: made, Headers: api.CompleteMappingFileUpload200ResponseHeaders{ETag: tag},
+		}, nil
+	}
+	return api.CompleteMappingFileUpload201JSONResponse{Body: made, Headers: api.CompleteMappingFileUpload201ResponseHeaders{
+		Location: "/api/v1/mapping-files/" + made.ID, ETag: tag,
+	}}, nil
+}
+
+// completion is the write that completes a session which is there for the
+// caller, and whether it has been done before.
+func (a *API) completion(ctx context.Context, operation, kind, id, key string, body any) (write, bool, error) {
+	w, err := change(ctx, operation, id, key, body)
+	if err != nil {
+		return w, false, err
+	}
+	if _, err := a.Uploaded.AdmitUpload(ctx, id, kind); err != nil {
+		return w, false, err
+	}
+	done, err := a.repeated(ctx, w)
+	return w, done, err
+}

@@ -1,0 +1,358 @@
+package writeapi_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/cmd/netsim/program"
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/events"
+	"netsim/infra/devissuer"
+	"netsim/infra/objects"
+	"netsim/simulator/mapping"
+)
+
+const (
+	tracesets           = "/api/v1/tracesets"
+	openTraceset        = tracesets + "/upload-url"
+	completeTraceset    = openTraceset + "/complete"
+	openMappingFile     = mappingFiles + "/upload-url"
+	completeMappingFile = openMappingFile + "/complete"
+)
+
+// storeOf is the object store of a program.
+func storeOf(p *programtest.Program) *objects.Store {
+	return objects.New(objects.Config{
+		Endpoint: p.Config.S3Endpoint, Region: p.Config.S3Region, Bucket: p.Config.S3Bucket,
+		AccessKey: p.Config.S3AccessKey, SecretKey: p.Config.S3SecretKey,
+	})
+}
+
+// session is an upload session as a client has it. A mapping file's has one
+// file, without a name.
+type session struct {
+	UploadID          string
+	ChecksumAlgorithm string
+	ExpiresAt         time.Time
+	Files             []sessionFile
+	Parts             []partLink
+}
+
+type sessionFile struct {
+	Name  string
+	Parts []partLink
+}
+
+type partLink struct {
+	PartNumber int
+	URL        string
+}
+
+// open opens a session for files of this content, each declared as long as it
+// is.
+func openFiles(t *testing.T, c *programtest.Client, workspace string, files ...[2]string) session {
+	t.Helper()
+	body := object{"name": "set", "workspaceId": workspace}
+	var list []object
+	for _, f := range files {
+		list = append(list, object{"name": f[0], "size": len(f[1])})
+	}
+	body["files"] = list
+	var s session
+	c.Post(openTraceset, body).Want(200).Into(&s)
+	return s
+}
+
+func openMapping(t *testing.T, c *programtest.Client, workspace, name string, size int) session {
+	t.Helper()
+	var s session
+	c.Post(openMappingFile, object{"workspaceId": workspace, "name": name, "sizeBytes": size}).Want(200).Into(&s)
+	return s
+}
+
+// putParts puts content to the links and returns what names the parts.
+func putParts(t *testing.T, links []partLink, content string) []object {
+	t.Helper()
+	parts := []object{}
+	for i := 0; i == 0 || len(content) > 0; i++ {
+		n := min(len(content), 16<<20)
+		parts = append(parts, object{"partNumber": links[i].PartNumber, "etag": putPart(t, links[i].URL, content[:n])})
+		content = content[n:]
+	}
+	return parts
+}
+
+func putPart(t *testing.T, link, content string) (etag string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, link, strings.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close() //nolint:errcheck // it is read
+	text, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != http.StatusOK {
+		t.Fatalf("put a part: %s %s, %v", reply.Status, text, err)
+	}
+	return reply.Header.Get("ETag")
+}
+
+// completion names the parts of a traceset's files, all of which are put.
+func (s session) completion(t *testing.T, contents ...string) object {
+	t.Helper()
+	files := make([]object, len(s.Files))
+	for i, f := range s.Files {
+		files[i] = object{"name": f.Name, "parts": putParts(t, f.Parts, contents[i])}
+	}
+	return object{"uploadId": s.UploadID, "files": files}
+}
+
+// mapping names the parts of a mapping file, which are put.
+func (s session) mapping(t *testing.T, content string) object {
+	t.Helper()
+	return object{"uploadId": s.UploadID, "parts": putParts(t, s.Parts, content)}
+}
+
+// upload uploads a mapping file.
+func uploadMapping(t *testing.T, c *programtest.Client, workspace, name, content string) programtest.Reply {
+	t.Helper()
+	return c.Post(completeMappingFile, openMapping(t, c, workspace, name, len(content)).mapping(t, content))
+}
+
+// staged lists what is staged of an upload: objects, and begun ones.
+func staged(t *testing.T, p *programtest.Program, upload string) (keys []string) {
+	t.Helper()
+	prefix := "staging/" + upload + "/"
+	for o, err := range storeOf(p).List(t.Context(), prefix) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, o.Key)
+	}
+	for b, err := range storeOf(p).ListBegun(t.Context(), prefix) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, b.Key+" begun")
+	}
+	return keys
+}
+
+// cleared waits until nothing is staged of an upload.
+func cleared(t *testing.T, p *programtest.Program, upload string) {
+	t.Helper()
+	every := time.NewTicker(20 * time.Millisecond)
+	defer every.Stop()
+	deadline := time.After(time.Minute)
+	for len(staged(t, p, upload)) > 0 {
+		select {
+		case <-every.C:
+		case <-deadline:
+			t.Fatalf("%v stays staged", staged(t, p, upload))
+		}
+	}
+}
+
+// download reads an object of the store.
+func download(t *testing.T, p *programtest.Program, key string) string {
+	t.Helper()
+	body, _, err := storeOf(p).Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	content, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// uploading is a program with an account and a workspace of a test's own.
+func uploading(t *testing.T) (p *programtest.Program, account, workspace string, user *programtest.Client) {
+	t.Helper()
+	p = programtest.Shared(t)
+	account = programtest.NewAccount()
+	workspace = newWorkspace(t, p.Service(t, account), "uploads")
+	return p, account, workspace, p.User(t, account)
+}
+
+func TestUploadATraceset(t *testing.T) {
+	t.Parallel()
+	p, _, workspace, user := uploading(t)
+	large := strings.Repeat("0123456789abcdef", 1<<20) + "the end" // two parts
+	var s session
+	user.Post(openTraceset, object{
+		"name": "ring of two", "workspaceId": workspace, "description": "of a test", "tags": []string{"a", "b"}, "ttlDays": 3,
+		"workloadMetadata": object{"workloadFamily": "ring", "shape": object{"rankCount": 2}, "extensions": object{"x": 1}},
+		"files": []object{
+			{"name": "ring.0.et", "size": len(large)},
+			{"name": "comm_groups.json", "size": 2, "role": "supporting", "contentType": "application/json"},
+		},
+	}).Want(200).Into(&s)
+	if s.ChecksumAlgorithm != "SHA256" || len(s.Files) != 2 || len(s.Files[0].Parts) != 2 || len(s.Files[1].Parts) != 1 ||
+		s.Files[0].Parts[1].PartNumber != 2 || time.Until(s.ExpiresAt) < 23*time.Hour {
+		t.Fatalf("session %+v", s)
+	}
+	putPart(t, s.Files[1].Parts[0].URL, "xx") // a part may be put again
+	completion := s.completion(t, large, "{}")
+	made := user.Post(completeTraceset, completion).Want(201)
+	got := made.Object()
+	id, hash := got["id"].(string), got["libraryHash"].(string)
+	if made.Header.Get("Location") != tracesets+"/"+id {
+		t.Errorf("Location %s", made.Header.Get("Location"))
+	}
+	file := func(name, contentType, role, sha string, size int) object {
+		return object{"name": name, "contentType": contentType, "hash": "sha256:" + sha, "size": float64(size), "role": role, "metadataStatus": "pending"}
+	}
+	status := got["status"]
+	want := object{
+		"id": id, "name": "ring of two", "workspaceId": workspace, "description": "of a test", "tags": []any{"a", "b"},
+		"status": status, "totalSize": float64(len(large) + 2), "createdAt": got["createdAt"], "expiresAt": got["expiresAt"],
+		"scope": "workspace", "libraryHash": hash,
+		"workloadMetadata": object{"workloadFamily": "ring", "shape": object{"rankCount": 2.0}, "extensions": object{"x": 1.0}, "schemaVersion": 1.0},
+		"files": []any{
+			file("ring.0.et", "application/octet-stream", "primary", hexSHA(large), len(large)),
+			file("comm_groups.json", "application/json", "supporting", hexSHA("{}"), 2),
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("traceset (-want +got):\n%s", diff)
+	}
+	created, _ := time.Parse(time.RFC3339, got["createdAt"].(string))
+	if expires, _ := time.Parse(time.RFC3339, got["expiresAt"].(string)); expires.Sub(created) != 72*time.Hour {
+		t.Errorf("expires %s, created %s", expires, created)
+	}
+	library := events.DerivedID(events.LibraryPrefix, hash)
+	for _, content := range []string{large, "{}"} {
+		sum := hexSHA(content)
+		if download(t, p, "libraries/"+library+"/"+sum[:2]+"/"+sum[2:]) != content {
+			t.Error("the library has other bytes")
+		}
+	}
+	again := user.Post(completeTraceset, completion).Want(200).Object()
+	if again["id"] != id {
+		t.Errorf("completed again: %v", again)
+	}
+	cleared(t, p, s.UploadID)
+	user.Post(completeTraceset, completion).Want(200)
+}
+
+func TestUploadAMappingFile(t *testing.T) {
+	t.Parallel()
+	p, _, workspace, user := uploading(t)
+	content := "# a comment\n0, 4, 7, 0\n1, 5, 7, 1\n@\n7, 3600, 250, 5.5\n"
+	s := openMapping(t, user, workspace, "rows.txt", 64_000_000)
+	if s.ChecksumAlgorithm != "crc64nvme" || len(s.Parts) != 4 || time.Until(s.ExpiresAt) < 23*time.Hour {
+		t.Fatalf("session %+v", s)
+	}
+	body := s.mapping(t, content)
+	made := user.Post(completeMappingFile, body).Want(201)
+	got := made.Object()
+	id := got["id"].(string)
+	want := object{
+		"id": id, "name": "rows.txt", "workspaceId": workspace, "sizeBytes": float64(len(content)), "rankCount": 2.0,
+		"scaleUpGroupCount": 1.0, "hasScaleUp": true, "createdAt": got["createdAt"], "hash": checksum(content),
+		"etag": `"0"`, "duplicateOfExisting": false,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("mapping file (-want +got):\n%s", diff)
+	}
+	if made.Header.Get("Location") != mappingFiles+"/"+id || made.Header.Get("ETag") != `"0"` {
+		t.Errorf("headers %v", made.Header)
+	}
+	if diff := cmp.Diff(got, user.Get(mappingFiles+"/"+id).Want(200).Object()); diff != "" {
+		t.Errorf("read again (-made +read):\n%s", diff)
+	}
+	sum := hexSHA(content)
+	if download(t, p, "mappingfiles/"+sum[:2]+"/"+sum[2:]) != content {
+		t.Error("other bytes are stored")
+	}
+	if message := user.Post(completeMappingFile, body).Refused(409, "CONFLICT"); !strings.Contains(message, "completed") {
+		t.Errorf("message %q", message)
+	}
+	cleared(t, p, s.UploadID)
+
+	// The same bytes, under any name, are the same file; when it is deleted,
+	// they are a new one. So they are in another workspace.
+	twin := uploadMapping(t, user, workspace, "other.txt", content).Want(200)
+	if o := twin.Object(); o["id"] != id || o["name"] != "rows.txt" || o["duplicateOfExisting"] != true || twin.Header.Get("ETag") != `"0"` {
+		t.Errorf("duplicate: %s", twin.Body)
+	}
+	elsewhere := uploadMapping(t, user, events.DefaultWorkspace, "rows.txt", content).Want(201).Object()
+	user.Delete(mappingFiles + "/" + id).Want(204)
+	anew := uploadMapping(t, user, workspace, "rows.txt", content).Want(201).Object()
+	if anew["id"] == id || anew["id"] == elsewhere["id"] {
+		t.Errorf("uploaded anew: %v, %v", anew, elsewhere)
+	}
+	// Without a name it has the simulator's.
+	var unnamed session
+	user.Post(openMappingFile, object{"workspaceId": workspace, "sizeBytes": 4}).Want(200).Into(&unnamed)
+	if name := user.Post(completeMappingFile, unnamed.mapping(t, "0,9\n")).Want(201).Object()["name"]; name != "chakra-mapping.txt" {
+		t.Errorf("name %v", name)
+	}
+}
+
+func TestUploadsAreKnownByTheirKey(t *testing.T) {
+	t.Parallel()
+	_, _, workspace, user := uploading(t)
+	body := object{"name": "set", "workspaceId": workspace, "files": []object{{"name": "a.0.et", "size": 3}}}
+	var first, second session
+	user.Post(openTraceset, body, key("k")).Want(200).Into(&first)
+	user.Post(openTraceset, body, key("k")).Want(200).Into(&second)
+	if first.UploadID != second.UploadID {
+		t.Errorf("one key opened %s and %s", first.UploadID, second.UploadID)
+	}
+	user.Post(openTraceset, object{"name": "set", "files": body["files"]}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
+	completion := second.completion(t, "abc")
+	ids := map[any]bool{}
+	for range 2 {
+		ids[user.Post(completeTraceset, completion, key("c")).Want(201).Object()["id"]] = true
+	}
+	if len(ids) != 1 {
+		t.Errorf("one key made %v", ids)
+	}
+	user.Post(completeTraceset, object{"uploadId": first.UploadID, "files": []object{{"name": "x", "parts": []object{{"partNumber": 1, "etag": "x"}}}}}, key("c")).
+		Refused(422, "UNPROCESSABLE_ENTITY")
+
+	mapped := openMapping(t, user, workspace, "m.txt", 100).mapping(t, "0,0\n")
+	for range 2 {
+		if user.Post(completeMappingFile, mapped, key("c")).Want(201).Object()["duplicateOfExisting"] != false {
+			t.Error("a repetition is no duplicate")
+		}
+	}
+	user.Post(openMappingFile, object{"workspaceId": workspace, "sizeBytes": 1}, key("k")).Want(200)
+	user.Post(openMappingFile, object{"workspaceId": workspace, "sizeBytes": 2}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
+	user.Post(completeMappingFile, object{"uploadId": mapped["uploadId"], "parts": []object{{"partNumber": 1, "etag": "x"}}}, key("c")).
+		Refused(422, "UNPROCESSABLE_ENTITY")
+}
+
+var _ = bytes.NewReader
+var _ = fmt.Sprint
+var _ = slices.Contains[[]int]
+var _ program.Config
+var _ devissuer.Options
+
+func hexSHA(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:])
+}
+
+func checksum(content string) string {
+	crc := mapping.NewChecksum()
+	_, _ = io.WriteString(crc, content)
+	return mapping.FormatChecksum(crc.Sum64())
+}
