@@ -78,20 +78,20 @@ func (a *Application) traffic() (engine.Traffic, error) {
 
 // attached lists the hosts whose component refers to the application, or nil.
 func (d *Document) attached(f *topology.Fabric, application string) []int32 {
-	var holders []string
+	holders := map[string]bool{}
 	for i := range d.Components {
 		for _, ref := range d.Components[i].Components {
 			if ref.Type == TypeApplication && (ref.ParentApplicationName == application || ref.Name == application) {
-				holders = append(holders, d.Components[i].Name)
+				holders[d.Components[i].Name] = true
 			}
 		}
 	}
-	if holders == nil {
+	if len(holders) == 0 {
 		return nil
 	}
 	hosts := []int32{}
 	for i := range f.Hosts {
-		if slices.Contains(holders, f.Nodes[f.Hosts[i].Server].Component) {
+		if holders[f.Nodes[f.Hosts[i].Server].Component] {
 			hosts = append(hosts, int32(i))
 		}
 	}

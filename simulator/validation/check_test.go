@@ -1,6 +1,7 @@
 package validation_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -315,8 +316,31 @@ func TestCheckApplications(t *testing.T) {
 	traffic := func(d *design.Document) {
 		d.Applications[0] = completed(t, strings.NewReplacer("chakra-workload-v1", "traffic-generator-v1", `"coordinated"`, `"non-coordinated"`).Replace(rack)).Applications[0]
 	}
+	role := func(kind string) func(*design.Document) { // of all entries
+		return func(d *design.Document) {
+			d.Topology.AppDistribution = &design.AppDistribution{Entries: []design.Entry{
+				{Name: "a", ParentApplication: "workload", ApplicationType: kind, DistributionPercent: design.Percent{DistributionID: "a", Value: 1}},
+				{Name: "b", ParentApplication: "workload", ApplicationType: "server", DistributionPercent: design.Percent{DistributionID: "b", Value: 0}},
+				{Name: "c", ParentApplication: "other", ApplicationType: "server", DistributionPercent: design.Percent{DistributionID: "c", Value: 1}},
+			}}
+		}
+	}
+	times := func(n int) func(*design.Document) {
+		return func(d *design.Document) {
+			first := d.Applications[0]
+			for i := 1; i < n; i++ {
+				next := first
+				next.Name = fmt.Sprintf("more-%d", i)
+				d.Applications = append(d.Applications, next)
+			}
+		}
+	}
+	named := func(d *design.Document) { d.Applications[1].Name = "other" }
 	checkRows(t, rack, ready(8), map[string]row{
-		"no application": {func(d *design.Document) { d.Applications = nil }, []string{"APPLICATION_REQUIRED $.applications"}},
+		"clients and no server":  {both(both(traffic, times(2)), both(named, role("client"))), []string{"CONSTRAINT_VIOLATION $.applications"}},
+		"as many as are allowed": {both(traffic, times(64)), nil},
+		"more than are allowed":  {both(traffic, times(65)), []string{"CONSTRAINT_VIOLATION $.applications"}},
+		"no application":         {func(d *design.Document) { d.Applications = nil }, []string{"APPLICATION_REQUIRED $.applications"}},
 		"two": {func(d *design.Document) {
 			second := d.Applications[0]
 			second.Name = "second"

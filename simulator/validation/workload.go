@@ -31,6 +31,7 @@ func (c *checker) applications() {
 	c.distribution()
 	a, i := c.workload()
 	if a == nil {
+		c.traffic()
 		return
 	}
 	at := place{a.Name, "", element("$.applications", i)}
@@ -40,6 +41,23 @@ func (c *checker) applications() {
 	c.ranks(at, c.grouped(a, at))
 	c.algorithms(a, at)
 	c.placement(a, at)
+}
+
+// maxTraffic is how many applications may load a network at once.
+const maxTraffic = 64
+
+// traffic checks that the applications that are not coordinated have somebody
+// to send and somebody to send to.
+func (c *checker) traffic() {
+	at := place{"", "", "$.applications"}
+	switch n := len(c.doc.Applications); {
+	case n > maxTraffic:
+		c.err("CONSTRAINT_VIOLATION", at, "there are %d applications, and %d can be simulated at once; delete some", n, maxTraffic)
+	case n > 0 && c.fabric != nil && !c.broken:
+		if _, err := c.doc.Traffic(c.fabric, 1); err != nil {
+			c.err("CONSTRAINT_VIOLATION", at, "%s", err)
+		}
+	}
 }
 
 // ranks compares the traceset with the servers that can run it.
