@@ -37,7 +37,7 @@ func directions() map[string]set {
 		"readapi":         append(set{"projections", "traces", "infra/objects", "library"}, handlers...),
 		"prices":          {"events", "commands", "fault", "rating"}, // the price list of a first start
 		"library":         {"events"},                                // where the files of tracesets are
-		"reactions":       append(set{"projections", "api/submission", "infra/objects", "library"}, domain...),
+		"reactions":       append(set{"projections", "api/submission", "infra/objects", "infra/postgres", "library"}, domain...),
 		"uploads":         append(set{"api", "projections", "infra/objects", "infra/postgres", "library"}, domain...),
 		"runs":            append(set{"projections", "traces", "infra/objects"}, domain...),
 		"traces":          append(set{"projections", "infra/objects", "library"}, domain...), // what tracesets hold

@@ -12,15 +12,19 @@ type Owned string
 const (
 	OwnedConfigurations Owned = "configurations"
 	OwnedTracesets      Owned = "tracesets"
+	OwnedMappingFiles   Owned = "mapping_files"
+	OwnedUploads        Owned = "uploads"
 	OwnedSimulations    Owned = "simulations"
 )
 
 func (o Owned) deletable() string {
 	switch o {
-	case OwnedConfigurations:
+	case OwnedConfigurations, OwnedMappingFiles:
 		return "NOT deleted"
-	case OwnedTracesets:
-		return "status <> 'deleted'"
+	case OwnedTracesets: // what was promoted stays
+		return "status <> 'deleted' AND scope = 'workspace'"
+	case OwnedUploads:
+		return "status = 'open'"
 	case OwnedSimulations:
 		return "deleted = '' AND status IN ('completed', 'failed', 'terminated', 'invalid')"
 	}

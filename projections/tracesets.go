@@ -16,6 +16,7 @@ type Traceset struct {
 	ID          string
 	AccountID   string
 	WorkspaceID string
+	Partition   string // the key of its stream's partition, which outlives what made it first
 	Name        string
 	Description string
 	Format      string
@@ -57,6 +58,7 @@ var tracesetColumns = []column[Traceset]{
 	{"id", "text", func(t *Traceset) any { return &t.ID }},
 	{"account_id", "text", func(t *Traceset) any { return &t.AccountID }},
 	{"workspace_id", "text", func(t *Traceset) any { return &t.WorkspaceID }},
+	{"partition_key", "text", func(t *Traceset) any { return &t.Partition }},
 	{"name", "text", func(t *Traceset) any { return &t.Name }},
 	{"description", "text", func(t *Traceset) any { return &t.Description }},
 	{"format", "text", func(t *Traceset) any { return &t.Format }},
@@ -85,7 +87,7 @@ func foldTraceset(t *Traceset, f *events.Fact) {
 	switch d := f.Data.(type) {
 	case events.TracesetCreated:
 		*t = Traceset{
-			ID: f.Stream, AccountID: d.AccountID, WorkspaceID: d.WorkspaceID, Name: d.Name,
+			ID: f.Stream, AccountID: d.AccountID, WorkspaceID: d.WorkspaceID, Partition: f.PartitionKey, Name: d.Name,
 			Description: d.Description, Format: d.Format, Files: textOf(d.Files),
 			LibraryHash: d.LibraryHash, LibraryID: events.DerivedID(events.LibraryPrefix, d.LibraryHash),
 			TotalSize: d.TotalSize, TTLDays: d.TTLDays,

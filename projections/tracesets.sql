@@ -3,6 +3,7 @@ CREATE TABLE tracesets (
     id           text        NOT NULL PRIMARY KEY,
     account_id   text        NOT NULL,
     workspace_id text        NOT NULL,
+    partition_key text       NOT NULL, -- of its stream
     name         text        NOT NULL,
     description  text        NOT NULL,
     format       text        NOT NULL,

@@ -11,29 +11,26 @@ import (
 // usedBySimulations are the tracesets that simulations use which have not ended.
 const usedBySimulations = `SELECT traceset_id FROM simulations WHERE status IN ('validating', 'provisioning', 'running') AND deleted = ''`
 
-// ExpiringTraceset is a traceset whose time to live is over.
-type ExpiringTraceset struct{ ID, WorkspaceID string }
-
-// ListExpiredTracesets returns at most limit tracesets whose time to live is
+// ListExpiredTracesets returns the ids and partitions of at most limit tracesets whose time to live is
 // over and that no simulation uses which has not ended (completions.md section
 // 6.4).
-func ListExpiredTracesets(ctx context.Context, db Reader, now time.Time, limit int) ([]ExpiringTraceset, error) {
-	rows, err := db.Query(ctx, `SELECT id, workspace_id FROM tracesets
+func ListExpiredTracesets(ctx context.Context, db Reader, now time.Time, limit int) ([]Traceset, error) {
+	rows, err := db.Query(ctx, `SELECT id, partition_key FROM tracesets
 		WHERE status <> 'deleted' AND expires_at <= $1 AND id NOT IN (`+usedBySimulations+`) ORDER BY expires_at, id LIMIT $2`, now, limit)
-	found, err := collect(rows, err, func(t *ExpiringTraceset) []any { return []any{&t.ID, &t.WorkspaceID} })
+	found, err := collect(rows, err, func(t *Traceset) []any { return []any{&t.ID, &t.Partition} })
 	if err != nil {
 		return nil, fmt.Errorf("list expired tracesets: %w", err)
 	}
 	return found, nil
 }
 
-// UnneededLibraries returns those of the libraries whose objects nobody needs:
-// every traceset that refers to one is deleted and would have expired by now,
-// and no simulation uses it that has not ended. So are those that no traceset
-// has ever referred to.
+// UnneededLibraries returns those of the libraries whose objects nobody needs
+// any more: tracesets referred to it, all of them are deleted and would have
+// expired by now, and no simulation uses one of them that has not ended.
 func UnneededLibraries(ctx context.Context, db Reader, ids []string, now time.Time) (unneeded []string, err error) {
 	rows, err := db.Query(ctx, `SELECT wanted.id FROM unnest($1::text[]) AS wanted (id)
-		WHERE NOT EXISTS (SELECT FROM tracesets t WHERE t.library_id = wanted.id AND (
+		WHERE EXISTS (SELECT FROM tracesets t WHERE t.library_id = wanted.id)
+		AND NOT EXISTS (SELECT FROM tracesets t WHERE t.library_id = wanted.id AND (
 			t.status <> 'deleted' OR coalesce(t.expires_at, t.modified_at + t.ttl_days * interval '1 day') > $2
 			OR t.id IN (`+usedBySimulations+`)))`, ids, now)
 	unneeded, err = collect(rows, err, func(id *string) []any { return []any{id} })
@@ -41,18 +38,6 @@ func UnneededLibraries(ctx context.Context, db Reader, ids []string, now time.Ti
 		return nil, fmt.Errorf("look for libraries that nobody needs: %w", err)
 	}
 	return unneeded, nil
-}
-
-// TracesetsToCome reports whether an upload is completed whose traceset is not
-// there yet. Sessions that ended long ago are not looked at.
-func TracesetsToCome(ctx context.Context, db Reader, now time.Time) (bool, error) {
-	var some bool
-	err := db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM uploads u WHERE u.status = 'completed' AND u.kind = 'traceset'
-		AND u.expires_at > $1 AND NOT EXISTS (SELECT FROM tracesets t WHERE t.id = u.result_id))`, now.Add(-24*time.Hour)).Scan(&some)
-	if err != nil {
-		return false, fmt.Errorf("look for tracesets to come: %w", err)
-	}
-	return some, nil
 }
 
 // FindTracesetUpload reads the upload that a traceset came by, or is to come

@@ -170,7 +170,7 @@ func TestPagesOfTracesetsAreShortWalks(t *testing.T) {
 		`INSERT INTO workspaces SELECT 'workspace_' || i, 'acct_a', 'w', '', 'u', '', 1, CASE i WHEN 6 THEN 'deleted' ELSE 'live' END, now(), now()
 			FROM generate_series(0, 6) i`,
 		`INSERT INTO tracesets SELECT 'ts_' || lpad(i::text, 26, '0'), CASE i % 3 WHEN 0 THEN 'acct_b' ELSE 'acct_a' END,
-			'workspace_' || i % 7, 't', '', '', '[]', 'h' || i % 5000, 'lib_' || i % 5000, 1, 7, 8,
+			'workspace_' || i % 7, '', 't', '', '', '[]', 'h' || i % 5000, 'lib_' || i % 5000, 1, 7, 8,
 			CASE WHEN i % 1000 = 3 THEN 'metadata_failed' WHEN i % 500 = 5 THEN 'processing' ELSE 'ready' END,
 			CASE WHEN i % 100 = 1 THEN 'public' WHEN i % 10 = 1 THEN 'tenant' ELSE 'workspace' END, '[]', '', 'cas', '[]', 0, '', '[]', '',
 			timestamptz '2026-01-01Z' + i * interval '1 second', now(), NULL FROM generate_series(1, 40000) i`,

@@ -17,7 +17,6 @@ CREATE TABLE uploads (
     expires_at   timestamptz NOT NULL
 );
 CREATE INDEX uploads_expiry ON uploads (expires_at) WHERE status = 'open';
-CREATE INDEX uploads_completed ON uploads (expires_at) WHERE status = 'completed';
 CREATE INDEX uploads_workspace ON uploads (workspace_id, id) WHERE status = 'open';
 -- A traceset is listed from its upload on, and when nothing came of it.
 CREATE INDEX uploads_result ON uploads (result_id) WHERE kind = 'traceset';

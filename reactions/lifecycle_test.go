@@ -12,6 +12,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/infra/postgres"
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/reactions"
@@ -30,7 +31,11 @@ type stand struct {
 func newStand(t *testing.T) *stand { return &stand{World: testworld.New(t)} }
 
 func (s *stand) simple() *reactions.Simple {
-	return &reactions.Simple{Commands: s.Commands, Objects: s.Objects, EnqueueRun: note(&s.runs)}
+	return &reactions.Simple{Commands: s.Commands, Workloads: s.workloads(), EnqueueRun: note(&s.runs)}
+}
+
+func (s *stand) workloads() *reactions.Workloads {
+	return &reactions.Workloads{Commands: s.Commands, DB: s.DB, Objects: s.Objects, Locks: postgres.Locks{Pool: s.DB}}
 }
 
 func (s *stand) simulation() *reactions.Simulation {

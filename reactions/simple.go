@@ -8,7 +8,6 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/infra/objects"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
@@ -19,7 +18,7 @@ import (
 // workloads of an account share one traceset.
 type Simple struct {
 	Commands   *commands.Handler
-	Objects    *objects.Store
+	Workloads  *Workloads
 	EnqueueRun func(ctx context.Context, simulation string) error
 }
 
@@ -69,7 +68,7 @@ func (s *Simple) unfold(ctx context.Context, simulation string, requested events
 }
 
 func (s *Simple) createTraceset(ctx context.Context, submission blueprint.Simple, requested events.SimulationRequested, from commands.Origin) error {
-	_, err := Workloads{s.Commands, s.Objects}.Keep(ctx, submission.Groups, events.TracesetCreated{
+	_, err := s.Workloads.Keep(ctx, submission.Groups, events.TracesetCreated{
 		AccountID: requested.AccountID, WorkspaceID: requested.WorkspaceID, TTLDays: simpleTTLDays,
 	}, from)
 	return err

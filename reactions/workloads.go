@@ -5,14 +5,20 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
+	"netsim/infra/postgres"
 	"netsim/library"
+	"netsim/projections"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 )
@@ -22,31 +28,72 @@ import (
 // (completions 2.7, 4.3).
 type Workloads struct {
 	Commands *commands.Handler
+	DB       projections.Reader
 	Objects  *objects.Store
+	Locks    postgres.Locks
+
+	making singleflight.Group // tracesets, by id
 }
+
+// patience is how long another may be at the same library.
+const patience = 10 * time.Second
 
 // Keep stores a workload and records its traceset, unless both are there. What
 // the workload itself tells is filled in, the name when there is none. It
 // returns the traceset's id.
-func (s Workloads) Keep(ctx context.Context, groups []collective.GroupSpec, t events.TracesetCreated, from commands.Origin) (string, error) {
+//
+// What is stored stays while a traceset refers to it, and a traceset that
+// expires while a simulation uses it. So a caller that needs the traceset for a
+// simulation requests that first.
+func (s *Workloads) Keep(ctx context.Context, groups []collective.GroupSpec, t events.TracesetCreated, from commands.Origin) (string, error) {
 	w, err := newWorkload(groups)
 	if err != nil {
 		return "", err
 	}
-	if err := s.store(ctx, w); err != nil {
+	id := w.tracesetID(t.AccountID)
+	there, err := projections.FindTraceset(ctx, s.DB, id)
+	if err == nil && there.Status != projections.Deleted {
+		return id, nil
+	}
+	if err != nil && !fault.Is(err, fault.NotFound) {
 		return "", err
 	}
-	t.Name, t.Format, t.Status = cmp.Or(t.Name, w.name), "simple_v1", "ready"
-	t.Files, t.LibraryHash, t.TotalSize = []events.TracesetFile{w.file}, w.libraryHash, w.file.Size
-	t.RankCount = int64(collective.Ranks(groups))
-	id := w.tracesetID(t.AccountID)
-	_, err = commands.Handle(ctx, s.Commands, commands.Target{Stream: id, PartitionKey: t.WorkspaceID}, from,
-		commands.CreateTraceset{Created: t})
+	_, err, _ = s.making.Do(id, func() (any, error) {
+		return nil, s.make(context.WithoutCancel(ctx), id, w, t, from)
+	})
 	return id, err
 }
 
+// make keeps a workload that was not there a moment ago. Nobody else keeps or
+// removes the same content meanwhile.
+func (s *Workloads) make(ctx context.Context, id string, w workload, t events.TracesetCreated, from commands.Origin) error {
+	release, err := s.Locks.Wait(ctx, library.Lock(w.libraryHash), patience)
+	if errors.Is(err, postgres.ErrHeld) {
+		return fault.Unknown(err)
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
+	to := commands.Target{Stream: id, PartitionKey: t.WorkspaceID}
+	switch before, err := projections.FindTraceset(ctx, s.DB, id); {
+	case err == nil: // a stream stays where it began
+		to.PartitionKey = before.Partition
+	case !fault.Is(err, fault.NotFound):
+		return err
+	}
+	if err := s.store(ctx, w); err != nil {
+		return err
+	}
+	t.Name, t.Format, t.Status = cmp.Or(t.Name, w.name), "simple_v1", "ready"
+	t.Files, t.LibraryHash, t.TotalSize = []events.TracesetFile{w.file}, w.libraryHash, w.file.Size
+	t.RankCount = w.ranks
+	_, err = commands.Handle(ctx, s.Commands, to, from, commands.CreateTraceset{Created: t})
+	return err
+}
+
 // store keeps the file once, whoever needs it.
-func (s Workloads) store(ctx context.Context, w workload) error {
+func (s *Workloads) store(ctx context.Context, w workload) error {
 	_, err := s.Objects.Head(ctx, w.file.ObjectKey)
 	if !fault.Is(err, fault.NotFound) {
 		return err
@@ -70,6 +117,7 @@ type workload struct {
 	content     string
 	file        events.TracesetFile
 	libraryHash string
+	ranks       int64
 }
 
 func newWorkload(groups []collective.GroupSpec) (workload, error) {
@@ -78,7 +126,7 @@ func newWorkload(groups []collective.GroupSpec) (workload, error) {
 		return workload{}, err
 	}
 	sum := sha256.Sum256([]byte(content))
-	w := workload{content: content, file: events.TracesetFile{
+	w := workload{content: content, ranks: int64(collective.Ranks(groups)), file: events.TracesetFile{
 		Name: blueprint.WorkloadFile, ContentType: "application/json",
 		Hash: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(content)), Role: "primary",
 	}}

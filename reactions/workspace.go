@@ -44,7 +44,9 @@ func (w *Workspace) cascade(ctx context.Context, f *events.Fact) error {
 		count *int64
 	}{
 		{projections.OwnedConfigurations, &removed.Configurations},
+		{projections.OwnedUploads, new(int64)}, // before what they may yet become
 		{projections.OwnedTracesets, &removed.Tracesets},
+		{projections.OwnedMappingFiles, &removed.MappingFiles},
 		{projections.OwnedSimulations, &removed.Simulations},
 	} {
 		if err := w.deleteAll(ctx, f, kind.what, from); err != nil {
@@ -96,7 +98,19 @@ func (w *Workspace) remove(ctx context.Context, what projections.Owned, to comma
 	switch what {
 	case projections.OwnedConfigurations:
 		_, err = commands.Handle(ctx, w.Commands, to, from, commands.DeleteConfiguration{ID: to.Stream, Reason: reasonWorkspace})
+	case projections.OwnedUploads:
+		_, err = commands.Handle(ctx, w.Commands, to, from, commands.AbortUpload{ID: to.Stream, Reason: reasonWorkspace})
+		if fault.Is(err, fault.Conflict) { // completed meanwhile
+			return nil
+		}
+	case projections.OwnedMappingFiles:
+		_, err = commands.Handle(ctx, w.Commands, to, from, commands.DeleteMappingFile{ID: to.Stream, Reason: reasonWorkspace})
 	case projections.OwnedTracesets:
+		t, e := projections.FindTraceset(ctx, w.DB, to.Stream)
+		if e != nil {
+			return e
+		}
+		to.PartitionKey = t.Partition
 		_, err = commands.Handle(ctx, w.Commands, to, from, commands.DeleteTraceset{ID: to.Stream, Reason: reasonWorkspace})
 	case projections.OwnedSimulations:
 		_, err = commands.Handle(ctx, w.Commands, to, from, commands.DeleteSimulation{ID: to.Stream, Reason: reasonWorkspace})

@@ -90,14 +90,14 @@ func (a *API) TracesetResolution(ctx context.Context, id string) (api.TracesetRe
 }
 
 // TracesetUse says whether a use of the traceset now is to be recorded, and in
-// which workspace: one that never expires, or was used within the hour, needs
+// the partition of which key: one that never expires, or was used within the hour, needs
 // none (completions.md section 8 row 37).
-func (a *API) TracesetUse(ctx context.Context, id string) (workspace string, due bool, err error) {
+func (a *API) TracesetUse(ctx context.Context, id string) (partition string, due bool, err error) {
 	t, err := projections.FindTraceset(ctx, a.DB, id)
 	if fault.Is(err, fault.NotFound) {
 		return "", false, nil
 	}
-	return t.WorkspaceID, err == nil && t.UseIsDue(a.Now()), err
+	return t.Partition, err == nil && t.UseIsDue(a.Now()), err
 }
 
 func filesOf(t *projections.Traceset) ([]events.TracesetFile, error) {

@@ -13,6 +13,7 @@ import (
 	"netsim/infra/auth"
 	"netsim/projections"
 	"netsim/simulator/validation"
+	"netsim/traces"
 )
 
 // ListTracesets implements GET /tracesets (completions.md sections 6.1, 6.4).
@@ -81,8 +82,9 @@ func (a *API) AdmitTraceset(ctx context.Context, id string) error {
 
 // OwnTraceset checks that the traceset is there and that the caller may change
 // it: it is of the caller's account, and of one of its workspaces. One that is
-// being uploaded, or that nothing came of, is its upload, deleted or not.
-func (a *API) OwnTraceset(ctx context.Context, id string) (workspace, upload string, err error) {
+// being uploaded, or that nothing came of, is its upload, deleted or not. The
+// partition is the key of that of the stream.
+func (a *API) OwnTraceset(ctx context.Context, id string) (partition, upload string, err error) {
 	caller, err := callerOf(ctx)
 	if err != nil {
 		return "", "", err
@@ -101,7 +103,7 @@ func (a *API) OwnTraceset(ctx context.Context, id string) (workspace, upload str
 	if !caller.Platformwide() && t.AccountID != caller.AccountID {
 		return "", "", fault.New(fault.Forbidden, "traceset %s is another account's", id)
 	}
-	return t.WorkspaceID, "", member(caller, t.WorkspaceID)
+	return t.Partition, "", member(caller, t.WorkspaceID)
 }
 
 // traceset reads a traceset that the caller sees. One that is being uploaded,
@@ -180,7 +182,11 @@ func (a *API) Traceset(ctx context.Context, id string) (validation.Traceset, err
 	if fault.Is(err, fault.NotFound) {
 		return validation.Traceset{Status: projections.Deleted}, nil
 	}
-	return validation.Traceset{Status: t.Status, Ranks: t.RankCount}, err
+	if err != nil {
+		return validation.Traceset{}, err
+	}
+	sums, err := traces.ReadSummary(t.Summary)
+	return validation.Traceset{Status: t.Status, Ranks: t.RankCount, Groups: sums.GroupSizes}, err
 }
 
 // sessionView is the traceset that an upload is to become.

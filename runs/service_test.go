@@ -8,6 +8,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/jobs"
+	"netsim/infra/postgres"
 	"netsim/infra/reactor"
 	"netsim/internal/testworld"
 	"netsim/reactions"
@@ -33,7 +34,7 @@ func serve(t *testing.T, w *testworld.World) {
 	testworld.Running(t, queue.Work)
 
 	stage := runs.Stage{DB: w.DB, Objects: w.Objects}
-	simple := reactions.Simple{Commands: w.Commands, Objects: w.Objects, EnqueueRun: queue.EnqueueRun}
+	simple := reactions.Simple{Commands: w.Commands, Workloads: &reactions.Workloads{Commands: w.Commands, DB: w.DB, Objects: w.Objects, Locks: postgres.Locks{Pool: w.DB}}, EnqueueRun: queue.EnqueueRun}
 	simulation := reactions.Simulation{
 		Commands: w.Commands, DB: w.DB, Check: stage.Check, EnqueueRun: queue.EnqueueRun, EnqueuePurge: queue.EnqueuePurge,
 	}

@@ -10,6 +10,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/infra/postgres"
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/reactions"
@@ -74,7 +75,7 @@ func submit(t *testing.T, w *testworld.World, workload collective.Workload) (str
 func provisioned(t *testing.T, w *testworld.World, workload collective.Workload) string {
 	t.Helper()
 	id, requested := submit(t, w, workload)
-	simple := reactions.Simple{Commands: w.Commands, Objects: w.Objects}
+	simple := reactions.Simple{Commands: w.Commands, Workloads: &reactions.Workloads{Commands: w.Commands, DB: w.DB, Objects: w.Objects, Locks: postgres.Locks{Pool: w.DB}}}
 	if err := simple.Unfold(t.Context(), id, requested); err != nil {
 		t.Fatal(err)
 	}

@@ -39,6 +39,9 @@ type Config struct {
 	ClearUpload func(ctx context.Context, upload string) error
 	// ExpireUploads ends the uploads that have expired.
 	ExpireUploads func(ctx context.Context) error
+	// SweepTracesets deletes the tracesets that have expired, and what is stored
+	// of those that are deleted.
+	SweepTracesets func(ctx context.Context) error
 	// Unfinished lists the simulations that are to run.
 	Unfinished func(ctx context.Context) ([]string, error)
 	// Processing lists the tracesets that are to be extracted.
@@ -164,6 +167,9 @@ func (j *Jobs) settings() *river.Config {
 	river.AddWorker(c.Workers, &worker[ExpireUploads]{jobs: j, work: func(ctx context.Context, _ ExpireUploads) error {
 		return j.config.ExpireUploads(ctx)
 	}})
+	river.AddWorker(c.Workers, &worker[SweepTracesets]{jobs: j, work: func(ctx context.Context, _ SweepTracesets) error {
+		return j.config.SweepTracesets(ctx)
+	}})
 	atStart := &river.PeriodicJobOpts{RunOnStart: true}
 	c.PeriodicJobs = []*river.PeriodicJob{
 		river.NewPeriodicJob(daily{}, func() (river.JobArgs, *river.InsertOpts) {
@@ -171,6 +177,9 @@ func (j *Jobs) settings() *river.Config {
 		}, atStart),
 		river.NewPeriodicJob(river.PeriodicInterval(expireEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return ExpireUploads{}, nil
+		}, atStart),
+		river.NewPeriodicJob(river.PeriodicInterval(time.Hour), func() (river.JobArgs, *river.InsertOpts) {
+			return SweepTracesets{}, nil
 		}, atStart),
 	}
 	return c

@@ -41,6 +41,10 @@ type ClearUpload struct {
 // ExpireUploads ends the uploads that have expired.
 type ExpireUploads struct{}
 
+// SweepTracesets deletes the tracesets that have expired, and what is stored of
+// those that are deleted.
+type SweepTracesets struct{}
+
 // AccrueDay rates the costs of a day.
 type AccrueDay struct {
 	Date string `json:"date"`
@@ -59,6 +63,9 @@ func (ClearUpload) Kind() string { return "clear_upload" }
 func (ExpireUploads) Kind() string { return "expire_uploads" }
 
 // Kind implements river.JobArgs.
+func (SweepTracesets) Kind() string { return "sweep_tracesets" }
+
+// Kind implements river.JobArgs.
 func (ExtractTraceset) Kind() string { return "extract_traceset" }
 
 // Kind implements river.JobArgs.
@@ -72,6 +79,9 @@ func (ClearUpload) InsertOpts() river.InsertOpts { return once(queueHousekeeping
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (ExpireUploads) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (SweepTracesets) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (PurgeSimulation) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }

@@ -83,6 +83,28 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Info, error] 
 	}
 }
 
+// Folders goes through the folders directly below the prefix: up to the next
+// slash, which is part of them. It ends after the first error.
+func (s *Store) Folders(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{
+			Bucket: &s.bucket, Prefix: &prefix, Delimiter: aws.String("/"),
+		})
+		for pages.HasMorePages() {
+			page, err := s.listPage(ctx, pages)
+			if err != nil {
+				yield("", wrap(err, "list the folders of", prefix))
+				return
+			}
+			for _, folder := range page.CommonPrefixes {
+				if !yield(aws.ToString(folder.Prefix), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func (s *Store) listPage(ctx context.Context, pages *s3.ListObjectsV2Paginator) (*s3.ListObjectsV2Output, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -26,6 +26,7 @@ type domain struct {
 	simulation *reactions.Simulation
 	workspace  *reactions.Workspace
 	traceset   *reactions.Traceset
+	life       *reactions.TracesetLife
 	runner     *runs.Runner
 	uploads    *uploads.Uploads
 	jobs       *jobs.Jobs
@@ -45,6 +46,9 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Now: time.Now, Log: s.log,
 		},
 		workspace: &reactions.Workspace{Commands: s.handler, DB: s.pool},
+		life: &reactions.TracesetLife{
+			Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Now: time.Now, CatchUp: s.catchUp,
+		},
 	}
 	extractor := &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
 	d.uploads = uploads.New(uploads.Config{
@@ -55,7 +59,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	settings := jobs.Config{
 		URL: s.config.Postgres, Log: s.log, Now: time.Now,
 		Run: d.runner.Run, Purge: d.runner.Purge, Accrue: d.accrue, Unfinished: d.runner.Unfinished,
-		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire,
+		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire, SweepTracesets: d.life.Sweep,
 		Extract: extractor.Extract, Processing: extractor.Processing,
 	}
 	if s.config.has(RoleWorker) {
@@ -65,7 +69,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		return nil, err
 	}
 	d.traceset = &reactions.Traceset{EnqueueExtraction: d.jobs.EnqueueExtraction}
-	d.simple = &reactions.Simple{Commands: s.handler, Objects: s.objects, EnqueueRun: d.jobs.EnqueueRun}
+	d.simple = &reactions.Simple{Commands: s.handler, Workloads: s.workloads, EnqueueRun: d.jobs.EnqueueRun}
 	d.simulation = &reactions.Simulation{
 		Commands: s.handler, DB: s.pool, Check: (&runs.Stage{DB: s.pool, Objects: s.objects}).Check,
 		EnqueueRun: d.jobs.EnqueueRun, EnqueuePurge: d.jobs.EnqueuePurge,
@@ -120,6 +124,7 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	r.Handle("simple", d.simple.React, events.Simulations)
 	r.Handle("simulation", d.simulation.React, events.Simulations)
 	r.Handle("traceset", d.traceset.React, events.Tracesets)
+	r.Handle("uses", d.life.React, events.Simulations, events.Configurations)
 	r.Handle("uploads", d.uploads.React, events.MappingFiles)
 	r.Handle("workspace", d.workspace.React, events.Workspaces, events.Simulations)
 	return r, nil

@@ -21,6 +21,7 @@ import (
 	"netsim/infra/projector"
 	"netsim/infra/telemetry"
 	"netsim/projections"
+	"netsim/reactions"
 	"netsim/uploads"
 )
 
@@ -36,6 +37,7 @@ type core struct {
 	watcher   *projector.Watcher
 	ledger    *ledger.Ledger
 	handler   *commands.Handler
+	workloads *reactions.Workloads
 	objects   *objects.Store
 	verifier  *auth.Verifier
 	registry  *prometheus.Registry
@@ -160,6 +162,7 @@ func (s *core) openLedger(ctx context.Context) error {
 	}
 	s.ledger = ledger.New(ledger.Config{Pool: s.pool, Journal: s.journal, Watcher: s.watcher, Partitions: partitions})
 	s.handler = &commands.Handler{Log: s.ledger, Now: time.Now, Timeout: s.config.VerdictTimeout}
+	s.workloads = &reactions.Workloads{Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks}
 	return nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/projections"
-	"netsim/reactions"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
@@ -49,7 +48,7 @@ func (s *core) seedTemplates(ctx context.Context) error {
 // has no end.
 func (s *core) seedTemplate(ctx context.Context, id string, t blueprint.Template) error {
 	from := commands.Origin{Actor: "system", CommandID: "curated"}
-	traceset, err := reactions.Workloads{Commands: s.handler, Objects: s.objects}.Keep(ctx, t.Workload.Groups, events.TracesetCreated{
+	traceset, err := s.workloads.Keep(ctx, t.Workload.Groups, events.TracesetCreated{
 		WorkspaceID: events.TracesetWorkspace, Name: t.Workload.Name, Description: t.Workload.Description,
 		Scope: commands.ScopePublic,
 	}, from)
