@@ -49,9 +49,10 @@ func (x *Extractor) Extract(ctx context.Context, id string) error {
 	return x.record(ctx, &t, commands.RecordExtraction{ID: id, Extracted: extracted})
 }
 
+// record sends a command that records nothing when it comes too late.
 func (x *Extractor) record(ctx context.Context, t *projections.Traceset, c commands.Command[commands.Traceset]) error {
-	_, err := commands.Handle(ctx, x.Commands, commands.Target{Stream: t.ID, PartitionKey: t.WorkspaceID},
-		commands.Origin{Actor: actor, CommandID: events.DerivedUUID(t.ID, "extract").String()}, c)
+	_, err := commands.Handle(ctx, x.Commands, commands.Target{Stream: t.ID, PartitionKey: t.Partition},
+		commands.Origin{Actor: actor}, c)
 	return err
 }
 
