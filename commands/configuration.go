@@ -160,16 +160,21 @@ func (c *Configuration) open(id string, m Match) (*design.Document, error) {
 	return design.Parse(c.Document)
 }
 
-// fits refuses a change that could make the document larger than it may be.
-func (c *Configuration) fits(added ...string) error {
-	size := len(c.Document)
-	for _, text := range added {
-		size += len(text)
+// fitting returns the event of a change, unless it would make the document
+// larger than it may be. What it adds to the document stands in the event, too,
+// but for little in many places, so far below the limit nothing is measured.
+func (c *Configuration) fitting(change events.Data) (events.Data, error) {
+	const margin = 1 << 20 // more than the models that references are told
+	text, err := events.Encode(change)
+	if err != nil || len(c.Document)+len(text)+margin <= design.MaxDocument {
+		return change, err
 	}
-	if size > design.MaxDocument {
-		return fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", size, design.MaxDocument)
+	after := *c
+	after.Evolve(events.Event{Data: change})
+	if size := len(after.Document); size > design.MaxDocument && size > len(c.Document) {
+		return nil, fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", size, design.MaxDocument)
 	}
-	return nil
+	return change, nil
 }
 
 // VersionMade returns the version of a configuration that an event made, and 0

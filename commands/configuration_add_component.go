@@ -72,7 +72,7 @@ func (s *Configuration) declare(document *design.Document, collection, name stri
 	if err != nil {
 		return nil, err
 	}
-	return events.ConfigurationComponentAdded{
+	return s.fitting(events.ConfigurationComponentAdded{
 		Version: s.Version + 1, Collection: collection, Declaration: text, Shares: shares,
-	}, s.fits(text)
+	})
 }

@@ -81,12 +81,11 @@ func (c AddReference) Decide(s *Configuration, _ time.Time) (events.Data, error)
 	if err := c.parent(document); err != nil {
 		return nil, err
 	}
-	set := events.ConfigurationReferenceSet{
+	return s.fitting(events.ConfigurationReferenceSet{
 		Version: s.Version + 1, HolderKind: holder.Type, Holder: c.Holder,
 		Name: c.Name, Type: c.Type, Count: max(c.Count, 1), Group: c.Group,
 		Model: at.Model, ModelVersion: at.Version, ParentApplicationName: c.ParentApplicationName,
-	}
-	return set, s.fits(c.Name, c.Group, c.ParentApplicationName)
+	})
 }
 
 // parent checks the parent application, which is an application's only.

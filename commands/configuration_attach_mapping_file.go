@@ -42,7 +42,7 @@ func (c AttachMappingFile) Decide(s *Configuration, _ time.Time) (events.Data, e
 	case s.MappingFile == c.MappingFileID:
 		return nil, nil
 	}
-	return events.ConfigurationMappingFileAttached{Version: s.Version + 1, MappingFileID: c.MappingFileID}, nil
+	return s.fitting(events.ConfigurationMappingFileAttached{Version: s.Version + 1, MappingFileID: c.MappingFileID})
 }
 
 // keepsMapping refuses a change after which the attached mapping file, if any,

@@ -30,5 +30,5 @@ func (c AttachTraceset) Decide(s *Configuration, _ time.Time) (events.Data, erro
 	if err := s.keepsMapping(document, c.RankCount); err != nil {
 		return nil, err
 	}
-	return events.ConfigurationTracesetAttached{Version: s.Version + 1, TracesetID: c.TracesetID, RankCount: c.RankCount}, nil
+	return s.fitting(events.ConfigurationTracesetAttached{Version: s.Version + 1, TracesetID: c.TracesetID, RankCount: c.RankCount})
 }

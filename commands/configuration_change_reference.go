@@ -46,5 +46,5 @@ func (c ChangeReference) Decide(s *Configuration, _ time.Time) (events.Data, err
 	if referenceOf(set) == ref {
 		return nil, nil
 	}
-	return set, s.fits(set.Group)
+	return s.fitting(set)
 }

@@ -47,9 +47,9 @@ func (c PatchParameters) Decide(s *Configuration, _ time.Time) (events.Data, err
 	if err != nil {
 		return nil, err
 	}
-	return events.ConfigurationParametersPatched{
+	return s.fitting(events.ConfigurationParametersPatched{
 		Version: s.Version + 1, TargetKind: c.Of, Target: c.Target, Patch: text,
-	}, s.fits(text)
+	})
 }
 
 // apply returns the whole tree after the patch. What the model does not know

@@ -38,10 +38,10 @@ func (c SetDistribution) Decide(s *Configuration, _ time.Time) (events.Data, err
 	case entries[i].DistributionPercent.Value == c.Value:
 		return nil, nil
 	}
-	return events.ConfigurationParametersPatched{
+	return s.fitting(events.ConfigurationParametersPatched{
 		Version: s.Version + 1, TargetKind: design.OfDistribution,
 		Shares: []events.DistributionShare{{
 			ParentApplication: c.ParentApplication, DistributionID: c.DistributionID, Value: decimalOf(c.Value),
 		}},
-	}, nil
+	})
 }

@@ -49,7 +49,7 @@ func (c UpdateConfiguration) Decide(s *Configuration, _ time.Time) (events.Data,
 	case updated.Name == "" && updated.Members == nil && updated.TracesetID == "":
 		return nil, nil
 	}
-	return updated, c.fits(s, updated.Members)
+	return s.fitting(updated)
 }
 
 // replace changes the document, and returns the members that became others.
@@ -78,12 +78,4 @@ func (c UpdateConfiguration) replace(document *design.Document, ranks int64) ([]
 		}
 	}
 	return changed, nil
-}
-
-// fits counts what is replaced as if it were added: a document near the limit
-// is changed member by member.
-func (c UpdateConfiguration) fits(s *Configuration, members []events.DocumentMember) error {
-	after := *s
-	after.update(events.ConfigurationUpdated{Members: members})
-	return after.fits()
 }
