@@ -44,6 +44,9 @@ func (c AddApplication) Decide(s *Configuration, _ time.Time) (events.Data, erro
 	}
 	var shares []events.DistributionShare
 	for _, kind := range []string{"client", "server"} {
+		if document.HasShare(c.Name, c.Name+"-"+kind) { // of an application of this name, which a client has replaced
+			continue
+		}
 		missing := 1 - sumOf(document.Shares(), kind)
 		if missing < -tolerance {
 			return nil, fault.New(fault.Validation, "the %s entries of the distribution sum up to %v, above 1", kind, 1-missing)

@@ -121,6 +121,10 @@ func TestAddApplication(t *testing.T) {
 		{"an unknown model", smallCreated(t), add("x", "y-v1"), refusal(fault.Validation)},
 		{"to one that does not exist", nil, add("x", "traffic-generator-v1"), refusal(fault.NotFound)},
 	})
+	orphaned := and(first, events.ConfigurationUpdated{Version: 3, Members: []events.DocumentMember{{Member: "applications", Value: "[]"}}})
+	if got := decide(add("gen", "traffic-generator-v1"), configurationOf(orphaned)).Event.(events.ConfigurationComponentAdded); got.Shares != nil {
+		t.Errorf("an application whose entries are there gets more: %v", got.Shares)
+	}
 	attached := and(smallCreated(t),
 		events.ConfigurationTracesetAttached{Version: 2, TracesetID: "ts_1", RankCount: 2},
 		events.ConfigurationComponentRemoved{Version: 3, Collection: "applications", Name: "work"})

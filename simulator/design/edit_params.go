@@ -149,6 +149,14 @@ func (d *Document) Shares() []Entry {
 	return d.Topology.AppDistribution.Entries
 }
 
+// HasShare reports whether the distribution has an entry of an application and a
+// distribution id.
+func (d *Document) HasShare(application, distribution string) bool {
+	return slices.ContainsFunc(d.Shares(), func(e Entry) bool {
+		return e.ParentApplication == application && e.DistributionPercent.DistributionID == distribution
+	})
+}
+
 // AddShare appends an entry to the distribution, which begins with the first.
 func (d *Document) AddShare(e Entry) {
 	if d.Topology.AppDistribution == nil {

@@ -42,6 +42,9 @@ func Complete(d *design.Document) error {
 	if err := completeGlobals(d); err != nil {
 		return err
 	}
+	if err := distinctShares(d.Shares()); err != nil {
+		return err
+	}
 	return completeRefs(d)
 }
 
@@ -119,6 +122,22 @@ func completeHolder(path string, refs []design.Ref, declared map[string]*declara
 		if x := declared[ref.Name]; x != nil {
 			ref.Model, ref.Version = x.model, x.version
 		}
+	}
+	return nil
+}
+
+// distinctShares refuses two entries with the names by which an entry is
+// changed.
+func distinctShares(entries []design.Entry) error {
+	first := make(map[[2]string]int, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		named := [2]string{e.ParentApplication, e.DistributionPercent.DistributionID}
+		if j, there := first[named]; there {
+			const list = "topology.appDistribution.randomApplicationDistribution"
+			return fmt.Errorf("%s[%d].distributionPercent.distributionId '%.128s' is that of %s[%d], which is of the same application", list, i, named[1], list, j)
+		}
+		first[named] = i
 	}
 	return nil
 }

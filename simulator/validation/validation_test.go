@@ -91,9 +91,13 @@ func TestCompleteRefuses(t *testing.T) {
 		"an unknown section":        {`"SimulationParameters"`, `"Other"`, "globalParameters.Other is unknown"},
 		"a parent of a nic":         {`{"name": "nic", "type": "nic"}`, `{"name": "nic", "type": "nic", "parentApplicationName": "x"}`, "components[2].components[0].parentApplicationName is only for applications, the type is 'nic'"},
 		"a reference in two groups": {`{"name": "leaf", "type": "switch"}`, `{"name": "leaf", "type": "switch", "group": "a"}, {"name": "leaf", "type": "switch", "group": "b"}`, "containers[0].components[1].name 'leaf' is referenced twice"},
-		"a switch as container":     {`"type": "rack", "name"`, `"type": "switch", "name"`, "containers[0].type must be one of [rack, pod], got 'switch'"},
-		"a type of nothing":         {`"type": "application", "trafficType"`, `"type": "other", "trafficType"`, "applications[0].type must be one of [application], got 'other'"},
-		"a reference twice":         {`{"name": "leaf", "type": "switch"}`, `{"name": "leaf", "type": "switch"}, {"name": "leaf", "type": "switch"}`, "containers[0].components[1].name 'leaf' is referenced twice"},
+		"a share twice": {`"topologyTiers": 1,`, `"topologyTiers": 1, "appDistribution": {"randomApplicationDistribution": [
+			{"name": "a", "parentApplication": "gen", "applicationType": "client", "distributionPercent": {"distributionId": "id", "value": 0.5}},
+			{"name": "b", "parentApplication": "gen", "applicationType": "server", "distributionPercent": {"distributionId": "id", "value": 0.5}}]},`,
+			"topology.appDistribution.randomApplicationDistribution[1].distributionPercent.distributionId 'id' is that of topology.appDistribution.randomApplicationDistribution[0], which is of the same application"},
+		"a switch as container": {`"type": "rack", "name"`, `"type": "switch", "name"`, "containers[0].type must be one of [rack, pod], got 'switch'"},
+		"a type of nothing":     {`"type": "application", "trafficType"`, `"type": "other", "trafficType"`, "applications[0].type must be one of [application], got 'other'"},
+		"a reference twice":     {`{"name": "leaf", "type": "switch"}`, `{"name": "leaf", "type": "switch"}, {"name": "leaf", "type": "switch"}`, "containers[0].components[1].name 'leaf' is referenced twice"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
