@@ -52,18 +52,36 @@ func (d *Document) Find(name string) (Declared, bool) {
 }
 
 // Declare appends a declaration, given as JSON text, to a collection.
+// References that name it already are told its model.
 func (d *Document) Declare(collection, declaration string) error {
+	var err error
 	switch collection {
 	case Applications:
-		return appendParsed(&d.Applications, declaration)
+		err = appendParsed(&d.Applications, declaration)
 	case Components:
-		return appendParsed(&d.Components, declaration)
+		err = appendParsed(&d.Components, declaration)
 	case Containers:
-		return appendParsed(&d.Containers, declaration)
+		err = appendParsed(&d.Containers, declaration)
 	case Links:
-		return appendParsed(&d.Links, declaration)
+		err = appendParsed(&d.Links, declaration)
+	default:
+		err = fmt.Errorf("a document has no collection %q", collection)
 	}
-	return fmt.Errorf("a document has no collection %q", collection)
+	if err != nil {
+		return err
+	}
+	var is struct{ Name, Model, Version string }
+	if err := json.Unmarshal([]byte(declaration), &is); err != nil {
+		return fmt.Errorf("read a declaration: %w", err)
+	}
+	for _, h := range d.Holders() {
+		for i := range h.Refs {
+			if ref := &h.Refs[i]; ref.Name == is.Name {
+				ref.Model, ref.Version = is.Model, is.Version
+			}
+		}
+	}
+	return nil
 }
 
 func appendParsed[T any](list *[]T, text string) error {

@@ -42,6 +42,16 @@ func (s *sheet) replace(members object) answer {
 		}
 		entries[named] = true
 	}
+	s.tellModels()
+	s.tellRanks()
+	if !reflect.DeepEqual(before, s.Doc["activeTraceset"]) && !s.hasChakra() {
+		return refused(400)
+	}
+	return answer{200, wholeDocument}
+}
+
+// tellModels lets the references know the models of what they name.
+func (s *sheet) tellModels() {
 	for _, h := range s.holders() {
 		for _, ref := range h["components"].(array) {
 			ref := ref.(object)
@@ -50,11 +60,6 @@ func (s *sheet) replace(members object) answer {
 			}
 		}
 	}
-	s.tellRanks()
-	if !reflect.DeepEqual(before, s.Doc["activeTraceset"]) && !s.hasChakra() {
-		return refused(400)
-	}
-	return answer{200, wholeDocument}
 }
 
 func (s *sheet) attach(traceset string) {

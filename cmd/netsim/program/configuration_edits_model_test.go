@@ -81,6 +81,7 @@ func (s *sheet) declare(model, kind, name string) answer {
 		}
 	}
 	s.Doc[member] = append(s.list(member), made)
+	s.tellModels()
 	s.tellRanks()
 	return answer{201, made}
 }
