@@ -1,0 +1,318 @@
+package commands_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/simulator/design"
+	"netsim/simulator/validation"
+)
+
+// Source: completions 3.2 to 3.5.
+
+// drawer draws edits of a configuration, whose names are of a few.
+type drawer struct {
+	*rapid.T
+	past []string // documents
+}
+
+func (d drawer) of(label string, choices ...string) string {
+	return rapid.SampledFrom(choices).Draw(d.T, label)
+}
+
+func (d drawer) name() string {
+	return d.of("name", "leaf", "nic", "server", "rack", "pod", "layer", "work", "gen", "more", "x")
+}
+
+func (d drawer) kind() string {
+	return d.of("type", "switch", "nic", "gpu", "server", "rack", "pod", "layer", "application")
+}
+
+func (d drawer) model() string {
+	return d.of("model", "clos-switch-v1", "roce-nic-v1", "gpu-v1", "gpu-server-v1", "leaf-rack-v1", "pod-v1",
+		"ethernet-layer-v1", "chakra-workload-v1", "traffic-generator-v1", "traffic-generator-v1")
+}
+
+// holder is of a kind that has the name in most documents.
+func (d drawer) holder() (commands.HolderKind, string) {
+	switch d.of("in", "topology", "container", "server") {
+	case "topology":
+		return commands.InTopology, ""
+	case "container":
+		return commands.InContainer, d.of("container", "rack", "pod", "x")
+	}
+	return commands.InServer, d.of("server", "server", "x")
+}
+
+func (d drawer) number() int64 { return rapid.Int64Range(1, 4).Draw(d.T, "number") }
+
+// command draws one of everything that can happen to a configuration but its
+// end.
+func (d drawer) command() commands.Command[commands.Configuration] {
+	kinds := []func() commands.Command[commands.Configuration]{
+		func() commands.Command[commands.Configuration] {
+			return commands.AddComponent{Name: d.name(), Type: d.kind(), Model: d.model()}
+		},
+		func() commands.Command[commands.Configuration] {
+			return commands.AddApplication{Name: d.name(), Model: d.model()}
+		},
+		func() commands.Command[commands.Configuration] { return commands.RemoveComponent{Name: d.name()} },
+		func() commands.Command[commands.Configuration] { return commands.RemoveApplication{Name: d.name()} },
+		d.addReference, d.addReference, d.changeReference,
+		func() commands.Command[commands.Configuration] {
+			in, holder := d.holder()
+			return commands.RemoveReference{In: in, Holder: holder, Name: d.name()}
+		},
+		func() commands.Command[commands.Configuration] {
+			application := d.name()
+			return commands.SetDistribution{
+				ParentApplication: application, DistributionID: application + d.of("side", "-client", "-server"), Value: 1 / float64(d.number()),
+			}
+		},
+		d.patch, d.patch, d.update, d.update, d.validation,
+		func() commands.Command[commands.Configuration] {
+			return commands.AttachTraceset{TracesetID: d.of("traceset", "ts_1", "ts_2"), RankCount: d.number()}
+		},
+		func() commands.Command[commands.Configuration] { return commands.DetachTraceset{} },
+		func() commands.Command[commands.Configuration] {
+			return commands.AttachMappingFile{MappingFileID: d.of("file", "mapfile_1", "mapfile_2"), Live: true, RankCount: d.number()}
+		},
+		func() commands.Command[commands.Configuration] { return commands.DetachMappingFile{} },
+	}
+	return rapid.SampledFrom(kinds).Draw(d.T, "command")()
+}
+
+func (d drawer) addReference() commands.Command[commands.Configuration] {
+	in, holder := d.holder()
+	c := commands.AddReference{In: in, Holder: holder, Name: d.name(), Type: d.kind(), Count: d.number() - 1, Group: d.of("group", "", "g")}
+	if c.Type == "application" {
+		c.ParentApplicationName = d.name()
+	}
+	return c
+}
+
+func (d drawer) changeReference() commands.Command[commands.Configuration] {
+	in, holder := d.holder()
+	c := commands.ChangeReference{In: in, Holder: holder, Name: d.name()}
+	if n := d.number(); n > 1 {
+		c.Count = &n
+	}
+	if g := d.of("group", "", "g", "none"); g != "none" {
+		c.Group = &g
+	}
+	return c
+}
+
+func (d drawer) patch() commands.Command[commands.Configuration] {
+	of := d.of("of", design.OfApplication, design.OfComponent, design.OfLink, design.OfGlobal)
+	target := d.name()
+	return commands.PatchParameters{Of: of, Target: target, Patch: json.RawMessage(fmt.Sprintf(d.of("patch",
+		`{"NumUpLinks":{"value":%d,"type":"uint"}}`, `{"LogicalGroupId":{"value":%d,"type":"uint"}}`, `{"LinksPerPair":{"value":%d,"type":"uint"}}`,
+		`{"Load":{"value":0.%d,"type":"double"}}`, `{"SimulationParameters":{"RunTime":{"value":%d,"type":"timeval","unit":"ms"}}}`,
+		`{"ChakraConfiguration":{"ScalingFactor":{"value":0.%d,"type":"double"}}}`,
+		`{"ChakraConfiguration":{"MappingFileName":{"value":"file-%d","type":"string"}}}`,
+	), d.number()))}
+}
+
+// update sends members as an older version had them, or a name.
+func (d drawer) update() commands.Command[commands.Configuration] {
+	c := commands.UpdateConfiguration{Name: d.of("new name", "", "", "a", "b")}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(rapid.SampledFrom(d.past).Draw(d.T, "old")), &members); err != nil {
+		d.Fatal(err)
+	}
+	for _, m := range slices.Sorted(maps.Keys(members)) {
+		if rapid.IntRange(0, 2).Draw(d.T, m) == 0 {
+			c.Members = append(c.Members, events.DocumentMember{Member: m, Value: string(members[m])})
+		}
+	}
+	if rapid.IntRange(0, 4).Draw(d.T, "attach") == 0 {
+		c.TracesetID, c.RankCount = "ts_3", d.number()
+	}
+	return c
+}
+
+func (d drawer) validation() commands.Command[commands.Configuration] {
+	return commands.RecordValidation{Version: int64(len(d.past)), Status: d.of("status", commands.Validated, commands.Invalid), Findings: "[]"}
+}
+
+// dangling lists what names nothing in a document, each once.
+func dangling(d *design.Document) map[string]bool {
+	none := map[string]bool{}
+	application := func(name string) bool {
+		at, declared := d.Find(name)
+		return declared && at.Collection == design.Applications
+	}
+	for _, h := range d.Holders() {
+		for _, r := range h.Refs {
+			if _, declared := d.Find(r.Name); !declared {
+				none[h.Name+" holds "+r.Name] = true
+			}
+			if r.ParentApplicationName != "" && !application(r.ParentApplicationName) {
+				none[h.Name+" holds "+r.Name+" of "+r.ParentApplicationName] = true
+			}
+		}
+	}
+	for _, e := range d.Shares() {
+		if !application(e.ParentApplication) {
+			none["a share of "+e.ParentApplication] = true
+		}
+	}
+	return none
+}
+
+// edited runs a command and holds what comes of it to what every configuration
+// keeps to.
+func edited(t *rapid.T, state *commands.Configuration, cmd commands.Command[commands.Configuration]) *commands.Configuration {
+	before := encoded(t, state)
+	data, err := cmd.Decide(state, time.UnixMilli(0))
+	if after := encoded(t, state); after != before {
+		t.Fatalf("%T changed the state from %s to %s", cmd, before, after)
+	}
+	if err != nil && (data != nil || fault.CodeOf(err) == fault.Internal) {
+		t.Fatalf("%T is refused with %v and appends %v", cmd, err, data)
+	}
+	if data == nil {
+		return state
+	}
+	next := restored(t, state)
+	next.Evolve(events.Event{Data: told(t, data)})
+	if encoded(t, restored(t, next)) != encoded(t, next) {
+		t.Fatalf("%T makes a state that is stored as another", cmd)
+	}
+	if _, verdict := data.(events.ConfigurationValidated); verdict {
+		if next.Version != state.Version || next.Document != state.Document || next.Status == commands.Draft {
+			t.Fatalf("a verdict makes version %d, %s", next.Version, next.Status)
+		}
+		return next
+	}
+	if next.Version != state.Version+1 || commands.VersionMade(data) != next.Version || next.Status != commands.Draft {
+		t.Fatalf("%T makes version %d of version %d, %s", cmd, next.Version, state.Version, next.Status)
+	}
+	whole(t, state, next, cmd)
+	return next
+}
+
+// told is an event as it comes out of the log.
+func told(t *rapid.T, data events.Data) events.Data {
+	text, err := events.Encode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := events.Decode(data.EventType(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// whole holds the document of a new version to its form.
+func whole(t *rapid.T, state, next *commands.Configuration, cmd commands.Command[commands.Configuration]) {
+	was, is := parsed(t, state.Document), parsed(t, next.Document)
+	if text, _ := design.Canonical(is); text != next.Document {
+		t.Fatalf("%T makes a document that is not canonical:\n%s\n%s", cmd, next.Document, text)
+	}
+	if len(next.Document) > design.MaxDocument && len(next.Document) > len(state.Document) {
+		t.Fatalf("%T makes a document of %d bytes", cmd, len(next.Document))
+	}
+	if err := validation.Complete(is); err != nil {
+		t.Fatalf("%T makes a document that no client may send: %v", cmd, err)
+	}
+	if text, _ := design.Canonical(is); text != next.Document {
+		t.Fatalf("%T leaves something to complete:\n%s\n%s", cmd, next.Document, text)
+	}
+	if is.RankCount() != next.RankCount && is.HasChakra() {
+		t.Fatalf("%T: %d ranks are written down, %d are attached", cmd, is.RankCount(), next.RankCount)
+	}
+	if next.MappingFile != "" && !is.Mapped(commands.MappingFileName) {
+		t.Fatalf("%T: the mapping file %s is attached and not used", cmd, next.MappingFile)
+	}
+	if _, client := cmd.(commands.UpdateConfiguration); client {
+		return // a client may send what names nothing; validation tells
+	}
+	before := dangling(was)
+	for what := range dangling(is) {
+		if !before[what] {
+			t.Fatalf("%T leaves what names nothing: %s", cmd, what)
+		}
+	}
+}
+
+func parsed(t *rapid.T, text string) *design.Document {
+	d, err := design.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Whatever is asked of a configuration, it stays one.
+func TestEditedConfigurationsStayWhole(t *testing.T) {
+	t.Parallel()
+	created := smallCreated(t)
+	rapid.Check(t, func(t *rapid.T) {
+		state := configurationOf(created)
+		d := drawer{t, []string{state.Document}}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			next := edited(t, state, d.command())
+			if next.Version > state.Version {
+				d.past = append(d.past, next.Document)
+			}
+			state = next
+		}
+	})
+}
+
+// A document grows up to its largest size, and not a byte beyond.
+func TestEditedConfigurationsStaySmall(t *testing.T) {
+	t.Parallel()
+	few := int64(1 << 20)
+	for name, grows := range map[string]commands.Command[commands.Configuration]{
+		"a component":    commands.AddComponent{Name: "spine", Type: "switch", Model: "clos-switch-v1"},
+		"an application": commands.AddApplication{Name: "gen", Model: "traffic-generator-v1"},
+		"a reference":    commands.AddReference{In: commands.InServer, Holder: "server", Name: "nic2", Type: "nic", Group: "g"},
+		"its count":      commands.ChangeReference{In: commands.InTopology, Name: "rack", Count: &few},
+		"a parameter":    commands.PatchParameters{Of: design.OfComponent, Target: "leaf", Patch: json.RawMessage(`{"NumUpLinks":{"value":1234567,"type":"uint"}}`)},
+		"a traceset":     commands.AttachTraceset{TracesetID: "ts_1", RankCount: 65536},
+		"members":        commands.UpdateConfiguration{Members: []events.DocumentMember{{Member: "topology", Value: `{"name":"larger","type":"clos","topologyTiers":1,"components":[{"name":"rack","type":"rack"}]}`}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, room := range []int{0, -1} {
+				state := configurationOf(smallCreated(t))
+				before := len(state.Document)
+				padded := configurationOf(and(smallCreated(t), decide(grows, state).Event))
+				pad(t, state, design.MaxDocument-(len(padded.Document)-before)-room)
+				data, err := grows.Decide(state, time.UnixMilli(0))
+				if tooLarge := fault.Is(err, fault.PayloadTooLarge); tooLarge != (room < 0) || (data == nil) != tooLarge {
+					t.Errorf("with room for %d bytes more than it adds: %v, %v", room, data != nil, err)
+				}
+			}
+		})
+	}
+}
+
+// pad gives the document of a configuration a size, by a parameter that
+// nothing reads.
+func pad(t *testing.T, state *commands.Configuration, size int) {
+	t.Helper()
+	document, err := design.Parse(state.Document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const empty = len(`"Padding":{"type":"string","value":""},`)
+	document.Components[0].TypedParameters["Padding"] = design.Param{Leaf: &design.Leaf{Type: "string", Value: strings.Repeat("x", size-len(state.Document)-empty)}}
+	if state.Document, err = design.Canonical(document); err != nil || len(state.Document) != size {
+		t.Fatalf("%d bytes, want %d: %v", len(state.Document), size, err)
+	}
+}
