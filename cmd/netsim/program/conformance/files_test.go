@@ -1,7 +1,9 @@
 package conformance_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -43,4 +45,53 @@ func (w *world) newMappingFile(t *testing.T, workspace string) string {
 		t.Fatal(err)
 	}
 	return id
+}
+
+const formType = "multipart/form-data; boundary=end"
+
+// formOf is a form of type formType that uploads a traceset.
+func formOf(name string) []byte {
+	return []byte(strings.ReplaceAll(
+		"--end\nContent-Disposition: form-data; name=\"name\"\n\n"+name+
+			"\n--end\nContent-Disposition: form-data; name=\"file\"; filename=\"a.0.et\"\n\nbytes\n--end--\n", "\n", "\r\n"))
+}
+
+// uploaded opens a session as the body asks for and puts content to every link
+// of it. It returns the session's id and what names the parts of each file.
+func (w *world) uploaded(t *testing.T, path, body, content string) (id string, files [][]map[string]any) {
+	t.Helper()
+	type link struct {
+		PartNumber int
+		URL        string
+	}
+	var session struct {
+		UploadID string
+		Parts    []link
+		Files    []struct{ Parts []link }
+	}
+	w.client(t).Post(path, json.RawMessage(body)).Want(200).Into(&session)
+	all := [][]link{}
+	for _, f := range session.Files {
+		all = append(all, f.Parts)
+	}
+	if session.Parts != nil {
+		all = append(all, session.Parts)
+	}
+	for _, links := range all {
+		parts := []map[string]any{}
+		for _, l := range links {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, l.URL, strings.NewReader(content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			reply, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reply.Body.Close() //nolint:errcheck // it is not read
+			parts = append(parts, map[string]any{"partNumber": l.PartNumber, "etag": reply.Header.Get("ETag")})
+		}
+		files = append(files, parts)
+	}
+	return session.UploadID, files
 }

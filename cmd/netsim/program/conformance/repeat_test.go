@@ -46,6 +46,9 @@ func (op operation) key() *openapi3.Parameter {
 // another is a request to the same resource that asks for something else, or
 // false when there is none.
 func (r request) another() (request, bool) {
+	if r.op.id == "UploadTraceset" {
+		return r.withBody(formOf("another")), true
+	}
 	for _, p := range slices.Backward(r.op.parameters) {
 		if p.In == "query" && p.Required {
 			return r.with(p, r.query.Get(p.Name)+"1"), true
@@ -78,11 +81,19 @@ func altered(value any) (any, bool) {
 			last = "2"
 		}
 		return v[:len(v)-1] + last, v != ""
+	case []any:
+		if len(v) > 0 {
+			item, ok := altered(v[0])
+			return append([]any{item}, v[1:]...), ok
+		}
 	case map[string]any:
 		for _, name := range append([]string{"name"}, slices.Sorted(maps.Keys(v))...) {
 			switch name {
-			case "type", "unit", "duration", "category", "topologyConstraints":
+			case "type", "unit", "duration", "category", "topologyConstraints", "uploadId":
 				continue
+			}
+			if _, list := v[name].([]any); list && len(v) > 2 {
+				continue // something simpler will do
 			}
 			if member, ok := altered(v[name]); ok {
 				v[name] = member

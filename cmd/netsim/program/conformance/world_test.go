@@ -146,6 +146,19 @@ func (w *world) request(t *testing.T, op operation) request {
 	case "DetachMappingFile":
 		w.client(t).Patch("/api/v1/configurations/"+r.path["config_id"]+"/mapping-file",
 			map[string]any{"mappingFileId": w.newMappingFile(t, events.DefaultWorkspace)}).Want(200)
+	case "UploadTraceset":
+		r.query.Set("workspaceId", w.workspace)
+		r.header["Content-Type"], r.body = formType, formOf("a form")
+	case "OpenTracesetUpload":
+		body(`{"name": "set", "workspaceId": "` + w.workspace + `", "files": [{"name": "a.0.et", "size": 5}]}`)
+	case "CompleteTracesetUpload":
+		id, files := w.uploaded(t, "/api/v1/tracesets/upload-url", `{"name": "set", "files": [{"name": "a.0.et", "size": 5}]}`, "bytes")
+		r.body = map[string]any{"uploadId": id, "files": []any{map[string]any{"name": "a.0.et", "parts": files[0]}}}
+	case "OpenMappingFileUpload":
+		body(`{"workspaceId": "` + w.workspace + `", "sizeBytes": 4}`)
+	case "CompleteMappingFileUpload":
+		id, files := w.uploaded(t, "/api/v1/mapping-files/upload-url", `{"workspaceId": "`+w.workspace+`", "sizeBytes": 4}`, "0,0\n")
+		r.body = map[string]any{"uploadId": id, "parts": files[0]}
 	case "StartSimulation":
 		body(`{"configurationId": "` + w.configuration + `", "name": "again", "duration": "1s"}`)
 	case "CloneTemplate":
