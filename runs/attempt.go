@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -84,7 +85,7 @@ func (a *attempt) simulate(ctx context.Context) (recorder *results.Recorder, res
 		builtin, engine.Version, o.Seed, units.FormatDuration(o.Limit))
 	recorder, err = results.New(results.Config{
 		Simulation: a.sim.Name, Start: *a.sim.StartedAt, Fabric: a.in.Fabric, Create: a.files.create,
-		MaxTransfers: maxTransfers,
+		MaxTransfers: maxTransfers, ScaleUp: a.in.listed(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -95,9 +96,7 @@ func (a *attempt) simulate(ctx context.Context) (recorder *results.Recorder, res
 			err = errors.New("the engine stopped unexpectedly")
 		}
 	}()
-	result, err = engine.Run(ctx, engine.Input{
-		Fabric: a.in.Fabric, Groups: a.in.Groups, Hosts: a.in.Hosts, Traffic: a.in.Traffic, Options: o,
-	}, a.observer(ctx, recorder))
+	result, err = engine.Run(ctx, a.in.engineInput(), a.observer(ctx, recorder))
 	return recorder, result, err
 }
 
@@ -108,8 +107,8 @@ func (a *attempt) observer(ctx context.Context, recorder *results.Recorder) engi
 	collective, rank := o.Collective, o.Rank
 	o.Collective = func(c *engine.Collective) error {
 		if c.Finished {
-			a.log.add(c.End, levelDebug, componentEngine, "collective %d of group %d, %s %s of %s, took %s; ideal %s",
-				c.ID, c.Group, c.OperationType, c.Algorithm, units.FormatSize(c.DataSize),
+			a.log.add(c.End, levelDebug, componentEngine, "collective %d of group %s, %s %s of %s, took %s; ideal %s",
+				c.ID, cmp.Or(c.GroupName, strconv.Itoa(int(c.Group))), c.OperationType, c.Algorithm, units.FormatSize(c.DataSize),
 				units.FormatDuration(c.End-c.Start), units.FormatDuration(c.Ideal))
 		}
 		return collective(c)

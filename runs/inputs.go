@@ -16,6 +16,7 @@ import (
 	"netsim/infra/objects"
 	"netsim/projections"
 	"netsim/simulator/blueprint"
+	"netsim/simulator/chakra"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
 	"netsim/simulator/engine"
@@ -31,16 +32,20 @@ type Stage struct {
 
 // Inputs are what a simulation runs on, checked to fit together.
 type Inputs struct {
-	ConfigurationStatus string   // of the version
-	DocumentHash        string   // sha256: of the document's canonical text
-	Traceset            Traceset // none when the applications are not coordinated
-	Groups              []collective.GroupSpec
-	Hosts               []int32 // of the groups' ranks
+	ConfigurationStatus string                 // of the version
+	DocumentHash        string                 // sha256: of the document's canonical text
+	Traceset            Traceset               // none when the applications are not coordinated
+	Groups              []collective.GroupSpec // of a simple traceset
+	Replayed            *Replayed              // or the traces of another
+	Hosts               []int32                // of the ranks
+	Mapped              *Mapped                // nil without a mapping file
+	ScaleUp             *engine.ScaleUp
+	listScaleUp         bool // in the results
 	Traffic             []engine.Traffic
 	Fabric              *topology.Fabric
 	Options             engine.Options
 	Ranks               int
-	Transfers           int64 // of traffic the expected ones
+	Transfers           int64 // of traffic the expected ones, -1 of traces until Read
 }
 
 // Traceset is the workload that is replayed.
@@ -78,17 +83,51 @@ func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Input
 
 // coordinated reads what the ranks of an application run, and places them.
 func (s *Stage) coordinated(ctx context.Context, sim *projections.Simulation, in *Inputs, d *design.Document, a *design.Application) error {
-	if err := s.workload(ctx, sim, in); err != nil {
+	row, err := s.traceset(ctx, sim, in)
+	if err != nil {
 		return err
 	}
-	var err error
-	if in.Groups, err = a.Apply(in.Groups); err != nil {
-		return unfit("traceset %s: %w", in.Traceset.ID, err)
+	switch row.Format {
+	case formatSimple:
+		err = s.simple(ctx, in, a)
+	case chakra.FormatBinary, chakra.FormatJSON:
+		err = s.replay(in, row, a)
+	default:
+		err = unfit("traceset %s has the format %s, which this engine does not replay", row.ID, row.Format)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.place(ctx, sim, in, d, a); err != nil {
+		return err
+	}
+	if in.Replayed != nil {
+		if in.Replayed.scales, err = d.ComputeScales(in.Fabric, in.Hosts); err != nil {
+			return unfit("configuration %s: %w", sim.ConfigurationID, err)
+		}
+		return s.stored(ctx, in)
+	}
+	return nil
+}
+
+// simple reads the groups of a simple submission.
+func (s *Stage) simple(ctx context.Context, in *Inputs, a *design.Application) error {
+	t := &in.Traceset
+	if len(t.Files) != 1 {
+		return unfit("traceset %s has %d files, a simple one has one", t.ID, len(t.Files))
+	}
+	content, err := s.fetch(ctx, t.Files[0])
+	if err != nil {
+		return err
+	}
+	groups, err := blueprint.ParseWorkload(content)
+	if err == nil {
+		in.Groups, err = a.Apply(groups)
+	}
+	if err != nil {
+		return unfit("traceset %s: %w", t.ID, err)
 	}
 	in.Ranks = collective.Ranks(in.Groups)
-	if in.Hosts, err = d.Place(a, in.Fabric, in.Ranks); err != nil {
-		return unfit("configuration %s: %w", sim.ConfigurationID, err)
-	}
 	for _, g := range in.Groups {
 		for _, phase := range g.Phases {
 			plan := collective.NewPlan(phase, g.GroupSize)
@@ -180,36 +219,26 @@ func (s *Stage) document(ctx context.Context, sim *projections.Simulation, in *I
 	return document, nil
 }
 
-// formatSimple is the one format of workload that the engine replays yet.
+// formatSimple is the format of simple submissions.
 const formatSimple = "simple_v1"
 
-func (s *Stage) workload(ctx context.Context, sim *projections.Simulation, in *Inputs) error {
+// traceset finds the workload that is replayed.
+func (s *Stage) traceset(ctx context.Context, sim *projections.Simulation, in *Inputs) (row projections.Traceset, err error) {
 	t := &in.Traceset
 	if t.ID == "" {
-		return unfit("the configuration has no traceset")
+		return row, unfit("the configuration has no traceset")
 	}
-	row, err := projections.FindTraceset(ctx, s.DB, t.ID)
-	if err != nil {
-		return err
+	if row, err = projections.FindTraceset(ctx, s.DB, t.ID); err != nil {
+		return row, err
 	}
 	t.Status, t.Format, t.LibraryHash = row.Status, row.Format, row.LibraryHash
 	if err := json.Unmarshal([]byte(row.Files), &t.Files); err != nil {
-		return fmt.Errorf("read the files of traceset %s: %w", t.ID, err)
+		return row, fmt.Errorf("read the files of traceset %s: %w", t.ID, err)
 	}
-	switch {
-	case t.Status != "ready" && sim.StartedAt == nil: // a run that has begun goes on while the bytes are there
-		return unfit("traceset %s is %s, not ready", t.ID, t.Status)
-	case t.Format != formatSimple || len(t.Files) != 1:
-		return unfit("traceset %s has the format %s, which this engine does not replay", t.ID, t.Format)
+	if t.Status != "ready" && sim.StartedAt == nil { // a run that has begun goes on while the bytes are there
+		return row, unfit("traceset %s is %s, not ready", t.ID, t.Status)
 	}
-	content, err := s.fetch(ctx, t.Files[0])
-	if err != nil {
-		return err
-	}
-	if in.Groups, err = blueprint.ParseWorkload(content); err != nil {
-		return unfit("traceset %s: %w", t.ID, err)
-	}
-	return nil
+	return row, nil
 }
 
 // fetch reads a file of a traceset whole and checks that it is the one.

@@ -23,6 +23,7 @@ type Receipt struct {
 	ConfigurationVersion int64           `json:"configurationVersion"`
 	DocumentHash         string          `json:"documentHash"`
 	Traceset             ReceiptTraceset `json:"traceset,omitzero"` // none of traffic
+	MappingFile          *ReceiptMapping `json:"mappingFile,omitempty"`
 	Engine               string          `json:"engine"`
 	EngineVersion        string          `json:"engineVersion"`
 	Seed                 uint64          `json:"seed"`
@@ -37,6 +38,12 @@ type ReceiptTraceset struct {
 	ID          string        `json:"id"`
 	LibraryHash string        `json:"libraryHash"`
 	Files       []ReceiptFile `json:"files"`
+}
+
+// ReceiptMapping is the mapping file of a run.
+type ReceiptMapping struct {
+	ID string `json:"id"`
+	ReceiptFile
 }
 
 // ReceiptFile is a file and its hash.
@@ -93,6 +100,9 @@ func (a *attempt) receipt(partial bool) Receipt {
 		Traceset:     ReceiptTraceset{ID: a.in.Traceset.ID, LibraryHash: a.in.Traceset.LibraryHash},
 		Engine:       builtin, EngineVersion: engine.Version, Seed: a.in.Options.Seed,
 		DurationNs: a.sim.DurationNs, StartedAt: a.sim.StartedAt.UTC(), Partial: partial,
+	}
+	if m := a.in.Mapped; m != nil {
+		r.MappingFile = &ReceiptMapping{ID: m.ID, ReceiptFile: m.File}
 	}
 	for _, f := range a.in.Traceset.Files {
 		r.Traceset.Files = append(r.Traceset.Files, ReceiptFile{Name: f.Name, Hash: f.Hash, Size: f.Size})

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -61,16 +62,25 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	}
 	stage := Stage{DB: r.DB, Objects: r.Objects}
 	in, err := stage.Inputs(ctx, &sim)
+	if err == nil {
+		err = stage.Read(ctx, in)
+	}
 	if err != nil {
 		return r.unstaged(ctx, &sim, log, err)
 	}
-	if in.Transfers == 0 {
+	if in.nothing() {
 		return r.refuse(ctx, &sim, log, engine.ErrNothing.Error())
 	}
 	log.add(0, levelInfo, componentProvisioner, "configuration %s version %d: %d switches, %d links, %d servers",
 		sim.ConfigurationID, sim.ConfigurationVersion, in.Fabric.Switches(), len(in.Fabric.Links), len(in.Fabric.Hosts))
 	if in.Traceset.ID != "" {
 		log.add(0, levelInfo, componentProvisioner, "traceset %s: %d ranks, %d transfers", in.Traceset.ID, in.Ranks, in.Transfers)
+	}
+	if m := in.Mapped; m != nil {
+		log.add(0, levelInfo, componentProvisioner, "mapping file %s (%s) places the ranks", m.Name, m.ID)
+	}
+	if in.Replayed != nil {
+		log.warnings(in.Replayed.Warnings)
 	}
 	for i := range in.Traffic {
 		t := &in.Traffic[i]
@@ -90,17 +100,19 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 
 // unstaged decides what becomes of a simulation whose inputs are not to be had.
 func (r *Runner) unstaged(ctx context.Context, sim *projections.Simulation, log *logbook, err error) error {
-	reason := fmt.Sprintf("they were not ready within %s", stagingLimit)
+	reason := fmt.Sprintf("inputs could not be staged: they were not ready within %s", stagingLimit)
 	switch {
 	case sim.Status == commands.Terminated:
 		return nil // nothing is left to publish
-	case fault.Is(err, fault.Unprocessable):
+	case errors.As(err, new(undelivered)):
 		reason = err.Error()
+	case fault.Is(err, fault.Unprocessable):
+		reason = "inputs could not be staged: " + err.Error()
 	case r.Now().Sub(sim.CreatedAt) < stagingLimit:
 		return fmt.Errorf("stage the inputs of %s: %w", sim.ID, err)
 	}
 	r.Log.WarnContext(ctx, "the inputs of a simulation could not be staged", "simulation", sim.ID, "error", err)
-	return r.refuse(ctx, sim, log, "inputs could not be staged: "+reason)
+	return r.refuse(ctx, sim, log, reason)
 }
 
 // refuse fails a simulation before the engine takes it.

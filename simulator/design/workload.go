@@ -54,16 +54,9 @@ func (d *Document) Place(a *Application, f *topology.Fabric, ranks int) ([]int32
 // algorithm of phases that name none (completions.md 4.3), and with Scaling the
 // data size times ScalingFactor, at least 1 byte.
 func (a *Application) Apply(groups []collective.GroupSpec) ([]collective.GroupSpec, error) {
-	const in = "ChakraConfiguration."
-	scale := 1.0
-	if on := a.TypedParameters.find(in + "Scaling"); on != nil && on.Value == true {
-		if l := a.TypedParameters.find(in + "ScalingFactor"); l != nil {
-			factor, ok := l.Value.(float64)
-			if !ok || factor < 0 || factor > 1 {
-				return nil, fmt.Errorf("application %s: parameter ScalingFactor is %v, not from 0 to 1", a.Name, l.Value)
-			}
-			scale = factor
-		}
+	scale, err := a.sizes()
+	if err != nil {
+		return nil, err
 	}
 	applied := slices.Clone(groups)
 	for i := range applied {
@@ -71,7 +64,7 @@ func (a *Application) Apply(groups []collective.GroupSpec) ([]collective.GroupSp
 		for j := range applied[i].Phases {
 			p := &applied[i].Phases[j]
 			if p.Algorithm == "" && p.OperationType != "" {
-				p.Algorithm = algorithm(a.TypedParameters.text(in+AlgorithmParameter(p.OperationType), ""))
+				p.Algorithm = algorithm(a.TypedParameters.text(inChakra+AlgorithmParameter(p.OperationType), ""))
 			}
 			if scale != 1 {
 				p.DataSize = max(1, int64(math.Round(float64(p.DataSize)*scale)))
@@ -80,6 +73,22 @@ func (a *Application) Apply(groups []collective.GroupSpec) ([]collective.GroupSp
 	}
 	// What was resolved before stays as it is; what was not is checked now.
 	return collective.Resolve(nil, applied, true)
+}
+
+// inChakra is the branch of an application's own parameters.
+const inChakra = "ChakraConfiguration."
+
+// sizes is the factor on data sizes.
+func (a *Application) sizes() (float64, error) {
+	l := a.TypedParameters.find(inChakra + "ScalingFactor")
+	if l == nil || !a.TypedParameters.flag(inChakra+"Scaling", false) {
+		return 1, nil
+	}
+	factor, ok := l.Value.(float64)
+	if !ok || factor < 0 || factor > 1 {
+		return 0, fmt.Errorf("application %s: parameter ScalingFactor is %v, not from 0 to 1", a.Name, l.Value)
+	}
+	return factor, nil
 }
 
 // AlgorithmParameter is the name of the parameter for an operation.

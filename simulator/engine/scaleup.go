@@ -20,9 +20,10 @@ type ScaleUp struct {
 
 // Domain is the scale-up fabric of a group.
 type Domain struct {
-	Rate      int64 // of each rank's port, bit/s each way
-	SwitchHop int64 // ps
-	Cable     int64 // ps
+	ID        uint32 // the mapping file's
+	Rate      int64  // of each rank's port, bit/s each way
+	SwitchHop int64  // ps
+	Cable     int64  // ps
 }
 
 // Seat is where a rank is.

@@ -29,6 +29,8 @@ type Config struct {
 	// MaxTransfers bounds the rows of the per-transfer record, some 200 bytes
 	// each; 0 means no bound. The summary says how many are not listed.
 	MaxTransfers int64
+	// ScaleUp has a record of the ports of these groups written; nil for none.
+	ScaleUp *engine.ScaleUp
 }
 
 // Recorder turns what an engine reports into result files. It is used by one
@@ -45,6 +47,7 @@ type Recorder struct {
 	pathOf   engine.Collective
 	pathText string
 	names    []string // rank-<n>, as they are needed
+	ports    []port   // scale-up, by rank
 }
 
 // New starts the files of a run with its topology report.
@@ -88,6 +91,8 @@ func header(record string) string {
 		return hopHeader
 	case "topology-report":
 		return topologyHeader
+	case "scale-up-stats":
+		return scaleUpHeader
 	}
 	return ""
 }
@@ -114,6 +119,9 @@ func (r *Recorder) Observer() engine.Observer {
 // and only what was written so far is to be kept.
 func (r *Recorder) Close(result *engine.Result) error {
 	err := r.writePercentiles()
+	if e := r.writePorts(); err == nil {
+		err = e
+	}
 	for _, t := range []*table{r.perf, r.ranks, r.collectives, r.cdf, r.links, r.hops} {
 		if e := t.close(); err == nil {
 			err = e
@@ -129,6 +137,7 @@ const perfHeader = "time_utc,metric_name,sim_time_sec,perf_metric_usec,metric_pa
 	"start_time_sec,is_added_synchronization_flow,comm_tag,group_size,flow_comm_size,sending_app_name,receiving_app_name"
 
 func (r *Recorder) transfer(t *engine.Transfer) error {
+	r.climb(t)
 	if r.config.MaxTransfers > 0 && r.listed == r.config.MaxTransfers {
 		return nil
 	}

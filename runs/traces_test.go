@@ -1,0 +1,327 @@
+package runs_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/internal/testworld"
+	"netsim/library"
+	"netsim/projections"
+	"netsim/runs"
+	"netsim/simulator/catalogue"
+	"netsim/simulator/design"
+	"netsim/simulator/results"
+	"netsim/traces"
+)
+
+// replaying is a simulation of traces to be.
+type replaying struct {
+	files   map[string]string // of the traceset, by name
+	groups  string            // comm_groups.json
+	folder  bool              // the files are in the library's folder
+	servers int
+	set     map[string]any // parameters of the application
+	mapping string         // the mapping file's text
+	lost    string         // the object that is gone: a file's name, or chakra-mapping.txt
+}
+
+// run puts everything in place and runs the simulation to its end, as POST
+// /simulations and the recheck do.
+func (r replaying) run(t *testing.T, w *testworld.World) projections.Simulation {
+	t.Helper()
+	traceset, mapping := r.traceset(t, w), r.mappingFile(t, w)
+	id := events.NewID(events.SimulationPrefix)
+	testworld.Do(t, w, id, commands.RequestSimulation{Requested: events.SimulationRequested{
+		Origin: commands.OriginStart, AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace,
+		ConfigurationID: r.configuration(t, w), ConfigurationVersion: 1, TracesetID: traceset, MappingFileID: mapping,
+		Name: "test", DurationNs: int64(time.Hour), Duration: "1h",
+	}})
+	sim := w.Simulation(t, id)
+	stage := runs.Stage{DB: w.DB, Objects: w.Objects}
+	hash, reason, err := stage.Check(t.Context(), &sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reason != "" {
+		testworld.Do(t, w, id, commands.InvalidateSimulation{Reason: reason})
+		return w.Simulation(t, id)
+	}
+	testworld.Do(t, w, id, commands.ValidateSimulation{Validated: events.SimulationValidated{DocumentHash: hash}})
+	if err := runner(w).Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	return w.Simulation(t, id)
+}
+
+func put(t *testing.T, w *testworld.World, key, content string) {
+	t.Helper()
+	if _, err := w.Objects.Put(t.Context(), key, "application/octet-stream", strings.NewReader(content)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sha(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func (r replaying) traceset(t *testing.T, w *testworld.World) string {
+	t.Helper()
+	created := events.TracesetCreated{
+		AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace, Name: "traces", Format: "chakra_et_v1",
+		TTLDays: 7, Status: commands.TracesetProcessing,
+	}
+	contents := map[string]string{}
+	for name, content := range r.files {
+		contents[name] = content
+	}
+	if r.groups != "" {
+		contents["comm_groups.json"] = r.groups
+	}
+	for name, content := range contents {
+		f := events.TracesetFile{Name: name, ContentType: "application/octet-stream", Hash: sha(content), Size: int64(len(content)), Role: traces.Primary}
+		if name == "comm_groups.json" {
+			f.Role = traces.Supporting
+		}
+		created.Files = append(created.Files, f)
+	}
+	created.LibraryHash = library.Hash(created.Files)
+	extracted := events.TracesetMetadataExtracted{Format: created.Format, RankCount: int64(len(r.files))}
+	for i := range created.Files {
+		f := &created.Files[i]
+		f.ObjectKey = library.Key(created.LibraryHash, f.Hash)
+		if r.folder {
+			f.ObjectKey = traces.Folder(created.LibraryHash) + f.Name
+		}
+		if f.Name != r.lost {
+			put(t, w, f.ObjectKey, contents[f.Name])
+		}
+	}
+	if r.folder {
+		extracted.Layout = traces.LayoutFolder
+		created.Files = []events.TracesetFile{{Name: "traces.tar", Hash: sha("tar"), Role: traces.Primary, ObjectKey: "nowhere"}}
+	}
+	id := events.NewID(events.TracesetPrefix)
+	testworld.Do(t, w, id, commands.CreateTraceset{Created: created})
+	testworld.Do(t, w, id, commands.RecordExtraction{ID: id, Extracted: extracted})
+	return id
+}
+
+func (r replaying) mappingFile(t *testing.T, w *testworld.World) string {
+	t.Helper()
+	if r.mapping == "" {
+		return ""
+	}
+	id := events.NewID(events.MappingFilePrefix)
+	created := events.MappingFileCreated{
+		AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace, Name: "placement.txt", Hash: "crc64nvme:AAAAAAAAAAA",
+		ContentHash: sha(r.mapping), SizeBytes: int64(len(r.mapping)), RankCount: int64(len(r.files)), ObjectKey: "mappingfiles/" + id,
+	}
+	if r.lost != runs.MappingName {
+		put(t, w, created.ObjectKey, r.mapping)
+	}
+	testworld.Do(t, w, id, commands.CreateMappingFile{Created: created})
+	return id
+}
+
+// configuration has the servers below one switch.
+func (r replaying) configuration(t *testing.T, w *testworld.World) string {
+	t.Helper()
+	find := func(model string) catalogue.Entry {
+		e, known := catalogue.Find(model)
+		if !known {
+			t.Fatalf("no model %s", model)
+		}
+		return e
+	}
+	d := design.Document{GlobalParameters: design.Params{}, Topology: design.Topology{
+		Type: "clos", TopologyTiers: 1, Components: []design.Ref{{Type: design.TypeRack, Name: "rack", Count: 1}},
+	}}
+	catalogue.Fill(d.GlobalParameters, catalogue.Globals())
+	app := find("chakra-workload-v1").Application("training", "1.0.0")
+	for name, value := range r.set {
+		app.TypedParameters["ChakraConfiguration"].Branch[name].Leaf.Value = value
+	}
+	d.Applications = []design.Application{app}
+	server, rack := find("gpu-server-v1").Component("server", "1.0.0"), find("leaf-rack-v1").Container("rack", "1.0.0")
+	server.Components = []design.Ref{{Type: design.TypeNIC, Name: "nic", Count: 1}, {Type: design.TypeGPU, Name: "gpu", Count: 1}}
+	rack.Components = []design.Ref{{Type: design.TypeSwitch, Name: "leaf", Count: 1}, {Type: design.TypeServer, Name: "server", Count: r.servers}}
+	gpu := find("gpu-v1").Component("gpu", "1.0.0")
+	gpu.TypedParameters["ComputeScale"].Leaf.Value = 2.0
+	d.Components = []design.Component{find("clos-switch-v1").Component("leaf", "1.0.0"), server, find("roce-nic-v1").Component("nic", "1.0.0"), gpu}
+	d.Containers = []design.Container{rack}
+	text, err := design.Canonical(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := events.NewID(events.ConfigurationPrefix)
+	testworld.Do(t, w, id, commands.CreateConfiguration{Created: events.ConfigurationCreated{
+		AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace, Name: "replay", Document: text, Status: commands.Validated,
+	}})
+	return id
+}
+
+// ring is the reader's test data: eight ranks, each with 14 sends, 14 receives
+// and 7 computations of 7 us.
+func ring(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for rank := range 8 {
+		name := fmt.Sprintf("custom_allreduce.%d.et.gz", rank)
+		content, err := os.ReadFile("../simulator/chakra/testdata/ring/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(content)
+	}
+	return files
+}
+
+// pair is two ranks with a collective of a named group and a message.
+func pair() map[string]string {
+	collect := `{"id":"1","type":"COMM_COLL_NODE","attr":[{"name":"comm_type","int64Val":"0"},{"name":"comm_size","int64Val":"1000000"},{"name":"pg_name","stringVal":"tensor, \"1\""}]}`
+	message := func(kind, peer string, rank int) string {
+		return fmt.Sprintf(`{"id":"2","type":%q,"dataDeps":["1"],"attr":[{"name":%q,"int64Val":"%d"},{"name":"comm_tag","int64Val":"42"},{"name":"comm_size","int64Val":"5000"}]}`, kind, peer, 1-rank)
+	}
+	return map[string]string{
+		"rank_0.chakra.json": `{"version":"0.0.4"}` + collect + message("COMM_SEND_NODE", "comm_dst", 0),
+		"rank_1.chakra.json": `{"version":"0.0.4"}` + collect + message("COMM_RECV_NODE", "comm_src", 1),
+	}
+}
+
+// TestReplays: traces are read from the store and replayed, whichever way they
+// are stored.
+func TestReplays(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	for _, folder := range []bool{false, true} {
+		sim := replaying{files: ring(t), servers: 9, folder: folder}.run(t, w)
+		if sim.Status != commands.Completed || sim.Ranks != 8 || sim.FinishedRanks != 8 {
+			t.Fatalf("simulation is %s, %d of %d ranks finished: %s", sim.Status, sim.FinishedRanks, sim.Ranks, sim.FailureReason)
+		}
+		files := resultFiles(t, w, sim)
+		// The accelerators' ComputeScale is 2.
+		if n := strings.Count(files["test-rank-completion-0.csv"], ",1835008,1835008,14,14,14,7,98.000000,1\n"); n != 8 {
+			t.Errorf("%d ranks did what they have to:\n%s", n, files["test-rank-completion-0.csv"])
+		}
+		if n := strings.Count(files["test-perf-0.csv"], "TransferFCT.send.GroupSize2.CommSize131072Bytes,-1,"); n != 8*14 {
+			t.Errorf("%d messages", n)
+		}
+	}
+}
+
+// TestReplaysGroups: results have the names of the trace, and the receipt the
+// mapping file; scale-up groups are faster than the network.
+func TestReplaysGroups(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	plain := replaying{files: pair(), groups: `{"tensor, \"1\"":[0,1]}`, servers: 4}
+	over := plain.run(t, w)
+	plain.mapping = "0, 3, 7, 0\n1, 1, 7, 0\n@\n7, 3600, 250, 5.5\n"
+	plain.set = map[string]any{"ScaleUpStatsEnabled": true}
+	inside := plain.run(t, w)
+	plain.mapping = "0, 3\n1, 1\n"
+	moved := plain.run(t, w)
+	if inside.Status != commands.Completed || moved.Status != commands.Completed || over.SimulatedTimeNs != moved.SimulatedTimeNs || inside.SimulatedTimeNs*5 > over.SimulatedTimeNs {
+		t.Fatalf("simulations are %s in %d ns, %s in %d and %s in %d: %s", over.Status, over.SimulatedTimeNs, inside.Status, inside.SimulatedTimeNs, moved.Status, moved.SimulatedTimeNs, inside.FailureReason)
+	}
+	files := resultFiles(t, w, inside)
+	if !strings.Contains(files["test-collective-stats-0.csv"], "\n0,allReduce,1000000,\"tensor, \"\"1\"\"\",2,0.000000,") {
+		t.Errorf("collectives:\n%s", files["test-collective-stats-0.csv"])
+	}
+	if !strings.Contains(files["test-perf-0.csv"], ",0,42,2,5000,rank-0,rank-1\n") {
+		t.Errorf("transfers:\n%s", files["test-perf-0.csv"])
+	}
+	if want := results.Columns("scale-up-stats"); files["test-scale-up-stats-0.csv"] != strings.Join(want, ",")+"\n0,7,0,3600.000000000,3,2,1005000,1000000\n1,7,0,3600.000000000,2,3,1000000,1005000\n" {
+		t.Errorf("scale-up ports:\n%s", files["test-scale-up-stats-0.csv"])
+	}
+	var receipt runs.Receipt
+	if err := json.Unmarshal([]byte(files["receipt.json"]), &receipt); err != nil {
+		t.Fatal(err)
+	}
+	m := receipt.MappingFile
+	if m == nil || m.Name != "chakra-mapping.txt" || m.Hash != sha("0, 3, 7, 0\n1, 1, 7, 0\n@\n7, 3600, 250, 5.5\n") || len(receipt.Traceset.Files) != 3 {
+		t.Errorf("receipt %s", files["receipt.json"])
+	}
+	for host, name := range map[int]string{1: "nic-1", 3: "nic-3"} {
+		if !strings.Contains(resultFiles(t, w, moved)["test-nd-stats-0.csv"], name) {
+			t.Errorf("the NIC of server %d has no row", host)
+		}
+	}
+}
+
+// TestReplaysThatCannot: what keeps traces from running is said.
+func TestReplaysThatCannot(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	unreceived := pair()
+	unreceived["rank_1.chakra.json"] = strings.ReplaceAll(unreceived["rank_1.chakra.json"], `"42"`, `"43"`)
+	bare := pair()
+	bare["rank_0.chakra.json"] = strings.ReplaceAll(bare["rank_0.chakra.json"], `"1000000"`, `"2000000"`)
+	cut := ring(t)
+	cut["custom_allreduce.3.et.gz"] = cut["custom_allreduce.3.et.gz"][:500]
+	for _, c := range []struct {
+		when   string
+		r      replaying
+		status string
+		want   string
+	}{
+		{"a message without a receive", replaying{files: unreceived, servers: 2}, commands.Failed,
+			"inputs could not be staged: traceset ts_* rank 0, node 2: the message to rank 1 with tag 42 is not received"},
+		{"a warning that aborts", replaying{files: bare, servers: 2, groups: `{"tensor, \"1\"":[0,1]}`, set: map[string]any{"AbortOnChakraWarning": true}}, commands.Failed,
+			"inputs could not be staged: traceset ts_* has 1000000 bytes, of others 2000000; the most count; AbortOnChakraWarning is on"},
+		{"a file that ends in the middle", replaying{files: cut, servers: 8}, commands.Failed,
+			"inputs could not be staged: file custom_allreduce.3.et.gz of the traceset: *the file ends in the middle"},
+		{"too few servers", replaying{files: pair(), servers: 1}, "invalid", "*2 ranks exceed the 1 servers of logical group 0"},
+		{"a lost file", replaying{files: pair(), groups: `{"tensor, \"1\"":[0,1],"lost":[0]}`, servers: 2, lost: "rank_1.chakra.json"}, "invalid", "file rank_1.chakra.json of the traceset is not stored"},
+		{"a lost file of a folder", replaying{files: pair(), servers: 2, folder: true, lost: "rank_1.chakra.json"}, "invalid", "traceset ts_* has 1 of 2 rank files stored"},
+		{"a server that is not there", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 5\n"}, "invalid", "mapping file placement.txt (*): rank 1 is on server 5, and there are 2 servers"},
+		{"a mapping file of other ranks", replaying{files: pair(), servers: 2, mapping: "0, 0\n"}, "invalid", "mapping file placement.txt (* places 1 ranks, and traceset ts_* has 2"},
+		{"a mapping file that is gone", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 1\n", lost: runs.MappingName}, "invalid", "mapping file placement.txt (*) could not be delivered"},
+	} {
+		sim := c.r.run(t, w)
+		if !matches(c.want, sim.FailureReason) || sim.Status != c.status {
+			t.Errorf("%s: simulation is %s: %s\nwant %s: %s", c.when, sim.Status, sim.FailureReason, c.status, c.want)
+		}
+	}
+}
+
+// matches holds a text against a pattern whose stars stand for anything.
+func matches(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	for i, part := range parts {
+		at := strings.Index(text, part)
+		if at < 0 || i == 0 && at > 0 {
+			return false
+		}
+		text = text[at+len(part):]
+	}
+	return text == "" || strings.HasSuffix(pattern, "*")
+}
+
+// TestDeadlock: ranks that wait for each other fail the run with who waits for
+// what, and what there is of results.
+func TestDeadlock(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	files := map[string]string{}
+	for rank := range 2 {
+		files[fmt.Sprintf("rank_%d.chakra.json", rank)] = `{"version":"0.0.4"}` + fmt.Sprintf(
+			`{"id":"5","type":"COMM_RECV_NODE","attr":[{"name":"comm_src","int64Val":"%[1]d"},{"name":"comm_size","int64Val":"9"}]}`+
+				`{"id":"6","type":"COMM_SEND_NODE","dataDeps":["5"],"attr":[{"name":"comm_dst","int64Val":"%[1]d"},{"name":"comm_size","int64Val":"9"}]}`, 1-rank)
+	}
+	sim := replaying{files: files, servers: 2}.run(t, w)
+	want := "deadlock: 2 of 2 ranks wait and no event is left; rank 0 waits in node 5 for the message of rank 1 with tag 0 (its node 6); the last finished collective is none"
+	if sim.Status != commands.Failed || sim.FailureReason != want {
+		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+	}
+	resultFiles(t, w, sim)
+}
