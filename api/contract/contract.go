@@ -46,6 +46,7 @@ type Access struct {
 	Flag  string // feature flag without which the operation is 404; may be empty
 	Reads bool   // it changes nothing although its method could
 	Heavy bool   // it takes much memory: few at a time
+	Long  bool   // it reads many bytes: minutes
 }
 
 type parameter struct {
@@ -90,6 +91,7 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 		op.Access.Flag, _ = access["flag"].(string)
 		op.Access.Reads, _ = access["reads"].(bool)
 		op.Access.Heavy, _ = access["heavy"].(bool)
+		op.Access.Long, _ = access["long"].(bool)
 	}
 	for _, ref := range slices.Concat(item.Parameters, from.Parameters) {
 		p := ref.Value

@@ -77,22 +77,21 @@ func Harden(next http.Handler) http.Handler {
 }
 
 // Budget bounds how long a request may take: its context ends after read for
-// methods that change nothing, after write for the others, and upload later
-// for a request that may upload more than MaxBody, which also has that long to
-// be sent. Fail answers what comes of it with 504, or with 503 "outcome not
-// known".
-func Budget(read, write, upload time.Duration, limitOf func(*http.Request) int64) Middleware {
+// methods that change nothing, after write for the others, and so much longer
+// for a request that moves many bytes, which also has that long to be sent.
+// Fail answers what comes of it with 504, or with 503 "outcome not known".
+func Budget(read, write, longer time.Duration, isLong func(*http.Request) bool) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			budget := write
 			switch {
 			case safe(r.Method):
 				budget = read
-			case limitOf(r) > MaxBody:
-				budget += upload
+			case isLong(r):
+				budget += longer
 				end := http.NewResponseController(w)
-				_ = end.SetReadDeadline(time.Now().Add(upload)) // else the server's holds
-				_ = end.SetWriteDeadline(time.Now().Add(upload + 2*write))
+				_ = end.SetReadDeadline(time.Now().Add(longer)) // else the server's holds
+				_ = end.SetWriteDeadline(time.Now().Add(longer + 2*write))
 			}
 			ctx, cancel := context.WithTimeout(r.Context(), budget)
 			defer cancel()

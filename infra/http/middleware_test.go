@@ -39,7 +39,7 @@ func service(t *testing.T, log io.Writer, admit func(context.Context) error) (ht
 	fail := Errors{Log: logger}.Fail
 	router := chi.NewRouter()
 	router.Use(Observe(logger, metrics, time.Now), Identify, Harden, Recover(fail), LimitBody(atMost(8), fail),
-		Budget(time.Hour, time.Minute, time.Hour, atMost(8)), Shed(1, admit, fail))
+		Budget(time.Hour, time.Minute, time.Hour, func(*http.Request) bool { return false }), Shed(1, admit, fail))
 	Unrouted(router, fail)
 	router.Get("/things/{id}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "thing") })
 	router.Post("/things", func(w http.ResponseWriter, r *http.Request) {
@@ -266,16 +266,17 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// A request that may be large has longer than the server gives others, to be
-// sent and to be answered.
-func TestLargeUploadsHaveTime(t *testing.T) {
+// A request that is long has longer than the server gives others, to be sent
+// and to be answered.
+func TestLongRequestsHaveTime(t *testing.T) {
 	t.Parallel()
-	for limit, want := range map[int64]int{MaxBody: 0, MaxBody + 1: http.StatusOK} {
-		server := httptest.NewUnstartedServer(Budget(time.Minute, time.Minute, time.Hour, atMost(limit))(
+	for long, want := range map[bool]int{false: 0, true: http.StatusOK} {
+		isLong := func(*http.Request) bool { return long }
+		server := httptest.NewUnstartedServer(Budget(time.Minute, time.Minute, time.Hour, isLong)(
 			http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				deadline, _ := r.Context().Deadline()
 				if longer := time.Until(deadline) > 2*time.Minute; longer != (want != 0) {
-					t.Errorf("limit %d: until %s", limit, deadline)
+					t.Errorf("long %t: until %s", long, deadline)
 				}
 				if _, err := io.Copy(io.Discard, r.Body); err != nil {
 					panic(http.ErrAbortHandler)
@@ -292,7 +293,7 @@ func TestLargeUploadsHaveTime(t *testing.T) {
 			resp.Body.Close()
 		}
 		if got != want {
-			t.Errorf("limit %d: status %d, %v, want %d", limit, got, err, want)
+			t.Errorf("long %t: status %d, %v, want %d", long, got, err, want)
 		}
 		late.Stop()
 		server.Close()

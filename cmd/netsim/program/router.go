@@ -36,7 +36,7 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	root.Use(
 		web.Observe(d.log, d.metrics, time.Now), web.Identify, web.Harden, web.Recover(fail),
 		middleware.GetHead, web.LimitBody(d.maxBody, fail),
-		web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, uploadTime, d.maxBody),
+		web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTime, d.isLong),
 	)
 	web.Unrouted(root, fail)
 	docs := api.Docs()
@@ -59,8 +59,15 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	return root
 }
 
-// uploadTime is how long a large body may take to come: 100 MB at 1.3 Mbit/s.
-const uploadTime = 10 * time.Minute
+// longTime is how much longer a request may take that moves many bytes: 100 MB
+// of a body at 1.3 Mbit/s, 50 GB out of the store at 80 MB/s.
+const longTime = 10 * time.Minute
+
+// isLong reports whether a request moves many bytes.
+func (d door) isLong(r *http.Request) bool {
+	op, ok := d.contract.Find(r)
+	return ok && (op.Access.Long || op.MaxBody() > web.MaxBody)
+}
 
 // maxBody is the most bytes of a request's body that are read. What takes less
 // than all others refuses that itself.
