@@ -62,13 +62,13 @@ func TestAttachTraceset(t *testing.T) {
 	if message := user.Patch(path+"/traceset", object{}).Refused(400, "VALIDATION_ERROR"); message != "tracesetId is required" {
 		t.Errorf("message %q", message)
 	}
-	attach(user, putTraceset(t, h, account, "processing", 0)).Refused(409, "CONFLICT")
+	attach(user, putTraceset(t, h, account, "uploading", 0)).Refused(409, "CONFLICT")
 	attach(user, putTraceset(t, h, account, "metadata_failed", 0)).Refused(409, "CONFLICT")
 	attach(user, putTraceset(t, h, account, "ready", 0)).Refused(422, "UNPROCESSABLE_ENTITY")
 	attach(user, putTraceset(t, h, account, "ready", 65537)).Refused(422, "UNPROCESSABLE_ENTITY")
 	// A condition that does not hold comes before what is wrong with the traceset.
 	attach(user, events.NewID(events.TracesetPrefix), ifMatch(`"1"`)).Refused(412, "PRECONDITION_FAILED")
-	attach(user, putTraceset(t, h, account, "processing", 0), ifMatch(`"1"`)).Refused(412, "PRECONDITION_FAILED")
+	attach(user, putTraceset(t, h, account, "uploading", 0), ifMatch(`"1"`)).Refused(412, "PRECONDITION_FAILED")
 
 	// The largest is not too large, and a repetition of what was done is answered
 	// after the traceset is gone, too.
@@ -99,7 +99,7 @@ func TestCreateConfigurationTraceset(t *testing.T) {
 	create := func(status string, ranks int64) programtest.Reply {
 		return user.Post(configurations, workbench(putTraceset(t, h, account, status, ranks)))
 	}
-	create("processing", 0).Refused(409, "CONFLICT")
+	create("uploading", 0).Refused(409, "CONFLICT")
 	create("ready", 0).Refused(422, "UNPROCESSABLE_ENTITY")
 	create("ready", 65537).Refused(422, "UNPROCESSABLE_ENTITY")
 	made := create("ready", 12).Want(201).Object()

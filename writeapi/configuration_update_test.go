@@ -145,7 +145,7 @@ func TestUpdateConfigurationTraceset(t *testing.T) {
 	user.Patch(path+"/traceset", object{"tracesetId": gone}).Want(200)
 	deleteTraceset(t, h, gone)
 	user.Patch(path, with(whole(user, path), object{"name": "four"}), ifMatch(`"3"`)).Want(200)
-	unready := putTraceset(t, h, account, "processing", 0)
+	unready := putTraceset(t, h, account, "uploading", 0)
 	user.Patch(path, object{"activeTraceset": object{"id": unready}}, ifMatch("*")).Refused(409, "CONFLICT")
 	large := putTraceset(t, h, account, "ready", 65537)
 	user.Patch(path, object{"activeTraceset": object{"id": large}}, ifMatch("*")).Refused(422, "UNPROCESSABLE_ENTITY")

@@ -1,0 +1,120 @@
+package writeapi_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"netsim/cmd/netsim/program/programtest"
+)
+
+// ring are the traces of a ring all-reduce of eight ranks, recorded.
+func ring(t *testing.T) (files [][2]string) {
+	t.Helper()
+	names, err := filepath.Glob("../simulator/chakra/testdata/ring/*")
+	if err != nil || len(names) != 8 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, [2]string{filepath.Base(name), string(content)})
+	}
+	return files
+}
+
+// uploadTraceset uploads files and waits until they are read.
+func uploadTraceset(t *testing.T, c *programtest.Client, workspace string, files ...[2]string) object {
+	t.Helper()
+	var contents []string
+	for _, f := range files {
+		contents = append(contents, f[1])
+	}
+	made := c.Post(completeTraceset, openFiles(t, c, workspace, files...).completion(t, contents...)).Want(201).Object()
+	return c.Eventually(tracesets+"/"+made["id"].(string), func(r programtest.Reply) bool {
+		return r.Object()["status"] != "processing"
+	}).Want(200).Object()
+}
+
+// TestUploadedTracesAreRead: from an upload to a configuration that maps its
+// ranks and is valid (completions 6.1, 6.3).
+func TestUploadedTracesAreRead(t *testing.T) {
+	t.Parallel()
+	_, _, workspace, user := uploading(t)
+	read := uploadTraceset(t, user, workspace, ring(t)...)
+	if read["status"] != "ready" || read["rankCount"] != 8.0 {
+		t.Fatalf("%v", read)
+	}
+	for i, file := range read["files"].([]any) {
+		f := file.(object)
+		same(t, "rankRange", any(object{"start": float64(i), "end": float64(i)}), f["rankRange"])
+		if f["metadataStatus"] != "complete" {
+			t.Errorf("file %v", f)
+		}
+	}
+
+	body := with(workbench(read["id"].(string)), object{"workspaceId": workspace})
+	made := user.Post(configurations, body).Want(201).Object()
+	path := configurations + "/" + made["id"].(string)
+	if ranksOf(made) != 8.0 {
+		t.Errorf("%v ranks", ranksOf(made))
+	}
+	file := uploadMapping(t, user, workspace, "eight.txt", straight(8)).Want(201).Object()
+	user.Patch(path+"/mapping-file", object{"mappingFileId": file["id"]}).Want(200)
+	report := string(user.Post(path+"/validate", nil).Want(200).Body)
+	if strings.Contains(report, "MAPPING_") || strings.Contains(report, "TRACESET_") {
+		t.Errorf("report %s", report)
+	}
+
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for _, f := range ring(t) {
+		if err := w.WriteHeader(&tar.Header{Name: "ring/" + f[0], Mode: 0o600, Size: int64(len(f[1]))}); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(w, f[1])
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	read = uploadTraceset(t, user, workspace, [2]string{"ring.tar", archive.String()})
+	if read["status"] != "ready" || read["rankCount"] != 8.0 {
+		t.Fatalf("%v", read)
+	}
+	same(t, "rankRange", any(object{"start": 0.0, "end": 7.0}), read["files"].([]any)[0].(object)["rankRange"])
+	resolved := user.Get(tracesets + "/" + read["id"].(string) + "/resolve").Want(200).Object()
+	if resolved["layout"] != "prefix" || resolved["file_count"] != 8.0 {
+		t.Errorf("%v", resolved)
+	}
+}
+
+// TestUploadedTracesAreRefused: what is wrong with them is said, and nothing is
+// attached.
+func TestUploadedTracesAreRefused(t *testing.T) {
+	t.Parallel()
+	_, _, workspace, user := uploading(t)
+	files := slices.Delete(ring(t), 3, 4)
+	read := uploadTraceset(t, user, workspace, files...)
+	if message, _ := read["statusMessage"].(string); read["status"] != "metadata_failed" || !strings.Contains(message, "rank 3 is missing") {
+		t.Fatalf("%v", read)
+	}
+	for _, file := range read["files"].([]any) {
+		if file.(object)["metadataStatus"] != "failed" {
+			t.Errorf("file %v", file)
+		}
+	}
+	user.Post(configurations, with(workbench(read["id"].(string)), object{"workspaceId": workspace})).Refused(409, "CONFLICT")
+
+	none := uploadTraceset(t, user, workspace, [2]string{"comm_groups.json", "{}"})
+	if none["status"] != "ready" || none["rankCount"] != 0.0 {
+		t.Errorf("%v", none)
+	}
+	user.Post(configurations, with(workbench(none["id"].(string)), object{"workspaceId": workspace})).Refused(422, "UNPROCESSABLE_ENTITY")
+}
