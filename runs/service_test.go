@@ -21,11 +21,12 @@ func serve(t *testing.T, w *testworld.World) {
 	t.Helper()
 	r := runner(w)
 	r.Report = 20 * time.Millisecond
+	idle := func(context.Context) error { return nil }
 	queue, err := jobs.Open(t.Context(), jobs.Config{
 		URL: w.Database, Workers: 2, Log: w.Logger, Now: time.Now,
 		Run: r.Run, Purge: r.Purge, Unfinished: r.Unfinished,
 		Accrue:        func(context.Context, string) error { return nil },
-		ExpireUploads: func(context.Context) error { return nil },
+		ExpireUploads: idle, SweepTracesets: idle,
 	})
 	if err != nil {
 		t.Fatal(err)

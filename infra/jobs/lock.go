@@ -41,9 +41,13 @@ func (j *Jobs) alone(ctx context.Context, kind string, args []byte, work func(ct
 		defer close(watched)
 		watch(conn, cancel, done)
 	}()
-	err = work(working)
-	close(done)
-	<-watched
+	err = func() error {
+		defer func() { // also of work that panics: the connection is given back
+			close(done)
+			<-watched
+		}()
+		return work(working)
+	}()
 	lost := errors.Is(context.Cause(working), errLockLost)
 	cancel(nil)
 	if lost {
