@@ -1,6 +1,7 @@
 package traces_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -311,5 +312,36 @@ func TestExtractAgain(t *testing.T) {
 	}
 	if err := p.extractor().Extract(t.Context(), gone); err != nil || p.row(gone).Status != projections.Deleted {
 		t.Errorf("a deleted one: %v, %s", err, p.row(gone).Status)
+	}
+}
+
+// TestExtractInterrupted: an extraction that ends in the middle of its archive
+// leaves the traceset as it is, and the next one does all of it.
+func TestExtractInterrupted(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	id := p.put(uploads{"all.tar": packed(t, entries(ranks(500))...)}, "")
+	folder := traces.Folder(p.row(id).LibraryHash)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.extractor().Extract(ctx, id) }()
+	for begun := false; !begun; {
+		for _, err := range p.Objects.List(t.Context(), folder) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			begun = true
+			break
+		}
+	}
+	cancel()
+	if err := <-ended; err == nil || p.row(id).Status != commands.TracesetProcessing {
+		t.Fatalf("interrupted: %v, %s", err, p.row(id).Status)
+	}
+	if err := p.extractor().Extract(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if row := p.row(id); row.Status != commands.TracesetReady || row.RankCount != 500 || row.FileCount != 500 {
+		t.Errorf("%s %s, %d ranks, %d files", row.Status, row.Failure, row.RankCount, row.FileCount)
 	}
 }
