@@ -17,6 +17,9 @@ func TestBodiesKeepToTheirBounds(t *testing.T) {
 		seen := map[string]bool{}
 		for _, body := range op.bodies {
 			probeBody(func(p probe) {
+				if p.at == "the request body" && p.outside == nil && op.bodyless {
+					return // which is sent as no body
+				}
 				if name := p.at + " " + p.what + " " + text(p.inside); !seen[name] {
 					seen[name] = true
 					try(t, c, p, op.request().withBody(p.outside), op.request().withBody(p.inside))

@@ -31,6 +31,7 @@ type operation struct {
 	parameters       []*openapi3.Parameter
 	body             *openapi3.Schema // nil for none
 	bodies           []any            // examples of it
+	bodyless         bool             // it may be left out
 	maxBody          int              // bytes
 }
 
@@ -97,6 +98,7 @@ func read(method, path string, item *openapi3.PathItem, from *openapi3.Operation
 	if most, ok := from.RequestBody.Value.Extensions["x-netsim-max-bytes"].(float64); ok {
 		op.maxBody = int(most)
 	}
+	op.bodyless = !from.RequestBody.Value.Required
 	content := from.RequestBody.Value.Content["application/json"]
 	if content == nil {
 		return op // a form has no JSON to probe

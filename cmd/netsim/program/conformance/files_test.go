@@ -1,6 +1,8 @@
 package conformance_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,13 +14,13 @@ import (
 	"netsim/infra/journal"
 	"netsim/infra/objects"
 	"netsim/internal/testworld"
+	"netsim/library"
 )
 
 // newMappingFile stores and records a mapping file that places eight ranks, as an
 // upload would.
 func (w *world) newMappingFile(t *testing.T, workspace string) string {
 	t.Helper()
-	c := w.program.Config
 	var text strings.Builder
 	for rank := range 8 {
 		fmt.Fprintf(&text, "%d %d\n", rank, rank)
@@ -27,24 +29,51 @@ func (w *world) newMappingFile(t *testing.T, workspace string) string {
 		AccountID: w.account, WorkspaceID: workspace, Name: "mapping.txt", Hash: "crc64nvme:AAAAAAAAAAA",
 		SizeBytes: int64(text.Len()), RankCount: 8, ObjectKey: "mappingfiles/" + events.NewID(events.MappingFilePrefix),
 	}
+	w.store(t, made.ObjectKey, text.String())
+	id := events.NewID(events.MappingFilePrefix)
+	testworld.In(t, w.beside(t), workspace, id, commands.CreateMappingFile{Created: made})
+	return id
+}
+
+// newTraceset stores and records a traceset of one file, as an upload would.
+func (w *world) newTraceset(t *testing.T, workspace string) string {
+	t.Helper()
+	id := events.NewID(events.TracesetPrefix)
+	sum := sha256.Sum256([]byte(id))
+	file := events.TracesetFile{
+		Name: "set.0.et", ContentType: "application/octet-stream", Hash: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(id)), Role: "primary",
+	}
+	hash := library.Hash([]events.TracesetFile{file})
+	file.ObjectKey = library.Key(hash, file.Hash)
+	w.store(t, file.ObjectKey, id)
+	testworld.In(t, w.beside(t), workspace, id, commands.CreateTraceset{Created: events.TracesetCreated{
+		AccountID: w.account, WorkspaceID: workspace, Name: "set", Format: "chakra_et_v1", Files: []events.TracesetFile{file},
+		LibraryHash: hash, TotalSize: file.Size, TTLDays: 7, RankCount: 1, Status: commands.TracesetReady,
+	}})
+	return id
+}
+
+func (w *world) store(t *testing.T, key, content string) {
+	t.Helper()
+	c := w.program.Config
 	store := objects.New(objects.Config{
 		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket, AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey,
 	})
-	if _, err := store.Put(t.Context(), made.ObjectKey, "text/plain", strings.NewReader(text.String())); err != nil {
+	if _, err := store.Put(t.Context(), key, "text/plain", strings.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// beside is another process at the program's place.
+func (w *world) beside(t *testing.T) *testworld.World {
+	t.Helper()
+	c := w.program.Config
 	beside := testworld.Place{
 		Log:      journal.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions, Relaxed: true},
 		Database: c.Postgres,
 	}.Connect(t)
 	beside.Listen(t)
-	id := events.NewID(events.MappingFilePrefix)
-	_, err := commands.Handle(t.Context(), beside.Commands, commands.Target{Stream: id, PartitionKey: made.WorkspaceID, Fresh: true},
-		commands.Origin{Actor: "tester"}, commands.Command[commands.MappingFile](commands.CreateMappingFile{Created: made}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
+	return beside
 }
 
 const formType = "multipart/form-data; boundary=end"

@@ -94,7 +94,7 @@ func TestBodiesThatAreNoneAreRefused(t *testing.T) {
 			"a member twice": `{"name":"a","name":"b"}`, "no utf-8": "{\"name\":\"\xff\"}", "a NUL": `{"name":"\u0000"}`,
 		} {
 			reply := op.request().withBody([]byte(body)).send(c)
-			if reply.Status != 400 {
+			if none := strings.TrimSpace(body) == ""; (reply.Status == 400) == (none && op.bodyless) {
 				t.Errorf("%s: %d %s", what, reply.Status, reply.Body)
 			}
 		}

@@ -116,6 +116,10 @@ func (w *world) request(t *testing.T, op operation) request {
 			r.path[name] = w.newMappingFile(t, events.DefaultWorkspace)
 		case name == "mapping_file_id":
 			r.path[name] = w.mappingFile
+		case name == "id" && strings.HasPrefix(op.path, "/api/v1/tracesets/") && fresh:
+			r.path[name] = w.newTraceset(t, events.DefaultWorkspace)
+		case name == "id" && strings.HasPrefix(op.path, "/api/v1/tracesets/"):
+			r.path[name] = w.traceset
 		case name == "template_id":
 			r.path[name] = w.template
 		case name == "version":
@@ -165,6 +169,11 @@ func (w *world) request(t *testing.T, op operation) request {
 		body(`{"name": "clone", "workspaceId": "` + w.workspace + `"}`)
 	case "GetResultDownload":
 		r.query.Set("fileName", "summary.json")
+	case "GetLibrary":
+		r.path["id"] = member(t, w.client(t).Get("/api/v1/tracesets/"+w.traceset).Want(200), "libraryHash")
+		r.query.Set("workspaceId", events.DefaultWorkspace)
+	case "GetTracesetDownload":
+		r.query.Del("file")
 	case "GetBillingItem":
 		w.client(t).Eventually("/api/v1/billing/items", func(reply programtest.Reply) bool {
 			items, _ := reply.Object()["items"].([]any)
