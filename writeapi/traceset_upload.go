@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -87,7 +86,7 @@ func (a *API) readForm(ctx context.Context, upload string, form *multipart.Reade
 	left := int64(maxDirect)
 	for {
 		part, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { //nolint:errorlint // a form that ends too early is another error that wraps it
 			break
 		}
 		if err != nil {
