@@ -9,6 +9,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	web "netsim/infra/http"
 	"netsim/simulator/design"
 	"netsim/simulator/validation"
 )
@@ -25,20 +26,29 @@ func (a *API) DeleteConfiguration(ctx context.Context, r api.DeleteConfiguration
 		return nil, err
 	}
 	done, err := a.repeated(ctx, w)
+	if err == nil && !done {
+		err = a.delete(ctx, w, match)
+	}
+	if fault.Is(err, fault.NotFound) {
+		// The same request may have been done since it was looked for.
+		if done, again := a.repeated(ctx, w); done && again == nil {
+			err = nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if !done {
-		c, err := a.mutable(ctx, r.ConfigID)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := commands.Handle[commands.Configuration](ctx, a.Commands, w.existing(c.WorkspaceID), w.origin,
-			commands.DeleteConfiguration{ID: r.ConfigID, Reason: "request", Match: match}); err != nil {
-			return nil, err
-		}
-	}
 	return api.DeleteConfiguration204Response{}, nil
+}
+
+func (a *API) delete(ctx context.Context, w write, match commands.Match) error {
+	c, err := a.mutable(ctx, w.stream)
+	if err != nil {
+		return err
+	}
+	_, err = commands.Handle[commands.Configuration](ctx, a.Commands, w.existing(c.WorkspaceID), w.origin,
+		commands.DeleteConfiguration{ID: w.stream, Reason: "request", Match: match})
+	return err
 }
 
 // mutable returns a configuration that the caller may change.
@@ -83,11 +93,10 @@ func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigura
 		commands.RecordValidation{ID: r.ConfigID, Version: c.Version, Status: status, Findings: text, Match: match}); err != nil {
 		return nil, err
 	}
-	_, tag, err := a.Configurations.Configuration(ctx, r.ConfigID)
-	if err != nil {
-		return nil, err
-	}
-	return api.ValidateConfiguration200JSONResponse{Body: verdict, Headers: api.ValidateConfiguration200ResponseHeaders{ETag: tag}}, nil
+	// The verdict is of the version that was looked at, whatever came since.
+	return api.ValidateConfiguration200JSONResponse{
+		Body: verdict, Headers: api.ValidateConfiguration200ResponseHeaders{ETag: web.ETag(c.Version)},
+	}, nil
 }
 
 func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]validation.Finding, error) {

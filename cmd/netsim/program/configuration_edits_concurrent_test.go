@@ -193,6 +193,25 @@ func (a *attempt) check(t *rapid.T) {
 	}
 }
 
+// end deletes the configuration, with three requests of one key at once.
+func (c *configuration) end(t *rapid.T) {
+	replies := make([]programtest.Reply, 3)
+	key := programtest.Header{Name: "Idempotency-Key", Value: events.NewID("key")}
+	var all sync.WaitGroup
+	for i := range replies {
+		all.Go(func() { replies[i] = c.send(edit{method: "DELETE"}, c.tag(), key) })
+	}
+	all.Wait()
+	for _, r := range replies {
+		if r.Status != 204 {
+			t.Fatalf("one of three deletions: %d %s", r.Status, r.Body)
+		}
+	}
+	if r := c.lab.user.Get(c.path + "/versions/1"); r.Status != 404 {
+		t.Fatalf("a version of what is deleted: %d", r.Status)
+	}
+}
+
 // Edits at the same time are edits one after the other: none that was answered
 // with success is lost, repeated, or seen in a version that is not its own.
 func TestConfigurationEditsAtTheSameTime(t *testing.T) {
@@ -223,5 +242,6 @@ func TestConfigurationEditsAtTheSameTime(t *testing.T) {
 			a.check(t)
 		}
 		c.replay(t, attempts, seen)
+		c.end(t)
 	})
 }
