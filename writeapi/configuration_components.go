@@ -149,6 +149,9 @@ func (a *API) PatchGlobalParameters(ctx context.Context, r api.PatchGlobalParame
 // patch changes parameters and returns their whole tree (completions.md
 // section 3.7).
 func (a *API) patch(ctx context.Context, e edit, kind, target string, body api.Params) (tree api.Params, tag string, err error) {
+	if patch, err := design.ParseParams(string(body)); err == nil && len(patch) == 0 {
+		return nil, "", fault.New(fault.Validation, "the request body must name at least one parameter to change")
+	}
 	after, err := a.edit(ctx, e, always(func(m commands.Match) decision {
 		return commands.PatchParameters{ID: e.path[0], Match: m, Of: kind, Target: target, Patch: body}
 	}))

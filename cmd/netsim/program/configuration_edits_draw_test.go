@@ -146,14 +146,14 @@ func (p pencil) patch() edit {
 	member, name, path, row := "components", "", "/parameters", 13
 	switch kind {
 	case "global":
-		return edit{"PATCH", path, c.patch, 25, false, func(s *sheet) answer { return s.patch("", "", c) }}
+		return edit{"PATCH", path, c.patch, 25, len(c.patch) == 0, func(s *sheet) answer { return s.patch("", "", c) }}
 	case "application":
 		member, row = "applications", 9
 	case "layer":
 		member, row = "links", 24
 	}
 	name = p.name(kind)
-	return edit{"PATCH", "/" + member + "/" + name + path, c.patch, row, false, func(s *sheet) answer { return s.patch(member, name, c) }}
+	return edit{"PATCH", "/" + member + "/" + name + path, c.patch, row, len(c.patch) == 0, func(s *sheet) answer { return s.patch(member, name, c) }}
 }
 
 // holder draws a place for references, and what may stand in it.
