@@ -77,7 +77,7 @@ func exit(err error) {
 func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	quick := flags.Bool("quick", false, "measure less, in about a minute")
-	only := flags.String("only", "durable,fast,peer,lists,topology", "which parts to run")
+	only := flags.String("only", "durable,fast,peer,lists,topology,replay", "which parts to run")
 	profiles := flags.String("profile", "", "directory for CPU profiles of the service")
 	results := flags.String("results", "bench/results", "directory for the figures as JSON")
 	if err := flags.Parse(args); err != nil {
@@ -105,6 +105,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"peer", b.peer},
 		{"lists", b.lists},
 		{"topology", b.topologies},
+		{"replay", b.replays},
 	}
 	for _, part := range parts {
 		if !slices.Contains(strings.Split(*only, ","), part.name) {
