@@ -17,6 +17,7 @@ func TestEveryParameterCounts(t *testing.T) {
 	tested := timing()
 	maps.Copy(tested, sharing())
 	maps.Copy(tested, workloads())
+	maps.Copy(tested, traces())
 	said := idle()
 	known := map[string]bool{}
 	all := map[string][]catalogue.Parameter{"global": catalogue.Globals()}
@@ -48,29 +49,20 @@ func TestEveryParameterCounts(t *testing.T) {
 // idle lists the parameters that do not change a simulation, and why.
 func idle() map[string]string {
 	const (
-		traces  = "has a meaning for traces with computation, process groups or scale-up domains only; simple workloads have none"
-		mapping = "mapping files place ranks; without one ranks follow the servers' order"
+		mapping = "follows the mapping file that is attached, which places the ranks; see TestMapped"
 		single  = "has one value"
 	)
-	m := map[string]string{
+	return map[string]string{
 		switchModel + " NumDownLinks":            "advisory: validation compares it with the links that there are",
 		"roce-nic-v1 NumDownLinks":               "read-only",
-		"gpu-v1 ComputeScale":                    traces,
 		"global SimulationParameters.RunTime":    "a simulation's duration replaces it (completions 5.2)",
 		"global EngineParameters.Engine":         "chooses the engine; staging refuses one that is not there",
 		"global SoftwareVersion.Version":         "read-only",
 		chakraModel + " " + chakra("UseMapping"): mapping, chakraModel + " " + chakra("MappingFileName"): mapping,
 		chakraModel + " " + chakra("NumOfChakraFiles"):   "read-only: the rank count of the traceset",
 		chakraModel + " " + chakra("AllGatherAlgorithm"): single, chakraModel + " " + chakra("ScatterAlgorithm"): single,
-		chakraModel + " " + chakra("TraceFamily"): "describes the traceset",
+		chakraModel + " " + chakra("ScaleUpStatsEnabled"): "adds a record to the results; see runs/traces_test.go",
 	}
-	for _, name := range []string{
-		"ProcessGroupSerialization", "CommCollectiveSynchronization", "AbortOnChakraWarning",
-		"ScaleUpMaxPayloadSize", "ScaleUpHeaderSize", "ScaleUpStatsEnabled",
-	} {
-		m[chakraModel+" "+chakra(name)] = traces
-	}
-	return m
 }
 
 func chakra(name string) string { return "ChakraConfiguration." + name }

@@ -56,8 +56,13 @@ func (e *engine) addScaleUp(in *ScaleUp) error {
 		port := resource{rate: 1, hopRate: 1}
 		if s.Domain != none {
 			d := &in.Domains[s.Domain]
-			if d.Rate < 1 || d.SwitchHop < 0 || d.SwitchHop > maxWay || d.Cable < 0 || d.Cable > maxWay {
-				return fmt.Errorf("scale-up group %d has a rate of %d bit/s and latencies of %d and %d ps", s.Domain, d.Rate, d.SwitchHop, d.Cable)
+			switch {
+			case d.Rate < 1:
+				return fmt.Errorf("scale-up group %d: a bandwidth of %d bit/s is none", d.ID, d.Rate)
+			case d.SwitchHop > maxWay:
+				return fmt.Errorf("scale-up group %d: a switch hop of %d ps is longer than any run", d.ID, d.SwitchHop)
+			case d.Cable > maxWay:
+				return fmt.Errorf("scale-up group %d: a cable of %d ps is longer than any run", d.ID, d.Cable)
 			}
 			port.rate, port.hopRate = d.Rate, d.Rate
 		}

@@ -1,0 +1,206 @@
+package design_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/simulator/catalogue"
+	reader "netsim/simulator/chakra" // the other tests have a chakra of their own
+	"netsim/simulator/design"
+	"netsim/simulator/engine"
+	"netsim/simulator/mapping"
+	"netsim/simulator/replay"
+)
+
+// traced runs the traces of ranks, JSON nodes each, as the service does, placed
+// by a mapping file unless it is empty. It returns the simulated time in ps.
+func traced(t *testing.T, d *design.Document, placement string, ranks ...string) (int64, error) {
+	t.Helper()
+	fabric, err := d.Fabric()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options, err := d.Options(time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := d.Chakra().Replay()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := engine.Input{Fabric: fabric, Options: options}
+	if placement == "" {
+		in.Hosts, err = d.Place(d.Chakra(), fabric, len(ranks))
+	} else {
+		var file *mapping.File
+		if file, err = mapping.Parse(strings.NewReader(placement)); err == nil {
+			in.Hosts, in.ScaleUp, err = design.Mapped(fabric, file, settings.Packet)
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	scales, err := d.ComputeScales(fabric, in.Hosts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := replay.New(len(ranks), replay.Options{
+		Algorithms: settings.Algorithms, Serialize: settings.Serialize, Callers: settings.Callers,
+		Abort: settings.Abort, Sizes: settings.Sizes, Times: scales,
+	})
+	for rank, nodes := range ranks {
+		r, err := reader.NewReader(strings.NewReader(`{"version":"0.0.4"}`+nodes), reader.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Add(rank, r); err != nil {
+			return 0, err
+		}
+	}
+	p, err := b.Program()
+	if err != nil {
+		return 0, err
+	}
+	in.Replay = &engine.Replay{Program: p, Synchronize: settings.Synchronize}
+	r, err := engine.Run(t.Context(), in, engine.Observer{})
+	if err != nil {
+		return 0, err
+	}
+	return r.Time, nil
+}
+
+// replayed is traced that must succeed.
+func replayed(t *testing.T, d *design.Document, placement string, ranks ...string) int64 {
+	t.Helper()
+	ps, err := traced(t, d, placement, ranks...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ps
+}
+
+func computation(id, micros int, needs, callers string) string {
+	return fmt.Sprintf(`{"id":"%d","type":"COMP_NODE","durationMicros":"%d","dataDeps":[%s],"ctrlDeps":[%s]}`, id, micros, needs, callers)
+}
+
+// all is a collective of all ranks, of a kind's number and so many bytes.
+func all(id, kind, bytes int, needs string) string {
+	return fmt.Sprintf(`{"id":"%d","type":"COMM_COLL_NODE","dataDeps":[%s],"attr":[{"name":"comm_type","int64Val":"%d"},{"name":"comm_size","int64Val":"%d"}]}`, id, needs, kind, bytes)
+}
+
+// traces is of the parameters that only traces have a use for.
+func traces() map[string]func(*testing.T) {
+	const us = 1_000_000
+	rack := network{pods: 1, racks: 1, hosts: 4, fsw: 1}
+	document := func(t *testing.T, changes ...change) *design.Document {
+		return rack.document(t, append(changes, numbered("rsw", 1))...)
+	}
+	set := func(name string, value any) change { return change{"app", chakra(name), value, ""} }
+	const in = chakraModel + " ChakraConfiguration."
+	const group = "0,0,5,0\n1,1,5,0\n@\n5,100,250,5\n"
+	const way = 260_000 // ps: a hop and two cables of that group
+	return map[string]func(*testing.T){
+		// Two broadcasts at once share the root's NIC, but not the way.
+		in + "ProcessGroupSerialization": func(t *testing.T) {
+			two := all(1, 5, 100_000, "") + all(2, 5, 100_000, "")
+			one := replayed(t, document(t), "", all(1, 5, 100_000, ""), all(1, 5, 100_000, ""))
+			serial := replayed(t, document(t), "", two, two)
+			beside := replayed(t, document(t, set("ProcessGroupSerialization", false)), "", two, two)
+			if serial != 2*one || beside >= serial || beside <= one {
+				t.Errorf("one takes %d ps, two after another %d, beside each other %d", one, serial, beside)
+			}
+		},
+		in + "CommCollectiveSynchronization": func(t *testing.T) {
+			early, late := all(2, 5, 1000, ""), computation(1, 50, "", "")+all(2, 5, 1000, "1")
+			alone := replayed(t, document(t), "", early, early)
+			together := replayed(t, document(t), "", early, late)
+			apart := replayed(t, document(t, set("CommCollectiveSynchronization", false)), "", early, late)
+			if together != 50*us+alone || apart != 50*us {
+				t.Errorf("%d ps, synchronized %d, not %d", alone, together, apart)
+			}
+		},
+		in + "TraceFamily": func(t *testing.T) {
+			called := computation(1, 5, "", "") + fmt.Sprintf(`{"id":"2","type":"COMP_NODE","durationMicros":"7","ctrlDeps":["1"],"attr":[{"name":"is_cpu_op","int64Val":"1"}]}`)
+			for family, want := range map[string]int64{"synthesized": 12 * us, "compiled": 12 * us, "collected": 7 * us} {
+				if got := replayed(t, document(t, set("TraceFamily", family)), "", called, ""); got != want {
+					t.Errorf("%s takes %d ps, want %d", family, got, want)
+				}
+			}
+		},
+		in + "AbortOnChakraWarning": func(t *testing.T) {
+			dangling := computation(1, 5, "77", "")
+			if _, err := traced(t, document(t), "", dangling, ""); err != nil {
+				t.Error(err)
+			}
+			want := "rank 0, node 1: 1 dependencies name nodes that are not in the file; the first names 77; AbortOnChakraWarning is on"
+			if _, err := traced(t, document(t, set("AbortOnChakraWarning", true)), "", dangling, ""); fmt.Sprint(err) != want {
+				t.Errorf("%v, want %s", err, want)
+			}
+		},
+		// 100 Gb/s are 80 ps a byte.
+		in + "ScaleUpMaxPayloadSize": func(t *testing.T) {
+			send := all(1, 5, 10_000, "")
+			for payload, packets := range map[int]int64{4096: 3, 1000: 10} {
+				got := replayed(t, document(t, change{"app", chakra("ScaleUpMaxPayloadSize"), payload, "B"}), group, send, send)
+				if want := (10_000+packets*24)*80 + way; got != want {
+					t.Errorf("with %d B %d ps, want %d", payload, got, want)
+				}
+			}
+		},
+		in + "ScaleUpHeaderSize": func(t *testing.T) {
+			send := all(1, 5, 10_000, "")
+			got := replayed(t, document(t, change{"app", chakra("ScaleUpHeaderSize"), 100, "B"}), group, send, send)
+			if want := int64(10_000+3*100)*80 + way; got != want {
+				t.Errorf("%d ps, want %d", got, want)
+			}
+		},
+		"gpu-v1 ComputeScale": func(t *testing.T) {
+			d := document(t)
+			gpu, _ := catalogue.Find("gpu-v1")
+			c := gpu.Component("gpu", gpu.Latest())
+			d.Components = append(d.Components, c)
+			for i := range d.Components {
+				if s := &d.Components[i]; s.Name == "server" {
+					s.Components = append(s.Components, design.Ref{Type: design.TypeGPU, Name: "gpu", Count: 8})
+				}
+			}
+			for scale, want := range map[float64]int64{1: 8 * us, 0.25: 2 * us} {
+				c.TypedParameters["ComputeScale"].Leaf.Value = scale
+				if got := replayed(t, d, "", computation(1, 8, "", ""), ""); got != want {
+					t.Errorf("scaled by %v %d ps, want %d", scale, got, want)
+				}
+			}
+		},
+	}
+}
+
+// TestMapped: ranks are on the servers that the file names, and nowhere else.
+func TestMapped(t *testing.T) {
+	t.Parallel()
+	d := network{pods: 1, racks: 1, hosts: 4, fsw: 1}.document(t, numbered("rsw", 1))
+	fabric, err := d.Fabric()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := mapping.Parse(strings.NewReader("1,0\n0,3,9,7\n@\n8,1,0,0\n9,1e10,1e16,2\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts, up, err := design.Mapped(fabric, file, engine.Packet{MSS: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(hosts) != "[3 0]" || fmt.Sprint(up.Seats) != "[{1 7} {-1 0}]" || up.Domains[1].ID != 9 || up.Domains[0].Rate != 1e9 {
+		t.Errorf("hosts %v, %+v", hosts, *up)
+	}
+	// 10^16 ns are longer than any run.
+	_, err = traced(t, d, "0,0,5,0\n1,1,5,0\n@\n5,100,1e16,5\n", all(1, 5, 1, ""), all(1, 5, 1, ""))
+	if want := "scale-up group 5: a switch hop of 2305843009213693951 ps is longer than any run"; fmt.Sprint(err) != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if _, err = traced(t, d, "0,0\n1,4\n", "", ""); fmt.Sprint(err) != "rank 1 is on server 4, and there are 4 servers" {
+		t.Error(err)
+	}
+}
