@@ -1,0 +1,330 @@
+package readapi_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"mime/multipart"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/cmd/netsim/program"
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/events"
+	"netsim/infra/objects"
+	"netsim/library"
+)
+
+const tracesets = "/api/v1/tracesets"
+
+// upload uploads files as a traceset.
+func upload(t *testing.T, c *programtest.Client, workspace, name, metadata string, files map[string]string) string {
+	t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	fields := map[string]string{"name": name}
+	if metadata != "" {
+		fields["workloadMetadata"] = metadata
+	}
+	for field, value := range fields {
+		if err := form.WriteField(field, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		part, err := form.CreateFormFile("file", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := part.Write([]byte(files[file])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := form.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return c.Post(tracesets+"?workspaceId="+workspace, body.Bytes(), programtest.Header{Name: "Content-Type", Value: form.FormDataContentType()}).
+		Want(201).Object()["id"].(string)
+}
+
+// looked waits until the files of a traceset were looked at.
+func looked(c *programtest.Client, id string) object {
+	return c.Eventually(tracesets+"/"+id, func(r programtest.Reply) bool { return r.Object()["status"] != "processing" }).Object()
+}
+
+// ring is the traces of so many ranks, each of which sends to the next; what
+// makes it the one that it is is its name.
+func ring(name string, ranks int) map[string]string {
+	files := map[string]string{}
+	message := func(id int, kind, from, to string) string {
+		return fmt.Sprintf(`{"id": "%d", "name": "%s", "type": "%s", "attr": [{"name": "comm_src", "int32Val": %s},
+			{"name": "comm_dst", "int32Val": %s}, {"name": "comm_tag", "int32Val": 1}, {"name": "comm_size", "int64Val": "1024"}]}`+"\n", id, name, kind, from, to)
+	}
+	for rank := range ranks {
+		self, next, last := fmt.Sprint(rank), fmt.Sprint((rank+1)%ranks), fmt.Sprint((rank+ranks-1)%ranks)
+		files["rank_"+self+".chakra.json"] = `{"version": "0.0.4"}` + "\n" +
+			message(1, "COMM_SEND_NODE", self, next) + message(2, "COMM_RECV_NODE", last, self)
+	}
+	return files
+}
+
+func opened(c *programtest.Client, workspace, name string) (upload string) {
+	return c.Post(tracesets+"/upload-url", object{
+		"name": name, "workspaceId": workspace, "files": []object{{"name": "a.0.et", "size": 3}, {"name": "a.1.et", "size": 4}},
+	}).Want(200).Object()["uploadId"].(string)
+}
+
+func TestListTracesets(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	mine, other := newWorkspace(t, p.Service(t, account), "mine"), newWorkspace(t, p.Service(t, account), "other")
+	all, member, stranger := p.User(t, account), p.User(t, account, mine), p.User(t, programtest.NewAccount())
+	one := upload(t, all, mine, "one", `{"workloadFamily":"ring"}`, ring("one", 2))
+	two := upload(t, all, other, "two", `{"workloadFamily":"ring"}`, ring("two", 2))
+	bad := upload(t, all, mine, "bad", "", map[string]string{"rank_1.chakra.json": "{}"})
+	gone := upload(t, all, mine, "gone", "", ring("gone", 2))
+	all.Delete(tracesets + "/" + gone).Want(204)
+	for _, id := range []string{one, two, bad} {
+		looked(all, id)
+	}
+	opened(all, mine, "on its way")
+	coming := all.Get(tracesets + "?status=uploading").Want(200).Object()["items"].([]any)[0].(object)
+	if coming["name"] != "on its way" || coming["fileCount"] != 2.0 || coming["status"] != "uploading" {
+		t.Errorf("being uploaded: %v", coming)
+	}
+	under := coming["id"].(string)
+
+	// What is public is everyone's, and may be there or not.
+	own := func(c *programtest.Client, query string) []string {
+		ids := pages(t, c, tracesets+"?limit=2"+query, "items", "id")
+		return slices.DeleteFunc(ids, func(id string) bool { return !slices.Contains([]string{one, two, bad, gone, under}, id) })
+	}
+	check := func(when string, c *programtest.Client, query string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(append([]string{}, want...), own(c, query)); diff != "" {
+			t.Errorf("%s, %q (-want +got):\n%s", when, query, diff)
+		}
+	}
+	check("the account", all, "", under, bad, two, one)
+	check("a member", member, "", under, bad, one)
+	check("another account", stranger, "")
+	check("a workspace", all, "&workspaceId="+mine, under, bad, one)
+	check("the other", all, "&workspaceId="+other, two)
+	check("no workspace", all, "&workspaceId="+events.NewID(events.WorkspacePrefix))
+	check("another account's workspace", stranger, "&workspaceId="+mine)
+	check("ready ones", all, "&status=ready", two, one)
+	check("some", all, "&status=metadata_failed,uploading,deleted", under, bad)
+	check("unknown ones", all, "&status=deleted,other")
+
+	all.Post(tracesets+"/"+two+"/promote", nil).Want(200)
+	check("promoted to the account", member, "", under, bad, two, one)
+	check("seen from a workspace", all, "&workspaceId="+mine, under, bad, two, one)
+	check("another account", stranger, "")
+	all.Post(tracesets+"/"+two+"/promote", object{"target": "public"}).Want(200)
+	check("public", stranger, "", two)
+	check("public, from a workspace", stranger, "&workspaceId="+mine, two)
+
+	member.Get(tracesets+"?workspaceId="+other).Refused(403, "FORBIDDEN")
+	refusedPages(t, all, tracesets, libraries, "workspaceId="+mine)
+	item := all.Get(tracesets + "?status=ready&workspaceId=" + other).Want(200).Object()["items"].([]any)[0].(object)
+	if diff := cmp.Diff(object{"id": two, "name": "two", "status": "ready", "fileCount": 2.0, "createdAt": item["createdAt"]}, item); diff != "" {
+		t.Errorf("an item (-want +got):\n%s", diff)
+	}
+
+	// With its workspace goes what was not promoted.
+	p.Service(t, account).Delete(workspaces + "/" + other).Want(202)
+	p.Service(t, account).Delete(workspaces + "/" + mine).Want(202)
+	check("without the workspaces", all, "", two)
+	all.Get(tracesets+"/"+one).Refused(404, "NOT_FOUND")
+	all.Get(tracesets + "/" + two).Want(200)
+	all.Eventually(workspaces+"/"+mine, func(r programtest.Reply) bool { return r.Status == 404 })
+	all.Get(tracesets+"/"+under).Refused(404, "NOT_FOUND")
+}
+
+func TestGetTraceset(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	workspace := newWorkspace(t, p.Service(t, account), "mine")
+	user := p.User(t, account)
+	id := upload(t, user, workspace, "ring", `{"workloadFamily":"ring"}`, ring("get", 2))
+	got := looked(user, id)
+	files := got["files"].([]any)
+	file := files[1].(object)
+	if got["status"] != "ready" || got["rankCount"] != 2.0 || got["scope"] != "workspace" || len(files) != 2 ||
+		file["metadataStatus"] != "complete" || !cmp.Equal(file["rankRange"], any(object{"start": 1.0, "end": 1.0})) {
+		t.Errorf("traceset: %v", got)
+	}
+	bad := looked(user, upload(t, user, workspace, "bad", "", map[string]string{"rank_1.chakra.json": ring("", 2)["rank_1.chakra.json"]}))
+	message, _ := bad["statusMessage"].(string)
+	if bad["status"] != "metadata_failed" || !strings.Contains(message, "rank_1.chakra.json") || bad["rankCount"] != nil ||
+		bad["files"].([]any)[0].(object)["metadataStatus"] != "failed" {
+		t.Errorf("refused: %v", bad)
+	}
+
+	session := opened(user, workspace, "coming")
+	coming := user.Get(tracesets + "?status=uploading&workspaceId=" + workspace).Want(200).Object()["items"].([]any)[0].(object)["id"].(string)
+	shown := user.Get(tracesets + "/" + coming).Want(200).Object()
+	if shown["status"] != "uploading" || shown["totalSize"] != 7.0 || shown["libraryHash"] != nil || len(shown["files"].([]any)) != 2 {
+		t.Errorf("%s is to be: %v", session, shown)
+	}
+
+	for what, c := range map[string]*programtest.Client{
+		"another account": p.User(t, programtest.NewAccount()),
+		"a made-up id":    user,
+	} {
+		for _, traceset := range []string{id, coming} {
+			path := tracesets + "/" + traceset
+			if c == user {
+				path = tracesets + "/" + events.NewID(events.TracesetPrefix)
+			}
+			if r := c.Get(path); r.Status != 404 {
+				t.Errorf("%s: %d %s", what, r.Status, r.Body)
+			}
+		}
+	}
+	p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(tracesets+"/"+id).Refused(403, "FORBIDDEN")
+	p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(tracesets+"/"+coming).Refused(403, "FORBIDDEN")
+	user.Get(tracesets+"/"+strings.ToUpper(id)).Refused(404, "NOT_FOUND")
+	user.Delete(tracesets + "/" + id).Want(204)
+	user.Get(tracesets+"/"+id).Refused(404, "NOT_FOUND")
+
+	off := programtest.Start(t, func(c *program.Config) { c.TraceRoutes = false })
+	off.User(t, account).Get(tracesets).Refused(404, "NOT_FOUND")
+}
+
+// checks are those of a validation: "" for one that passed, else its message.
+func checks(t *testing.T, r programtest.Reply) (valid bool, failed map[string]string) {
+	t.Helper()
+	var got struct {
+		Valid  bool
+		Checks []struct {
+			Name, Message string
+			Passed        bool
+		}
+	}
+	r.Want(200).Into(&got)
+	failed = map[string]string{}
+	for i, c := range got.Checks {
+		if want := []string{"file_integrity", "metadata_complete", "topology_correlation"}; i < 3 && c.Name != want[i] {
+			t.Errorf("check %d is %s", i, c.Name)
+		}
+		if c.Message == "" {
+			t.Errorf("%s says nothing", c.Name)
+		}
+		if failed[c.Name] = ""; !c.Passed {
+			failed[c.Name] = c.Message
+		}
+	}
+	return got.Valid, failed
+}
+
+func TestValidateTraceset(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := funded(t, p)
+	workspace := newWorkspace(t, p.Service(t, account), "mine")
+	user := p.User(t, account)
+	store := objects.New(objects.Config{
+		Endpoint: p.Config.S3Endpoint, Region: p.Config.S3Region, Bucket: p.Config.S3Bucket,
+		AccessKey: p.Config.S3AccessKey, SecretKey: p.Config.S3SecretKey,
+	})
+	good := func() map[string]string {
+		return map[string]string{
+			"file_integrity": "", "metadata_complete": "", "topology_correlation": "", "ranks": "", "readable_files": "",
+			"dependency_graph": "", "message_pairing": "", "process_groups": "",
+		}
+	}
+	files := ring("validate", 4)
+	id := upload(t, user, workspace, "ring", "", files)
+	of := looked(user, id)
+	validate := func(id string, body any) (bool, map[string]string) {
+		return checks(t, user.Post(tracesets+"/"+id+"/validate", body))
+	}
+	if valid, got := validate(id, nil); !valid || !cmp.Equal(good(), got) {
+		t.Errorf("valid %t: %v", valid, got)
+	}
+
+	// With a topology.
+	big := events.DerivedID(events.ConfigurationPrefix, submit(t, user, workload(8, "allReduce")))
+	if valid, got := validate(id, object{"topologyId": big}); !valid || got["topology_correlation"] != "" {
+		t.Errorf("on eight servers: %v", got)
+	}
+	wide := upload(t, user, workspace, "wide", "", ring("wide", 9))
+	looked(user, wide)
+	for topology, want := range map[string]string{
+		big: "9 ranks, and 8 servers", events.NewID(events.ConfigurationPrefix): "does not exist",
+	} {
+		if valid, got := validate(wide, object{"topologyId": topology}); valid || !strings.Contains(got["topology_correlation"], want) {
+			t.Errorf("topology: %t %v", valid, got)
+		}
+	}
+
+	// What is wrong is named: file, rank and node.
+	self := `{"version": "0.0.4"}
+		{"id": "1", "name": "a", "type": "COMP_NODE", "durationMicros": "1", "dataDeps": ["2"]}
+		{"id": "2", "name": "b", "type": "COMP_NODE", "durationMicros": "1", "dataDeps": ["1"]}`
+	alone := ring("alone", 2)
+	alone["rank_1.chakra.json"] = `{"version": "0.0.4"}
+		{"id": "7", "name": "a", "type": "COMP_NODE", "durationMicros": "1"}`
+	for name, c := range map[string]struct {
+		files map[string]string
+		check string
+		says  []string
+	}{
+		"a cycle":        {map[string]string{"rank_0.chakra.json": self}, "dependency_graph", []string{"rank_0.chakra.json", "node ", "cycle"}},
+		"without a peer": {alone, "message_pairing", []string{"rank", "node 1"}},
+		"a missing rank": {map[string]string{"rank_1.chakra.json": files["rank_1.chakra.json"]}, "ranks", []string{"rank_1.chakra.json", "rank 0 is missing"}},
+		"no trace":       {map[string]string{"rank_0.chakra.json": "hello"}, "readable_files", []string{"rank_0.chakra.json"}},
+	} {
+		wrong := upload(t, user, workspace, name, "", c.files)
+		looked(user, wrong)
+		valid, got := validate(wrong, object{})
+		for _, said := range c.says {
+			if !strings.Contains(got[c.check], said) {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+		if valid || got["file_integrity"] != "" || got["metadata_complete"] == "" {
+			t.Errorf("%s: valid %t, %v", name, valid, got)
+		}
+	}
+
+	// The stored bytes are read, not believed.
+	hash := of["files"].([]any)[2].(object)["hash"].(string)
+	key := library.Key(of["libraryHash"].(string), hash)
+	for what, content := range map[string]string{
+		"its hash differs": strings.Replace(files["rank_2.chakra.json"], "1024", "1025", 1), "were uploaded": "short",
+	} {
+		if _, err := store.Put(t.Context(), key, "application/json", strings.NewReader(content)); err != nil {
+			t.Fatal(err)
+		}
+		if valid, got := validate(id, nil); valid || !strings.Contains(got["file_integrity"], "rank_2.chakra.json") || !strings.Contains(got["file_integrity"], what) {
+			t.Errorf("other bytes: %t %v", valid, got)
+		}
+	}
+	if err := store.Delete(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	if valid, got := validate(id, nil); valid || !strings.Contains(got["file_integrity"], "rank_2.chakra.json is missing") || got["readable_files"] == "" {
+		t.Errorf("no bytes: %t %v", valid, got)
+	}
+
+	// A synthesized workload has no traces, an upload has nothing.
+	simple := user.Get(configurations + "/" + big).Object()["activeTraceset"].(object)["id"].(string)
+	if valid, got := validate(simple, nil); !valid || len(got) != 3 {
+		t.Errorf("synthesized: %t %v", valid, got)
+	}
+	opened(user, workspace, "coming")
+	coming := user.Get(tracesets + "?status=uploading&workspaceId=" + workspace).Want(200).Object()["items"].([]any)[0].(object)["id"].(string)
+	if valid, got := validate(coming, nil); valid || got["file_integrity"] == "" || got["metadata_complete"] == "" {
+		t.Errorf("being uploaded: %t %v", valid, got)
+	}
+	user.Post(tracesets+"/"+id+"/validate", object{"topologyId": "x"}).Refused(400, "VALIDATION_ERROR")
+	user.Post(tracesets+"/"+events.NewID(events.TracesetPrefix)+"/validate", nil).Refused(404, "NOT_FOUND")
+	p.User(t, account, events.NewID(events.WorkspacePrefix)).Post(tracesets+"/"+id+"/validate", nil).Refused(403, "FORBIDDEN")
+}
