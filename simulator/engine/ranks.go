@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"netsim/simulator/collective"
@@ -63,12 +62,10 @@ func (e *engine) addGroups(specs []collective.GroupSpec, hosts []int32) error {
 					route: route{to: none}, done: Rank{Rank: int32(len(e.ranks))},
 				})
 			}
-			rate := e.slowest(e.hosts[g.first : int(g.first)+spec.GroupSize])
 			for i := range plans {
 				plan := &plans[i]
 				p.SendsTotal += plan.Transfers()
 				p.BytesTotal += plan.TotalBytes()
-				g.ideal = append(g.ideal, plan.Ideal(rate))
 			}
 			p.CollectivesTotal += len(plans)
 			e.groups = append(e.groups, g)
@@ -120,15 +117,6 @@ func mostFlows(groups []group) int64 {
 		total += most
 	}
 	return total
-}
-
-// slowest is the rate at which every one of the hosts can send.
-func (e *engine) slowest(hosts []int32) int64 {
-	rate := int64(math.MaxInt64)
-	for _, host := range hosts {
-		rate = min(rate, e.fabric.Rate(host))
-	}
-	return rate
 }
 
 // begin starts the first phase of every rank.

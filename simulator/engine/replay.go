@@ -76,20 +76,6 @@ func (e *engine) addProgram(in *Replay, hosts []int32) error {
 	return nil
 }
 
-// idealize works out the closed forms, once it is known where the ranks are.
-func (e *engine) idealize() {
-	r := &e.replay
-	if r.Program == nil {
-		return
-	}
-	r.ideals = make([]int64, len(r.Plans))
-	for _, c := range r.Collectives {
-		if r.ideals[c.Plan] == 0 {
-			r.ideals[c.Plan] = r.Plans[c.Plan].Ideal(e.slowestOf(r.Groups[c.Group].Members))
-		}
-	}
-}
-
 // beginReplay starts what waits for nothing.
 func (e *engine) beginReplay() {
 	for i := range e.replay.ranks {

@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // ScaleUp is the fabrics inside groups of ranks, beside the network. Ranks of
 // one domain send to each other over its switches: one hop and two cables
@@ -98,17 +95,4 @@ func (e *engine) climb(r *route, d *Domain, from, to int32, bytes int64) {
 	if e.options.Analytical {
 		r.solo, r.tail = 1000*((r.solo+r.tail)/1000+1), 0
 	}
-}
-
-// slowestOf is the rate at which every one of the ranks can send to the others.
-func (e *engine) slowestOf(ranks []int32) int64 {
-	rate := int64(math.MaxInt64)
-	for _, r := range ranks {
-		if d := e.domain(ranks[0], r); d != nil {
-			rate = min(rate, d.Rate)
-			continue
-		}
-		rate = min(rate, e.slowest(e.hosts[r:r+1]))
-	}
-	return rate
 }

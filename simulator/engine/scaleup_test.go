@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"testing"
 
 	"netsim/simulator/engine"
@@ -103,6 +104,50 @@ func TestScaleUpBeside(t *testing.T) {
 		}})
 		if want := []int64{20_000_000 + 100_000 + 2_000_000, 1_024_000*scaleUpByte + 2_000}; len(ends) != 2 || ends[0] != want[0] || ends[1] != want[1] {
 			t.Errorf("routing %d: ends at %v, want %v", routing, ends, want)
+		}
+	}
+}
+
+// TestScaleUpSimple: ranks of a simple workload may be in groups, too; what is
+// ideal is then what their fabric can do.
+func TestScaleUpSimple(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		seats       []engine.Seat
+		time, ideal int64
+	}{
+		{[]engine.Seat{{}, {}}, 2 * (5_120*scaleUpByte + 1_000 + 2*5_500), 2 * 5_000 * scaleUpByte},
+		{[]engine.Seat{{}, {Domain: -1}}, 2 * (100_000 + 100_000 + 2_000_000), 200_000},
+	} {
+		var ideal int64
+		r := run(t, engine.Input{
+			Fabric: oneSwitch(t, 2, 400*gbps, 500_000), Groups: workload(t, 2, phase("allReduce", "ring", 10_000)),
+			ScaleUp: scaleUp(100*gbps, 1_000, 5_500, c.seats...), Options: engine.Options{Packet: engine.Packet{MSS: 5000}},
+		}, engine.Observer{Collective: func(c *engine.Collective) error {
+			ideal = c.Ideal
+			return nil
+		}})
+		if r.Time != c.time || ideal != c.ideal {
+			t.Errorf("%d ps, ideally %d; want %d and %d", r.Time, ideal, c.time, c.ideal)
+		}
+	}
+}
+
+// TestScaleUpRefusals: what no run can have.
+func TestScaleUpRefusals(t *testing.T) {
+	t.Parallel()
+	for want, in := range map[string]*engine.ScaleUp{
+		"1 ranks are placed, and there are 2":                                             scaleUp(gbps, 0, 0, engine.Seat{}),
+		"scale-up group 0: a bandwidth of 0 bit/s is none":                                scaleUp(0, 0, 0, engine.Seat{}, engine.Seat{}),
+		"scale-up group 0: a switch hop of 1152921504606846976 ps is longer than any run": scaleUp(gbps, 1<<60, 0, engine.Seat{}, engine.Seat{}),
+		"scale-up group 0: a cable of 1152921504606846976 ps is longer than any run":      scaleUp(gbps, 0, 1<<60, engine.Seat{}, engine.Seat{}),
+		"MSS must be at least 1, got 0":                                                   {Domains: []engine.Domain{{Rate: 1}}, Seats: []engine.Seat{{}, {}}},
+	} {
+		_, err := engine.Run(t.Context(), engine.Input{
+			Fabric: oneSwitch(t, 2, gbps, 1), Groups: workload(t, 2, phase("allReduce", "", 1)), ScaleUp: in,
+		}, engine.Observer{})
+		if fmt.Sprint(err) != want {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }
