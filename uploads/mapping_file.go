@@ -35,7 +35,7 @@ func (u *Uploads) settleMappingFile(ctx context.Context, row *projections.Upload
 	}
 	created.AccountID, created.WorkspaceID, created.Name, created.Description = row.AccountID, row.WorkspaceID, row.Name, row.Description
 	created.ObjectKey = "mappingfiles/" + library.Fanned(created.ContentHash)
-	release, err := u.Locks.Wait(ctx, "mapping file "+row.AccountID+" "+row.WorkspaceID+" "+created.Hash, u.Patience)
+	release, err := u.Locks.Wait(ctx, MappingFileLock(row.AccountID, row.WorkspaceID, created.Hash), u.Patience)
 	if err != nil {
 		return "", err
 	}
@@ -62,6 +62,12 @@ func (u *Uploads) settleMappingFile(ctx context.Context, row *projections.Upload
 	_, err = commands.Handle[commands.MappingFile](ctx, u.Commands, result(row), derived(from, row.ID, "create"),
 		commands.CreateMappingFile{Created: created})
 	return file, err
+}
+
+// MappingFileLock names the lock under which an account's mapping files of a
+// checksum are stored in a workspace.
+func MappingFileLock(account, workspace, hash string) string {
+	return "mapping file " + account + " " + workspace + " " + hash
 }
 
 // duplicateOf returns the live file of the same bytes, whatever its name. Of

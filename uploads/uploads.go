@@ -65,13 +65,17 @@ func (u *Uploads) Close() {
 }
 
 // inPeace does the work to its end, however long the request waits that asked
-// for it.
+// for it. When too many are at work, it waits for its turn.
 func (u *Uploads) inPeace(request context.Context, upload string, work func(context.Context) error) error {
 	select {
 	case u.places <- struct{}{}:
 	default:
-		return &fault.Fault{
-			Code: fault.Unavailable, Message: "too many uploads are being completed; repeat the request", RetryAfter: 5 * time.Second,
+		select {
+		case u.places <- struct{}{}:
+		case <-request.Done():
+			return &fault.Fault{
+				Code: fault.Unavailable, Message: "too many uploads are being completed; repeat the request", RetryAfter: 5 * time.Second,
+			}
 		}
 	}
 	done := make(chan error, 1)

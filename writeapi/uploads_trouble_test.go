@@ -1,0 +1,315 @@
+package writeapi_test
+
+import (
+	"context"
+	"io"
+	"math/bits"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/cmd/netsim/program"
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/events"
+	"netsim/library"
+	"netsim/simulator/mapping"
+	"netsim/uploads"
+)
+
+// atOnce sends a request several times at once and returns the replies' statuses,
+// sorted, and the ids in them.
+func atOnce(bodies []object, send func(object) programtest.Reply) (statuses []int, ids map[any]bool) {
+	statuses, ids = make([]int, len(bodies)), map[any]bool{}
+	var lock sync.Mutex
+	var all sync.WaitGroup
+	for i, body := range bodies {
+		all.Go(func() {
+			r := send(body)
+			lock.Lock()
+			defer lock.Unlock()
+			if statuses[i] = r.Status; r.Status < 300 {
+				ids[r.Object()["id"]] = true
+			}
+		})
+	}
+	all.Wait()
+	slices.Sort(statuses)
+	return statuses, ids
+}
+
+func TestRacingCompletionsMakeOne(t *testing.T) {
+	t.Parallel()
+	_, _, workspace, user := uploading(t)
+	complete := func(path string) func(object) programtest.Reply {
+		return func(body object) programtest.Reply { return user.Post(path, body) }
+	}
+	// Of one session.
+	set := openFiles(t, user, workspace, [2]string{"a.0.et", "x"}).completion(t, "x")
+	statuses, ids := atOnce([]object{set, set, set, set}, complete(completeTraceset))
+	if created := statuses[0] == 201 || statuses[0] == 200 && slices.Contains(statuses, 201); !created || len(ids) != 1 ||
+		slices.ContainsFunc(statuses, func(s int) bool { return s != 200 && s != 201 && s != 409 }) {
+		t.Errorf("a traceset: %v, %v", statuses, ids)
+	}
+	file := openMapping(t, user, workspace, "m.txt", 4).mapping(t, "0,0\n")
+	statuses, ids = atOnce([]object{file, file, file, file}, complete(completeMappingFile))
+	if !slices.Equal(statuses, []int{201, 409, 409, 409}) || len(ids) != 1 {
+		t.Errorf("a mapping file: %v, %v", statuses, ids)
+	}
+	// Of several sessions of the same content.
+	var sets, files []object
+	for range 4 {
+		sets = append(sets, openFiles(t, user, workspace, [2]string{"b.0.et", "y"}).completion(t, "y"))
+		files = append(files, openMapping(t, user, workspace, "n.txt", 4).mapping(t, "0,1\n"))
+	}
+	statuses, ids = atOnce(sets, complete(completeTraceset))
+	if !slices.Equal(statuses, []int{201, 201, 201, 201}) || len(ids) != 4 {
+		t.Errorf("tracesets: %v, %v", statuses, ids)
+	}
+	statuses, ids = atOnce(files, complete(completeMappingFile))
+	if !slices.Equal(statuses, []int{200, 200, 200, 201}) || len(ids) != 1 {
+		t.Errorf("mapping files: %v, %v", statuses, ids)
+	}
+}
+
+// hold takes a lock as another process would, until release.
+func hold(t *testing.T, p *programtest.Program, name string) (release func()) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), p.Config.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_lock(hashtextextended($1, 0))", name); err != nil {
+		t.Fatal(err)
+	}
+	release = sync.OnceFunc(func() { conn.Close(context.WithoutCancel(t.Context())) }) //nolint:errcheck // the lock goes with it
+	t.Cleanup(release)
+	return release
+}
+
+func TestContentThatIsHeldTooLong(t *testing.T) {
+	t.Parallel()
+	p, account, workspace, _ := uploading(t)
+	hasty := programtest.Start(t, func(c *program.Config) {
+		*c = p.Config
+		c.Roles, c.UploadPatience = []string{program.RoleAPI}, 50*time.Millisecond
+	}).User(t, account)
+
+	s := openMapping(t, hasty, workspace, "m.txt", 4)
+	body := s.mapping(t, "0,7\n")
+	release := hold(t, p, uploads.MappingFileLock(account, workspace, checksum("0,7\n")))
+	reply := hasty.Post(completeMappingFile, body)
+	if message := reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") != "" || !strings.Contains(message, "open a new upload") {
+		t.Errorf("%s %v", message, reply.Header)
+	}
+	if keys := staged(t, p, s.UploadID); len(keys) > 0 {
+		t.Errorf("%v stays staged", keys)
+	}
+	release()
+	hasty.Post(completeMappingFile, body).Refused(409, "CONFLICT")
+	uploadMapping(t, hasty, workspace, "m.txt", "0,7\n").Want(201)
+
+	// A traceset's session waits for another time.
+	set := openFiles(t, hasty, workspace, [2]string{"a.0.et", "held"})
+	completion := set.completion(t, "held")
+	hash := library.Hash([]events.TracesetFile{{Name: "a.0.et", Size: 4, Hash: "sha256:" + hexSHA("held")}})
+	release = hold(t, p, library.Lock(hash))
+	held := hasty.Post(completeTraceset, completion)
+	if held.Refused(503, "SERVICE_UNAVAILABLE"); held.Header.Get("Retry-After") == "" {
+		t.Errorf("no Retry-After: %s", held.Body)
+	}
+	direct(t, hasty, workspace, nil, field{"file", "a.0.et", "held"}).Refused(503, "SERVICE_UNAVAILABLE")
+	release()
+	hasty.Post(completeTraceset, completion).Want(201)
+
+	// Another process at the same session.
+	set = openFiles(t, hasty, workspace, [2]string{"a.0.et", "held"})
+	completion = set.completion(t, "held")
+	release = hold(t, p, set.UploadID)
+	hasty.Post(completeTraceset, completion).Refused(409, "CONFLICT")
+	release()
+	hasty.Post(completeTraceset, completion).Want(201)
+}
+
+// line is a way to a server that can be cut.
+type line struct {
+	listener net.Listener
+	address  string
+	open     map[net.Conn]bool
+	lock     sync.Mutex
+}
+
+// newLine leads to the address, by one of its own.
+func newLine(t *testing.T, to string) *line {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{listener: listener, address: listener.Addr().String(), open: map[net.Conn]bool{}}
+	go l.serve(listener, to)
+	t.Cleanup(l.cut)
+	return l
+}
+
+func (l *line) serve(listener net.Listener, to string) {
+	for {
+		in, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", to)
+		if err != nil {
+			in.Close() //nolint:errcheck // nothing came of it
+			continue
+		}
+		l.lock.Lock()
+		l.open[in], l.open[out] = true, true
+		l.lock.Unlock()
+		for from, into := range map[net.Conn]net.Conn{in: out, out: in} {
+			go func() {
+				_, _ = io.Copy(into, from)
+				into.Close() //nolint:errcheck // it is at its end
+			}()
+		}
+	}
+}
+
+// cut ends what is under way, and lets nobody through any more.
+func (l *line) cut() {
+	l.listener.Close() //nolint:errcheck // it may be closed
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	for c := range l.open {
+		c.Close() //nolint:errcheck // it may be closed
+	}
+	clear(l.open)
+}
+
+func (l *line) mend(t *testing.T, to string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", l.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.listener = listener
+	go l.serve(listener, to)
+}
+
+func TestCompletionsWithoutTheStore(t *testing.T) {
+	t.Parallel()
+	var store *line
+	var behind string
+	p := programtest.Start(t, func(c *program.Config) {
+		behind = strings.TrimPrefix(c.S3Endpoint, "http://")
+		store = newLine(t, behind)
+		c.S3Endpoint = "http://" + store.address
+	})
+	user := p.User(t, programtest.NewAccount())
+	file := openMapping(t, user, events.DefaultWorkspace, "m.txt", 4)
+	fileBody := file.mapping(t, "0,3\n")
+	set := openFiles(t, user, events.DefaultWorkspace, [2]string{"a.0.et", "x"})
+	setBody := set.completion(t, "x")
+	store.cut()
+	reply := user.Post(completeMappingFile, fileBody)
+	if message := reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") != "" || !strings.Contains(message, "open a new upload") {
+		t.Errorf("%s %v", message, reply.Header)
+	}
+	for what, reply := range map[string]programtest.Reply{
+		"complete": user.Post(completeTraceset, setBody),
+		"direct":   direct(t, user, events.DefaultWorkspace, nil, field{"file", "a.0.et", "x"}),
+		"open":     user.Post(openMappingFile, object{"workspaceId": events.DefaultWorkspace, "sizeBytes": 1}),
+	} {
+		if reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: no Retry-After: %s", what, reply.Body)
+		}
+	}
+	store.mend(t, behind)
+	user.Post(completeMappingFile, fileBody).Refused(409, "CONFLICT")
+	user.Post(completeTraceset, setBody).Want(201)
+	cleared(t, p, file.UploadID) // by the job
+	for o, err := range storeOf(p).List(t.Context(), "mappingfiles/") {
+		t.Errorf("%s is stored, %v", o.Key, err)
+	}
+	list := user.Get(mappingFiles + "?workspaceId=" + events.DefaultWorkspace).Want(200).Object()
+	if items := list["items"].([]any); len(items) > 0 {
+		t.Errorf("mapping files %v", items)
+	}
+}
+
+// siblings are mapping files of one checksum. The checksum is linear, so some
+// of the changes of single bits of a comment cancel each other out.
+func siblings(start string) []string {
+	const free = 80 // 16 more than the checksum has bits
+	text := []byte(start + "#" + strings.Repeat("a", free) + "\n")
+	sum := func() uint64 {
+		crc := mapping.NewChecksum()
+		_, _ = crc.Write(text)
+		return crc.Sum64()
+	}
+	type change struct {
+		effect uint64 // on the checksum
+		bits   [free]bool
+	}
+	plain, all := sum(), []string{string(text)}
+	pivots := map[uint64]change{} // by the highest bit of their effect
+	for i := range free {
+		at := len(start) + 1 + i
+		text[at] = 'c'
+		c := change{effect: sum() ^ plain}
+		text[at], c.bits[i] = 'a', true
+		for c.effect != 0 {
+			highest := uint64(1) << (bits.Len64(c.effect) - 1)
+			p, ok := pivots[highest]
+			if !ok {
+				pivots[highest] = c
+				break
+			}
+			c.effect ^= p.effect
+			for j := range c.bits {
+				c.bits[j] = c.bits[j] != p.bits[j]
+			}
+		}
+		if c.effect == 0 {
+			sibling := slices.Clone(text)
+			for j, changed := range c.bits {
+				if changed {
+					sibling[len(start)+1+j] = 'c'
+				}
+			}
+			all = append(all, string(sibling))
+		}
+	}
+	return all
+}
+
+// Source: completions 6.6.
+func TestMappingFilesOfOneChecksum(t *testing.T) {
+	t.Parallel()
+	_, _, workspace, user := uploading(t)
+	all := siblings("0,0\n")
+	one, two, third := all[0], all[1], all[2]
+	if one == two || two == third || checksum(one) != checksum(two) || checksum(two) != checksum(third) {
+		t.Fatalf("%q are no siblings", all[:3])
+	}
+	first := uploadMapping(t, user, workspace, "a.txt", one).Want(201).Object()
+	if message := uploadMapping(t, user, workspace, "a.txt", two).Refused(409, "MAPPING_FILE_HASH_COLLISION"); !strings.Contains(message, "'a.txt'") {
+		t.Errorf("message %q", message)
+	}
+	second := uploadMapping(t, user, workspace, "b.txt", two).Want(201).Object()
+	if first["hash"] != second["hash"] || first["id"] == second["id"] {
+		t.Errorf("%v and %v", first, second)
+	}
+	uploadMapping(t, user, workspace, "c.txt", third).Refused(409, "MAPPING_FILE_HASH_COLLISION")
+	for content, want := range map[string]any{one: first["id"], two: second["id"]} {
+		if got := uploadMapping(t, user, workspace, "d.txt", content).Want(200).Object()["id"]; got != want {
+			t.Errorf("duplicate %v, want %v", got, want)
+		}
+	}
+	user.Delete(mappingFiles + "/" + first["id"].(string)).Want(204)
+	uploadMapping(t, user, workspace, "c.txt", third).Want(201)
+}
