@@ -1,0 +1,116 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"netsim/simulator/engine"
+	"netsim/simulator/replay"
+)
+
+// TestAnyTrace: traces of which some order of all nodes exists run to their
+// end, whatever the parameters are; everything is done once, and a node never
+// ends before what it waits for has been done.
+func TestAnyTrace(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		ranks := rapid.IntRange(1, 5).Draw(rt, "ranks")
+		traces := make([][]node, ranks)
+		critical := make([][]int64, ranks) // by node: the least time at which it can be over, ps
+		add := func(rank int, n node, takes int64) {
+			var begin int64
+			for id := range traces[rank] {
+				if rapid.IntRange(0, 2).Draw(rt, "needs") == 0 {
+					n.data = append(n.data, id)
+					begin = max(begin, critical[rank][id])
+				}
+			}
+			n.id = fmt.Sprint(len(traces[rank]))
+			traces[rank] = append(traces[rank], n)
+			critical[rank] = append(critical[rank], begin+takes)
+		}
+		var messages, computations int64
+		for range rapid.IntRange(1, 12).Draw(rt, "operations") {
+			size := rapid.IntRange(1, 20_000).Draw(rt, "size")
+			rank := rapid.IntRange(0, ranks-1).Draw(rt, "rank")
+			switch rapid.IntRange(0, 2).Draw(rt, "kind") {
+			case 0:
+				n := compute(0, size)
+				if rapid.Bool().Draw(rt, "host") {
+					n.attrs = "is_cpu_op=1"
+				}
+				add(rank, n, int64(size)*1_000_000)
+				computations++
+			case 1:
+				to, tag := rapid.IntRange(0, ranks-1).Draw(rt, "to"), rapid.IntRange(0, 1).Draw(rt, "tag")
+				add(rank, send(0, to, tag, size), 0)
+				add(to, receive(0, rank, tag, size), 0)
+				if to != rank {
+					messages++
+				}
+			case 2:
+				kind := rapid.SampledFrom([]int{0, 1, 2, 3, 4, 5, 6, 7, 9}).Draw(rt, "collective")
+				group := rapid.SampledFrom([]string{"", "even"}).Draw(rt, "group")
+				for r := range ranks {
+					if group == "" || r%2 == 0 {
+						add(r, collect(0, kind, size, group), 0)
+					}
+				}
+			}
+		}
+		seats := make([]engine.Seat, ranks)
+		for i := range seats {
+			seats[i] = engine.Seat{Domain: rapid.Int32Range(-1, 1).Draw(rt, "domain"), Subgroup: rapid.Uint32Range(0, 1).Draw(rt, "subgroup")}
+		}
+		in := engine.Input{
+			Fabric: leafSpine(t, 8, 1), ScaleUp: scaleUp(100*gbps, 250_000, 5_500, seats...),
+			Options: engine.Options{Routing: rapid.SampledFrom([]engine.Routing{engine.ECMP, engine.Spray, engine.Flowlet}).Draw(rt, "routing")},
+			Replay: &engine.Replay{
+				Program:     traced(t, replay.Options{Serialize: rapid.Bool().Draw(rt, "serialize")}, traces...),
+				Synchronize: rapid.Bool().Draw(rt, "synchronize"),
+			},
+		}
+		expected, bytes := in.Replay.Program.Transfers()
+		if expected+computations == 0 {
+			return
+		}
+		var plain, collectives int64
+		r, err := engine.Run(t.Context(), in, engine.Observer{
+			Transfer: func(tr *engine.Transfer) error {
+				if tr.Acked <= tr.Start {
+					rt.Fatalf("a transfer from %d to %d ps", tr.Start, tr.Acked)
+				}
+				if tr.Collective.ID < 0 {
+					plain++
+				}
+				return nil
+			},
+			Collective: func(c *engine.Collective) error {
+				if !c.Finished || c.Start > c.End {
+					rt.Fatalf("%+v", *c)
+				}
+				collectives++
+				return nil
+			},
+			Rank: func(k *engine.Rank) error {
+				if len(traces[k.Rank]) > 0 && k.Time < slices.Max(critical[k.Rank]) {
+					rt.Fatalf("rank %d ends at %d ps, its computations alone take until %d", k.Rank, k.Time, slices.Max(critical[k.Rank]))
+				}
+				return nil
+			},
+		})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if r.End != engine.Finished || r.Sends != expected || r.Bytes != bytes || r.Computations != computations ||
+			plain != messages || collectives != int64(len(in.Replay.Program.Collectives)) {
+			rt.Fatalf("%+v; %d messages of %d, %d collectives", *r, plain, messages, collectives)
+		}
+		if again, err := engine.Run(t.Context(), in, engine.Observer{}); err != nil || again.Progress != r.Progress {
+			rt.Fatalf("again %+v, %v", again, err)
+		}
+	})
+}
