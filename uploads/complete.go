@@ -98,10 +98,15 @@ func (u *Uploads) Finish(ctx context.Context, id string) (result string, duplica
 }
 
 // alone does something about a session that nobody else does anything about
-// meanwhile. Who is patient waits for that.
+// meanwhile. Who is patient waits for that. So does whoever comes when the
+// session is completed: only what follows a completion can still be at it.
 func (u *Uploads) alone(ctx context.Context, id string, patient bool, work func(row *projections.Upload) error) error {
+	before, err := projections.FindUpload(ctx, u.DB, id)
+	if err != nil {
+		return err
+	}
 	take := u.Locks.Try
-	if patient {
+	if patient || before.Status == commands.UploadCompleted {
 		take = func(ctx context.Context, name string) (func(), error) { return u.Locks.Wait(ctx, name, u.Patience) }
 	}
 	release, err := take(ctx, id)
