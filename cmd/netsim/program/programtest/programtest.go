@@ -84,7 +84,7 @@ func config(t testing.TB) program.Config {
 		Issuer: issuer.URL, JWKS: issuer.JWKSURL, Audience: issuer.Audience,
 		ServiceClaim: "token_use", ServiceValue: "service",
 		Platform: "netsim", Account: devissuer.DefaultAccount, BillingEndpoints: true, TraceRoutes: true, SimulationDelete: true,
-		MaxFiles: 100, UploadLife: 24 * time.Hour, UploadPatience: 10 * time.Second,
+		MountRoot: "/mnt/libraries", MaxFiles: 100, UploadLife: 24 * time.Hour, UploadPatience: 10 * time.Second,
 		Workers: 2, MaxWrites: 4096, MaxLag: 200_000,
 		VerdictTimeout: program.DefaultVerdictTimeout, ReadTimeout: program.DefaultReadTimeout, Grace: program.DefaultGrace,
 	}
