@@ -143,7 +143,7 @@ func (d drawer) update() commands.Command[commands.Configuration] {
 }
 
 func (d drawer) validation() commands.Command[commands.Configuration] {
-	return commands.RecordValidation{Version: int64(len(d.past)), Status: d.of("status", commands.Validated, commands.Invalid), Findings: "[]"}
+	return commands.RecordValidation{Version: int64(len(d.past) + 2), Status: d.of("status", commands.Validated, commands.Invalid), Findings: "[]"}
 }
 
 // dangling lists what names nothing in a document, each once.
@@ -259,7 +259,12 @@ func parsed(t *rapid.T, text string) *design.Document {
 // Whatever is asked of a configuration, it stays one.
 func TestEditedConfigurationsStayWhole(t *testing.T) {
 	t.Parallel()
-	created := smallCreated(t)
+	created := and(smallCreated(t),
+		decide(commands.AddApplication{Name: "gen", Model: "traffic-generator-v1"}, configurationOf(smallCreated(t))).Event,
+		events.ConfigurationReferenceSet{
+			Version: 3, HolderKind: "server", Holder: "server", Name: "work", Type: "application", Count: 1,
+			Model: "chakra-workload-v1", ModelVersion: "1.0.0", ParentApplicationName: "gen",
+		})
 	rapid.Check(t, func(t *rapid.T) {
 		state := configurationOf(created)
 		d := drawer{t, []string{state.Document}}

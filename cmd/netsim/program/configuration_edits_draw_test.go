@@ -41,7 +41,7 @@ func (p pencil) of(label string, choices ...string) string {
 func named() map[string][]string {
 	return map[string][]string{
 		"switch": {"leaf", "spine"}, "nic": {"nic", "spare"}, "gpu": {"gpu"}, "server": {"server", "bare"},
-		"rack": {"rack", "shelf"}, "pod": {"pod"}, "layer": {"layer"}, "application": {"work", "gen", "extra"},
+		"rack": {"rack", "shelf"}, "pod": {"pod"}, "layer": {"layer"}, "application": {"work", "gen", "idle"},
 	}
 }
 

@@ -73,6 +73,7 @@ func (l *lab) everything(globals any) *sheet {
 		"globalParameters": globals,
 	}}
 	s.declare("traffic-generator-v1", "application", "gen")
+	s.declare("traffic-generator-v1", "application", "idle") // whose shares are 0
 	return s
 }
 
