@@ -107,6 +107,26 @@ func TestCollectiveTraces(t *testing.T) {
 	}
 }
 
+// TestPyTorchTrace: four ranks that do what one of a real training did. Control
+// dependencies, here callers, lead back to themselves and are then no order.
+func TestPyTorchTrace(t *testing.T) {
+	t.Parallel()
+	for _, o := range []replay.Options{{}, {Callers: true}, {Callers: true, Serialize: true}} {
+		p := files(t, 4, "pytorch/pytorch_ddp.0.et.gz", o)
+		r := run(t, engine.Input{
+			Fabric: oneSwitch(t, 4, 400*gbps, 500_000), Replay: &engine.Replay{Program: p, Synchronize: true},
+		}, engine.Observer{Rank: func(r *engine.Rank) error {
+			if r.Computations != 3657 || r.ComputeTime > 2*r.Time || !r.Finished {
+				t.Errorf("rank %+v", *r)
+			}
+			return nil
+		}})
+		if r.Computations != 4*3657 || r.Collectives != 7 || r.Sends != r.SendsTotal {
+			t.Errorf("%+v", r.Progress)
+		}
+	}
+}
+
 // node is one of a trace in JSON.
 type node struct {
 	id, kind string
