@@ -122,7 +122,7 @@ func traces() map[string]func(*testing.T) {
 			}
 		},
 		in + "TraceFamily": func(t *testing.T) {
-			called := computation(1, 5, "", "") + fmt.Sprintf(`{"id":"2","type":"COMP_NODE","durationMicros":"7","ctrlDeps":["1"],"attr":[{"name":"is_cpu_op","int64Val":"1"}]}`)
+			called := computation(1, 5, "", "") + `{"id":"2","type":"COMP_NODE","durationMicros":"7","ctrlDeps":["1"],"attr":[{"name":"is_cpu_op","int64Val":"1"}]}`
 			for family, want := range map[string]int64{"synthesized": 12 * us, "compiled": 12 * us, "collected": 7 * us} {
 				if got := replayed(t, document(t, set("TraceFamily", family)), "", called, ""); got != want {
 					t.Errorf("%s takes %d ps, want %d", family, got, want)

@@ -97,11 +97,19 @@ func (b *Builder) Add(rank int, trace *chakra.Reader) error {
 		} else if err != nil {
 			return fmt.Errorf("rank %d, node %d: %w", rank, n.ID, err)
 		}
-		if held := b.bytes + d.size(); held > b.options.MaxBytes {
-			return fmt.Errorf("rank %d, node %d: the traces take more than the %d MiB that replaying may hold", rank, n.ID, b.options.MaxBytes>>20)
+		if err := b.fits(d.size(), rank, n.ID); err != nil {
+			return err
 		}
 	}
 	return b.place(rank)
+}
+
+// fits reports whether there is room for what is held and so much more.
+func (b *Builder) fits(more int64, rank int, node uint64) error {
+	if b.bytes+more <= b.options.MaxBytes {
+		return nil
+	}
+	return fmt.Errorf("rank %d, node %d: the traces take more than the %d MiB that replaying may hold", rank, node, b.options.MaxBytes>>20)
 }
 
 // doubt is a warning that ends the reading; it names its place itself.
@@ -245,6 +253,7 @@ func (b *Builder) group(rank int, n *chakra.Node) (int32, error) {
 				return 0, err
 			}
 		}
+		b.bytes += groupBytes + int64(len(n.Group)) + 4*int64(len(g.Members))
 		number = int32(len(b.program.Groups))
 		b.groups[n.Group] = number
 		b.program.Groups = append(b.program.Groups, g)

@@ -36,10 +36,13 @@ func (d *draft) size() int64 {
 	return int64(len(d.nodes))*nodeBytes + int64(len(d.data)+len(d.control))*4
 }
 
-// What the program and the engine hold of a node, and of a message end.
+// What the program, its builder and the engine hold at most, in bytes.
 const (
-	nodeBytes = 32 + 4 + 4
-	endBytes  = 24 + 16
+	nodeBytes  = 32 + 4 + 4
+	endBytes   = 24 + 16 // of a send or receive
+	joinBytes  = 32 + 48 // of a rank's part in a collective
+	planBytes  = 256
+	groupBytes = 128
 )
 
 // place makes a rank of the draft.
@@ -194,8 +197,10 @@ type joinKey struct {
 func (b *Builder) note(rank, node int32, n *program.Node, d *detail, counts map[joinKey]int32, last map[int32]int32) int32 {
 	switch n.Op {
 	case program.Send:
+		b.bytes += endBytes
 		b.sends = append(b.sends, end{from: rank, to: int32(d.peer), node: node, tag: d.tag})
 	case program.Receive:
+		b.bytes += endBytes
 		b.receives = append(b.receives, end{from: int32(d.peer), to: rank, node: node, tag: d.tag})
 	case program.Collect:
 		key := joinKey{d.group, d.kind}
@@ -203,13 +208,11 @@ func (b *Builder) note(rank, node int32, n *program.Node, d *detail, counts map[
 		counts[key]++
 		before, any := last[d.group]
 		last[d.group] = node
+		b.bytes += joinBytes
 		if b.options.Serialize && any {
-			b.bytes += endBytes
 			return before
 		}
 	default:
-		return -1
 	}
-	b.bytes += endBytes
 	return -1
 }

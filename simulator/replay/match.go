@@ -161,6 +161,10 @@ func (b *Builder) number(part []join, plans map[planKey]int32) error {
 		if err != nil {
 			return fmt.Errorf("rank %d, node %d: %w", first.rank, b.id(first.rank, first.node), err)
 		}
+		b.bytes += planBytes
+		if err := b.fits(0, int(first.rank), b.id(first.rank, first.node)); err != nil {
+			return err
+		}
 		plan = int32(len(p.Plans))
 		plans[key] = plan
 		p.Plans = append(p.Plans, made)

@@ -113,6 +113,13 @@ func TestRefusals(t *testing.T) {
 		"rank 0, node 1: the traces take more than the 0 MiB that replaying may hold": {
 			options: replay.Options{MaxBytes: 1}, ranks: []string{node(1, compute, "", "", "")},
 		},
+		"rank 1, node 2: the traces take more than the 0 MiB that replaying may hold": { // a group with a long name
+			options: replay.Options{MaxBytes: 400},
+			ranks:   []string{node(1, compute, "", "", ""), node(2, collect, "", "", "comm_type=0 comm_size=1 pg_name="+strings.Repeat("a", 250))},
+		},
+		"rank 0, node 3: the traces take more than the 0 MiB that replaying may hold": { // the plan
+			options: replay.Options{MaxBytes: 500}, ranks: []string{node(3, collect, "", "", "comm_type=0 comm_size=1")},
+		},
 	} {
 		if _, err := build(t, c.options, c.ranks...); fmt.Sprint(err) != want {
 			t.Errorf("%v\nwant %s", err, want)
