@@ -15,22 +15,23 @@ import (
 	"netsim/infra/teststack"
 )
 
-// TestQuickstart runs the README's quickstart as it is written, against
-// "make run" in a directory of its own. Only the address differs, so that it
-// can run beside another netsim.
+// TestQuickstart runs the README's quickstart and what follows it as they are
+// written, against "make run" in a directory of its own. Only the address
+// differs, so that it can run beside another netsim.
 func TestQuickstart(t *testing.T) {
 	root := repository(t)
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	block := regexp.MustCompile("(?s)## Quickstart.*?```sh\n(.*?)```").FindSubmatch(readme)
-	if block == nil {
-		t.Fatal("the README has no quickstart")
+	blocks := regexp.MustCompile("(?s)## Quickstart.*?```sh\n(.*?)```.*?## A real trace.*?```sh\n(.*?)```").FindSubmatch(readme)
+	if blocks == nil {
+		t.Fatal("the README has no quickstart, or no trace after it")
 	}
 	address, data := teststack.FreeAddress(t), filepath.Join(t.TempDir(), "data")
-	script := strings.Replace(string(block[1]), "127.0.0.1:8080", address, 1)
-	if script == string(block[1]) {
+	written := string(blocks[1]) + string(blocks[2])
+	script := strings.Replace(written, "127.0.0.1:8080", address, 1)
+	if script == written {
 		t.Fatal("the quickstart does not name the address")
 	}
 	environment := append(os.Environ(), "NETSIM_HTTP="+address, "NETSIM_DATA="+data)
@@ -57,7 +58,7 @@ func TestQuickstart(t *testing.T) {
 	waitForPort(t, address, ended)
 
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c",
-		"cd "+t.TempDir()+" && ln -s "+filepath.Join(root, "bin")+" bin\n"+script)
+		"cd "+t.TempDir()+" && ln -s "+filepath.Join(root, "bin")+" "+filepath.Join(root, "simulator")+" .\n"+script)
 	cmd.Env = environment
 	stuck := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() }) //nolint:errcheck // it may have ended
 	defer stuck.Stop()
@@ -65,7 +66,10 @@ func TestQuickstart(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the quickstart failed: %v\n%s", err, out)
 	}
-	for _, want := range []string{`"status":"accepted"`, `"status":"completed"`, `"downloadUrl"`, `"simulatedTime`, `"status":"closed"`} {
+	for _, want := range []string{
+		`"status":"accepted"`, `"status":"completed"`, `"downloadUrl"`, `"simulatedTime`, `"status":"closed"`,
+		"\"valid\":true\n\"duration\":\"93.", "\"valid\":true\n\"duration\":\"56.741us\"\n", // 14 messages of 552.978 ns, and 49 us of computations
+	} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the quickstart's output has no %s:\n%s", want, out)
 		}
