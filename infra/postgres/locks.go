@@ -18,6 +18,35 @@ import (
 // which should be the locks' own.
 type Locks struct{ Pool *pgxpool.Pool }
 
+// OpenLocks returns locks that at most so many are held of at a time. A lock
+// whose holder's machine is gone is free after 15 seconds. Nobody is connected
+// to yet.
+func OpenLocks(ctx context.Context, url string, most int32) (Locks, error) {
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return Locks{}, fmt.Errorf("read the database's address: %w", err)
+	}
+	c.MaxConns, c.MaxConnIdleTime = most, time.Minute
+	c.ConnConfig.ConnectTimeout = 5 * time.Second
+	for name, value := range map[string]string{
+		"application_name": "netsim-locks", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "2",
+	} {
+		c.ConnConfig.RuntimeParams[name] = value
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, c)
+	if err != nil {
+		return Locks{}, fmt.Errorf("open the locks' database: %w", err)
+	}
+	return Locks{pool}, nil
+}
+
+// Close disconnects, once every lock is free.
+func (l Locks) Close() {
+	if l.Pool != nil {
+		l.Pool.Close()
+	}
+}
+
 // ErrHeld says that another holds the lock.
 var ErrHeld = errors.New("another holds the lock")
 
@@ -79,4 +108,3 @@ func unavailable(err error) error {
 	}
 	return &fault.Fault{Code: fault.Unavailable, Message: "the service cannot be sure to be alone at this; try again", RetryAfter: time.Second, Cause: err}
 }
-

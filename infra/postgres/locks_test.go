@@ -6,20 +6,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"netsim/infra/postgres"
 	"netsim/infra/teststack"
 )
 
 func newLocks(t *testing.T, url string) postgres.Locks {
 	t.Helper()
-	pool, err := pgxpool.New(t.Context(), url)
+	locks, err := postgres.OpenLocks(t.Context(), url, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(pool.Close)
-	return postgres.Locks{Pool: pool}
+	t.Cleanup(locks.Close)
+	return locks
 }
 
 func TestLocks(t *testing.T) {

@@ -57,7 +57,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if s.pool, err = postgres.Open(ctx, c.Postgres, projector.Live, c.PostgresPoolSize); err != nil {
 		return nil, err
 	}
-	if s.locks.Pool, err = postgres.Open(ctx, c.Postgres, projector.Live, uploads.LockSessions+spareLocks); err != nil {
+	if s.locks, err = postgres.OpenLocks(ctx, c.Postgres, uploads.LockSessions+spareLocks); err != nil {
 		return nil, err
 	}
 	if err = postgres.Migrate(ctx, s.pool); err != nil {
@@ -194,9 +194,7 @@ func (s *core) close() {
 	if s.pool != nil {
 		s.pool.Close()
 	}
-	if s.locks.Pool != nil {
-		s.locks.Pool.Close()
-	}
+	s.locks.Close()
 }
 
 // spareLocks are the sessions for locks that reactions and jobs take.

@@ -28,7 +28,13 @@ func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) 
 		j.Close()
 		return nil, err
 	}
-	return &Tools{core: &core{config: c, log: log, journal: j, pool: pool, objects: c.objects()}, pool: pool}, nil
+	locks, err := postgres.OpenLocks(ctx, c.Postgres, 4)
+	if err != nil {
+		j.Close()
+		pool.Close()
+		return nil, err
+	}
+	return &Tools{core: &core{config: c, log: log, journal: j, pool: pool, locks: locks, objects: c.objects()}, pool: pool}, nil
 }
 
 // Close ends the connections.
