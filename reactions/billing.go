@@ -33,6 +33,7 @@ const (
 const (
 	resourceSimulation = "simulation"
 	resourceTraceset   = "traceset"
+	resourceMapping    = "mapping_file"
 	resourceResults    = "results"
 	resourceWorkspace  = "workspace"
 )
@@ -71,6 +72,13 @@ func (b *Billing) react(ctx context.Context, f events.Fact) error {
 			return err
 		}
 		return b.settleLibrary(ctx, f, t.AccountID, t.LibraryHash)
+	case events.MappingFileCreated:
+		return b.open(ctx, f, d.AccountID, events.UsageRecorded{
+			Meter: meterStorage, ItemName: d.Name, CurrentCount: 1, WorkspaceID: d.WorkspaceID,
+			UserID: personOf(f), ResourceType: resourceMapping, ResourceID: f.Stream, SizeBytes: d.SizeBytes,
+		})
+	case events.MappingFileDeleted:
+		return b.close(ctx, f, resourceMapping)
 	case events.WorkspaceCreated:
 		return b.workspaceCreated(ctx, f, d)
 	case events.WorkspaceDeleted:

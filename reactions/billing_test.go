@@ -142,6 +142,25 @@ func TestALibraryIsPaidOnce(t *testing.T) {
 	}
 }
 
+func TestMappingFiles(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	file := "mapfile_00000000000000000000000001"
+	b.react(b.tell(file, "ada", events.MappingFileCreated{
+		AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "mapping.txt", SizeBytes: 64_000_000,
+	}))
+	b.at("2026-04-15 22:00:00").react(b.tell(file, "ada", events.MappingFileDeleted{Reason: "request"}))
+	want := []string{
+		"granted 100000 CREDIT",
+		"storage start of mapping.txt: 0 to 1, 1 in all",
+		"storage stop of mapping.txt: 1 to 0, 0 in all",
+		"cost of mapping.txt on 2026-04-15: 0.0005 CREDIT",
+	}
+	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
+
 func TestWorkspaces(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)

@@ -120,7 +120,7 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Handle("billing", d.billing.React, events.Simulations, events.Tracesets, events.Workspaces)
+	r.Handle("billing", d.billing.React, events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces)
 	r.Handle("simple", d.simple.React, events.Simulations)
 	r.Handle("simulation", d.simulation.React, events.Simulations)
 	r.Handle("traceset", d.traceset.React, events.Tracesets)
