@@ -33,6 +33,8 @@ func config(url string) jobs.Config {
 		ClearUpload:   func(context.Context, string) error { return nil },
 		ExpireUploads: func(context.Context) error { return nil },
 
+		SweepTracesets: func(context.Context) error { return nil },
+
 		Reconcile: 20 * time.Millisecond,
 	}
 }
@@ -259,15 +261,42 @@ func TestMissingJobs(t *testing.T) {
 	w.letGo <- struct{}{}
 }
 
+func TestMissingExtractions(t *testing.T) {
+	t.Parallel()
+	read := make(chan string, 8)
+	w := start(t, teststack.Postgres(t), func(c *jobs.Config) {
+		left := []string{"ts_a", "ts_b"} // until they are read
+		c.Processing = func(context.Context) ([]string, error) {
+			defer func() { left = nil }()
+			return left, nil
+		}
+		c.Extract = func(_ context.Context, traceset string) error {
+			read <- traceset
+			return nil
+		}
+	})
+	if seen := map[string]bool{<-read: true, <-read: true}; !seen["ts_a"] || !seen["ts_b"] {
+		t.Errorf("read %v", seen)
+	}
+	if err := w.jobs.EnqueueExtraction(t.Context(), "ts_c"); err != nil {
+		t.Fatal(err)
+	}
+	if another := <-read; another != "ts_c" {
+		t.Errorf("read %s", another)
+	}
+}
+
 func TestHousekeeping(t *testing.T) {
 	t.Parallel()
-	purged, accrued := make(chan string, 1), make(chan string, 2)
+	purged, accrued, swept := make(chan string, 1), make(chan string, 2), make(chan bool, 2)
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	w := start(t, teststack.Postgres(t), func(c *jobs.Config) {
 		c.Now = func() time.Time { return noon }
 		c.Purge = func(_ context.Context, simulation string) error { purged <- simulation; return nil }
 		c.Accrue = func(_ context.Context, day string) error { accrued <- day; return nil }
+		c.SweepTracesets = func(context.Context) error { swept <- true; return nil }
 	})
+	<-swept
 	if err := w.jobs.EnqueuePurge(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
