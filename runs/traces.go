@@ -4,10 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"hash"
-	"io"
 	"math"
 
 	"netsim/fault"
@@ -62,12 +59,15 @@ func (s *Stage) Read(ctx context.Context, in *Inputs) error {
 	if len(w.Files) != in.Ranks {
 		return unfit("traceset %s has %d rank files, and %d ranks", r.row.ID, len(w.Files), in.Ranks)
 	}
-	for _, f := range w.Files {
-		rank, err := chakra.RankOf(f.Name)
+	for file := range opened(w.Files) {
+		rank, err := chakra.RankOf(file.name)
 		if err != nil || rank >= in.Ranks {
-			return unfit("traceset %s: file %s is of no rank from 0 to %d", r.row.ID, f.Name, in.Ranks-1)
+			err = unfit("traceset %s: file %s is of no rank from 0 to %d", r.row.ID, file.name, in.Ranks-1)
+		} else {
+			err = file.trace(b, rank, in.hashOf(file.name))
 		}
-		if err := s.trace(b, rank, f, in.hashOf(f.Name)); err != nil {
+		file.close()
+		if err != nil {
 			return err
 		}
 	}
@@ -88,49 +88,6 @@ func (in *Inputs) hashOf(name string) string {
 		}
 	}
 	return ""
-}
-
-// trace reads one rank's file and checks that it is the one.
-func (s *Stage) trace(b *replay.Builder, rank int, f chakra.File, want string) error {
-	file, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer file.Close() //nolint:errcheck // it was only read
-	stored := &summed{r: file, sum: sha256.New()}
-	r, err := chakra.NewReader(stored, chakra.Limits{})
-	if err == nil {
-		err = b.Add(rank, r)
-	}
-	if err == nil {
-		_, err = io.Copy(io.Discard, stored)
-	}
-	switch {
-	case stored.err != nil:
-		return fmt.Errorf("read %s: %w", f.Name, stored.err)
-	case err != nil:
-		return unfit("file %s of the traceset: %w", f.Name, err)
-	case want != "" && want != "sha256:"+hex.EncodeToString(stored.sum.Sum(nil)):
-		return unfit("file %s of the traceset does not match its hash", f.Name)
-	}
-	return nil
-}
-
-// summed hashes what is read, and keeps what reading failed with: the store's
-// fault is not the content's.
-type summed struct {
-	r   io.Reader
-	sum hash.Hash
-	err error
-}
-
-func (s *summed) Read(p []byte) (int, error) {
-	n, err := s.r.Read(p)
-	s.sum.Write(p[:n])
-	if err != nil && !errors.Is(err, io.EOF) {
-		s.err = err
-	}
-	return n, err
 }
 
 // undelivered is a fault of a mapping file; its text is the reason on its own

@@ -82,6 +82,9 @@ func New(ranks int, options Options) *Builder {
 // is wrong with the trace, naming the rank and the node, or it is an
 // *chakra.Error, or what reading failed with.
 func (b *Builder) Add(rank int, trace *chakra.Reader) error {
+	if b.program.Ranks[rank].First != nil {
+		return fmt.Errorf("rank %d has two traces", rank)
+	}
 	d := &b.draft
 	d.reset()
 	for {

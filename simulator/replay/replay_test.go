@@ -127,6 +127,23 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestTwoTraces: a rank has one.
+func TestTwoTraces(t *testing.T) {
+	t.Parallel()
+	b := replay.New(1, replay.Options{})
+	var err error
+	for range 2 {
+		r, e := chakra.NewReader(strings.NewReader(`{"version":"0.0.4"}`), chakra.Limits{})
+		if e != nil {
+			t.Fatal(e)
+		}
+		err = b.Add(0, r)
+	}
+	if fmt.Sprint(err) != "rank 0 has two traces" {
+		t.Error(err)
+	}
+}
+
 // TestWarnings: what is doubtful is replayed, and said.
 func TestWarnings(t *testing.T) {
 	t.Parallel()

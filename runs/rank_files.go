@@ -1,0 +1,105 @@
+package runs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"iter"
+
+	"netsim/simulator/chakra"
+	"netsim/simulator/replay"
+)
+
+// opening is a file of a traceset, opened or not.
+type opening struct {
+	name string
+	body io.ReadCloser
+	err  error
+}
+
+// readAhead is how many files are asked for before their turn: a store answers
+// in some milliseconds, and there may be thousands of small files.
+const readAhead = 16
+
+// opened opens the files a little ahead and hands them on in their order. Who
+// takes one closes it.
+func opened(files []chakra.File) iter.Seq[opening] {
+	return func(yield func(opening) bool) {
+		queue, stop := make(chan chan opening, readAhead), make(chan struct{})
+		go func() {
+			defer close(queue)
+			for _, f := range files {
+				answer := make(chan opening, 1)
+				select {
+				case queue <- answer:
+				case <-stop:
+					return
+				}
+				go func() {
+					body, err := f.Open()
+					answer <- opening{f.Name, body, err}
+				}()
+			}
+		}()
+		for answer := range queue {
+			if !yield(<-answer) {
+				break
+			}
+		}
+		close(stop)
+		for answer := range queue {
+			unread := <-answer
+			unread.close()
+		}
+	}
+}
+
+func (o opening) close() {
+	if o.body != nil {
+		o.body.Close() //nolint:errcheck // it was only read
+	}
+}
+
+// trace reads one rank's file and checks that it is the one.
+func (o opening) trace(b *replay.Builder, rank int, want string) error {
+	if o.err != nil {
+		return o.err
+	}
+	stored := &summed{r: o.body, sum: sha256.New()}
+	r, err := chakra.NewReader(stored, chakra.Limits{})
+	if err == nil {
+		err = b.Add(rank, r)
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, stored)
+	}
+	switch {
+	case stored.err != nil:
+		return fmt.Errorf("read %s: %w", o.name, stored.err)
+	case err != nil:
+		return unfit("file %s of the traceset: %w", o.name, err)
+	case want != "" && want != "sha256:"+hex.EncodeToString(stored.sum.Sum(nil)):
+		return unfit("file %s of the traceset does not match its hash", o.name)
+	}
+	return nil
+}
+
+// summed hashes what is read, and keeps what reading failed with: the store's
+// fault is not the content's.
+type summed struct {
+	r   io.Reader
+	sum hash.Hash
+	err error
+}
+
+func (s *summed) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.sum.Write(p[:n])
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
+}
