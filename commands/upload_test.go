@@ -34,6 +34,11 @@ func TestUploads(t *testing.T) {
 		{"abort what is not there", nil, abort("expired"), refusal(fault.NotFound)},
 		{"expire", given(opened), abort("expired"), event(aborted("expired"))},
 		{"expire too early", given(later), abort("expired"), refusal(fault.Conflict)},
+		{"delete its traceset", given(later), abort("deleted"), event(aborted("deleted"))},
+		{"delete what nothing came of", given(later, aborted("storage")), abort("deleted"), event(aborted("deleted"))},
+		{"delete it again", given(later, aborted("deleted")), abort("deleted"), refusal(fault.NotFound)},
+		{"delete what is completed", given(later, completed), abort("deleted"), refusal(fault.Conflict)},
+		{"abort what is deleted", given(later, aborted("deleted")), abort("expired"), nothing()},
 	})
 }
 
