@@ -96,6 +96,24 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// TestNothingIsAttached: a topology that is drawn is not asked for what is
+// attached to a configuration.
+func TestNothingIsAttached(t *testing.T) {
+	t.Parallel()
+	d := threeTiers(t)
+	first(d, "applications")["typedParameters"].(map[string]any)["ChakraConfiguration"].(map[string]any)["UseMapping"] =
+		map[string]any{"value": true, "type": "bool"}
+	got, err := outline.Validate(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range got.Findings {
+		if f.Severity != "info" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
 // TestStanding: without a topology, what no container holds stands in it.
 func TestStanding(t *testing.T) {
 	t.Parallel()

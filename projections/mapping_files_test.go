@@ -1,0 +1,96 @@
+package projections_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/events"
+	"netsim/projections"
+)
+
+// TestListMappingFiles: page by page, newest first, what is there for whom; an
+// index has it in this order.
+func TestListMappingFiles(t *testing.T) {
+	t.Parallel()
+	db := connect(t)
+	m, err := newReadModel(t.Context(), db, "rm", projections.NewWorkspaces(), projections.NewMappingFiles())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	fact := func(stream string, sequence int64, when time.Time, data events.Data) events.Fact {
+		return events.Fact{Event: events.Event{Data: data, Frame: events.Frame{
+			ID: fmt.Sprint(stream, sequence), Stream: stream, Sequence: sequence, Time: when,
+		}}}
+	}
+	facts := []events.Fact{fact(events.DefaultWorkspace, 1, at, events.WorkspaceCreated{})}
+	want := map[string][]string{}
+	for i := range 60 {
+		id := fmt.Sprintf("mapfile_%026d", (i*37)%1000)
+		account := []string{"acct_a", "acct_b"}[i%2]
+		facts = append(facts, fact(id, 1, at.Add(time.Duration(i)*time.Second), events.MappingFileCreated{
+			AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: id, RankCount: int64(i),
+		}))
+		if i%7 == 3 {
+			facts = append(facts, fact(id, 2, at, events.MappingFileDeleted{Reason: "request"}))
+			continue
+		}
+		for _, who := range []string{account, ""} {
+			want[who] = append([]string{id}, want[who]...)
+		}
+	}
+	if err := m.apply(t.Context(), facts...); err != nil {
+		t.Fatal(err)
+	}
+	for _, account := range []string{"acct_a", "acct_b", "acct_c", ""} {
+		q := projections.MappingFileQuery{AccountID: account, Workspace: events.DefaultWorkspace, Page: projections.Page{Limit: 7}}
+		var got []string
+		for more := true; more; more = q.Page.After != nil {
+			rows, next, err := projections.ListMappingFiles(t.Context(), db, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range rows {
+				got = append(got, row.ID)
+			}
+			q.Page.After = next
+		}
+		if diff := cmp.Diff(want[account], got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", account, diff)
+		}
+	}
+	none, _, err := projections.ListMappingFiles(t.Context(), db, projections.MappingFileQuery{
+		Workspace: "workspace_00000000000000000000000011", Page: projections.Page{Limit: 7},
+	})
+	if err != nil || len(none) != 0 {
+		t.Errorf("a workspace that is not there: %v, %v", none, err)
+	}
+	deleted, err := projections.FindMappingFile(t.Context(), db, fmt.Sprintf("mapfile_%026d", 3*37))
+	if err != nil || !deleted.Deleted || deleted.RankCount != 3 {
+		t.Errorf("a deleted one: %+v, %v", deleted, err)
+	}
+
+	if _, err := db.Exec(t.Context(), `SET enable_seqscan = off`); err != nil {
+		t.Fatal(err)
+	}
+	var plan strings.Builder
+	rows, err := db.Query(t.Context(), `EXPLAIN SELECT * FROM mapping_files WHERE NOT deleted AND workspace_id = 'w' AND account_id = 'a'
+		AND (created_at, id) < (now(), 'm') ORDER BY created_at DESC, id DESC LIMIT 8`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		plan.WriteString(line + "\n")
+	}
+	if rows.Err() != nil || !strings.Contains(plan.String(), "mapping_files_workspace") || strings.Contains(plan.String(), "Sort") {
+		t.Errorf("%v, plan:\n%s", rows.Err(), plan.String())
+	}
+}
