@@ -170,7 +170,7 @@ func TestPagesOfTracesetsAreShortWalks(t *testing.T) {
 		`INSERT INTO workspaces SELECT 'workspace_' || i, 'acct_a', 'w', '', 'u', '', 1, CASE i WHEN 6 THEN 'deleted' ELSE 'live' END, now(), now()
 			FROM generate_series(0, 6) i`,
 		`INSERT INTO tracesets SELECT 'ts_' || lpad(i::text, 26, '0'), CASE i % 3 WHEN 0 THEN 'acct_b' ELSE 'acct_a' END,
-			'workspace_' || i % 7, '', 't', '', '', '[]', 'h' || i % 5000, 'lib_' || i % 5000, 1, 7, 8,
+			'workspace_' || i % 7, '', 't', '', '', '[]', 'h' || i / 4, 'lib_' || i / 4, 1, 7, 8,
 			CASE WHEN i % 1000 = 3 THEN 'metadata_failed' WHEN i % 500 = 5 THEN 'processing' ELSE 'ready' END,
 			CASE WHEN i % 100 = 1 THEN 'public' WHEN i % 10 = 1 THEN 'tenant' ELSE 'workspace' END, '[]', '', 'cas', '[]', 0, '', '[]', '',
 			timestamptz '2026-01-01Z' + i * interval '1 second', now(), NULL FROM generate_series(1, 40000) i`,
@@ -201,6 +201,25 @@ func TestPagesOfTracesetsAreShortWalks(t *testing.T) {
 			t.Errorf("%s: %d rows, %v", name, len(page), err)
 		}
 		if most := float64(21 * 3 * 5 * 2); e.read > most { // scopes, statuses, workspaces
+			t.Errorf("%s: %v rows were read, at most %v are to be", name, e.read, most)
+		}
+	}
+	// Of a library that four tracesets refer to, three are walked over, and each
+	// looks at some of the others.
+	for name, q := range map[string]projections.LibraryQuery{
+		"libraries":                {AccountID: "acct_a"},
+		"libraries of a workspace": {AccountID: "acct_a", Workspace: "workspace_2"},
+		"their middle":             {AccountID: "acct_a", Workspace: "workspace_2", Page: projections.Page{After: []string{"2026-01-01T04:00:00Z", "ts_x"}}},
+		"own libraries":            {AccountID: "acct_b", Workspace: "workspace_2", Scope: "workspace"},
+		"the platform's":           {Workspace: "workspace_2"},
+	} {
+		q.Page.Limit = 20
+		e := &explained{Conn: m.db, t: t, tables: []string{"tracesets"}}
+		page, _, err := projections.ListLibraries(t.Context(), e, q)
+		if err != nil || len(page) == 0 {
+			t.Errorf("%s: %d rows, %v", name, len(page), err)
+		}
+		if most := float64(21 * 3 * 3 * 2 * 4); e.read > most {
 			t.Errorf("%s: %v rows were read, at most %v are to be", name, e.read, most)
 		}
 	}
