@@ -36,7 +36,7 @@ func script(t *rapid.T, editor int, start *sheet) []*attempt {
 		a := &attempt{edit: e, copies: rapid.SampledFrom([]int{1, 1, 1, 3}).Draw(t, "copies")}
 		// The answer with the whole document has the tag of the newest version,
 		// which with If-Match is told from the edit's own.
-		a.conditional = e.row == 4 || e.row == 31 || e.row == 37 || rapid.Bool().Draw(t, "conditional")
+		a.conditional = e.row == 4 || e.row == 31 || e.row >= 35 || rapid.Bool().Draw(t, "conditional")
 		script[i] = a
 	}
 	return script

@@ -44,6 +44,9 @@ func (s *sheet) replace(members object) answer {
 	}
 	s.tellModels()
 	s.tellRanks()
+	if status := s.against(); status != 0 {
+		return refused(status)
+	}
 	if !reflect.DeepEqual(before, s.Doc["activeTraceset"]) && !s.hasChakra() {
 		return refused(400)
 	}
@@ -73,6 +76,9 @@ func (s *sheet) attachTraceset(id string) answer {
 	}
 	s.attach(id)
 	s.tellRanks()
+	if status := s.against(); status != 0 {
+		return refused(status)
+	}
 	return answer{200, wholeDocument}
 }
 
@@ -80,6 +86,9 @@ func (s *sheet) attachTraceset(id string) answer {
 func (s *sheet) detachTraceset() answer {
 	if s.Doc["activeTraceset"] == nil {
 		return refused(404)
+	}
+	if s.mapped() {
+		return refused(409)
 	}
 	delete(s.Doc, "activeTraceset")
 	s.tellRanks()

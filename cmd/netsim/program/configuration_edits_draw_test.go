@@ -69,7 +69,7 @@ func (p pencil) edit() edit {
 	return rapid.SampledFrom([]func() edit{
 		p.addApplication, p.addComponent, p.addComponent, p.remove, p.removeApplication, p.patch, p.patch,
 		p.refer, p.refer, p.refer, p.change, p.change, p.unrefer, p.distribute, p.distribute,
-		p.attachTraceset, p.detachTraceset, p.replace, p.replace,
+		p.attachTraceset, p.attachTraceset, p.detachTraceset, p.attachMapping, p.attachMapping, p.detachMapping, p.replace, p.replace,
 	}).Draw(p.T, "operation")()
 }
 
@@ -130,6 +130,7 @@ func (p pencil) patch() edit {
 		"layer":  {{object{"LinksPerPair": leaf("uint", n), "Wiring": leaf("string", "full-mesh")}, ""}},
 		"application": {
 			{object{"LogicalGroupId": leaf("uint", n), "ChakraConfiguration": object{"Scaling": leaf("bool", true)}}, ""},
+			{object{"LogicalGroupId": leaf("uint", n), "ChakraConfiguration": object{"UseMapping": leaf("bool", true)}}, ""},
 			{object{"ChakraConfiguration": object{"NumOfChakraFiles": leaf("uint", n)}}, "everywhere"},
 			{object{"MessageSize": leaf("bytes", n, "KB")}, ""},
 			{object{"TrafficPattern": leaf("string", "a;b")}, "everywhere"},

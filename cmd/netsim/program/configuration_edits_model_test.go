@@ -65,6 +65,9 @@ func (s *sheet) declare(model, kind, name string) answer {
 	if _, taken := s.find(name); known == nil || known["type"] != kind || taken != nil {
 		return refused(400)
 	}
+	if known["trafficType"] == "chakra" && s.mapped() {
+		return refused(422)
+	}
 	made := copyOf(known)
 	made["name"] = name
 	member := map[string]string{"application": "applications", "rack": "containers", "pod": "containers", "layer": "links"}[kind]
@@ -88,20 +91,12 @@ func (s *sheet) declare(model, kind, name string) answer {
 
 // tellRanks lets the chakra applications know the traceset's ranks.
 func (s *sheet) tellRanks() {
-	ranks := 0.0
-	if attached, ok := s.Doc["activeTraceset"].(object); ok {
-		ranks = s.lab.ranks[attached["id"].(string)]
-	}
-	for _, a := range s.list("applications") {
-		if a := a.(object); a["trafficType"] == "chakra" {
-			a["typedParameters"].(object)["ChakraConfiguration"].(object)["NumOfChakraFiles"] = object{"type": "uint", "value": ranks}
-		}
+	for _, c := range s.chakra() {
+		c["NumOfChakraFiles"] = leaf("uint", s.ranks())
 	}
 }
 
-func (s *sheet) hasChakra() bool {
-	return slices.ContainsFunc(s.list("applications"), func(a any) bool { return a.(object)["trafficType"] == "chakra" })
-}
+func (s *sheet) hasChakra() bool { return len(s.chakra()) > 0 }
 
 // remove is rows 8 and 12: what names the part goes with it.
 func (s *sheet) remove(name string, application bool) answer {
@@ -235,6 +230,9 @@ func (s *sheet) patch(member, name string, c parameters) answer {
 	}
 	if c.forbidden == "everywhere" || len(c.patch) == 0 || !repeats(tree.(object), c.patch) {
 		return refused(400)
+	}
+	if chakra, ok := c.patch["ChakraConfiguration"].(object); ok && chakra["UseMapping"] != nil && s.mapped() {
+		return refused(422)
 	}
 	overlay(tree.(object), copyOf(c.patch))
 	return answer{200, tree}
