@@ -35,7 +35,7 @@ func (c AddApplication) Decide(s *Configuration, _ time.Time) (events.Data, erro
 	}
 	application := model.Application(c.Name, version)
 	if model.TrafficType == design.TrafficChakra {
-		if s.MappingFile != "" {
+		if _, taken := document.Find(c.Name); s.MappingFile != "" && !taken {
 			return nil, mappingLocked()
 		}
 		one := design.Document{Applications: []design.Application{application}}
