@@ -1,8 +1,10 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -113,4 +115,67 @@ func TestAnyTrace(t *testing.T) {
 			rt.Fatalf("again %+v, %v", again, err)
 		}
 	})
+}
+
+// TestHostileTraces: whatever nodes there are, reading ends with a reason that
+// names a rank, or the run ends, or it says who waits for what.
+func TestHostileTraces(t *testing.T) {
+	t.Parallel()
+	refused, ran, stuck := 0, 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		traces := make([][]node, 3)
+		rank := rapid.IntRange(0, 2)
+		rarely := func() bool { return rapid.IntRange(0, 29).Draw(rt, "rarely") == 0 }
+		add := func(r int, n node) {
+			if rarely() {
+				return // its counterpart is alone
+			}
+			n.id = fmt.Sprint(len(traces[r]))
+			if len(traces[r]) > 0 && rapid.Bool().Draw(rt, "depends") {
+				n.data = append(n.data, rapid.IntRange(0, len(traces[r])-1).Draw(rt, "needs"))
+			}
+			if rarely() {
+				n.data = append(n.data, rapid.IntRange(0, 9).Draw(rt, "any"))
+			}
+			at := rapid.IntRange(0, len(traces[r])).Draw(rt, "at")
+			traces[r] = slices.Insert(traces[r], at, n)
+		}
+		for range rapid.IntRange(1, 6).Draw(rt, "operations") {
+			size := rapid.IntRange(0, 9).Draw(rt, "size")
+			switch rapid.IntRange(0, 2).Draw(rt, "kind") {
+			case 0:
+				add(rank.Draw(rt, "rank"), compute(0, size))
+			case 1:
+				from, to := rank.Draw(rt, "from"), rank.Draw(rt, "to")
+				add(from, send(0, to, 0, size))
+				add(to, receive(0, from, 0, size))
+			case 2:
+				group := rapid.SampledFrom([]string{"a", "b", ""}).Draw(rt, "group")
+				for r := range 3 {
+					add(r, collect(0, rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9}).Draw(rt, "collective"), size, group))
+				}
+			}
+		}
+		p, err := build(t, replay.Options{Serialize: rapid.Bool().Draw(rt, "serialize")}, traces...)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "rank ") {
+				rt.Fatal(err)
+			}
+			refused++
+			return
+		}
+		_, err = engine.Run(t.Context(), engine.Input{
+			Fabric: oneSwitch(t, 3, 400*gbps, 500_000),
+			Replay: &engine.Replay{Program: p, Synchronize: rapid.Bool().Draw(rt, "synchronize")},
+		}, engine.Observer{})
+		switch {
+		case err == nil || errors.Is(err, engine.ErrNothing):
+			ran++
+		case strings.HasPrefix(err.Error(), "deadlock: ") && strings.Contains(err.Error(), " waits in node "):
+			stuck++
+		default:
+			rt.Fatal(err)
+		}
+	})
+	t.Logf("%d refused, %d ran, %d stuck", refused, ran, stuck)
 }
