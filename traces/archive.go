@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/errgroup"
 
 	"netsim/events"
 	"netsim/infra/objects"
@@ -28,6 +29,8 @@ const (
 	freeOfRatio  = 16 << 20        // bytes
 	maxWindow    = 32 << 20        // of zstd
 	maxEntryName = 255             // bytes, as of an uploaded file
+	smallEntry   = 1 << 20         // bytes
+	putsAtOnce   = 8               // of small entries
 )
 
 // archive is the content of a tar file, decompressed.
@@ -128,6 +131,7 @@ type unpacking struct {
 	store    *objects.Store
 	folder   string
 	names    map[string]bool // of what is there
+	puts     errgroup.Group  // of small entries, under way
 	entries  int
 	bytes    int64
 	ranks    map[string]*events.RankRange // by the archive
@@ -174,11 +178,7 @@ func (u *unpacking) entry(ctx context.Context, a *archive, h *tar.Header) error 
 	if u.bytes += h.Size; u.bytes > maxUnpacked {
 		return refuse(a.name, "the archives have more than %d bytes", int64(maxUnpacked))
 	}
-	content := &watcher{r: a.Reader}
-	if _, err := u.store.Put(ctx, u.folder+name, contentType(name), content); err != nil {
-		if content.err != nil {
-			return a.failure(content.err)
-		}
+	if err := u.put(ctx, a, name, h.Size); err != nil {
 		return err
 	}
 	u.names[name] = true
@@ -186,6 +186,28 @@ func (u *unpacking) entry(ctx context.Context, a *archive, h *tar.Header) error 
 		u.hold(a.name, int64(rank))
 	}
 	return nil
+}
+
+// put stores an entry. Small ones are stored side by side, beside what is read
+// on: a request each is what many of them cost.
+func (u *unpacking) put(ctx context.Context, a *archive, name string, size int64) error {
+	if size <= smallEntry {
+		content, err := io.ReadAll(a.Reader)
+		if err != nil {
+			return a.failure(err)
+		}
+		u.puts.Go(func() error {
+			_, err := u.store.Put(ctx, u.folder+name, contentType(name), bytes.NewReader(content))
+			return err
+		})
+		return nil
+	}
+	content := &watcher{r: a.Reader}
+	_, err := u.store.Put(ctx, u.folder+name, contentType(name), content)
+	if content.err != nil {
+		return a.failure(content.err)
+	}
+	return err
 }
 
 // hold notes that an archive holds a rank.

@@ -128,11 +128,13 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 		return found, err
 	}
 	u := &unpacking{store: x.Objects, folder: Folder(t.LibraryHash), names: map[string]bool{}, ranks: map[string]*events.RankRange{}}
+	u.puts.SetLimit(putsAtOnce)
 	var others []events.TracesetFile
 	archives := 0
 	for _, f := range files {
 		is, err := x.unpackFile(ctx, u, f)
 		if err != nil {
+			_ = u.puts.Wait() // the first error is the one to tell
 			return found, err
 		}
 		if is {
@@ -141,8 +143,8 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 			others = append(others, f)
 		}
 	}
-	if archives == 0 {
-		return found, nil
+	if err := u.puts.Wait(); err != nil || archives == 0 {
+		return found, err
 	}
 	for _, f := range others {
 		rank, err := chakra.RankOf(f.Name)
