@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"netsim/cmd/netsim/program/programtest"
-	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/devissuer"
 )
@@ -104,9 +103,7 @@ func TestCloneConfiguration(t *testing.T) {
 	clone(p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}), named).Refused(403, "FORBIDDEN")
 	user.Post(configurations+"/config_x/clone", named).Refused(400, "VALIDATION_ERROR")
 	user.Post(configurations+"/"+events.NewID(events.ConfigurationPrefix)+"/clone", named).Refused(404, "NOT_FOUND")
-	template := put(t, beside(t, p), events.ConfigurationCreated{
-		AccountID: account, WorkspaceID: events.TemplateWorkspace, Name: "template", Document: "{}", Status: commands.Draft,
-	})
+	template := user.Post(templates, aTemplate("template")).Want(201).Object()["id"].(string)
 	user.Post(configurations+"/"+template+"/clone", named).Refused(400, "VALIDATION_ERROR")
 	user.Delete(path).Want(204)
 	clone(user, named).Refused(404, "NOT_FOUND")

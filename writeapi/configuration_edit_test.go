@@ -144,9 +144,7 @@ func TestEditing(t *testing.T) {
 	user := p.User(t, account)
 	own := newWorkspace(t, p.Service(t, account), "own")
 	first, second := traceset(t, user, 8), traceset(t, user, 16)
-	template := put(t, beside(t, p), events.ConfigurationCreated{
-		AccountID: account, WorkspaceID: events.TemplateWorkspace, Name: "template", Document: "{}", Status: commands.Draft,
-	})
+	template := user.Post(templates, aTemplate("template")).Want(201).Object()["id"].(string)
 	strangers := map[string]*programtest.Client{
 		"nobody": p.Bearer(t, ""), "another account": p.User(t, programtest.NewAccount()), "no member": p.User(t, account, events.NewID(events.WorkspacePrefix)),
 	}
