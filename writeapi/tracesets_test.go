@@ -266,3 +266,18 @@ func TestDeleteATraceset(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
+
+// Between the completion of an upload and the traceset, which follows at once,
+// neither can be deleted.
+func TestDeleteATracesetThatIsBeingMade(t *testing.T) {
+	t.Parallel()
+	// Here nothing follows.
+	p := programtest.Start(t, func(c *program.Config) { c.Roles = []string{program.RoleAPI, program.RoleProjector} })
+	user := p.User(t, programtest.NewAccount())
+	s := openFiles(t, user, events.DefaultWorkspace, [2]string{"a.0.et", "x"})
+	id := coming(user, events.DefaultWorkspace)
+	testworld.In(t, besideOf(t, p), events.DefaultWorkspace, s.UploadID, commands.CompleteUpload{
+		ID: s.UploadID, Completed: events.UploadCompleted{ResultID: id},
+	})
+	user.Delete(tracesets+"/"+id).Refused(409, "CONFLICT")
+}
