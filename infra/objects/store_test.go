@@ -158,6 +158,16 @@ func TestListAndDeletePrefix(t *testing.T) {
 	if diff := cmp.Diff([]string{"results/sim_a/1.csv", "results/sim_a/sub/2.csv"}, keys(t, s, "results/sim_a/")); diff != "" {
 		t.Errorf("list (-want +got):\n%s", diff)
 	}
+	var folders []string
+	for folder, err := range s.Folders(t.Context(), "results/") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, folder)
+	}
+	if diff := cmp.Diff([]string{"results/sim_a/", "results/sim_ab/"}, folders); diff != "" {
+		t.Errorf("folders (-want +got):\n%s", diff)
+	}
 	for range 2 { // repeating changes nothing
 		if err := s.DeletePrefix(t.Context(), "results/sim_a/"); err != nil {
 			t.Fatal(err)
