@@ -41,6 +41,5 @@ func excuses() []excuse {
 			"AddTopologyReference", "ChangeTopologyReference", "RemoveTopologyReference",
 			"UpdateDistribution", "PatchLinkParameters", "PatchGlobalParameters", "DetachTraceset", "DetachMappingFile", "UpdateWorkspace",
 		}, "too many lost races with other processes; commands/handle_test.go makes them"},
-		{409, []string{"DeleteTraceset"}, "an upload that is completed while its traceset is not there yet; commands/upload_test.go has it"},
 	}
 }
