@@ -86,7 +86,11 @@ func hold(t *testing.T, p *programtest.Program, name string) (release func()) {
 	if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_lock(hashtextextended($1, 0))", name); err != nil {
 		t.Fatal(err)
 	}
-	release = sync.OnceFunc(func() { conn.Close(context.WithoutCancel(t.Context())) }) //nolint:errcheck // the lock goes with it
+	release = sync.OnceFunc(func() {
+		ctx := context.WithoutCancel(t.Context())
+		_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock_all()") // which closing would do too, a while later
+		_ = conn.Close(ctx)
+	})
 	t.Cleanup(release)
 	return release
 }
