@@ -61,11 +61,14 @@ func (a *API) GetTraceset(ctx context.Context, r api.GetTracesetRequestObject) (
 }
 
 // TracesetView returns a traceset as reads show it, to whoever has just made
-// or changed it.
+// or changed it. Who repeats that later may find it deleted.
 func (a *API) TracesetView(ctx context.Context, id string) (api.Traceset, error) {
 	t, err := projections.FindTraceset(ctx, a.DB, id)
 	if err != nil {
 		return api.Traceset{}, err
+	}
+	if t.Status == projections.Deleted {
+		return api.Traceset{}, missing("traceset", id)
 	}
 	return tracesetView(&t)
 }
