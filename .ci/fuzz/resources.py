@@ -30,7 +30,8 @@ def put(link, content):
 
 def traceset(workspace, n):
     files = [{"name": f"rank_{rank}.chakra.json", "size": len(TRACE)} for rank in range(8)]
-    session = call("POST", "/tracesets/upload-url", {"workspaceId": workspace, "name": f"traces {n}", "files": files})
+    session = call("POST", "/tracesets/upload-url", {
+        "workspaceId": workspace, "name": f"traces {n}", "files": files, "workloadMetadata": {"workloadFamily": "ring"}})
     parts = [{"name": f["name"], "parts": put(f["parts"][0]["url"], TRACE)} for f in session["files"]]
     return call("POST", "/tracesets/upload-url/complete", {"uploadId": session["uploadId"], "files": parts})
 
