@@ -121,7 +121,8 @@ func (p *process) start() error {
 	return p.cmd.Start()
 }
 
-// stop ends the child in order.
+// stop ends the child in order. The error of one that failed has the end of
+// what it said.
 func (p *process) stop() error {
 	if p.stdin != nil {
 		return errors.Join(p.stdin.Close(), p.cmd.Wait())
@@ -129,7 +130,10 @@ func (p *process) stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	return p.cmd.Wait()
+	if err := p.cmd.Wait(); err != nil {
+		return errors.Join(err, p.complaint())
+	}
+	return nil
 }
 
 // complaint is the end of what the child said.
@@ -192,7 +196,7 @@ func (s *stack) serve(ctx context.Context, roles string) (*service, error) {
 	}
 	started := &service{process: p, target: target{web, s.token}, ops: ops}
 	if err := awaitReady(ctx, "http://"+ops+"/readyz"); err != nil {
-		return nil, fmt.Errorf("the service: %w", errors.Join(err, p.stop(), p.complaint()))
+		return nil, fmt.Errorf("the service: %w", errors.Join(err, p.stop()))
 	}
 	return started, nil
 }

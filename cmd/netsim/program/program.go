@@ -2,9 +2,11 @@ package program
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -63,6 +65,9 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 	if broken := foundation.Wait(); broken != nil {
 		return broken
 	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil // it was ended while it started
+	}
 	return err
 }
 
@@ -72,7 +77,14 @@ func (s *core) serve(ctx context.Context, listen, ops net.Listener, started func
 		return err
 	}
 	roles, ctx := errgroup.WithContext(ctx)
-	operations := web.NewServer(web.Operations(s.registry, s.checks()...), time.Minute, s.log)
+	var serving atomic.Bool
+	start := web.Check{Name: "start", Run: func(context.Context) error {
+		if !serving.Load() {
+			return errors.New("still starting")
+		}
+		return nil
+	}}
+	operations := web.NewServer(web.Operations(s.registry, append(s.checks(), start)...), time.Minute, s.log)
 	roles.Go(func() error { return web.Serve(ctx, operations, ops, time.Second) })
 	if err := s.catchUp(ctx); err != nil {
 		return err
@@ -100,6 +112,7 @@ func (s *core) serve(ctx context.Context, listen, ops net.Listener, started func
 		server := web.NewServer(handler, s.config.VerdictTimeout+s.config.ReadTimeout, s.log)
 		roles.Go(func() error { return web.Serve(ctx, server, listen, s.config.Grace) })
 	}
+	serving.Store(true)
 	if started != nil {
 		started(Started{HTTP: listen.Addr().String(), Ops: ops.Addr().String()})
 	}

@@ -35,7 +35,7 @@ type Program struct {
 // ends. The options change its settings first.
 func Start(t testing.TB, options ...func(*program.Config)) *Program {
 	t.Helper()
-	c := config(t)
+	c := Config(t)
 	for _, option := range options {
 		option(&c)
 	}
@@ -54,7 +54,7 @@ var shared struct {
 func Shared(t testing.TB) *Program {
 	t.Helper()
 	shared.once.Do(func() {
-		c := config(keep{t})
+		c := Config(keep{t})
 		shared.program, _ = run(t, c)
 	})
 	if shared.program == nil {
@@ -69,7 +69,8 @@ type keep struct{ testing.TB }
 
 func (keep) Cleanup(func()) {}
 
-func config(t testing.TB) program.Config {
+// Config is the configuration of a program on servers of its own.
+func Config(t testing.TB) program.Config {
 	t.Helper()
 	store := teststack.Objects(t)
 	issuer := teststack.Issuer(t)
