@@ -201,7 +201,7 @@ func (in *Inputs) engineInput() engine.Input {
 		Fabric: in.Fabric, Groups: in.Groups, Hosts: in.Hosts, ScaleUp: in.ScaleUp, Traffic: in.Traffic, Options: in.Options,
 	}
 	if r := in.Replayed; r != nil {
-		input.Replay = &engine.Replay{Program: r.Program, Synchronize: r.Settings.Synchronize}
+		input.Replay = &engine.Replay{Program: r.Program, Synchronize: r.Settings.Synchronize, Exclusive: r.Settings.Exclusive}
 	}
 	return input
 }

@@ -59,6 +59,7 @@ type Parameter struct {
 	Enum        []string     // of a string; nil for any
 	Min, Max    *design.Leaf // of a number, both included, in the units that they give
 	ReadOnly    bool
+	Optional    bool // documents do without it: it is not filled in, and means its default
 }
 
 // The categories that components are discovered by.
@@ -151,7 +152,9 @@ func (e Entry) CreatedAt() time.Time { return e.Versions[0].CreatedAt }
 // Fill adds the parameters that are missing, with their defaults.
 func Fill(p design.Params, parameters []Parameter) {
 	for _, parameter := range parameters {
-		put(p, parameter.Path, parameter.Default)
+		if !parameter.Optional {
+			put(p, parameter.Path, parameter.Default)
+		}
 	}
 }
 

@@ -96,6 +96,7 @@ func chakraWorkload() []Parameter {
 		enum(in+"ScatterAlgorithm", groupPattern, "algorithm of scatter, where the traceset gives none", "direct"),
 		flag(in+"ProcessGroupSerialization", true, groupCoordinator, "whether the collectives of a process group run one after another"),
 		flag(in+"CommCollectiveSynchronization", true, groupCoordinator, "whether a collective begins when all its ranks are there"),
+		optional(flag(in+"OneCommunicationPerRank", false, groupCoordinator, "whether the sends and collectives of a rank run one after another; may be left out")),
 		flag(in+"AbortOnChakraWarning", false, groupCoordinator, "whether a doubt about the traceset ends the run"),
 		enum(in+"TraceFamily", groupProfile, "where the traceset comes from", "synthesized", "compiled", "collected"),
 		flag(in+"Scaling", false, groupProfile, "whether ScalingFactor applies"),
@@ -163,6 +164,11 @@ func text(path, normal, group, description string) Parameter {
 
 func flag(path string, normal bool, group, description string) Parameter {
 	return Parameter{Path: path, Default: design.Leaf{Value: normal, Type: "bool"}, Group: group, Description: description}
+}
+
+func optional(p Parameter) Parameter {
+	p.Optional = true
+	return p
 }
 
 func readOnly(p Parameter) Parameter {

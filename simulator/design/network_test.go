@@ -1,6 +1,7 @@
 package design_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +107,9 @@ func (c change) make(t *testing.T, d *design.Document) {
 		tree = tree[step].Branch
 	}
 	old := tree[steps[len(steps)-1]].Leaf
+	if old == nil && optional(c.path) {
+		old = &design.Leaf{Type: "bool"}
+	}
 	if old == nil {
 		t.Fatalf("%s has no parameter %s", c.holder, c.path)
 	}
@@ -114,6 +118,15 @@ func (c change) make(t *testing.T, d *design.Document) {
 		value = float64(n)
 	}
 	tree[steps[len(steps)-1]] = design.Param{Leaf: &design.Leaf{Value: value, Type: old.Type, Unit: c.unit}}
+}
+
+// optional reports whether documents may do without a parameter; those are all
+// booleans.
+func optional(path string) bool {
+	model, _ := catalogue.Find("chakra-workload-v1")
+	return slices.ContainsFunc(model.Parameters, func(p catalogue.Parameter) bool {
+		return p.Path == path && p.Optional && p.Default.Type == "bool"
+	})
 }
 
 // outcome is what a run came to.

@@ -16,6 +16,7 @@ type Replay struct {
 	Algorithms  map[string]string // of each operation, as package collective has them
 	Serialize   bool              // ProcessGroupSerialization
 	Synchronize bool              // CommCollectiveSynchronization
+	Exclusive   bool              // OneCommunicationPerRank
 	Abort       bool              // AbortOnChakraWarning
 	Callers     bool              // TraceFamily is collected: control dependencies are no order
 	Sizes       float64           // the factor on data sizes
@@ -31,6 +32,7 @@ func (a *Application) Replay() (Replay, error) {
 		Algorithms:  map[string]string{},
 		Serialize:   p.flag(inChakra+"ProcessGroupSerialization", true),
 		Synchronize: p.flag(inChakra+"CommCollectiveSynchronization", true),
+		Exclusive:   p.flag(inChakra+"OneCommunicationPerRank", false),
 		Abort:       p.flag(inChakra+"AbortOnChakraWarning", false),
 		Callers:     p.text(inChakra+"TraceFamily", "synthesized") == "collected",
 		ScaleUpRows: p.flag(inChakra+"ScaleUpStatsEnabled", false),

@@ -63,7 +63,7 @@ func traced(t *testing.T, d *design.Document, placement string, ranks ...string)
 	if err != nil {
 		return 0, err
 	}
-	in.Replay = &engine.Replay{Program: p, Synchronize: settings.Synchronize}
+	in.Replay = &engine.Replay{Program: p, Synchronize: settings.Synchronize, Exclusive: settings.Exclusive}
 	r, err := engine.Run(t.Context(), in, engine.Observer{})
 	if err != nil {
 		return 0, err
@@ -119,6 +119,16 @@ func traces() map[string]func(*testing.T) {
 			apart := replayed(t, document(t, set("CommCollectiveSynchronization", false)), "", early, late)
 			if together != 50*us+alone || apart != 50*us {
 				t.Errorf("%d ps, synchronized %d, not %d", alone, together, apart)
+			}
+		},
+		// Collectives of two groups overlap unless a rank does one thing at a time.
+		in + "OneCommunicationPerRank": func(t *testing.T) {
+			both := all(1, 5, 100_000, "") + all(2, 5, 100_000, "")
+			beside := replayed(t, document(t, set("ProcessGroupSerialization", false)), "", both, both)
+			one := replayed(t, document(t), "", all(1, 5, 100_000, ""), all(1, 5, 100_000, ""))
+			apart := replayed(t, document(t, set("ProcessGroupSerialization", false), set("OneCommunicationPerRank", true)), "", both, both)
+			if apart != 2*one || beside >= apart {
+				t.Errorf("one takes %d ps, two one at a time %d, beside each other %d", one, apart, beside)
 			}
 		},
 		in + "TraceFamily": func(t *testing.T) {

@@ -10,13 +10,15 @@ import (
 //
 // A node starts when all that it waits for is over. Computations take the
 // rank's accelerator or its host's processor, one at a time on each, in the
-// order in which they can start. A send starts at once, whether or not the
+// order in which they can start; with exclusive, sends and collectives take the
+// rank's communication in the same way. A send starts at once, whether or not the
 // receive has; both are over when the message is acknowledged. A collective
 // starts on a rank when its node does, or with synchronize on all ranks when
 // the last one's does, and is over on a rank when all of its own transfers are.
 type replaying struct {
 	*program.Program
 	synchronize bool
+	exclusive   bool
 
 	ranks     []replayer
 	delivered []bool // by message
@@ -31,15 +33,20 @@ type replayer struct {
 	waits      []int32 // by node: those before it that are not over
 	left       int32   // nodes
 	processors [2]processor
+	wire       processor // of sends and collectives, when they are exclusive
 }
 
-// processor is the accelerator or the host's processor of a rank.
+// processor is what the nodes of a rank take one at a time: its accelerator, its
+// host's processor, or its communication.
 type processor struct {
 	queue []int32 // nodes
 	busy  bool    // with the first of the queue
 }
 
-type turn struct{ rank, node int32 }
+type turn struct {
+	rank, node int32
+	holds      bool // the rank's communication
+}
 
 // addProgram prepares the ranks.
 func (e *engine) addProgram(in *Replay, hosts []int32) error {
@@ -55,7 +62,7 @@ func (e *engine) addProgram(in *Replay, hosts []int32) error {
 	}
 	r := &e.replay
 	*r = replaying{
-		Program: in.Program, synchronize: in.Synchronize, ranks: make([]replayer, n),
+		Program: in.Program, synchronize: in.Synchronize, exclusive: in.Exclusive, ranks: make([]replayer, n),
 		delivered: make([]bool, len(in.Program.Messages)), posted: make([]bool, len(in.Program.Messages)),
 		episodes: make([]*episode, len(in.Program.Collectives)),
 	}
@@ -85,7 +92,7 @@ func (e *engine) beginReplay() {
 		}
 		for node, waits := range r.waits {
 			if waits == 0 {
-				e.replay.ready = append(e.replay.ready, turn{int32(i), int32(node)})
+				e.replay.ready = append(e.replay.ready, turn{rank: int32(i), node: int32(node)})
 			}
 		}
 	}
@@ -97,7 +104,7 @@ func (e *engine) beginReplay() {
 func (e *engine) advanceReplay() {
 	r := &e.replay
 	for i := 0; i < len(r.ready) && e.err == nil; i++ {
-		e.startNode(r.ready[i].rank, r.ready[i].node)
+		e.startNode(r.ready[i])
 	}
 	r.ready = r.ready[:0]
 }
@@ -108,10 +115,16 @@ func (e *engine) over(rank, node int32) {
 	own := &r.ranks[rank]
 	for _, f := range r.Ranks[rank].Followers(node) {
 		if own.waits[f]--; own.waits[f] == 0 {
-			r.ready = append(r.ready, turn{rank, f})
+			r.ready = append(r.ready, turn{rank: rank, node: f})
 		}
 	}
 	own.waits[node] = none
+	if w := &own.wire; r.exclusive && communicates(&r.Ranks[rank].Nodes[node]) {
+		if w.busy = len(w.queue) > 0; w.busy {
+			r.ready = append(r.ready, turn{rank, w.queue[0], true})
+			w.queue = w.queue[1:]
+		}
+	}
 	if own.left--; own.left == 0 {
 		e.finishRank(rank)
 	}
@@ -123,9 +136,19 @@ func (e *engine) finishRank(rank int32) {
 	e.reportRank(rank)
 }
 
-func (e *engine) startNode(rank, node int32) {
+func communicates(n *program.Node) bool { return n.Op == program.Send || n.Op == program.Collect }
+
+func (e *engine) startNode(t turn) {
 	r := &e.replay
+	rank, node := t.rank, t.node
 	n := &r.Ranks[rank].Nodes[node]
+	if w := &r.ranks[rank].wire; r.exclusive && communicates(n) && !t.holds {
+		if w.busy {
+			w.queue = append(w.queue, node)
+			return
+		}
+		w.busy = true
+	}
 	switch n.Op {
 	case program.Pass:
 		e.over(rank, node)

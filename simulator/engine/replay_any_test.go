@@ -166,7 +166,7 @@ func TestHostileTraces(t *testing.T) {
 		}
 		_, err = engine.Run(t.Context(), engine.Input{
 			Fabric: oneSwitch(t, 3, 400*gbps, 500_000),
-			Replay: &engine.Replay{Program: p, Synchronize: rapid.Bool().Draw(rt, "synchronize")},
+			Replay: &engine.Replay{Program: p, Synchronize: rapid.Bool().Draw(rt, "synchronize"), Exclusive: rapid.Bool().Draw(rt, "exclusive")},
 		}, engine.Observer{})
 		switch {
 		case err == nil || errors.Is(err, engine.ErrNothing):

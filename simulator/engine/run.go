@@ -143,6 +143,9 @@ type Replay struct {
 	// Synchronize has no transfer of a collective start before all of its ranks
 	// have come to it.
 	Synchronize bool
+	// Exclusive has the sends and collectives of a rank follow one another, in
+	// the order in which they can start; receives take no turn.
+	Exclusive bool
 }
 
 // End says why a run ended.

@@ -17,6 +17,8 @@ func parameter(p design.Params, want *catalogue.Parameter) (code, message string
 	node, there := find(p, want.Path)
 	leaf := node.Leaf
 	switch {
+	case !there && want.Optional:
+		return "", ""
 	case !there:
 		return "PARAMETER_MISSING", fmt.Sprintf("parameter %s is missing; %s", want.Path, instead(want))
 	case leaf == nil:
