@@ -287,13 +287,13 @@ func TestRepeatTheMakingOfADeletedTraceset(t *testing.T) {
 	t.Parallel()
 	_, _, workspace, user := uploading(t)
 	completion := openFiles(t, user, workspace, [2]string{"a.0.et", "abc"}).completion(t, "abc")
-	user.Delete(tracesets+"/"+user.Post(completeTraceset, completion).Want(201).Object()["id"].(string)).Want(204)
+	user.Delete(tracesets + "/" + user.Post(completeTraceset, completion).Want(201).Object()["id"].(string)).Want(204)
 	user.Post(completeTraceset, completion).Refused(404, "NOT_FOUND")
 
 	send := func() programtest.Reply {
 		return user.Post(tracesets+"?workspaceId="+workspace, []byte("--x\r\nContent-Disposition: form-data; name=file; filename=b.0.et\r\n\r\nabc\r\n--x--\r\n"),
 			programtest.Header{Name: "Content-Type", Value: "multipart/form-data; boundary=x"}, key("k"))
 	}
-	user.Delete(tracesets+"/"+send().Want(201).Object()["id"].(string)).Want(204)
+	user.Delete(tracesets + "/" + send().Want(201).Object()["id"].(string)).Want(204)
 	send().Refused(404, "NOT_FOUND")
 }
