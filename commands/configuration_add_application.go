@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"time"
 
 	"netsim/events"
@@ -38,13 +39,13 @@ func (c AddApplication) Decide(s *Configuration, _ time.Time) (events.Data, erro
 		if _, taken := document.Find(c.Name); s.MappingFile != "" && !taken {
 			return nil, mappingLocked()
 		}
-		one := design.Document{Applications: []design.Application{application}}
-		one.SetRankCount(s.RankCount)
+		application.TypedParameters.SetRankCount(s.RankCount)
 		return s.declare(document, design.Applications, c.Name, application)
 	}
 	var shares []events.DistributionShare
 	for _, kind := range []string{"client", "server"} {
-		if document.HasShare(c.Name, c.Name+"-"+kind) { // of an application of this name, which a client has replaced
+		name := c.Name + "-" + kind
+		if slices.ContainsFunc(document.Shares(), func(e design.Entry) bool { return e.IsOf(c.Name, name) }) { // of an application of this name, which a client has replaced
 			continue
 		}
 		missing := 1 - sumOf(document.Shares(), kind)
@@ -52,8 +53,8 @@ func (c AddApplication) Decide(s *Configuration, _ time.Time) (events.Data, erro
 			return nil, fault.New(fault.Validation, "the %s entries of the distribution sum up to %v, above 1", kind, 1-missing)
 		}
 		shares = append(shares, events.DistributionShare{
-			Name: c.Name + "-" + kind, ParentApplication: c.Name, ApplicationType: kind,
-			DistributionID: c.Name + "-" + kind, Value: decimalOf(max(missing, 0)),
+			Name: name, ParentApplication: c.Name, ApplicationType: kind,
+			DistributionID: name, Value: decimalOf(max(missing, 0)),
 		})
 	}
 	return s.declare(document, design.Applications, c.Name, application, shares...)

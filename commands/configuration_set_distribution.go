@@ -29,9 +29,7 @@ func (c SetDistribution) Decide(s *Configuration, _ time.Time) (events.Data, err
 		return nil, fault.New(fault.Validation, "the topology has no appDistribution; a non-coordinated application begins one")
 	}
 	entries := document.Shares()
-	i := slices.IndexFunc(entries, func(e design.Entry) bool {
-		return e.ParentApplication == c.ParentApplication && e.DistributionPercent.DistributionID == c.DistributionID
-	})
+	i := slices.IndexFunc(entries, func(e design.Entry) bool { return e.IsOf(c.ParentApplication, c.DistributionID) })
 	switch {
 	case i < 0:
 		return nil, fault.New(fault.NotFound, "distribution %s of application %s does not exist", c.DistributionID, c.ParentApplication)

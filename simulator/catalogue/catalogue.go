@@ -173,14 +173,3 @@ func put(p design.Params, path string, leaf design.Leaf) {
 		put(node.Branch, rest, leaf)
 	}
 }
-
-// SetRankCount tells a chakra application the number of ranks of its traceset.
-func SetRankCount(p design.Params, ranks int64) {
-	chakra := p["ChakraConfiguration"].Branch
-	if chakra == nil {
-		chakra = design.Params{}
-		p["ChakraConfiguration"] = design.Param{Branch: chakra}
-	}
-	leaf := number("uint", float64(ranks), "")
-	chakra["NumOfChakraFiles"] = design.Param{Leaf: &leaf}
-}

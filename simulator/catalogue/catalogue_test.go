@@ -159,7 +159,7 @@ func TestFill(t *testing.T) {
 	if transport["HeaderSize"].Leaf == nil || p["NumDownLinks"].Leaf == nil || p["NetworkInterface"].Leaf == nil {
 		t.Errorf("%v", p)
 	}
-	catalogue.SetRankCount(p, 8)
+	p.SetRankCount(8)
 	if got := p["ChakraConfiguration"].Branch["NumOfChakraFiles"].Value; got != 8.0 {
 		t.Errorf("rank count %v", got)
 	}

@@ -152,7 +152,7 @@ type Holder struct {
 
 // Holders returns every holder, the topology first.
 func (d *Document) Holders() []Holder {
-	all := []Holder{{"", "topology", d.Topology.Components}}
+	all := []Holder{{"", HolderTopology, d.Topology.Components}}
 	for i := range d.Containers {
 		c := &d.Containers[i]
 		all = append(all, Holder{c.Name, c.Type, c.Components})
@@ -246,6 +246,4 @@ func (d *Document) Members() ([]Member, error) {
 }
 
 // HasChakra reports whether an application replays traces.
-func (d *Document) HasChakra() bool {
-	return slices.ContainsFunc(d.Applications, func(a Application) bool { return a.TrafficType == TrafficChakra })
-}
+func (d *Document) HasChakra() bool { return d.Chakra() != nil }

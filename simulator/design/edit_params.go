@@ -1,6 +1,9 @@
 package design
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // The kinds of what has parameters.
 const (
@@ -80,55 +83,60 @@ const (
 	pathMappingFile = "ChakraConfiguration.MappingFileName"
 )
 
-// SetRankCount tells the chakra applications the number of ranks of the
-// traceset, 0 without one.
-func (d *Document) SetRankCount(ranks int64) {
-	for i := range d.Applications {
-		if a := &d.Applications[i]; a.TrafficType == TrafficChakra {
+// chakras are the parameters of the applications that replay traces.
+func (d *Document) chakras() iter.Seq[Params] {
+	return func(yield func(Params) bool) {
+		for i := range d.Applications {
+			a := &d.Applications[i]
+			if a.TrafficType != TrafficChakra {
+				continue
+			}
 			if a.TypedParameters == nil {
 				a.TypedParameters = Params{}
 			}
-			a.TypedParameters.set(pathRankCount, uintOf(int(ranks)))
+			if !yield(a.TypedParameters) {
+				return
+			}
 		}
 	}
 }
 
+// SetRankCount tells the chakra applications the number of ranks of the
+// traceset, 0 without one.
+func (d *Document) SetRankCount(ranks int64) {
+	for p := range d.chakras() {
+		p.SetRankCount(ranks)
+	}
+}
+
+// SetRankCount tells a chakra application's parameters the number of ranks.
+func (p Params) SetRankCount(ranks int64) { p.set(pathRankCount, uintOf(int(ranks))) }
+
 // RankCount is the number of ranks that the first chakra application was told,
 // 0 for none.
 func (d *Document) RankCount() int64 {
-	for i := range d.Applications {
-		if a := &d.Applications[i]; a.TrafficType == TrafficChakra {
-			ranks, _ := a.TypedParameters.quantity(pathRankCount, "uint", 0)
-			return ranks
-		}
+	a := d.Chakra()
+	if a == nil {
+		return 0
 	}
-	return 0
+	ranks, _ := a.TypedParameters.quantity(pathRankCount, "uint", 0)
+	return ranks
 }
 
 // SetMapping tells the chakra applications the name of the mapping file that
 // places their ranks, "" without one.
 func (d *Document) SetMapping(file string) {
-	for i := range d.Applications {
-		if a := &d.Applications[i]; a.TrafficType == TrafficChakra {
-			if a.TypedParameters == nil {
-				a.TypedParameters = Params{}
-			}
-			a.TypedParameters.set(pathUseMapping, Leaf{Value: file != "", Type: "bool"})
-			a.TypedParameters.set(pathMappingFile, Leaf{Value: file, Type: "string"})
-		}
+	for p := range d.chakras() {
+		p.set(pathUseMapping, Leaf{Value: file != "", Type: "bool"})
+		p.set(pathMappingFile, Leaf{Value: file, Type: "string"})
 	}
 }
 
 // Mapped reports whether every chakra application says that the file places
 // its ranks.
 func (d *Document) Mapped(file string) bool {
-	for i := range d.Applications {
-		a := &d.Applications[i]
-		if a.TrafficType != TrafficChakra {
-			continue
-		}
-		use := a.TypedParameters.find(pathUseMapping)
-		if use == nil || use.Value != true || a.TypedParameters.text(pathMappingFile, "") != file {
+	for p := range d.chakras() {
+		if !p.flag(pathUseMapping, false) || p.text(pathMappingFile, "") != file {
 			return false
 		}
 	}
@@ -149,12 +157,10 @@ func (d *Document) Shares() []Entry {
 	return d.Topology.AppDistribution.Entries
 }
 
-// HasShare reports whether the distribution has an entry of an application and a
-// distribution id.
-func (d *Document) HasShare(application, distribution string) bool {
-	return slices.ContainsFunc(d.Shares(), func(e Entry) bool {
-		return e.ParentApplication == application && e.DistributionPercent.DistributionID == distribution
-	})
+// IsOf reports whether the entry is that of an application and a distribution
+// id, by which clients name it.
+func (e Entry) IsOf(application, distribution string) bool {
+	return e.ParentApplication == application && e.DistributionPercent.DistributionID == distribution
 }
 
 // AddShare appends an entry to the distribution, which begins with the first.
@@ -171,8 +177,8 @@ func (d *Document) AddShare(e Entry) {
 func (d *Document) SetShare(application, distribution string, value float64) {
 	entries := d.Shares()
 	for i := range entries {
-		if e := &entries[i]; e.ParentApplication == application && e.DistributionPercent.DistributionID == distribution {
-			e.DistributionPercent.Value = value
+		if entries[i].IsOf(application, distribution) {
+			entries[i].DistributionPercent.Value = value
 		}
 	}
 }

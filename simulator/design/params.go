@@ -47,16 +47,19 @@ func (p *Param) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &p.Branch)
 }
 
-// find returns the leaf at the path, whose steps are separated by dots, or nil.
-func (p Params) find(path string) *Leaf {
+// Find returns the node at a path, whose steps are separated by dots.
+func (p Params) Find(path string) (Param, bool) {
 	step, rest, deeper := strings.Cut(path, ".")
-	node, ok := p[step]
-	if !ok {
-		return nil
+	node, there := p[step]
+	if !deeper || !there {
+		return node, there
 	}
-	if deeper {
-		return node.Branch.find(rest)
-	}
+	return node.Branch.Find(rest)
+}
+
+// find returns the leaf at the path, or nil.
+func (p Params) find(path string) *Leaf {
+	node, _ := p.Find(path)
 	return node.Leaf
 }
 
@@ -73,20 +76,27 @@ func (p Params) set(path string, l Leaf) {
 	p[step].Branch.set(rest, l)
 }
 
-// The types of leaves that have a unit, and what one of each unit is in the
-// base: bytes, bit/s, picoseconds.
-func unitsOf(kind string) map[string]float64 {
-	switch kind {
-	case "bytes":
-		return map[string]float64{"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20}
-	case "datarate":
-		return map[string]float64{"bps": 1, "Kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}
-	case "timeval":
-		return map[string]float64{"ps": 1, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12}
-	case "uint":
-		return map[string]float64{"": 1}
+// Unit returns what one of a unit is in the base unit of a leaf's type (byte,
+// bit/s, picosecond), and whether the type has the unit (completions.md section
+// 3.2).
+func Unit(kind, unit string) (float64, bool) {
+	switch kind + " " + unit {
+	case "bytes B", "datarate bps", "timeval ps", "uint ", "double ", "string ", "bool ":
+		return 1, true
+	case "bytes KB", "datarate Kbps", "timeval ns":
+		return 1e3, true
+	case "bytes MB", "datarate Mbps", "timeval us":
+		return 1e6, true
+	case "bytes GB", "datarate Gbps", "timeval ms":
+		return 1e9, true
+	case "datarate Tbps", "timeval s":
+		return 1e12, true
+	case "bytes KiB":
+		return 1 << 10, true
+	case "bytes MiB":
+		return 1 << 20, true
 	}
-	return nil
+	return 1, false
 }
 
 // MaxQuantity bounds a quantity in its base unit (B, bit/s, ps): a day of
@@ -101,7 +111,7 @@ func (p Params) quantity(path, kind string, fallback int64) (int64, error) {
 		return fallback, nil
 	}
 	number, ok := l.Value.(float64)
-	factor, known := unitsOf(kind)[l.Unit]
+	factor, known := Unit(kind, l.Unit)
 	if !ok || !known || l.Type != kind {
 		return 0, fmt.Errorf("parameter %s is %v %s, not a %s", path, l.Value, l.Unit, kind)
 	}

@@ -77,7 +77,7 @@ func (c *checker) parameters(name, path string, p design.Params, m *model) {
 	known := 0
 	for i := range m.Parameters {
 		want := &m.Parameters[i]
-		if node, _ := find(p, want.Path); node.Leaf != nil {
+		if node, _ := p.Find(want.Path); node.Leaf != nil {
 			known++
 		}
 		code, message := parameter(p, want)

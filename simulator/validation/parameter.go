@@ -14,7 +14,7 @@ import (
 // parameter checks one parameter against its schema. It returns the code of
 // what is wrong with it, if anything is, and the message.
 func parameter(p design.Params, want *catalogue.Parameter) (code, message string) {
-	node, there := find(p, want.Path)
+	node, there := p.Find(want.Path)
 	leaf := node.Leaf
 	switch {
 	case !there && want.Optional:
@@ -26,7 +26,7 @@ func parameter(p design.Params, want *catalogue.Parameter) (code, message string
 	case leaf.Type != want.Default.Type || !wellTyped(leaf.Type, leaf.Value):
 		return "CONSTRAINT_VIOLATION", fmt.Sprintf("parameter %s is %s of the type '%.64s'; %s", want.Path, shown(leaf.Value), leaf.Type, instead(want))
 	}
-	factor, known := base(leaf.Type, leaf.Unit)
+	factor, known := design.Unit(leaf.Type, leaf.Unit)
 	may := units(leaf.Type)
 	switch {
 	case !known && may == "":
@@ -59,7 +59,7 @@ func beyond(bound *design.Leaf, value, sign float64) bool {
 	if bound == nil {
 		return false
 	}
-	factor, _ := base(bound.Type, bound.Unit)
+	factor, _ := design.Unit(bound.Type, bound.Unit)
 	limit, _ := bound.Value.(float64)
 	return sign*(value-limit*factor) > 0
 }

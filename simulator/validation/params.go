@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 
 	"netsim/simulator/design"
 )
@@ -123,28 +122,6 @@ func wellTyped(kind string, value any) bool {
 	return false
 }
 
-// base returns what one of a unit is in the type's base unit (byte, bit/s,
-// picosecond), and whether the type has the unit (completions.md section 3.2).
-func base(kind, unit string) (float64, bool) {
-	switch kind + " " + unit {
-	case "bytes B", "datarate bps", "timeval ps", "uint ", "double ", "string ", "bool ":
-		return 1, true
-	case "bytes KB", "datarate Kbps", "timeval ns":
-		return 1e3, true
-	case "bytes MB", "datarate Mbps", "timeval us":
-		return 1e6, true
-	case "bytes GB", "datarate Gbps", "timeval ms":
-		return 1e9, true
-	case "datarate Tbps", "timeval s":
-		return 1e12, true
-	case "bytes KiB":
-		return 1 << 10, true
-	case "bytes MiB":
-		return 1 << 20, true
-	}
-	return 1, false
-}
-
 // units lists the units of a type for a message; empty when it has none.
 func units(kind string) string {
 	switch kind {
@@ -158,30 +135,20 @@ func units(kind string) string {
 	return ""
 }
 
-// find returns the node at a path, whose steps are separated by dots.
-func find(p design.Params, path string) (design.Param, bool) {
-	step, rest, deeper := strings.Cut(path, ".")
-	node, there := p[step]
-	if !deeper || !there {
-		return node, there
-	}
-	return find(node.Branch, rest)
-}
-
 // number is a parameter in its base unit, 0 where there is none.
 func number(p design.Params, path string) float64 {
-	node, _ := find(p, path)
+	node, _ := p.Find(path)
 	if node.Leaf == nil {
 		return 0
 	}
 	n, _ := node.Value.(float64)
-	factor, _ := base(node.Type, node.Unit)
+	factor, _ := design.Unit(node.Type, node.Unit)
 	return n * factor
 }
 
 // word is a string parameter, empty where there is none.
 func word(p design.Params, path string) string {
-	node, _ := find(p, path)
+	node, _ := p.Find(path)
 	if node.Leaf == nil {
 		return ""
 	}

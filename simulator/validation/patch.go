@@ -139,7 +139,7 @@ func (p patching) leaf(path, place string, stored *design.Leaf, members map[stri
 const forbidden = "[]{}()'\";$*?#~`|&<>\\" + "\n\v\f\r\u0085\u2028\u2029"
 
 func checkUnit(path string, l *design.Leaf) error {
-	if _, known := base(l.Type, l.Unit); known {
+	if _, known := design.Unit(l.Type, l.Unit); known {
 		return nil
 	}
 	switch may := units(l.Type); {

@@ -11,7 +11,7 @@ func (c *checker) placement(a *design.Application, at place) {
 	m := c.mapping
 	switch {
 	case m == nil:
-		if use, _ := find(a.TypedParameters, ParameterUseMapping); use.Leaf != nil && use.Value == true {
+		if use, _ := a.TypedParameters.Find(ParameterUseMapping); use.Leaf != nil && use.Value == true {
 			c.err("CONSTRAINT_VIOLATION", place{a.Name, ParameterUseMapping, at.path + ".typedParameters." + ParameterUseMapping},
 				"%s is true and no mapping file is attached; attach one, which sets it", ParameterUseMapping)
 		}
