@@ -160,6 +160,16 @@ func (c *Configuration) open(id string, m Match) (*design.Document, error) {
 	return design.Parse(c.Document)
 }
 
+// holder returns the document to decide on, as open does, and a holder in it.
+func (c *Configuration) holder(id string, m Match, in HolderKind, name string) (*design.Document, design.Holder, error) {
+	document, err := c.open(id, m)
+	if err != nil {
+		return nil, design.Holder{}, err
+	}
+	h, err := in.find(document, name)
+	return document, h, err
+}
+
 // fitting returns the event of a change, unless it would make the document
 // larger than it may be. What it adds to the document stands in the event, too,
 // but for little in many places, so far below the limit nothing is measured.
@@ -171,38 +181,26 @@ func (c *Configuration) fitting(change events.Data) (events.Data, error) {
 	}
 	after := *c
 	after.Evolve(events.Event{Data: change})
-	if size := len(after.Document); size > design.MaxDocument && size > len(c.Document) {
-		return nil, fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", size, design.MaxDocument)
+	if len(after.Document) > len(c.Document) {
+		if err := CheckSize(after.Document); err != nil {
+			return nil, err
+		}
 	}
 	return change, nil
+}
+
+// CheckSize refuses the text of a document that is too large.
+func CheckSize(document string) error {
+	if len(document) > design.MaxDocument {
+		return fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", len(document), design.MaxDocument)
+	}
+	return nil
 }
 
 // VersionMade returns the version of a configuration that an event made, and 0
 // for an event that makes none.
 func VersionMade(data events.Data) int64 {
-	switch d := data.(type) {
-	case events.ConfigurationCreated:
-		return 1
-	case events.ConfigurationUpdated:
-		return d.Version
-	case events.ConfigurationComponentAdded:
-		return d.Version
-	case events.ConfigurationComponentRemoved:
-		return d.Version
-	case events.ConfigurationReferenceSet:
-		return d.Version
-	case events.ConfigurationReferenceRemoved:
-		return d.Version
-	case events.ConfigurationParametersPatched:
-		return d.Version
-	case events.ConfigurationTracesetAttached:
-		return d.Version
-	case events.ConfigurationTracesetDetached:
-		return d.Version
-	case events.ConfigurationMappingFileAttached:
-		return d.Version
-	case events.ConfigurationMappingFileDetached:
-		return d.Version
-	}
-	return 0
+	var alone Configuration
+	alone.Evolve(events.Event{Data: data})
+	return alone.Version
 }

@@ -55,11 +55,7 @@ func (k HolderKind) find(document *design.Document, name string) (design.Holder,
 
 // Decide implements Command.
 func (c AddReference) Decide(s *Configuration, _ time.Time) (events.Data, error) {
-	document, err := s.open(c.ID, c.Match)
-	if err != nil {
-		return nil, err
-	}
-	holder, err := c.In.find(document, c.Holder)
+	document, holder, err := s.holder(c.ID, c.Match, c.In, c.Holder)
 	if err != nil {
 		return nil, err
 	}

@@ -20,11 +20,7 @@ type ChangeReference struct {
 
 // Decide implements Command.
 func (c ChangeReference) Decide(s *Configuration, _ time.Time) (events.Data, error) {
-	document, err := s.open(c.ID, c.Match)
-	if err != nil {
-		return nil, err
-	}
-	holder, err := c.In.find(document, c.Holder)
+	_, holder, err := s.holder(c.ID, c.Match, c.In, c.Holder)
 	if err != nil {
 		return nil, err
 	}

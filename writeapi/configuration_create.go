@@ -77,10 +77,10 @@ func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate
 // storable is the text of a document that is not too large.
 func storable(document *design.Document) (string, error) {
 	text, err := design.Canonical(document)
-	if err == nil && len(text) > design.MaxDocument {
-		err = fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", len(text), design.MaxDocument)
+	if err != nil {
+		return "", err
 	}
-	return text, err
+	return text, commands.CheckSize(text)
 }
 
 // readDocument reads a document as a client sends it, and completes it.
