@@ -81,8 +81,9 @@ type DailyCostRated struct {
 	Date          string        `json:"date"` // YYYY-MM-DD
 	RateID        int64         `json:"rateId"`
 	RateName      string        `json:"rateName"`
-	RateAmount    string        `json:"rateAmount"` // decimal
-	Cost          string        `json:"cost"`       // decimal, exact
+	RateAmount    string        `json:"rateAmount"`             // decimal
+	Cost          string        `json:"cost"`                   // decimal, exact
+	PreviousCost  string        `json:"previousCost,omitempty"` // decimal, of the version it supersedes
 	Currency      string        `json:"currency"`
 	Quantity      int64         `json:"quantity"` // highest units that day
 	WorkspaceID   string        `json:"workspaceId,omitempty"`
