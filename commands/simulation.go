@@ -1,6 +1,10 @@
 package commands
 
-import "netsim/events"
+import (
+	"slices"
+
+	"netsim/events"
+)
 
 // The states of a simulation (completions 5.1).
 const (
@@ -11,6 +15,14 @@ const (
 	Failed       = "failed"
 	Terminated   = "terminated"
 	// Invalid is shared with configurations.
+)
+
+// The engines of a platform link, and what a remote one may be able to do
+// (completions 5.4).
+const (
+	EngineBuiltin = "builtin"
+	EngineRemote  = "remote"
+	CanTerminate  = "terminate"
 )
 
 // Final reports whether a simulation's state never changes again.
@@ -28,6 +40,8 @@ type Simulation struct {
 	Status    string          `json:"status,omitempty"`
 	Engine    string          `json:"engine,omitempty"` // of the platform link; "" before the start
 	RunID     string          `json:"runId,omitempty"`
+	BaseURL   string          `json:"baseUrl,omitempty"`   // of a remote engine
+	Stoppable bool            `json:"stoppable,omitempty"` // it can terminate the run
 	Progress  events.Progress `json:"progress,omitzero"`
 	Published string          `json:"published,omitempty"` // manifest of the results
 	Deleted   bool            `json:"deleted,omitempty"`
@@ -46,7 +60,10 @@ func (s *Simulation) Evolve(e events.Event) {
 	case events.SimulationInvalidated:
 		s.Status = Invalid
 	case events.SimulationStarted:
-		s.Status, s.Engine, s.RunID = Running, d.Engine, d.RunID
+		s.Status, s.Engine, s.RunID, s.BaseURL = Running, d.Engine, d.RunID, d.BaseURL
+		s.Stoppable = slices.Contains(d.Capabilities, CanTerminate)
+	case events.SimulationReordered:
+		s.RunID, s.BaseURL, s.Stoppable = d.RunID, d.BaseURL, slices.Contains(d.Capabilities, CanTerminate)
 	case events.SimulationProgressed:
 		s.Progress = d.Progress
 	case events.SimulationResultsPublished:

@@ -35,7 +35,8 @@ func (c FailRun) Decide(s *Simulation, _ time.Time) (events.Data, error) {
 }
 
 // TerminateSimulation stops a running simulation for good. The worker sees it
-// and publishes what there is.
+// and publishes what there is. A remote engine has agreed before, or is told by
+// the worker.
 type TerminateSimulation struct {
 	ID string
 	By string // user id
@@ -50,6 +51,8 @@ func (c TerminateSimulation) Decide(s *Simulation, _ time.Time) (events.Data, er
 		return nil, notRunning(s)
 	case s.Engine == "":
 		return nil, fault.New(fault.Validation, "simulation %s has no platform link and cannot be terminated", c.ID)
+	case s.Engine == EngineRemote && !s.Stoppable:
+		return nil, fault.New(fault.NotImplemented, "the engine of simulation %s cannot terminate a run", c.ID)
 	}
 	return events.SimulationTerminated{Progress: s.Progress, By: c.By}, nil
 }

@@ -24,6 +24,23 @@ func (c StartRun) Decide(s *Simulation, _ time.Time) (events.Data, error) {
 	return nil, notRunning(s)
 }
 
+// ReorderRun records that an engine takes a run again which the engine does
+// not know any more. When another worker has recorded that already, or the
+// simulation has ended, it changes nothing.
+type ReorderRun struct {
+	Lost      string // run id
+	Reordered events.SimulationReordered
+}
+
+// Decide implements Command.
+func (c ReorderRun) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+	unchanged := s.RunID == c.Reordered.RunID && s.BaseURL == c.Reordered.BaseURL
+	if s.Status != Running || s.Engine != EngineRemote || s.RunID != c.Lost || unchanged {
+		return nil, nil
+	}
+	return c.Reordered, nil
+}
+
 // ReportProgress records how far a run has come. Progress of a run that has
 // ended, or that is not ahead of what is recorded, is dropped: a worker that
 // resumes repeats what its predecessor reported.

@@ -35,6 +35,8 @@ func anyCommand() *rapid.Generator[commands.Command[commands.Simulation]] {
 			commands.ValidateSimulation{},
 			commands.InvalidateSimulation{Reason: "gone"},
 			commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "r"}},
+			commands.StartRun{Started: events.SimulationStarted{Engine: "remote", RunID: "r", BaseURL: "u"}},
+			commands.ReorderRun{Lost: "r", Reordered: events.SimulationReordered{RunID: "s", BaseURL: "u"}},
 			commands.ReportProgress{Progress: p},
 			commands.PublishResults{Published: events.SimulationResultsPublished{Manifest: "m"}},
 			commands.CompleteRun{Completed: events.SimulationCompleted{Progress: p}},

@@ -108,6 +108,26 @@ func TestStartRun(t *testing.T) {
 	}))
 }
 
+// remotely returns the history of a run at a remote engine.
+func remotely(capabilities ...string) []events.Data {
+	return and(inState(commands.Provisioning),
+		events.SimulationStarted{Engine: "remote", RunID: "r1", BaseURL: "http://a", Ranks: 8, Capabilities: capabilities})
+}
+
+func TestReorderRun(t *testing.T) {
+	t.Parallel()
+	moved := events.SimulationReordered{RunID: "r2", BaseURL: "http://b", Capabilities: []string{"terminate"}}
+	reorder := commands.ReorderRun{Lost: "r1", Reordered: moved}
+	same := commands.ReorderRun{Lost: "r1", Reordered: events.SimulationReordered{RunID: "r1", BaseURL: "http://a"}}
+	check(t, inEveryState(reorder, nothing(), nil)) // none of these runs at a remote engine
+	check(t, []example[commands.Simulation]{
+		{"lost", remotely(), reorder, event(moved)},
+		{"lost and found", remotely(), same, nothing()},
+		{"ordered by another worker", and(remotely(), moved), reorder, nothing()},
+		{"ended meanwhile", and(remotely(), events.SimulationFailed{Reason: "gone"}), reorder, nothing()},
+	})
+}
+
 func TestReportProgress(t *testing.T) {
 	t.Parallel()
 	report := func(ns int64) commands.ReportProgress { return commands.ReportProgress{Progress: progress(ns)} }
@@ -169,6 +189,9 @@ func TestTerminateSimulation(t *testing.T) {
 	check(t, []example[commands.Simulation]{
 		{"without a platform link", imported, terminate, refusal(fault.Validation)},
 		{"one that is deleted", and(inState(commands.Failed), events.SimulationDeleted{}), terminate, refusal(fault.NotFound)},
+		{"at an engine that cannot", remotely(), terminate, refusal(fault.NotImplemented)},
+		{"at an engine that can", remotely("terminate"), terminate, event(events.SimulationTerminated{By: "bob"})},
+		{"at an engine that can no more", and(remotely("terminate"), events.SimulationReordered{RunID: "r2"}), terminate, refusal(fault.NotImplemented)},
 	})
 }
 

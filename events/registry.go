@@ -104,6 +104,7 @@ func registry() []entry {
 		of[SimulationValidated](),
 		of[SimulationInvalidated](),
 		of[SimulationStarted](),
+		of[SimulationReordered](),
 		of[SimulationProgressed](),
 		of[SimulationResultsPublished](),
 		of[SimulationCompleted](),

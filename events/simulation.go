@@ -41,6 +41,18 @@ type SimulationStarted struct {
 	RunID   string `json:"runId"`
 	BaseURL string `json:"baseUrl,omitempty"` // of a remote engine
 	Ranks   int64  `json:"ranks"`
+	// Capabilities are what a remote engine can do with the run: terminate.
+	// The built-in one can do everything.
+	Capabilities []string `json:"capabilities,omitempty"`
+}
+
+// SimulationReordered records that a remote engine had lost the run, and that
+// it or another one takes it again, from the beginning: the platform link is a
+// new one, the state stays running.
+type SimulationReordered struct {
+	RunID        string   `json:"runId"`
+	BaseURL      string   `json:"baseUrl"`
+	Capabilities []string `json:"capabilities,omitempty"`
 }
 
 // Progress is how far a run has come.
@@ -96,6 +108,7 @@ func (SimulationRequested) EventType() string   { return "netsim.simulation.requ
 func (SimulationValidated) EventType() string   { return "netsim.simulation.validated.v1" }
 func (SimulationInvalidated) EventType() string { return "netsim.simulation.invalidated.v1" }
 func (SimulationStarted) EventType() string     { return "netsim.simulation.started.v1" }
+func (SimulationReordered) EventType() string   { return "netsim.simulation.reordered.v1" }
 func (SimulationProgressed) EventType() string  { return "netsim.simulation.progressed.v1" }
 func (SimulationResultsPublished) EventType() string {
 	return "netsim.simulation.results_published.v1"

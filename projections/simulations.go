@@ -2,6 +2,7 @@ package projections
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +32,8 @@ type Simulation struct {
 	SandboxID            string
 	Engine               string // "" before the start
 	RunID                string
+	BaseURL              string // of a remote engine
+	Capabilities         string // of a remote engine, joined by spaces
 	Ranks                int64
 	FailureReason        string
 	events.Progress
@@ -79,6 +82,8 @@ var simulationColumns = []column[Simulation]{
 	{"sandbox_id", "text", func(s *Simulation) any { return &s.SandboxID }},
 	{"engine", "text", func(s *Simulation) any { return &s.Engine }},
 	{"run_id", "text", func(s *Simulation) any { return &s.RunID }},
+	{"base_url", "text", func(s *Simulation) any { return &s.BaseURL }},
+	{"capabilities", "text", func(s *Simulation) any { return &s.Capabilities }},
 	{"ranks", "bigint", func(s *Simulation) any { return &s.Ranks }},
 	{"failure_reason", "text", func(s *Simulation) any { return &s.FailureReason }},
 	{"simulated_time_ns", "bigint", func(s *Simulation) any { return &s.SimulatedTimeNs }},
@@ -107,7 +112,9 @@ func foldSimulation(s *Simulation, f *events.Fact) {
 		s.Status, s.FailureReason, s.CompletedAt = commands.Invalid, d.Reason, &f.Time
 	case events.SimulationStarted:
 		s.Status, s.Engine, s.RunID, s.Ranks = commands.Running, d.Engine, d.RunID, d.Ranks
-		s.StartedAt = &f.Time
+		s.BaseURL, s.Capabilities, s.StartedAt = d.BaseURL, strings.Join(d.Capabilities, " "), &f.Time
+	case events.SimulationReordered:
+		s.RunID, s.BaseURL, s.Capabilities = d.RunID, d.BaseURL, strings.Join(d.Capabilities, " ")
 	case events.SimulationProgressed:
 		s.Progress = d.Progress
 	case events.SimulationResultsPublished:

@@ -19,6 +19,8 @@ CREATE TABLE simulations (
     sandbox_id             text        NOT NULL,
     engine                 text        NOT NULL,
     run_id                 text        NOT NULL,
+    base_url               text        NOT NULL, -- of a remote engine
+    capabilities           text        NOT NULL, -- of a remote engine, joined by spaces
     ranks                  bigint      NOT NULL,
     failure_reason         text        NOT NULL,
     simulated_time_ns      bigint      NOT NULL,

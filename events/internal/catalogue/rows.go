@@ -54,5 +54,6 @@ func row(eventType string) int {
 		"netsim.billing.rate_set.v1",
 		"netsim.billing.access_logged.v1",
 		"netsim.checkpoint.published.v1",
+		"netsim.simulation.reordered.v1", // from here on beyond that section
 	}, eventType)
 }
