@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"time"
 
 	"netsim/events"
@@ -12,17 +13,27 @@ import (
 // whose id derives from the cause, so that one cause counts once.
 type Account struct {
 	created
-	Units map[string]int64 `json:"units,omitempty"` // of all active items, by rate name
+	Units   map[string]int64  `json:"units,omitempty"`   // of all active items, by rate name
+	Credits map[string]Credit `json:"credits,omitempty"` // by currency
 }
 
 // Evolve applies an event.
 func (a *Account) Evolve(e events.Event) {
 	a.Exists = true
-	if d, ok := e.Data.(events.UsageRecorded); ok {
+	switch d := e.Data.(type) {
+	case events.UsageRecorded:
 		if a.Units == nil {
 			a.Units = map[string]int64{}
 		}
 		a.Units[d.RateName] = d.BillableCount
+	case events.CreditGranted:
+		a.move(d.Currency, d.Amount, "0")
+	case events.DailyCostRated:
+		a.move(d.Currency, minus(cmp.Or(d.PreviousCost, "0"), d.Cost), "0")
+	case events.CreditHeld:
+		a.move(d.Currency, "0", d.Amount)
+	case events.CreditReleased:
+		a.move(d.Currency, "0", minus("0", d.Amount))
 	}
 }
 
@@ -51,24 +62,6 @@ const (
 	UsageUpdate = "update"
 	UsageStop   = "stop"
 )
-
-// GrantCredit adds credit; its command id derives from the unique reference.
-type GrantCredit struct{ Granted events.CreditGranted }
-
-// Decide implements Command.
-func (c GrantCredit) Decide(*Account, time.Time) (events.Data, error) { return c.Granted, nil }
-
-// HoldCredit sets credit aside for a simulation.
-type HoldCredit struct{ Held events.CreditHeld }
-
-// Decide implements Command.
-func (c HoldCredit) Decide(*Account, time.Time) (events.Data, error) { return c.Held, nil }
-
-// ReleaseCredit frees what was held for a simulation.
-type ReleaseCredit struct{ Released events.CreditReleased }
-
-// Decide implements Command.
-func (c ReleaseCredit) Decide(*Account, time.Time) (events.Data, error) { return c.Released, nil }
 
 // RecordDailyCost writes down the rating of one item, day and rate row.
 type RecordDailyCost struct{ Rated events.DailyCostRated }

@@ -42,14 +42,32 @@ func TestRecordUsage(t *testing.T) {
 func TestCredit(t *testing.T) {
 	t.Parallel()
 	granted := events.CreditGranted{Amount: "10.5", Currency: "CREDIT", Reference: "opening"}
-	held := events.CreditHeld{SimulationID: "sim_1", Amount: "0.1", Currency: "CREDIT"}
-	released := events.CreditReleased{SimulationID: "sim_1", Amount: "0.1", Currency: "CREDIT", Reason: "ended"}
+	hold := func(amount string) events.CreditHeld {
+		return events.CreditHeld{SimulationID: "sim_1", Amount: amount, Currency: "CREDIT"}
+	}
+	prepaid := func(amount string) commands.HoldCredit { return commands.HoldCredit{Held: hold(amount), Prepaid: true} }
+	postpaid := commands.HoldCredit{Held: hold("10")}
+	released := events.CreditReleased{SimulationID: "sim_1", Amount: "10", Currency: "CREDIT", Reason: "ended"}
+	cost := func(cost, before string) events.DailyCostRated {
+		return events.DailyCostRated{Cost: cost, PreviousCost: before, Currency: "CREDIT"}
+	}
+	dollars := granted
+	dollars.Currency = "USD"
 	check(t, []example[commands.Account]{
 		{"a grant", nil, commands.GrantCredit{Granted: granted}, event(granted)},
-		{"a hold", given(granted), commands.HoldCredit{Held: held}, event(held)},
-		{"a hold beside another", given(held), commands.HoldCredit{Held: held}, event(held)},
-		{"a release", given(held), commands.ReleaseCredit{Released: released}, event(released)},
-		{"after a release", given(held, released), commands.HoldCredit{Held: held}, event(held)},
+		{"a hold", given(granted), prepaid("10"), event(hold("10"))},
+		{"what is left is held", given(granted, hold("10")), prepaid("10"), event(hold("0.5"))},
+		{"nothing is left", given(granted, hold("10"), hold("0.5")), prepaid("10"), refusal(fault.PaymentRequired)},
+		{"nothing was ever there", nil, prepaid("10"), refusal(fault.PaymentRequired)},
+		{"another currency does not help", given(dollars), prepaid("10"), refusal(fault.PaymentRequired)},
+		{"no price, but no credit", nil, prepaid("0"), refusal(fault.PaymentRequired)},
+		{"no price", given(granted), prepaid("0"), nothing()},
+		{"postpaid", nil, postpaid, event(hold("10"))},
+		{"costs are spent", given(granted, cost("10.5", "")), prepaid("10"), refusal(fault.PaymentRequired)},
+		{"a new version of a cost counts the difference", given(granted, cost("10", ""), cost("10.25", "10")), prepaid("10"), event(hold("0.25"))},
+		{"a correction counts", given(granted, cost("10.5", ""), cost("-1", "")), prepaid("10"), event(hold("1"))},
+		{"a release", given(granted, hold("10")), commands.ReleaseCredit{Released: released}, event(released)},
+		{"after a release", given(granted, hold("10"), released), prepaid("10"), event(hold("10"))},
 	})
 }
 

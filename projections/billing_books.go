@@ -175,9 +175,13 @@ func OpenHold(ctx context.Context, db Reader, simulation string) (*CreditHold, e
 	return &holds[0], nil
 }
 
-// ExpiredHolds returns open holds whose time is over, at most limit of them.
-func ExpiredHolds(ctx context.Context, db Reader, now time.Time, limit int) ([]CreditHold, error) {
-	return openHolds(ctx, db, `expires_at <= $1 ORDER BY expires_at LIMIT $2`, now, limit)
+// HoldsOver returns open holds that are to be released, at most limit of them:
+// those whose time is over, and, of those whose time is over before the second
+// instant, the ones whose simulation has not been requested.
+func HoldsOver(ctx context.Context, db Reader, now, unrequested time.Time, limit int) ([]CreditHold, error) {
+	return openHolds(ctx, db, `(expires_at <= $1 OR expires_at <= $2
+		AND NOT EXISTS (SELECT FROM simulations s WHERE s.id = credit_holds.simulation_id))
+		ORDER BY expires_at LIMIT $3`, now, unrequested, limit)
 }
 
 func openHolds(ctx context.Context, db Reader, where string, args ...any) ([]CreditHold, error) {
@@ -188,18 +192,4 @@ func openHolds(ctx context.Context, db Reader, where string, args ...any) ([]Cre
 		return nil, fmt.Errorf("read the holds: %w", err)
 	}
 	return found, nil
-}
-
-// HasCredit reports whether an account's balance in a currency, less what is
-// held at the instant, is above zero.
-func HasCredit(ctx context.Context, db Reader, account, currency string, now time.Time) (has bool, err error) {
-	err = db.QueryRow(ctx, `
-		SELECT coalesce((SELECT credits - debits FROM balances WHERE account_id = $1 AND currency = $2), 0)
-		     > coalesce((SELECT sum(amount::numeric) FROM credit_holds
-		                 WHERE account_id = $1 AND currency = $2 AND released_at IS NULL AND expires_at > $3), 0)`,
-		account, currency, now).Scan(&has)
-	if err != nil {
-		return false, fmt.Errorf("read the balance: %w", err)
-	}
-	return has, nil
 }

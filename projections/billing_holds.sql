@@ -1,4 +1,5 @@
 -- Credit set aside for simulations, the released holds too.
+-- revision 2: the accounts' write states know their credit
 CREATE TABLE credit_holds (
     simulation_id text        NOT NULL PRIMARY KEY,
     account_id    text        NOT NULL,

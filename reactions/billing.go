@@ -49,8 +49,6 @@ func (b *Billing) React(ctx context.Context, f events.Fact) error {
 
 func (b *Billing) react(ctx context.Context, f events.Fact) error {
 	switch d := f.Data.(type) {
-	case events.SimulationRequested:
-		return b.hold(ctx, f, d)
 	case events.SimulationStarted:
 		return b.runStarted(ctx, f, d)
 	case events.SimulationCompleted, events.SimulationFailed, events.SimulationTerminated:

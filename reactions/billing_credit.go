@@ -1,6 +1,7 @@
 package reactions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,7 +9,6 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/fault"
 	"netsim/projections"
 	"netsim/rating"
 	"netsim/simulator/blueprint"
@@ -16,36 +16,24 @@ import (
 )
 
 const (
-	holdLife = 24 * time.Hour // completions 7.5
+	holdLife     = 24 * time.Hour   // completions 7.5
+	holdPatience = 10 * time.Minute // far beyond the time between a hold and its request
 
-	// creditCurrency is what the gate looks at: the platform's own credit.
+	// creditCurrency is that of what has no price: the platform's own credit.
 	creditCurrency = "CREDIT"
 
 	releasedAtEnd   = "ended"
 	releasedExpired = "expired"
-	expiredPage     = 1000
+	releasedUnused  = "not requested"
+	releasedPage    = 1000
 )
 
-// Gate refuses with PaymentRequired when a prepaid account has no credit that
-// is not held. It reads the view: of two requests within milliseconds both may
-// pass (completions 7.5).
-func (b *Billing) Gate(ctx context.Context, account string) error {
-	if slices.Contains(b.Postpaid, account) {
-		return nil
-	}
-	has, err := projections.HasCredit(ctx, b.DB, account, creditCurrency, b.Now())
-	if err != nil {
-		return err
-	}
-	if !has {
-		return fault.New(fault.PaymentRequired, "the credit of account %s is exhausted", account)
-	}
-	return nil
-}
-
-// hold sets aside what a simulation costs in an hour. Nothing is held when
-// there is no price.
-func (b *Billing) hold(ctx context.Context, f events.Fact, d events.SimulationRequested) error {
+// Hold sets aside what a simulation costs in an hour, before it is requested.
+// It refuses with PaymentRequired when a prepaid account has not that much, or
+// nothing, that is neither spent nor held. The account's stream decides, so
+// requests that race never hold more than there is. Repeating it holds nothing
+// more.
+func (b *Billing) Hold(ctx context.Context, simulation string, d events.SimulationRequested) error {
 	ranks, err := b.ranksOf(ctx, d)
 	if err != nil {
 		return err
@@ -55,20 +43,18 @@ func (b *Billing) hold(ctx context.Context, f events.Fact, d events.SimulationRe
 	if err != nil {
 		return err
 	}
-	day := dayOf(f.Time)
-	price, err := rating.PriceOn(day, use.AccountID, use.RateName, list)
+	now := b.Now().UTC()
+	price, err := rating.PriceOn(dayOf(now), use.AccountID, use.RateName, list)
 	if err != nil {
 		return err
 	}
-	amount, currency := price.OneHour(day, max(clusterUnits(ranks), 1))
-	if amount == "0" {
-		return nil
-	}
-	from := causedBy(f)
-	from.CommandID = "hold:" + f.Stream
-	return b.run(ctx, d.AccountID, from, commands.HoldCredit{Held: events.CreditHeld{
-		SimulationID: f.Stream, Amount: amount, Currency: currency, ExpiresAt: f.Time.Add(holdLife),
-	}})
+	amount, currency := price.OneHour(dayOf(now), max(clusterUnits(ranks), 1))
+	return b.run(ctx, d.AccountID, commands.Origin{Actor: systemActor, CommandID: "hold:" + simulation}, commands.HoldCredit{
+		Held: events.CreditHeld{
+			SimulationID: simulation, Amount: amount, Currency: cmp.Or(currency, creditCurrency), ExpiresAt: now.Add(holdLife),
+		},
+		Prepaid: !slices.Contains(b.Postpaid, d.AccountID),
+	})
 }
 
 // ranksOf returns how many ranks a simulation is going to have, as far as its
@@ -100,20 +86,26 @@ func (b *Billing) release(ctx context.Context, simulation, reason string, from c
 	}})
 }
 
-// ReleaseExpired frees the holds whose 24 hours are over. The gate does not
-// count them any more; this tells the log.
-func (b *Billing) ReleaseExpired(ctx context.Context) error {
+// ReleaseHolds frees what is held too long: for 24 hours, or for some minutes
+// while the simulation has not been requested, because whoever wanted to went
+// away in between.
+func (b *Billing) ReleaseHolds(ctx context.Context) error {
 	for {
-		expired, err := projections.ExpiredHolds(ctx, b.DB, b.Now(), expiredPage)
+		now := b.Now()
+		over, err := projections.HoldsOver(ctx, b.DB, now, now.Add(holdLife-holdPatience), releasedPage)
 		if err != nil {
 			return err
 		}
-		for _, h := range expired {
-			if err := b.release(ctx, h.SimulationID, releasedExpired, commands.Origin{Actor: systemActor}); err != nil {
+		for _, h := range over {
+			reason := releasedExpired
+			if h.ExpiresAt.After(now) {
+				reason = releasedUnused
+			}
+			if err := b.release(ctx, h.SimulationID, reason, commands.Origin{Actor: systemActor}); err != nil {
 				return fmt.Errorf("release what is held for %s: %w", h.SimulationID, err)
 			}
 		}
-		if len(expired) < expiredPage {
+		if len(over) < releasedPage {
 			return nil
 		}
 	}

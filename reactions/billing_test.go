@@ -21,10 +21,19 @@ func requested() events.SimulationRequested {
 	}
 }
 
+// request holds credit for a simulation and requests it, as a handler does.
+func (b *books) request(simulation string, d events.SimulationRequested) events.Fact {
+	b.t.Helper()
+	if err := b.billing.Hold(b.t.Context(), simulation, d); err != nil {
+		b.t.Fatal(err)
+	}
+	return b.tell(simulation, "ada", d)
+}
+
 func TestASimulationsLife(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	b.at("2026-04-15 10:00:00").react(b.tell(sim, "ada", requested()))
+	b.at("2026-04-15 10:00:00").react(b.request(sim, requested()))
 	b.at("2026-04-15 10:00:01").react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1200}))
 	b.at("2026-04-15 10:14:24").react(b.tell(sim, "system", events.SimulationResultsPublished{Manifest: "m", Bytes: 1_500_000_000}))
 	b.react(b.tell(sim, "system", events.SimulationCompleted{}))
@@ -81,7 +90,7 @@ func TestARunThatNeverStarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBooks(t)
-			b.react(b.tell(sim, "ada", requested()))
+			b.react(b.request(sim, requested()))
 			b.react(b.tell(sim, "system", end))
 			want := []string{"granted 100000 CREDIT", "held 20 CREDIT", "released 20 CREDIT: ended"}
 			if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
@@ -179,42 +188,54 @@ func TestWorkspaces(t *testing.T) {
 	}
 }
 
-func TestGate(t *testing.T) {
+func TestHolds(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	ctx := t.Context()
 	const poor = "acct_00000000000000000000000009"
-	refused := func(account string, want bool) {
+	wanted := requested()
+	wanted.AccountID = poor
+	hold := func(simulation string, refused bool) {
 		t.Helper()
-		err := b.billing.Gate(ctx, account)
-		if got := fault.Is(err, fault.PaymentRequired); got != want || err != nil && !got {
-			t.Errorf("gate of %s: %v, want refused %v", account, err, want)
+		for range 2 {
+			err := b.billing.Hold(ctx, simulation, wanted)
+			if got := fault.Is(err, fault.PaymentRequired); got != refused || err != nil && !got {
+				t.Errorf("hold for %s: %v, want refused %v", simulation, err, refused)
+			}
 		}
 	}
-	refused(account, false)
-	refused(poor, true) // nothing granted
-	b.tell(poor, "system", events.CreditGranted{Amount: "20", Currency: "CREDIT", Reference: "r"})
-	refused(poor, false)
-	held := requested()
-	held.AccountID = poor
-	b.react(b.tell(sim, "ada", held))
-	refused(poor, true) // 20 of 20 are held
+	release := func() {
+		t.Helper()
+		for range 2 {
+			if err := b.billing.ReleaseHolds(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	other, third := sim[:len(sim)-1]+"8", sim[:len(sim)-1]+"9"
+	hold(sim, true) // nothing granted
+	b.tell(poor, "system", events.CreditGranted{Amount: "30", Currency: "CREDIT", Reference: "r"})
+	hold(sim, false)
+	b.tell(sim, "ada", wanted)
+	hold(other, false) // what is left of the 30
+	hold(third, true)
+	release() // nothing yet
+	b.at("2026-04-15 10:10:00")
+	release() // the other was never requested
 	b.at("2026-04-16 10:00:00")
-	refused(poor, false) // for 24 hours
-	for range 2 {
-		if err := b.billing.ReleaseExpired(ctx); err != nil {
-			t.Fatal(err)
-		}
-	}
+	hold(third, false)
+	release()
 	b.react(b.tell(sim, "system", events.SimulationFailed{Reason: "late"}))
-	want := []string{"granted 20 CREDIT", "held 20 CREDIT", "released 20 CREDIT: expired"}
-	if diff := cmp.Diff(want, b.recorded(poor)); diff != "" {
+	b.tell(poor, "system", events.DailyCostRated{DailyCostID: 99, Cost: "20", Currency: "CREDIT", RateAmount: "1", Version: 1})
+	b.billing.Postpaid = []string{poor}
+	hold(sim[:len(sim)-1]+"7", false)
+	want := []string{
+		"granted 30 CREDIT", "held 20 CREDIT", "held 10 CREDIT", "released 10 CREDIT: not requested",
+		"held 10 CREDIT", "released 20 CREDIT: expired",
+	}
+	if diff := cmp.Diff(want, b.recorded(poor)[:len(want)]); diff != "" {
 		t.Errorf("books (-want +got):\n%s", diff)
 	}
-	b.tell(poor, "system", events.DailyCostRated{DailyCostID: 99, Cost: "20", Currency: "CREDIT", RateAmount: "1", Version: 1})
-	refused(poor, true) // spent
-	b.billing.Postpaid = []string{poor}
-	refused(poor, false)
 }
 
 func TestCountersAreRaised(t *testing.T) {

@@ -31,8 +31,9 @@ type API struct {
 	Direct         DirectUploads
 	Uploaded       Uploaded
 	MaxFiles       int // of an upload
-	// Gate returns PaymentRequired when the account's credit is exhausted.
-	Gate func(ctx context.Context, account string) error
+	// Hold sets credit aside for a simulation that is about to be requested, or
+	// returns PaymentRequired. Repeating it holds nothing more.
+	Hold func(ctx context.Context, simulation string, requested events.SimulationRequested) error
 	// TracesetID is the id of the account's traceset for a simple submission.
 	TracesetID func(account string, submission blueprint.Simple) (string, error)
 	// Unfold makes the traceset and the configuration of a simple submission.

@@ -47,11 +47,7 @@ func (a *API) SubmitSimple(ctx context.Context, r api.SubmitSimpleRequestObject)
 		return nil, err
 	}
 	if !done {
-		if err := a.Gate(ctx, w.caller.AccountID); err != nil {
-			return nil, err
-		}
-		if _, err := commands.Handle[commands.Simulation](ctx, a.Commands, w.to(requested.WorkspaceID), w.origin,
-			commands.RequestSimulation{Requested: requested}); err != nil {
+		if err := a.request(ctx, w, requested); err != nil {
 			return nil, err
 		}
 	}

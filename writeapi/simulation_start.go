@@ -117,14 +117,21 @@ func (a *API) start(ctx context.Context, w write, requested events.SimulationReq
 		return fault.New(fault.Unprocessable, "version %d of configuration %s is %s, not validated",
 			version.Version, body.ConfigurationID, version.Status)
 	}
-	if err := a.Gate(ctx, version.AccountID); err != nil {
-		return err
-	}
 	requested.AccountID, requested.WorkspaceID = version.AccountID, version.WorkspaceID
 	requested.ConfigurationID, requested.ConfigurationVersion = body.ConfigurationID, version.Version
 	requested.TracesetID, requested.MappingFileID = version.TracesetID, version.MappingFile
 	requested.SandboxID = w.caller.SandboxID
-	_, err = commands.Handle[commands.Simulation](ctx, a.Commands, w.to(requested.WorkspaceID), w.origin,
+	return a.request(ctx, w, requested)
+}
+
+// request sets the credit aside and then requests the simulation. Credit whose
+// request never comes, because this process dies in between, is released some
+// minutes later.
+func (a *API) request(ctx context.Context, w write, requested events.SimulationRequested) error {
+	if err := a.Hold(ctx, w.stream, requested); err != nil {
+		return err
+	}
+	_, err := commands.Handle[commands.Simulation](ctx, a.Commands, w.to(requested.WorkspaceID), w.origin,
 		commands.RequestSimulation{Requested: requested})
 	return err
 }

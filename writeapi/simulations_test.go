@@ -2,10 +2,12 @@ package writeapi_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 )
@@ -214,4 +216,44 @@ func TestDeleteSimulation(t *testing.T) {
 	}
 	user.Delete(simulations+"/sim_x").Refused(400, "VALIDATION_ERROR")
 	user.Delete(simulations+"/"+events.NewID(events.SimulationPrefix)).Refused(404, "NOT_FOUND")
+}
+
+// Of 1,000 starts that race on two nodes, those begin whose hour is covered by
+// what is neither spent nor held, the last by what is left of it. The others
+// are refused and leave nothing behind.
+func TestRacingStartsNeverHoldMoreThanThereIs(t *testing.T) {
+	t.Parallel()
+	withoutWorker := func(c *program.Config) { c.Roles = []string{program.RoleAPI, program.RoleProjector} }
+	one := programtest.Start(t, withoutWorker)
+	other := programtest.Start(t, func(c *program.Config) {
+		http, ops := c.HTTP, c.Ops
+		*c = one.Config
+		c.HTTP, c.Ops, c.Roles = http, ops, []string{program.RoleAPI}
+	})
+	account := programtest.NewAccount()
+	one.Grant(t, account, "95") // 10 an hour each
+	const racing = 1000
+	statuses := make(chan int, racing)
+	var all sync.WaitGroup
+	for i := range racing {
+		node := one
+		if i%2 == 1 {
+			node = other
+		}
+		all.Go(func() {
+			statuses <- node.User(t, account).Post(simple, workload(8, phase("allReduce", "", 1024))).Status
+		})
+	}
+	all.Wait()
+	close(statuses)
+	counts := map[int]int{}
+	for s := range statuses {
+		counts[s]++
+	}
+	if diff := cmp.Diff(map[int]int{202: 10, 402: racing - 10}, counts); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	if n := len(one.User(t, account).Get(simulations).Want(200).Object()["simulations"].([]any)); n != 10 {
+		t.Errorf("%d simulations were requested", n)
+	}
 }

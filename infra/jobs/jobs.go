@@ -42,6 +42,8 @@ type Config struct {
 	// SweepTracesets deletes the tracesets that have expired, and what is stored
 	// of those that are deleted.
 	SweepTracesets func(ctx context.Context) error
+	// ReleaseHolds frees the credit that is set aside for too long.
+	ReleaseHolds func(ctx context.Context) error
 	// Unfinished lists the simulations that are to run.
 	Unfinished func(ctx context.Context) ([]string, error)
 	// Processing lists the tracesets that are to be extracted.
@@ -170,6 +172,9 @@ func (j *Jobs) settings() *river.Config {
 	river.AddWorker(c.Workers, &worker[SweepTracesets]{jobs: j, work: func(ctx context.Context, _ SweepTracesets) error {
 		return j.config.SweepTracesets(ctx)
 	}})
+	river.AddWorker(c.Workers, &worker[ReleaseHolds]{jobs: j, work: func(ctx context.Context, _ ReleaseHolds) error {
+		return j.config.ReleaseHolds(ctx)
+	}})
 	atStart := &river.PeriodicJobOpts{RunOnStart: true}
 	c.PeriodicJobs = []*river.PeriodicJob{
 		river.NewPeriodicJob(daily{}, func() (river.JobArgs, *river.InsertOpts) {
@@ -177,6 +182,9 @@ func (j *Jobs) settings() *river.Config {
 		}, atStart),
 		river.NewPeriodicJob(river.PeriodicInterval(expireEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return ExpireUploads{}, nil
+		}, atStart),
+		river.NewPeriodicJob(river.PeriodicInterval(expireEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return ReleaseHolds{}, nil
 		}, atStart),
 		river.NewPeriodicJob(river.PeriodicInterval(time.Hour), func() (river.JobArgs, *river.InsertOpts) {
 			return SweepTracesets{}, nil
@@ -200,7 +208,7 @@ func (j *Jobs) EnqueueExtraction(ctx context.Context, traceset string) error {
 	return j.enqueue(ctx, ExtractTraceset{TracesetID: traceset})
 }
 
-// expireEvery is how often uploads are ended that have expired.
+// expireEvery is how often uploads and holds are ended that have expired.
 const expireEvery = 5 * time.Minute
 
 // EnqueueClear has removed what is staged of an upload that has ended.

@@ -35,6 +35,7 @@ func config(url string) jobs.Config {
 		ExpireUploads: func(context.Context) error { return nil },
 
 		SweepTracesets: func(context.Context) error { return nil },
+		ReleaseHolds:   func(context.Context) error { return nil },
 
 		Reconcile: 20 * time.Millisecond,
 	}
@@ -295,15 +296,18 @@ func TestMissingExtractions(t *testing.T) {
 
 func TestHousekeeping(t *testing.T) {
 	t.Parallel()
-	purged, accrued, swept := make(chan string, 1), make(chan string, 2), make(chan bool, 2)
+	purged, accrued := make(chan string, 1), make(chan string, 2)
+	swept, released := make(chan bool, 2), make(chan bool, 2)
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	w := start(t, teststack.Postgres(t), func(c *jobs.Config) {
 		c.Now = func() time.Time { return noon }
 		c.Purge = func(_ context.Context, simulation string) error { purged <- simulation; return nil }
 		c.Accrue = func(_ context.Context, day string) error { accrued <- day; return nil }
 		c.SweepTracesets = func(context.Context) error { swept <- true; return nil }
+		c.ReleaseHolds = func(context.Context) error { released <- true; return nil }
 	})
 	<-swept
+	<-released
 	if err := w.jobs.EnqueuePurge(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}

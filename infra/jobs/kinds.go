@@ -45,6 +45,9 @@ type ExpireUploads struct{}
 // those that are deleted.
 type SweepTracesets struct{}
 
+// ReleaseHolds frees the credit that is set aside for too long.
+type ReleaseHolds struct{}
+
 // AccrueDay rates the costs of a day.
 type AccrueDay struct {
 	Date string `json:"date"`
@@ -66,6 +69,9 @@ func (ExpireUploads) Kind() string { return "expire_uploads" }
 func (SweepTracesets) Kind() string { return "sweep_tracesets" }
 
 // Kind implements river.JobArgs.
+func (ReleaseHolds) Kind() string { return "release_holds" }
+
+// Kind implements river.JobArgs.
 func (ExtractTraceset) Kind() string { return "extract_traceset" }
 
 // Kind implements river.JobArgs.
@@ -82,6 +88,9 @@ func (ExpireUploads) InsertOpts() river.InsertOpts { return once(queueHousekeepi
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (SweepTracesets) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (ReleaseHolds) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (PurgeSimulation) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }

@@ -59,7 +59,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	settings := jobs.Config{
 		URL: s.config.Postgres, Log: s.log, Now: time.Now,
 		Run: d.runner.Run, Purge: d.runner.Purge, Accrue: d.accrue, Unfinished: d.runner.Unfinished,
-		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire, SweepTracesets: d.life.Sweep,
+		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire, SweepTracesets: d.life.Sweep, ReleaseHolds: d.billing.ReleaseHolds,
 		Extract: extractor.Extract, Processing: extractor.Processing,
 	}
 	if s.config.has(RoleWorker) {
@@ -81,9 +81,6 @@ func (d *domain) accrue(ctx context.Context, day string) error {
 	date, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return fmt.Errorf("accrue %q: %w", day, err)
-	}
-	if err := d.billing.ReleaseExpired(ctx); err != nil {
-		return err
 	}
 	return d.billing.AccrueDay(ctx, date)
 }
