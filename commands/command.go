@@ -54,6 +54,8 @@ func NewState(stream string) (State, error) {
 		return new(Account), nil
 	case platformPrefix:
 		return new(Platform), nil
+	case events.CheckpointPrefix:
+		return new(Checkpoints), nil
 	}
 	return nil, fmt.Errorf("stream %q has no state", stream)
 }

@@ -17,6 +17,7 @@ const (
 	MappingFilePrefix   = "mapfile"
 	UploadPrefix        = "upload"
 	AccountPrefix       = "acct"
+	CheckpointPrefix    = "checkpoint" // one stream a deployment
 )
 
 // The built-in workspaces (completions.md section 1.1).

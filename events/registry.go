@@ -51,7 +51,7 @@ func FamilyOf(stream string) (Family, error) {
 		return MappingFiles, nil
 	case AccountPrefix, "platform":
 		return Billing, nil
-	case "checkpoint":
+	case CheckpointPrefix:
 		return Checkpoints, nil
 	}
 	return "", fmt.Errorf("stream %q belongs to no family", stream)
@@ -129,6 +129,7 @@ func registry() []entry {
 		of[DailyCostRated](),
 		of[RateSet](),
 		of[AccessLogged](),
+		of[CheckpointPublished](),
 	}
 }
 
