@@ -22,16 +22,7 @@ func (a *API) CloneConfiguration(ctx context.Context, r api.CloneConfigurationRe
 	if err := oneAccount(w.caller); err != nil {
 		return nil, err
 	}
-	done, err := a.repeated(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	if !done {
-		if err := a.cloneVersion(ctx, w, r.ConfigID, r.Body); err != nil {
-			return nil, err
-		}
-	}
-	made, tag, err := a.Configurations.Configuration(ctx, w.stream)
+	made, tag, err := a.made(ctx, w, func() error { return a.cloneVersion(ctx, w, r.ConfigID, r.Body) })
 	if err != nil {
 		return nil, err
 	}

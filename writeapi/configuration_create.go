@@ -27,22 +27,26 @@ func (a *API) CreateConfiguration(ctx context.Context, r api.CreateConfiguration
 	if err != nil {
 		return nil, err
 	}
-	done, err := a.repeated(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	if !done {
-		if err := a.create(ctx, w, r.Body, document); err != nil {
-			return nil, err
-		}
-	}
-	made, tag, err := a.Configurations.Configuration(ctx, w.stream)
+	made, tag, err := a.made(ctx, w, func() error { return a.create(ctx, w, r.Body, document) })
 	if err != nil {
 		return nil, err
 	}
 	return api.CreateConfiguration201JSONResponse{Body: made, Headers: api.CreateConfiguration201ResponseHeaders{
 		ETag: tag, Location: "/api/v1/configurations/" + made.ID,
 	}}, nil
+}
+
+// made makes the configuration of a write, unless the write is a repetition,
+// and returns it as reads show it.
+func (a *API) made(ctx context.Context, w write, create func() error) (_ api.Configuration, tag string, err error) {
+	done, err := a.repeated(ctx, w)
+	if err == nil && !done {
+		err = create()
+	}
+	if err != nil {
+		return api.Configuration{}, "", err
+	}
+	return a.Configurations.Configuration(ctx, w.stream)
 }
 
 // create checks what the request refers to and makes the configuration.

@@ -37,48 +37,63 @@ type edited struct {
 	tag string
 }
 
-// edit sends the command that decide makes for the newest version of a
-// configuration that the caller may change. A repetition is not decided again.
-// If-Match is looked at before decide, and again by the command, which may find
-// another version (completions.md sections 1.3, 1.5).
-func (a *API) edit(ctx context.Context, e edit, decide func(commands.Configuration, commands.Match) (decision, error)) (edited, error) {
+// A decider makes the command for a configuration, of whose version the request
+// may have said something.
+type decider = func(commands.Configuration, commands.Match) (decision, error)
+
+// edit changes a configuration and returns it as it is then.
+func (a *API) edit(ctx context.Context, e edit, decide decider) (edited, error) {
+	version, err := a.editVersion(ctx, e, decide)
+	if err != nil {
+		return edited{}, err
+	}
+	return a.asOf(ctx, e.path[0], version)
+}
+
+// editWhole changes a configuration and returns it as reads show it.
+func (a *API) editWhole(ctx context.Context, e edit, decide decider) (api.Configuration, string, error) {
+	if _, err := a.editVersion(ctx, e, decide); err != nil {
+		return api.Configuration{}, "", err
+	}
+	return a.Configurations.Configuration(ctx, e.path[0])
+}
+
+// editVersion sends the command that decide makes for the newest version of a
+// configuration that the caller may change, and returns the version that it
+// made, 0 for none. A repetition is not decided again. If-Match is looked at
+// before decide, and again by the command, which may find another version
+// (completions.md sections 1.3, 1.5).
+func (a *API) editVersion(ctx context.Context, e edit, decide decider) (int64, error) {
 	id := e.path[0]
 	w, err := newWrite(ctx, e.operation, strings.Join(e.path, "/"), e.headers.IdempotencyKey, e.body)
 	if err != nil {
-		return edited{}, err
+		return 0, err
 	}
 	w.stream = id
 	match, err := matchOf(e.headers.IfMatch)
 	if err != nil {
-		return edited{}, err
+		return 0, err
 	}
-	done, err := a.repeated(ctx, w)
-	if err != nil {
-		return edited{}, err
-	}
-	if done {
-		return a.asOf(ctx, id, 0)
+	if done, err := a.repeated(ctx, w); done || err != nil {
+		return 0, err
 	}
 	c, command, err := a.admit(ctx, id, match, decide)
 	if err != nil {
 		// The same request may have been done since it was looked for.
 		if done, again := a.repeated(ctx, w); done && again == nil {
-			return a.asOf(ctx, id, 0)
+			return 0, nil
 		}
-		return edited{}, err
+		return 0, err
 	}
 	result, err := commands.Handle(ctx, a.Commands, w.existing(c.WorkspaceID), w.origin, command)
-	switch {
-	case err != nil:
-		return edited{}, err
-	case result.Event == nil:
-		return a.asOf(ctx, id, 0)
+	if err != nil || result.Event == nil {
+		return 0, err
 	}
-	return a.asOf(ctx, id, commands.VersionMade(result.Event.Data))
+	return commands.VersionMade(result.Event.Data), nil
 }
 
 // admit checks what can be refused before the command, and makes the command.
-func (a *API) admit(ctx context.Context, id string, match commands.Match, decide func(commands.Configuration, commands.Match) (decision, error)) (commands.Configuration, decision, error) {
+func (a *API) admit(ctx context.Context, id string, match commands.Match, decide decider) (commands.Configuration, decision, error) {
 	c, err := a.mutable(ctx, id)
 	if err != nil {
 		return c, nil, err
@@ -104,7 +119,7 @@ func (a *API) asOf(ctx context.Context, id string, version int64) (edited, error
 }
 
 // always is the decision that needs to know nothing beforehand.
-func always(command func(commands.Match) decision) func(commands.Configuration, commands.Match) (decision, error) {
+func always(command func(commands.Match) decision) decider {
 	return func(_ commands.Configuration, m commands.Match) (decision, error) { return command(m), nil }
 }
 

@@ -12,15 +12,11 @@ import (
 // AttachTraceset implements PATCH /configurations/{config_id}/traceset
 // (completions.md section 3.5 row 31).
 func (a *API) AttachTraceset(ctx context.Context, r api.AttachTracesetRequestObject) (api.AttachTracesetResponseObject, error) {
-	_, err := a.edit(ctx, edit{"AttachTraceset", []string{r.ConfigID}, headers(r.Params), r.Body},
+	whole, tag, err := a.editWhole(ctx, edit{"AttachTraceset", []string{r.ConfigID}, headers(r.Params), r.Body},
 		func(_ commands.Configuration, m commands.Match) (decision, error) {
 			ranks, err := a.rankCount(ctx, "tracesetId", r.Body.TracesetID)
 			return commands.AttachTraceset{ID: r.ConfigID, Match: m, TracesetID: r.Body.TracesetID, RankCount: ranks}, err
 		})
-	if err != nil {
-		return nil, err
-	}
-	whole, tag, err := a.Configurations.Configuration(ctx, r.ConfigID)
 	if err != nil {
 		return nil, err
 	}
@@ -30,12 +26,8 @@ func (a *API) AttachTraceset(ctx context.Context, r api.AttachTracesetRequestObj
 // DetachTraceset implements DELETE /configurations/{config_id}/traceset (row
 // 37).
 func (a *API) DetachTraceset(ctx context.Context, r api.DetachTracesetRequestObject) (api.DetachTracesetResponseObject, error) {
-	_, err := a.edit(ctx, edit{"DetachTraceset", []string{r.ConfigID}, headers(r.Params), nil},
+	whole, tag, err := a.editWhole(ctx, edit{"DetachTraceset", []string{r.ConfigID}, headers(r.Params), nil},
 		always(func(m commands.Match) decision { return commands.DetachTraceset{ID: r.ConfigID, Match: m} }))
-	if err != nil {
-		return nil, err
-	}
-	whole, tag, err := a.Configurations.Configuration(ctx, r.ConfigID)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (a *API) UpdateConfiguration(ctx context.Context, r api.UpdateConfiguration
 		return nil, err
 	}
 	update.ID = r.ConfigID
-	_, err = a.edit(ctx, edit{"UpdateConfiguration", []string{r.ConfigID}, headers(r.Params), r.Body},
+	whole, tag, err := a.editWhole(ctx, edit{"UpdateConfiguration", []string{r.ConfigID}, headers(r.Params), r.Body},
 		func(c commands.Configuration, m commands.Match) (_ decision, err error) {
 			if !m.Given {
 				return nil, fault.New(fault.PreconditionRequired, "if-match is required: name the version that is changed, such as \"%d\"", c.Version)
@@ -33,10 +33,6 @@ func (a *API) UpdateConfiguration(ctx context.Context, r api.UpdateConfiguration
 			}
 			return update, err
 		})
-	if err != nil {
-		return nil, err
-	}
-	whole, tag, err := a.Configurations.Configuration(ctx, r.ConfigID)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (a *API) DeleteMappingFile(ctx context.Context, r api.DeleteMappingFileRequ
 // (document 2; completions.md section 3.5 row 35).
 func (a *API) AttachMappingFile(ctx context.Context, r api.AttachMappingFileRequestObject) (api.AttachMappingFileResponseObject, error) {
 	id := r.Body.MappingFileID
-	_, err := a.edit(ctx, edit{"AttachMappingFile", []string{r.ConfigID}, headers(r.Params), r.Body},
+	whole, tag, err := a.editWhole(ctx, edit{"AttachMappingFile", []string{r.ConfigID}, headers(r.Params), r.Body},
 		func(c commands.Configuration, m commands.Match) (decision, error) {
 			made, live, err := a.MappingFiles.MappingFile(ctx, id)
 			return commands.AttachMappingFile{
@@ -40,22 +40,14 @@ func (a *API) AttachMappingFile(ctx context.Context, r api.AttachMappingFileRequ
 	if err != nil {
 		return nil, err
 	}
-	whole, tag, err := a.Configurations.Configuration(ctx, r.ConfigID)
-	if err != nil {
-		return nil, err
-	}
 	return api.AttachMappingFile200JSONResponse{Body: whole, Headers: api.AttachMappingFile200ResponseHeaders{ETag: tag}}, nil
 }
 
 // DetachMappingFile implements DELETE /configurations/{config_id}/mapping-file
 // (row 36).
 func (a *API) DetachMappingFile(ctx context.Context, r api.DetachMappingFileRequestObject) (api.DetachMappingFileResponseObject, error) {
-	_, err := a.edit(ctx, edit{"DetachMappingFile", []string{r.ConfigID}, headers(r.Params), nil},
+	whole, tag, err := a.editWhole(ctx, edit{"DetachMappingFile", []string{r.ConfigID}, headers(r.Params), nil},
 		always(func(m commands.Match) decision { return commands.DetachMappingFile{ID: r.ConfigID, Match: m} }))
-	if err != nil {
-		return nil, err
-	}
-	whole, tag, err := a.Configurations.Configuration(ctx, r.ConfigID)
 	if err != nil {
 		return nil, err
 	}

@@ -17,20 +17,13 @@ func (a *API) CloneTemplate(ctx context.Context, r api.CloneTemplateRequestObjec
 	if err := oneAccount(w.caller); err != nil {
 		return nil, err
 	}
-	done, err := a.repeated(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	if !done {
+	made, tag, err := a.made(ctx, w, func() error {
 		template, err := a.Templates.AdmitTemplate(ctx, r.TemplateID)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := a.clone(ctx, w, source{r.TemplateID, template}, r.Body.Name, r.Body.WorkspaceID); err != nil {
-			return nil, err
-		}
-	}
-	made, tag, err := a.Configurations.Configuration(ctx, w.stream)
+		return a.clone(ctx, w, source{r.TemplateID, template}, r.Body.Name, r.Body.WorkspaceID)
+	})
 	if err != nil {
 		return nil, err
 	}
