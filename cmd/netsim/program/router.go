@@ -35,8 +35,7 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	root := chi.NewRouter()
 	root.Use(
 		web.Observe(d.log, d.metrics, time.Now), web.Identify, web.Harden, web.Recover(fail),
-		middleware.GetHead, web.LimitBody(d.maxBody, fail),
-		web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTime, d.isLong),
+		middleware.GetHead,
 	)
 	web.Unrouted(root, fail)
 	docs := api.Docs()
@@ -46,6 +45,8 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	root.Handle("/openapi.json", docs)
 	root.Group(func(group chi.Router) {
 		group.Use(
+			web.LimitBody(d.maxBody, fail),
+			web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTime, d.isLong),
 			d.flags(fail), d.verifier.Authenticate(fail), auth.Authorize(d.access(), d.operation, fail),
 			d.where(changing, web.Shed(d.config.MaxWrites, d.admit, fail)),
 			d.where(heavy, web.Queue(2*runtime.GOMAXPROCS(0), fail)),
