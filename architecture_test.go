@@ -39,7 +39,8 @@ func directions() map[string]set {
 		"library":         {"events"},                                // where the files of tracesets are
 		"reactions":       append(set{"projections", "api/submission", "infra/objects", "infra/postgres", "library"}, domain...),
 		"uploads":         append(set{"api", "projections", "infra/objects", "infra/postgres", "library"}, domain...),
-		"runs":            append(set{"projections", "traces", "infra/objects"}, domain...),
+		"execution":       {"fault", "simulator/"}, // what an engine needs, on any machine
+		"runs":            append(set{"projections", "traces", "infra/objects", "execution"}, domain...),
 		"traces":          append(set{"projections", "infra/objects", "library"}, domain...), // what tracesets hold
 
 		"api":          {},
@@ -57,7 +58,7 @@ func directions() map[string]set {
 
 // support lists the packages that only tests may import.
 func support() set {
-	return set{"infra/teststack", "internal/testworld", "api/contract/contracttest", "cmd/netsim/program/programtest"}
+	return set{"infra/teststack", "internal/testworld", "api/contract/contracttest", "cmd/netsim/program/programtest", "infra/backends/scripted"}
 }
 
 // homes says which of our packages may import each library.
@@ -101,7 +102,9 @@ func reach() (pure, never map[string]set) {
 		"events":     {"github.com/google/uuid"},
 		"commands":   {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
 		"rating":     {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
+		"audit":      {"github.com/google/uuid", "github.com/cockroachdb/apd/", "golang.org/x/mod"},
 		"simulator/": {"github.com/klauspost/compress", "google.golang.org/protobuf/"},
+		"execution":  {"github.com/klauspost/compress", "google.golang.org/protobuf/"},
 	}
 	never = map[string]set{
 		"writeapi":  append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
