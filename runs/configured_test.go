@@ -8,6 +8,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/execution"
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/runs"
@@ -90,7 +91,7 @@ func TestRunsTheVersionItWasStartedWith(t *testing.T) {
 		t.Errorf("at a quarter of the rate the run takes %.2f times as long", r)
 	}
 	for version, files := range []map[string]string{oldFiles, changedFiles} {
-		var r runs.Receipt
+		var r execution.Receipt
 		if err := json.Unmarshal([]byte(files["receipt.json"]), &r); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package runs
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -11,22 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"netsim/simulator/units"
-)
-
-// The levels of log entries, as they are stored.
-const (
-	levelDebug = iota
-	levelInfo
-	levelWarn
-	levelError
-)
-
-// The components of log entries (completions.md 5.8).
-const (
-	componentProvisioner = "provisioner"
-	componentEngine      = "engine"
-	componentRank        = "rank"
+	"netsim/execution"
 )
 
 const (
@@ -36,9 +20,8 @@ const (
 	flushTimeout = 5 * time.Second
 )
 
-// logbook keeps a run's log: entries in the database as they come, with
-// wall-clock times, and run.log, whose lines carry simulated time only, so that
-// a repeated run writes the same file.
+// logbook keeps a run's log in the database: entries as they come, with
+// wall-clock times. The result file run.log is written beside it.
 //
 // A log is not worth a run: when the database does not take entries they wait,
 // and the oldest are dropped when too many do.
@@ -49,19 +32,16 @@ type logbook struct {
 	log        *slog.Logger
 
 	mu      sync.Mutex
-	file    io.WriteCloser // run.log; nil before there is one
-	fileErr error
 	pending []entry
 	lines   int64 // added so far
 	kept    int64 // in the database
 }
 
 type entry struct {
-	line      int64
-	at        time.Time
-	level     int16
-	component string
-	message   string
+	execution.Entry
+
+	line int64
+	at   time.Time
 }
 
 // begin forgets what an earlier attempt wrote.
@@ -72,17 +52,12 @@ func (l *logbook) begin(ctx context.Context) error {
 	return nil
 }
 
-// add adds an entry at a simulated instant, in picoseconds.
-func (l *logbook) add(at int64, level int16, component, format string, args ...any) {
+// add adds an entry.
+func (l *logbook) add(e execution.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	message := fmt.Sprintf(format, args...)
 	l.lines++
-	l.pending = append(l.pending, entry{l.lines, l.now(), level, component, message})
-	if l.file != nil && l.fileErr == nil {
-		_, l.fileErr = fmt.Fprintf(l.file, "%s %s %s %s\n",
-			units.FormatDuration(at), [...]string{"debug", "info", "warn", "error"}[level], component, message)
-	}
+	l.pending = append(l.pending, entry{e, l.lines, l.now()})
 }
 
 // full reports whether a batch waits.
@@ -117,7 +92,7 @@ func (l *logbook) store(ctx context.Context) error {
 		[]string{"simulation_id", "line", "logged_at", "level", "component", "message"},
 		pgx.CopyFromSlice(len(l.pending), func(i int) ([]any, error) {
 			e := &l.pending[i]
-			return []any{l.simulation, e.line, e.at, e.level, e.component, e.message}, nil
+			return []any{l.simulation, e.line, e.at, int16(e.Level), e.Component, e.Message}, nil
 		}))
 	if err != nil {
 		return err
@@ -136,20 +111,4 @@ func (l *logbook) store(ctx context.Context) error {
 		l.log.WarnContext(ctx, "old log entries could not be dropped", "simulation", l.simulation, "error", err)
 	}
 	return nil
-}
-
-// end stores what waits and closes run.log.
-func (l *logbook) end(ctx context.Context) error {
-	l.flush(ctx)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.file == nil {
-		return nil
-	}
-	if l.fileErr != nil {
-		return l.fileErr
-	}
-	file := l.file
-	l.file = nil
-	return file.Close()
 }

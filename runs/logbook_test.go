@@ -1,13 +1,14 @@
 package runs
 
 import (
-	"bytes"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"netsim/execution"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/teststack"
@@ -25,6 +26,10 @@ func newLogbook(t *testing.T) *logbook {
 		t.Fatal(err)
 	}
 	return &logbook{db: db, simulation: "sim_a", now: time.Now, log: testworld.Silent()}
+}
+
+func entryOf(level execution.Level, component, message string) execution.Entry {
+	return execution.Entry{Level: level, Component: component, Message: message}
 }
 
 // counts returns how many entries of each level are stored, and the first line
@@ -45,23 +50,21 @@ func counts(t *testing.T, db *pgxpool.Pool) (n, first [4]int64) {
 func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
 	l := newLogbook(t)
-	l.add(0, levelInfo, componentEngine, "begins")
+	l.add(entryOf(execution.Info, execution.Engine, "begins"))
 	for i := range maxEntries + 2*batchEntries {
-		l.add(int64(i), levelDebug, componentRank, "rank %d", i)
+		l.add(entryOf(execution.Debug, execution.Rank, fmt.Sprintf("rank %d", i)))
 		if l.full() {
 			l.flush(t.Context())
 		}
 	}
-	l.add(0, levelWarn, componentEngine, "ends")
-	if err := l.end(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	l.add(entryOf(execution.Warn, execution.Engine, "ends"))
+	l.flush(t.Context())
 	n, first := counts(t, l.db)
 	if diff := cmp.Diff([4]int64{maxEntries - 2, 1, 1, 0}, n); diff != "" {
 		t.Errorf("entries by level (-want +got):\n%s", diff)
 	}
-	if want := int64(2*batchEntries + 4); first[levelDebug] != want {
-		t.Errorf("the oldest debug entry is line %d, want %d", first[levelDebug], want)
+	if want := int64(2*batchEntries + 4); first[execution.Debug] != want {
+		t.Errorf("the oldest debug entry is line %d, want %d", first[execution.Debug], want)
 	}
 }
 
@@ -74,32 +77,10 @@ func TestLogBeginsAnew(t *testing.T) {
 		if err := l.begin(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		l.add(0, levelInfo, componentEngine, "begins")
+		l.add(entryOf(execution.Info, execution.Engine, "begins"))
 		l.flush(t.Context())
 	}
-	if n, _ := counts(t, l.db); n[levelInfo] != 1 {
-		t.Errorf("%d entries are stored, want 1", n[levelInfo])
-	}
-}
-
-// buffer is a run.log in memory.
-type buffer struct{ bytes.Buffer }
-
-func (*buffer) Close() error { return nil }
-
-// TestLogWithoutDatabase: run.log has every line, whatever becomes of the
-// entries.
-func TestLogWithoutDatabase(t *testing.T) {
-	t.Parallel()
-	l := newLogbook(t)
-	l.db.Close()
-	file := new(buffer)
-	l.file = file
-	l.add(1_500_000, levelWarn, componentEngine, "all is %s", "well")
-	if err := l.end(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := file.String(), "1.5us warn engine all is well\n"; got != want {
-		t.Errorf("run.log holds %q, want %q", got, want)
+	if n, _ := counts(t, l.db); n[execution.Info] != 1 {
+		t.Errorf("%d entries are stored, want 1", n[execution.Info])
 	}
 }

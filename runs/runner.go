@@ -12,6 +12,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/execution"
 	"netsim/fault"
 	"netsim/infra/objects"
 	"netsim/projections"
@@ -36,7 +37,6 @@ type Runner struct {
 }
 
 const (
-	builtin      = "builtin"
 	systemActor  = "system"
 	stagingLimit = 10 * time.Minute // after the request
 )
@@ -61,41 +61,28 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 		return err
 	}
 	stage := Stage{DB: r.DB, Objects: r.Objects}
-	in, err := stage.Inputs(ctx, &sim)
+	order, in, err := stage.Inputs(ctx, &sim)
 	if err == nil {
-		err = stage.Read(ctx, in)
+		err = in.Read(ctx)
 	}
 	if err != nil {
 		return r.unstaged(ctx, &sim, log, err)
 	}
-	if in.nothing() {
+	if in.Nothing() {
 		return r.refuse(ctx, &sim, log, engine.ErrNothing.Error())
 	}
-	log.add(0, levelInfo, componentProvisioner, "configuration %s version %d: %d switches, %d links, %d servers",
-		sim.ConfigurationID, sim.ConfigurationVersion, in.Fabric.Switches(), len(in.Fabric.Links), len(in.Fabric.Hosts))
-	if in.Traceset.ID != "" {
-		log.add(0, levelInfo, componentProvisioner, "traceset %s: %d ranks, %d transfers", in.Traceset.ID, in.Ranks, in.Transfers)
-	}
-	if m := in.Mapped; m != nil {
-		log.add(0, levelInfo, componentProvisioner, "mapping file %s (%s) places the ranks", m.Name, m.ID)
-	}
-	if in.Replayed != nil {
-		log.warnings(in.Replayed.Warnings)
-	}
-	for i := range in.Traffic {
-		t := &in.Traffic[i]
-		log.add(0, levelInfo, componentProvisioner, "application %s: %d clients, %d servers", t.Name, len(t.Clients), len(t.Servers))
-	}
+	in.Describe(log.add)
 	if sim.Status == commands.Provisioning {
 		if sim, err = r.begin(ctx, &sim, in); err != nil || sim.Status != commands.Running {
 			return err
 		}
 	}
-	a := newAttempt(ctx, r, sim, in, log)
-	if stopped {
-		a.upTo(sim.SimulatedTimeNs)
+	order.StartedAt = *sim.StartedAt
+	a := &attempt{
+		Runner: r, sim: sim, in: in, log: log, ended: stopped,
+		files: &files{ctx: ctx, store: r.Objects, prefix: Prefix(sim.ID) + events.NewID("attempt") + "/"},
 	}
-	return a.run(ctx)
+	return a.do(ctx)
 }
 
 // unstaged decides what becomes of a simulation whose inputs are not to be had.
@@ -104,7 +91,7 @@ func (r *Runner) unstaged(ctx context.Context, sim *projections.Simulation, log 
 	switch {
 	case sim.Status == commands.Terminated:
 		return nil // nothing is left to publish
-	case errors.As(err, new(undelivered)):
+	case errors.As(err, new(execution.Undelivered)):
 		reason = err.Error()
 	case fault.Is(err, fault.Unprocessable):
 		reason = "inputs could not be staged: " + err.Error()
@@ -117,17 +104,17 @@ func (r *Runner) unstaged(ctx context.Context, sim *projections.Simulation, log 
 
 // refuse fails a simulation before the engine takes it.
 func (r *Runner) refuse(ctx context.Context, sim *projections.Simulation, log *logbook, reason string) error {
-	log.add(0, levelError, componentProvisioner, "%s", reason)
+	log.add(execution.Entry{Level: execution.Error, Component: execution.Provisioner, Message: reason})
 	log.flush(ctx)
 	return r.fail(ctx, sim, events.SimulationFailed{Progress: sim.Progress, Reason: reason})
 }
 
 // begin records that the engine takes the run, and returns the simulation as
 // it is then.
-func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, in *Inputs) (projections.Simulation, error) {
+func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, in *execution.Inputs) (projections.Simulation, error) {
 	_, err := commands.Handle(ctx, r.Commands, target(sim), origin(sim.ID, "start"), commands.StartRun{
 		Started: events.SimulationStarted{
-			Engine: builtin, RunID: events.DerivedID("run", sim.ID), Ranks: int64(in.Ranks),
+			Engine: execution.Builtin, RunID: events.DerivedID("run", sim.ID), Ranks: int64(in.Ranks),
 		},
 	})
 	if err != nil && !fault.Is(err, fault.Conflict) { // of one that has ended: the reading tells

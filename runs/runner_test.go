@@ -11,6 +11,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/execution"
 	"netsim/fault"
 	"netsim/internal/testworld"
 	"netsim/projections"
@@ -40,11 +41,11 @@ func TestCompletes(t *testing.T) {
 			t.Errorf("%s is missing or empty", name)
 		}
 	}
-	var receipt runs.Receipt
+	var receipt execution.Receipt
 	if err := json.Unmarshal([]byte(files["receipt.json"]), &receipt); err != nil {
 		t.Fatal(err)
 	}
-	if len(receipt.Files) != len(files)-1 || receipt.Seed != 1 || receipt.Partial || receipt.Traceset.ID != sim.TracesetID {
+	if len(receipt.Results) != len(files)-1 || receipt.Seed != 1 || receipt.Partial || receipt.Traceset.ID != sim.TracesetID {
 		t.Errorf("receipt %+v", receipt)
 	}
 	lines, _, err := projections.ListLogs(t.Context(), w.DB, projections.LogQuery{Simulation: id, Page: projections.Page{Limit: 100}})

@@ -12,6 +12,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/execution"
 	"netsim/internal/testworld"
 	"netsim/library"
 	"netsim/projections"
@@ -125,7 +126,7 @@ func (r replaying) mappingFile(t *testing.T, w *testworld.World) string {
 		AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace, Name: "placement.txt", Hash: "crc64nvme:AAAAAAAAAAA",
 		ContentHash: sha(r.mapping), SizeBytes: int64(len(r.mapping)), RankCount: int64(len(r.files)), ObjectKey: "mappingfiles/" + id,
 	}
-	if r.lost != runs.MappingName {
+	if r.lost != execution.MappingName {
 		put(t, w, created.ObjectKey, r.mapping)
 	}
 	testworld.Do(t, w, id, commands.CreateMappingFile{Created: created})
@@ -243,7 +244,7 @@ func TestReplaysGroups(t *testing.T) {
 	if want := results.Columns("scale-up-stats"); files["test-scale-up-stats-0.csv"] != strings.Join(want, ",")+"\n0,7,0,3600.000000000,3,2,1005000,1000000\n1,7,0,3600.000000000,2,3,1000000,1005000\n" {
 		t.Errorf("scale-up ports:\n%s", files["test-scale-up-stats-0.csv"])
 	}
-	var receipt runs.Receipt
+	var receipt execution.Receipt
 	if err := json.Unmarshal([]byte(files["receipt.json"]), &receipt); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +286,7 @@ func TestReplaysThatCannot(t *testing.T) {
 		{"a lost file of a folder", replaying{files: pair(), servers: 2, folder: true, lost: "rank_1.chakra.json"}, "invalid", "traceset ts_* has 1 of 2 rank files stored"},
 		{"a server that is not there", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 5\n"}, "invalid", "mapping file placement.txt (*): rank 1 is on server 5, and there are 2 servers"},
 		{"a mapping file of other ranks", replaying{files: pair(), servers: 2, mapping: "0, 0\n"}, "invalid", "mapping file placement.txt (* places 1 ranks, and traceset ts_* has 2"},
-		{"a mapping file that is gone", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 1\n", lost: runs.MappingName}, "invalid", "mapping file placement.txt (*) could not be delivered"},
+		{"a mapping file that is gone", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 1\n", lost: execution.MappingName}, "invalid", "mapping file placement.txt (*) could not be delivered"},
 	} {
 		sim := c.r.run(t, w)
 		if !matches(c.want, sim.FailureReason) || sim.Status != c.status {

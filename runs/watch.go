@@ -31,7 +31,7 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 			stop(err)
 			return
 		}
-		now, p := a.Now(), a.progress()
+		now, p := a.Now(), a.run.Progress()
 		if p.Time > at {
 			moved, at = now, p.Time
 		}

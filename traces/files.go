@@ -50,7 +50,7 @@ func Open(ctx context.Context, store *objects.Store, t *projections.Traceset) (W
 		return Workload{}, err
 	}
 	if t.Layout == LayoutFolder {
-		if files, err = unpacked(ctx, store, t); err != nil {
+		if files, err = Unpacked(ctx, store, t.LibraryHash); err != nil {
 			return Workload{}, err
 		}
 	}
@@ -77,10 +77,10 @@ func filesOf(t *projections.Traceset) ([]events.TracesetFile, error) {
 	return files, nil
 }
 
-// unpacked are the files in a library's folder. Those with a rank's name are
-// its rank files.
-func unpacked(ctx context.Context, store *objects.Store, t *projections.Traceset) ([]events.TracesetFile, error) {
-	folder := Folder(t.LibraryHash)
+// Unpacked lists the files in a library's folder. Those with a rank's name are
+// its rank files. Their hashes are not known.
+func Unpacked(ctx context.Context, store *objects.Store, libraryHash string) ([]events.TracesetFile, error) {
+	folder := Folder(libraryHash)
 	var files []events.TracesetFile
 	for info, err := range store.List(ctx, folder) {
 		if err != nil {

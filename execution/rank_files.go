@@ -1,8 +1,8 @@
-package runs
+package execution
 
 import (
+	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -15,7 +15,8 @@ import (
 
 // opening is a file of a traceset, opened or not.
 type opening struct {
-	name string
+	File
+
 	body io.ReadCloser
 	err  error
 }
@@ -26,7 +27,7 @@ const readAhead = 16
 
 // opened opens the files a little ahead and hands them on in their order. Who
 // takes one closes it.
-func opened(files []chakra.File) iter.Seq[opening] {
+func opened(ctx context.Context, source Files, files []File) iter.Seq[opening] {
 	return func(yield func(opening) bool) {
 		queue, stop := make(chan chan opening, readAhead), make(chan struct{})
 		go func() {
@@ -39,8 +40,8 @@ func opened(files []chakra.File) iter.Seq[opening] {
 					return
 				}
 				go func() {
-					body, err := f.Open()
-					answer <- opening{f.Name, body, err}
+					body, err := source.Open(ctx, f)
+					answer <- opening{f, body, err}
 				}()
 			}
 		}()
@@ -64,11 +65,11 @@ func (o opening) close() {
 }
 
 // trace reads one rank's file and checks that it is the one.
-func (o opening) trace(b *replay.Builder, rank int, want string) error {
+func (o opening) trace(b *replay.Builder, rank int) error {
 	if o.err != nil {
 		return o.err
 	}
-	stored := &summed{r: o.body, sum: sha256.New()}
+	stored := newSummed(o.body)
 	r, err := chakra.NewReader(stored, chakra.Limits{})
 	if err == nil {
 		err = b.Add(rank, r)
@@ -78,11 +79,11 @@ func (o opening) trace(b *replay.Builder, rank int, want string) error {
 	}
 	switch {
 	case stored.err != nil:
-		return fmt.Errorf("read %s: %w", o.name, stored.err)
+		return fmt.Errorf("read %s: %w", o.Name, stored.err)
 	case err != nil:
-		return unfit("file %s of the traceset: %w", o.name, err)
-	case want != "" && want != "sha256:"+hex.EncodeToString(stored.sum.Sum(nil)):
-		return unfit("file %s of the traceset does not match its hash", o.name)
+		return unfit("file %s of the traceset: %w", o.Name, err)
+	case stored.differs(o.File):
+		return unfit("file %s of the traceset does not match its hash", o.Name)
 	}
 	return nil
 }
@@ -94,6 +95,12 @@ type summed struct {
 	sum hash.Hash
 	err error
 }
+
+func newSummed(r io.Reader) *summed { return &summed{r: r, sum: sha256.New()} }
+
+// differs reports whether what was read is not the file. Files from archives
+// have no hash of their own.
+func (s *summed) differs(f File) bool { return f.Hash != "" && f.Hash != sumText(s.sum.Sum(nil)) }
 
 func (s *summed) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)

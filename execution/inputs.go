@@ -1,0 +1,229 @@
+package execution
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"netsim/fault"
+	"netsim/simulator/blueprint"
+	"netsim/simulator/chakra"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/simulator/engine"
+	"netsim/simulator/mapping"
+	"netsim/simulator/topology"
+	"netsim/simulator/units"
+)
+
+// Inputs are what an order runs on, checked to fit together.
+type Inputs struct {
+	Order     *Order
+	Ranks     int
+	Transfers int64 // of traffic the expected ones, -1 of traces until Read
+	Fabric    *topology.Fabric
+	Traffic   []engine.Traffic // of applications that are not coordinated
+	Options   engine.Options
+
+	files       Files
+	groups      []collective.GroupSpec // of a simple traceset
+	replayed    *replayed              // or the traces of another
+	hosts       []int32                // of the ranks
+	mapped      []byte                 // the mapping file's text, nil without one
+	scaleUp     *engine.ScaleUp
+	listScaleUp bool // in the results
+}
+
+// Prepare reads and checks everything that an order needs but the traces of its
+// ranks, which Read reads.
+func Prepare(ctx context.Context, o *Order, files Files) (*Inputs, error) {
+	in := &Inputs{Order: o, files: files}
+	if h := Hash(o.Document); h != o.DocumentHash {
+		return nil, unfit("configuration %s has the hash %s, the order says %s", o.ConfigurationID, h, o.DocumentHash)
+	}
+	document, err := design.Parse(o.Document)
+	if err != nil {
+		return nil, unfit("configuration %s: %w", o.ConfigurationID, err)
+	}
+	if in.Fabric, err = document.Fabric(); err != nil {
+		return nil, unfit("configuration %s cannot be wired: %w", o.ConfigurationID, err)
+	}
+	if in.Options, err = document.Options(time.Duration(o.DurationNs)); err != nil {
+		return nil, unfit("configuration %s cannot be simulated: %w", o.ConfigurationID, err)
+	}
+	if in.Options.Seed != o.Seed {
+		return nil, unfit("configuration %s has the seed %d, the order says %d", o.ConfigurationID, in.Options.Seed, o.Seed)
+	}
+	if a := document.Chakra(); a != nil {
+		return in, in.coordinated(ctx, document, a)
+	}
+	return in, in.uncoordinated(document)
+}
+
+// coordinated reads what the ranks of an application run, and places them.
+func (in *Inputs) coordinated(ctx context.Context, d *design.Document, a *design.Application) error {
+	t := in.Order.Traceset
+	if t == nil {
+		return unfit("the configuration has no traceset")
+	}
+	var err error
+	switch t.Format {
+	case formatSimple:
+		err = in.simple(ctx, a)
+	case chakra.FormatBinary, chakra.FormatJSON:
+		err = in.replay(a)
+	default:
+		err = unfit("traceset %s has the format %s, which this engine does not replay", t.ID, t.Format)
+	}
+	if err != nil {
+		return err
+	}
+	if err := in.place(ctx, d, a); err != nil {
+		return err
+	}
+	if in.replayed != nil {
+		if in.replayed.scales, err = d.ComputeScales(in.Fabric, in.hosts); err != nil {
+			return unfit("configuration %s: %w", in.Order.ConfigurationID, err)
+		}
+	}
+	return nil
+}
+
+// simple reads the groups of a simple submission.
+func (in *Inputs) simple(ctx context.Context, a *design.Application) error {
+	t := in.Order.Traceset
+	if len(t.Files) != 1 {
+		return unfit("traceset %s has %d files, a simple one has one", t.ID, len(t.Files))
+	}
+	content, err := in.fetch(ctx, t.Files[0])
+	if err != nil {
+		return err
+	}
+	groups, err := blueprint.ParseWorkload(content)
+	if err == nil {
+		in.groups, err = a.Apply(groups)
+	}
+	if err != nil {
+		return unfit("traceset %s: %w", t.ID, err)
+	}
+	in.Ranks = collective.Ranks(in.groups)
+	for _, g := range in.groups {
+		for _, phase := range g.Phases {
+			plan := collective.NewPlan(phase, g.GroupSize)
+			in.Transfers += int64(g.Count) * plan.Transfers()
+		}
+	}
+	return nil
+}
+
+// fetch reads a file of a traceset whole and checks that it is the one.
+func (in *Inputs) fetch(ctx context.Context, f File) ([]byte, error) {
+	body, err := in.files.Open(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	content, err := io.ReadAll(io.LimitReader(body, f.Size+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", f.Name, err)
+	}
+	if Hash(content) != f.Hash {
+		return nil, unfit("file %s of the traceset does not match its hash", f.Name)
+	}
+	return content, nil
+}
+
+// maxMessages bounds a simulation of traffic: some minutes of work, and rows of
+// the per-transfer record for all.
+const maxMessages = 5_000_000
+
+// uncoordinated reads what applications send on their own.
+func (in *Inputs) uncoordinated(d *design.Document) error {
+	var err error
+	if in.Traffic, err = d.Traffic(in.Fabric, in.Options.Seed); err != nil {
+		return unfit("configuration %s: %w", in.Order.ConfigurationID, err)
+	}
+	span := in.Order.DurationNs*1000 + in.Options.WarmUp
+	hosts := map[int32]bool{}
+	for i := range in.Traffic {
+		t := &in.Traffic[i]
+		in.Transfers += t.Expected(in.Fabric, in.Options, span)
+		for _, h := range append(slices.Clone(t.Clients), t.Servers...) {
+			hosts[h] = true
+		}
+	}
+	in.Ranks = len(hosts)
+	switch {
+	case in.Transfers == 0:
+		return unfit("the applications would hardly send a message in %s; lengthen the duration or raise Load", units.FormatDuration(span))
+	case in.Transfers > maxMessages:
+		return unfit("the applications would send about %d messages in %s, more than the %d that are simulated; "+
+			"shorten the duration to %s, lower Load or raise MessageSize", in.Transfers, units.FormatDuration(span),
+			maxMessages, units.FormatDuration(int64(float64(span)*maxMessages/float64(in.Transfers))))
+	}
+	return nil
+}
+
+// Undelivered is a fault of a mapping file; its text is the reason on its own
+// (completions.md 5.1).
+type Undelivered struct{ error }
+
+// Unwrap returns the fault.
+func (u Undelivered) Unwrap() error { return u.error }
+
+// place puts the ranks where the mapping file says, or else onto the servers
+// of the application.
+func (in *Inputs) place(ctx context.Context, d *design.Document, a *design.Application) error {
+	m := in.Order.MappingFile
+	if m == nil {
+		var err error
+		if in.hosts, err = d.Place(a, in.Fabric, in.Ranks); err != nil {
+			return unfit("configuration %s: %w", in.Order.ConfigurationID, err)
+		}
+		return nil
+	}
+	settings, err := a.Replay()
+	if err != nil {
+		return unfit("configuration %s: %w", in.Order.ConfigurationID, err)
+	}
+	file, err := in.mapping(ctx, m)
+	if err != nil {
+		return err
+	}
+	in.listScaleUp = settings.ScaleUpRows
+	about := fmt.Sprintf("mapping file %s (%s)", m.Title, m.ID)
+	if n := file.RankCount(); n != in.Ranks {
+		return unfit("%s places %d ranks, and traceset %s has %d", about, n, in.Order.Traceset.ID, in.Ranks)
+	}
+	if in.hosts, in.scaleUp, err = design.Mapped(in.Fabric, file, settings.Packet); err != nil {
+		return unfit("%s: %w", about, err)
+	}
+	return nil
+}
+
+// mapping reads the mapping file and checks that it is the one.
+func (in *Inputs) mapping(ctx context.Context, m *MappingFile) (*mapping.File, error) {
+	gone := Undelivered{unfit("mapping file %s (%s) could not be delivered", m.Title, m.ID)}
+	body, err := in.files.Open(ctx, m.File)
+	if fault.Is(err, fault.NotFound) {
+		return nil, gone
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	stored := newSummed(io.LimitReader(body, m.Size+1))
+	var text bytes.Buffer
+	file, err := mapping.Parse(io.TeeReader(stored, &text))
+	switch {
+	case stored.err != nil:
+		return nil, fmt.Errorf("read %s: %w", m.Name, stored.err)
+	case err != nil, stored.differs(m.File):
+		return nil, gone
+	}
+	in.mapped = text.Bytes()
+	return file, nil
+}

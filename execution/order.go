@@ -1,0 +1,95 @@
+package execution
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"time"
+
+	"netsim/fault"
+)
+
+// Order is what a simulation runs on. Engines behind HTTP are sent it as JSON
+// (docs/engine-protocol.md).
+type Order struct {
+	SimulationID         string         `json:"simulationId"`
+	Name                 string         `json:"name"`      // of the simulation, and what its files' names begin with
+	StartedAt            time.Time      `json:"startedAt"` // the instant of simulated time 0
+	ConfigurationID      string         `json:"configurationId"`
+	ConfigurationVersion int64          `json:"configurationVersion"`
+	DocumentHash         string         `json:"documentHash"` // sha256: and hex, of Document
+	Document             string         `json:"document"`     // the configuration's canonical text
+	DurationNs           int64          `json:"durationNs"`   // bound on simulated time
+	Seed                 uint64         `json:"seed"`         // that of the document
+	Traceset             *Traceset      `json:"traceset,omitempty"`
+	MappingFile          *MappingFile   `json:"mappingFile,omitempty"`
+	Checkpointing        *Checkpointing `json:"checkpointing,omitempty"`
+}
+
+// Traceset is the workload of an order, its files as they were uploaded.
+type Traceset struct {
+	ID          string `json:"id"`
+	LibraryHash string `json:"libraryHash"`
+	Format      string `json:"format"`
+	Layout      string `json:"layout"`    // cas, or prefix when the files are archives
+	RankCount   int64  `json:"rankCount"` // 0 when the files tell
+	Files       []File `json:"files"`
+}
+
+// MappingFile is the mapping file of an order. Its File is called MappingName.
+type MappingFile struct {
+	ID    string `json:"id"`
+	Title string `json:"title"` // what its owner calls it
+	File
+}
+
+// Checkpointing asks for checkpoints.
+type Checkpointing struct {
+	IntervalNs int64 `json:"intervalNs"` // of wall-clock time
+}
+
+// File is an input of a run.
+type File struct {
+	Name string `json:"name"`
+	Role string `json:"role,omitempty"` // of a traceset's file: primary or supporting
+	Hash string `json:"hash"`           // sha256: and hex
+	Size int64  `json:"size"`           // bytes
+	URL  string `json:"url,omitempty"`  // where an engine on another machine gets it
+	Key  string `json:"-"`              // where the caller's store has it
+}
+
+// MappingName is what a mapping file is called inside a simulation (document 2).
+const MappingName = "chakra-mapping.txt"
+
+// Formats, layouts and roles that are told apart here.
+const (
+	formatSimple = "simple_v1" // of simple submissions
+	layoutFolder = "prefix"
+	primary      = "primary"
+	groupsFile   = "comm_groups.json" // names the process groups
+)
+
+// Files is where the files of an order are. A file that is not there is
+// fault.NotFound.
+type Files interface {
+	// Open opens a file.
+	Open(ctx context.Context, f File) (io.ReadCloser, error)
+	// Unpacked lists the files of a traceset whose layout is prefix: what its
+	// archives hold, beside what is none. Open takes them.
+	Unpacked(ctx context.Context, t *Traceset) ([]File, error)
+}
+
+// Hash is the hash of a text or file as orders have it.
+func Hash[T string | []byte](content T) string {
+	sum := sha256.Sum256([]byte(content))
+	return sumText(sum[:])
+}
+
+func sumText(sum []byte) string { return "sha256:" + hex.EncodeToString(sum) }
+
+// unfit is a fault of inputs that can never run; its text is the reason.
+func unfit(format string, args ...any) error {
+	return fault.New(fault.Unprocessable, "%s", fmt.Errorf(format, args...).Error())
+}

@@ -1,0 +1,147 @@
+package execution
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"netsim/simulator/chakra"
+	"netsim/simulator/design"
+	"netsim/simulator/engine"
+	"netsim/simulator/program"
+	"netsim/simulator/replay"
+)
+
+// replayed is the workload of a traceset of Chakra traces.
+type replayed struct {
+	settings design.Replay
+	scales   []float64        // on the computation times of each rank
+	program  *program.Program // nil until the traces are read
+	warnings replay.Warnings
+}
+
+// unknown is Inputs.Transfers of traces that are not read yet.
+const unknown = -1
+
+// replay prepares the replay of Chakra traces, which Read reads.
+func (in *Inputs) replay(a *design.Application) error {
+	settings, err := a.Replay()
+	if err != nil {
+		return unfit("application %s: %w", a.Name, err)
+	}
+	in.replayed = &replayed{settings: settings}
+	in.Ranks, in.Transfers = int(in.Order.Traceset.RankCount), unknown
+	if in.Ranks < 1 {
+		return unfit("traceset %s has no rank", in.Order.Traceset.ID)
+	}
+	return nil
+}
+
+// Traces reports whether there are traces to read, and with them that their
+// number of transfers is unknown until then.
+func (in *Inputs) Traces() bool { return in.replayed != nil }
+
+// Read reads the traces of the ranks, one after the other, if there are any.
+func (in *Inputs) Read(ctx context.Context) error {
+	r, t := in.replayed, in.Order.Traceset
+	if r == nil {
+		return nil
+	}
+	files, groups, err := in.rankFiles(ctx)
+	if err != nil {
+		return err
+	}
+	b := replay.New(in.Ranks, replay.Options{
+		Groups: groups, Algorithms: r.settings.Algorithms, Serialize: r.settings.Serialize, Callers: r.settings.Callers,
+		Abort: r.settings.Abort, Times: r.scales,
+		Sizes: max(r.settings.Sizes, math.SmallestNonzeroFloat64), // 0 makes every size the least, not the default
+	})
+	if len(files) != in.Ranks {
+		return unfit("traceset %s has %d rank files, and %d ranks", t.ID, len(files), in.Ranks)
+	}
+	for file := range opened(ctx, in.files, files) {
+		rank, err := chakra.RankOf(file.Name)
+		if err != nil || rank >= in.Ranks {
+			err = unfit("traceset %s: file %s is of no rank from 0 to %d", t.ID, file.Name, in.Ranks-1)
+		} else {
+			err = file.trace(b, rank)
+		}
+		file.close()
+		if err != nil {
+			return err
+		}
+	}
+	r.program, err = b.Program()
+	if err != nil {
+		return unfit("traceset %s: %w", t.ID, err)
+	}
+	r.warnings = b.Warnings()
+	in.Transfers, _ = r.program.Transfers()
+	return nil
+}
+
+// rankFiles lists the files of the ranks and reads the process groups, nil when
+// the traceset defines none.
+func (in *Inputs) rankFiles(ctx context.Context) (ranks []File, groups chakra.Groups, err error) {
+	files := in.Order.Traceset.Files
+	if in.Order.Traceset.Layout == layoutFolder {
+		if files, err = in.files.Unpacked(ctx, in.Order.Traceset); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, f := range files {
+		switch {
+		case f.Name == groupsFile:
+			if groups, err = in.processGroups(ctx, f); err != nil {
+				return nil, nil, err
+			}
+		case f.Role == primary:
+			ranks = append(ranks, f)
+		}
+	}
+	return ranks, groups, nil
+}
+
+func (in *Inputs) processGroups(ctx context.Context, f File) (chakra.Groups, error) {
+	body, err := in.files.Open(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	stored := newSummed(body)
+	groups, err := chakra.ReadGroups(stored)
+	switch {
+	case stored.err != nil:
+		return nil, fmt.Errorf("read %s: %w", f.Name, stored.err)
+	case err != nil:
+		return nil, unfit("%s: %w", f.Name, err)
+	case stored.differs(f):
+		return nil, unfit("file %s of the traceset does not match its hash", f.Name)
+	}
+	return groups, nil
+}
+
+// input is what the engine runs.
+func (in *Inputs) input() engine.Input {
+	input := engine.Input{
+		Fabric: in.Fabric, Groups: in.groups, Hosts: in.hosts, ScaleUp: in.scaleUp, Traffic: in.Traffic, Options: in.Options,
+	}
+	if r := in.replayed; r != nil {
+		input.Replay = &engine.Replay{Program: r.program, Synchronize: r.settings.Synchronize, Exclusive: r.settings.Exclusive}
+	}
+	return input
+}
+
+// listed are the scale-up groups whose ports the results list, nil for none.
+func (in *Inputs) listed() *engine.ScaleUp {
+	if !in.listScaleUp {
+		return nil
+	}
+	return in.scaleUp
+}
+
+// Nothing reports whether there is nothing to simulate. Traces must have been
+// read.
+func (in *Inputs) Nothing() bool {
+	return in.Transfers == 0 && (in.replayed == nil || in.replayed.program.Computations == 0)
+}

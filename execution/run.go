@@ -1,0 +1,202 @@
+package execution
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+
+	"netsim/simulator/engine"
+	"netsim/simulator/results"
+	"netsim/simulator/units"
+)
+
+// Builtin is what the engine of this program is called.
+const Builtin = "builtin"
+
+// maxTransfers bounds the rows of the per-transfer record, about 1 GB; what is
+// left out is counted in summary.json.
+const maxTransfers = 5_000_000
+
+// LogName is that of the result file with the run's log.
+const LogName = "run.log"
+
+// Config says where a run's results go and who follows it. Its functions are
+// called by the goroutine that calls Start, Run and Close.
+type Config struct {
+	// Create opens a result file; its Close publishes it.
+	Create func(name string) (io.WriteCloser, error)
+	// Tell is called with every log entry; nil is not.
+	Tell func(Entry)
+	// Progress is called every few milliseconds; nil is not.
+	Progress func()
+
+	// MaxFlows bounds the transfers that are in flight at once, and with them
+	// the memory of a run, about 200 bytes each; 0 is the engine's default.
+	MaxFlows int
+	// UpTo has the run stopped at this simulated picosecond; 0 does not.
+	UpTo int64
+}
+
+// Run is one run of an engine on inputs.
+type Run struct {
+	in       *Inputs
+	config   Config
+	log      runLog
+	recorder *results.Recorder
+	result   *engine.Result // nil until it ended in order
+
+	mu     sync.Mutex
+	latest engine.Progress
+}
+
+// Start begins the result files. Its errors are those of Create.
+func Start(in *Inputs, c Config) (*Run, error) {
+	file, err := c.Create(LogName)
+	if err != nil {
+		return nil, err
+	}
+	o := &in.Options
+	o.MaxFlows, o.MaxReports = c.MaxFlows, results.MaxReports(in.Fabric)
+	o.ProgressEvents = 4096 // a few milliseconds: how soon a stop is noticed
+	if c.UpTo > 0 {
+		o.Limit = min(o.Limit, c.UpTo)
+	}
+	r := &Run{in: in, config: c, log: runLog{file: file, tell: c.Tell}}
+	r.log.add(0, Info, Engine, "engine %s %s starts with seed %d, limit %s",
+		Builtin, engine.Version, o.Seed, units.FormatDuration(o.Limit))
+	r.recorder, err = results.New(results.Config{
+		Simulation: in.Order.Name, Start: in.Order.StartedAt.UTC(), Fabric: in.Fabric, Create: c.Create,
+		MaxTransfers: maxTransfers, ScaleUp: in.listed(),
+	})
+	return r, err
+}
+
+// Panic is what a run ends with when the engine panicked. Its text is safe to
+// show.
+type Panic struct {
+	Value any
+	Stack string
+}
+
+// Error implements error.
+func (*Panic) Error() string { return "the engine stopped unexpectedly" }
+
+// Run lets the engine run until it is through or ctx ends it, which is no
+// error: the result says that it was stopped. An error is the reason why the
+// run cannot go on; then there is no result.
+func (r *Run) Run(ctx context.Context) (result *engine.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, &Panic{p, string(debug.Stack())}
+		}
+	}()
+	r.result, err = engine.Run(ctx, r.in.input(), r.observer())
+	return r.result, err
+}
+
+// observer writes the result files and the log, and keeps the progress for
+// whoever watches.
+func (r *Run) observer() engine.Observer {
+	o := r.recorder.Observer()
+	collective, rank := o.Collective, o.Rank
+	o.Collective = func(c *engine.Collective) error {
+		if c.Finished {
+			r.log.add(c.End, Debug, Engine, "collective %d of group %s, %s %s of %s, took %s; ideal %s",
+				c.ID, cmp.Or(c.GroupName, strconv.Itoa(int(c.Group))), c.OperationType, c.Algorithm, units.FormatSize(c.DataSize),
+				units.FormatDuration(c.End-c.Start), units.FormatDuration(c.Ideal))
+		}
+		return collective(c)
+	}
+	o.Rank = func(k *engine.Rank) error {
+		if k.Finished {
+			r.log.add(k.Time, Debug, Rank, "rank %d finished, %d sends, %d receives", k.Rank, k.Sends, k.Receives)
+		}
+		return rank(k)
+	}
+	o.Progress = func(p *engine.Progress) error {
+		r.mu.Lock()
+		r.latest = *p
+		r.mu.Unlock()
+		if r.config.Progress != nil {
+			r.config.Progress()
+		}
+		return nil
+	}
+	return o
+}
+
+// Progress is how far the run is. Any goroutine may ask.
+func (r *Run) Progress() engine.Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.latest
+}
+
+// Close ends the log with how the run ended, and every result file. A reason
+// says that the run failed. It returns the end, as the receipt has it.
+func (r *Run) Close(reason string) (End, error) {
+	p := r.Progress()
+	if r.result != nil {
+		p = r.result.Progress
+	}
+	if reason == "" {
+		r.note()
+	} else {
+		r.log.add(p.Time, Error, Engine, "%s", reason)
+	}
+	if err := r.recorder.Close(r.result); err != nil {
+		return End{}, fmt.Errorf("close the results: %w", err)
+	}
+	if err := r.writeMapping(); err != nil {
+		return End{}, fmt.Errorf("write %s: %w", MappingName, err)
+	}
+	if err := r.log.close(); err != nil {
+		return End{}, fmt.Errorf("close the log: %w", err)
+	}
+	return r.end(p, reason), nil
+}
+
+// writeMapping keeps the mapping file among the results, as it was: its owner
+// may delete it.
+func (r *Run) writeMapping() error {
+	if r.in.mapped == nil {
+		return nil
+	}
+	w, err := r.config.Create(MappingName)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(r.in.mapped); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// note logs how the run ended.
+func (r *Run) note() {
+	how := [...]string{"every rank finished", "simulated time reached its limit", "the run was stopped"}[r.result.End]
+	if r.config.UpTo > 0 {
+		how = "the run was stopped" // repeated as far as it had been recorded
+	}
+	r.log.add(r.result.Time, Info, Engine, "%s: %d events, %s delivered, %s",
+		how, r.result.Events, units.FormatSize(r.result.Bytes), units.FormatRate(r.result.Throughput()))
+	if n := len(r.result.Unfinished); n > 0 {
+		r.log.add(r.result.Time, Warn, Engine, "%d of %d ranks have not finished, the first is rank %d",
+			n, r.result.RanksTotal, r.result.Unfinished[0])
+	}
+}
+
+// Failure completes the reason for which a run failed: it names the last
+// finished collective (completions.md 5.1).
+func (r *Run) Failure(reason string) string {
+	const phrase = "the last finished collective is "
+	if strings.Contains(reason, phrase) {
+		return reason
+	}
+	return reason + "; " + phrase + cmp.Or(r.Progress().LastCollective, "none")
+}
