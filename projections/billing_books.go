@@ -79,14 +79,12 @@ func MeteredBetween(ctx context.Context, db Reader, from, to time.Time) ([]Meter
 }
 
 // ItemsBetween returns the ids, in order, of items that are active at some time
-// between two instants; unless date is "", only of those that have no cost on
-// that day, YYYY-MM-DD.
-func ItemsBetween(ctx context.Context, db Reader, m Metered, from, to time.Time, date string) ([]int64, error) {
+// between two instants.
+func ItemsBetween(ctx context.Context, db Reader, m Metered, from, to time.Time) ([]int64, error) {
 	rows, err := db.Query(ctx, `
-		SELECT id FROM billing_items i
+		SELECT id FROM billing_items
 		WHERE account_id = $1 AND rate_name = $2 AND started_at < $4 AND coalesce(ended_at, 'infinity') >= $3
-		AND ($5 = '' OR NOT EXISTS (SELECT FROM daily_costs d WHERE d.item_id = i.id AND d.date = $5 AND d.correction_of = 0))
-		ORDER BY id`, m.AccountID, m.RateName, from, to, date)
+		ORDER BY id`, m.AccountID, m.RateName, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("find items: %w", err)
 	}
@@ -95,6 +93,17 @@ func ItemsBetween(ctx context.Context, db Reader, m Metered, from, to time.Time,
 		return nil, fmt.Errorf("find items: %w", err)
 	}
 	return ids, nil
+}
+
+// UsageCausedBy returns the billing events that a fact, by its id, caused.
+func UsageCausedBy(ctx context.Context, db Reader, fact string) ([]BillingEvent, error) {
+	t := &NewUsage().events
+	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM billing_events WHERE cause_id = $1 ORDER BY id`, t.list("")), fact)
+	found, err := collect(rows, err, t.pointers)
+	if err != nil {
+		return nil, fmt.Errorf("read the usage that a fact caused: %w", err)
+	}
+	return found, nil
 }
 
 // UsageBetween returns the billing events, in the order of the log, of items

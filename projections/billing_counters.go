@@ -3,6 +3,7 @@ package projections
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -47,6 +48,33 @@ func RaiseCounters(ctx context.Context, db Reader) error {
 		if err != nil {
 			return fmt.Errorf("raise %s: %w", counter, err)
 		}
+	}
+	return nil
+}
+
+// AccruedThrough returns the last day whose costs a night has booked, the zero
+// time when none is known. It stands outside the read model, like the counters;
+// without it nights are repeated, which changes nothing.
+func AccruedThrough(ctx context.Context, db Reader) (day time.Time, err error) {
+	var through *time.Time
+	if err := db.QueryRow(ctx, `SELECT max(through) FROM accrual`).Scan(&through); err != nil {
+		return day, fmt.Errorf("find the last night: %w", err)
+	}
+	if through != nil {
+		day = through.UTC()
+	}
+	return day, nil
+}
+
+// NoteAccrued writes down that the costs of the day, and of all before it, are
+// booked.
+func NoteAccrued(ctx context.Context, db Reader, day time.Time) error {
+	var through time.Time
+	err := db.QueryRow(ctx, `
+		INSERT INTO accrual AS a (through) VALUES ($1)
+		ON CONFLICT (one) DO UPDATE SET through = greatest(a.through, excluded.through) RETURNING through`, day).Scan(&through)
+	if err != nil {
+		return fmt.Errorf("note the night of %s: %w", day.Format(time.DateOnly), err)
 	}
 	return nil
 }

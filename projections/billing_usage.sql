@@ -65,3 +65,4 @@ CREATE INDEX billing_events_occurred ON billing_events (occurred_at, id);
 CREATE INDEX billing_events_workspace ON billing_events (workspace_id, occurred_at, id);
 CREATE INDEX billing_events_user ON billing_events (user_id, occurred_at, id);
 CREATE INDEX billing_events_item ON billing_events (item_id, sequence);
+CREATE INDEX billing_events_cause ON billing_events (cause_id);

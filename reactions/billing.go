@@ -41,6 +41,9 @@ const (
 // React does what the table of completions 7.2 says.
 func (b *Billing) React(ctx context.Context, f events.Fact) error {
 	err := b.react(ctx, f)
+	if err == nil {
+		err = b.bookLate(ctx, f)
+	}
 	if err != nil {
 		return fmt.Errorf("bill %s of %s: %w", f.Type, f.Stream, err)
 	}

@@ -10,9 +10,13 @@ import (
 )
 
 // entry is a cost to be booked; its id is still to be taken.
+//
+// Its command id names the place that it takes: the first of its row, or the
+// next behind the row's newest version and its corrections. Whoever books into
+// the same place, be it another version or a correction, finds it taken.
 type entry struct {
 	cost      events.DailyCostRated
-	commandID string // says what the entry is: booking it twice is booking it once
+	commandID string
 }
 
 // place is what one row of a day is about.
@@ -35,7 +39,7 @@ func reconcile(day, now time.Time, rated []events.DailyCostRated, booked []proje
 		b, found := before[at]
 		delete(before, at)
 		if !found {
-			entries = append(entries, version(r, 1))
+			entries = append(entries, first(r))
 			continue
 		}
 		e, err := amend(day, now, r, b)
@@ -61,9 +65,12 @@ func reconcile(day, now time.Time, rated []events.DailyCostRated, booked []proje
 	return entries, nil
 }
 
-// amend returns what makes a booked row agree with what it was rated at now.
+// amend returns what makes a booked row agree with what it was rated at now. A
+// row that has been corrected is corrected again: its month is closed, whatever
+// this process's clock says.
 func amend(day, now time.Time, rated events.DailyCostRated, b projections.BookedCost) ([]entry, error) {
-	if !now.Before(monthCloses(day)) {
+	next := derivedCommand("amend", fmt.Sprint(b.DailyCostID), fmt.Sprint(b.Corrections+1))
+	if b.Corrections > 0 || !now.Before(monthCloses(day)) {
 		stands, err := rating.Add(b.Cost, b.Corrected)
 		if err != nil {
 			return nil, fmt.Errorf("daily cost %d: %w", b.DailyCostID, err)
@@ -73,19 +80,20 @@ func amend(day, now time.Time, rated events.DailyCostRated, b projections.Booked
 			return nil, err
 		}
 		rated.Cost, rated.Date, rated.Version = difference, now.Format(time.DateOnly), 1
-		rated.Supersedes, rated.CorrectionOf = 0, b.DailyCostID
-		return []entry{{rated, derivedCommand("correction", fmt.Sprint(b.DailyCostID), fmt.Sprint(b.Corrections+1))}}, nil
+		rated.PreviousCost, rated.Supersedes, rated.CorrectionOf = "", 0, b.DailyCostID
+		return []entry{{rated, next}}, nil
 	}
 	if rating.Equal(rated.Cost, b.Cost) && rating.Equal(rated.UnitDays, b.UnitDays) && rated.Quantity == b.Quantity {
 		return nil, nil
 	}
-	rated.Supersedes = b.DailyCostID
-	return []entry{version(rated, b.Version+1)}, nil
+	rated.Version, rated.Supersedes, rated.PreviousCost = b.Version+1, b.DailyCostID, b.Cost
+	return []entry{{rated, next}}, nil
 }
 
-func version(r events.DailyCostRated, n int64) entry {
-	r.Version = n
-	return entry{r, derivedCommand("cost", fmt.Sprint(r.BillingItemID), r.Date, fmt.Sprint(r.RateID), fmt.Sprint(n))}
+// first makes the entry of a row that is not booked yet.
+func first(r events.DailyCostRated) entry {
+	r.Version = 1
+	return entry{r, derivedCommand("cost", fmt.Sprint(r.BillingItemID), r.Date, fmt.Sprint(r.RateID), "1")}
 }
 
 // monthCloses is when the books of the day's month close: the 3rd of the next,

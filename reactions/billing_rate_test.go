@@ -101,7 +101,7 @@ func TestALateRate(t *testing.T) {
 		"granted 100000 CREDIT",
 		"cluster start of nightly: 0 to 1, 1 in all",
 		"cost of nightly on 2026-04-30: 240 CREDIT",
-		"cost of nightly on 2026-04-30: 264 CREDIT, version 2",
+		"cost of nightly on 2026-04-30: 264 CREDIT, version 2, before 240",
 		"cost of nightly on 2026-05-03: 24 CREDIT, a correction",
 		"cost of nightly on 2026-05-04: -12 CREDIT, a correction",
 	}

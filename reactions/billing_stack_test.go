@@ -228,7 +228,7 @@ func (b *books) recorded(account string) []string {
 		case events.DailyCostRated:
 			text := fmt.Sprintf("cost of %s on %s: %s %s", d.ItemName, d.Date, d.Cost, d.Currency)
 			if d.Version > 1 {
-				text += fmt.Sprintf(", version %d", d.Version)
+				text += fmt.Sprintf(", version %d, before %s", d.Version, d.PreviousCost)
 			}
 			if d.CorrectionOf != 0 {
 				text += ", a correction"

@@ -1,0 +1,119 @@
+package reactions_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/events"
+)
+
+// stored opens two storage items at the beginning of 28 April, of one unit each:
+// a mapping file and the results of a simulation.
+func stored(t *testing.T) *books {
+	t.Helper()
+	b := newBooks(t)
+	b.at("2026-04-28 00:00:00").tell(sim, "ada", requested())
+	b.react(b.tell("mapfile_00000000000000000000000001", "ada", events.MappingFileCreated{
+		AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "mapping.txt", SizeBytes: 1,
+	}))
+	b.react(b.tell(sim, "system", events.SimulationResultsPublished{Manifest: "1", Bytes: 1}))
+	return b
+}
+
+// nights books the days up to one before the clock's, twice.
+func (b *books) nights(date string) {
+	b.t.Helper()
+	for range 2 {
+		if err := b.billing.AccrueDay(b.t.Context(), day(date+" 00:00:00")); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// priced sets the price of storage.
+func (b *books) priced(rates ...events.RateSet) {
+	b.t.Helper()
+	for _, r := range rates {
+		r.RateName, r.Currency, r.Period, r.StartDate = "storage", "CREDIT", "day", "2020-01-01"
+		b.tell("platform_netsim", "system", r)
+	}
+}
+
+// TestALateUpdate: what happened on a day that is rated is booked again, of the
+// item alone where the price looks at it alone.
+func TestALateUpdate(t *testing.T) {
+	t.Parallel()
+	b := stored(t)
+	b.priced(events.RateSet{RateID: 2, RateType: "unit", Amount: "1"})
+	late := b.at("2026-04-28 12:00:00").tell(sim, "system", events.SimulationResultsPublished{Manifest: "2", Bytes: 3_000_000_000})
+	b.at("2026-04-30 00:01:00").nights("2026-04-29")
+	b.at("2026-04-30 09:00:00").react(late)
+	b.react(late)
+	b.at("2026-05-01 00:01:00").nights("2026-04-30")
+	want := []string{
+		"granted 100000 CREDIT",
+		"storage start of mapping.txt: 0 to 1, 1 in all",
+		"storage start of nightly: 0 to 1, 2 in all",
+		"cost of mapping.txt on 2026-04-28: 1 CREDIT",
+		"cost of nightly on 2026-04-28: 1 CREDIT",
+		"cost of mapping.txt on 2026-04-29: 1 CREDIT",
+		"cost of nightly on 2026-04-29: 1 CREDIT",
+		"storage update of nightly: 1 to 3, 4 in all",
+		"cost of nightly on 2026-04-28: 2 CREDIT, version 2, before 1",
+		"cost of nightly on 2026-04-29: 3 CREDIT, version 2, before 1",
+		"cost of mapping.txt on 2026-04-30: 1 CREDIT",
+		"cost of nightly on 2026-04-30: 3 CREDIT",
+	}
+	if diff := cmp.Diff(inRuns(want), inRuns(b.recorded(account))); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
+
+// TestALateStopTouchesAll: with tiers, one item's late end changes what the
+// others cost, and, once the month is closed, corrects them.
+func TestALateStopTouchesAll(t *testing.T) {
+	t.Parallel()
+	b := stored(t)
+	b.priced(
+		events.RateSet{RateID: 2, RateType: "volume", Amount: "4", TierEnd: 2},
+		events.RateSet{RateID: 4, RateType: "volume", Amount: "1", TierStart: 2})
+	stop := b.at("2026-04-29 00:00:00").tell("mapfile_00000000000000000000000001", "ada", events.MappingFileDeleted{Reason: "request"})
+	b.at("2026-04-30 00:01:00").nights("2026-04-29")
+	b.at("2026-05-03 08:00:00").react(stop)
+	want := []string{
+		"granted 100000 CREDIT",
+		"storage start of mapping.txt: 0 to 1, 1 in all",
+		"storage start of nightly: 0 to 1, 2 in all",
+		"cost of mapping.txt on 2026-04-28: 1 CREDIT",
+		"cost of nightly on 2026-04-28: 1 CREDIT",
+		"cost of mapping.txt on 2026-04-29: 1 CREDIT",
+		"cost of nightly on 2026-04-29: 1 CREDIT",
+		"storage stop of mapping.txt: 1 to 0, 1 in all",
+		"cost of mapping.txt on 2026-05-03: -1 CREDIT, a correction",
+		"cost of nightly on 2026-04-29: 4 CREDIT", // of the other tier, which had no row
+		"cost of nightly on 2026-05-03: -1 CREDIT, a correction",
+		"cost of nightly on 2026-04-30: 4 CREDIT",
+		"cost of nightly on 2026-05-01: 4 CREDIT",
+		"cost of nightly on 2026-05-02: 4 CREDIT",
+	}
+	if diff := cmp.Diff(inRuns(want), inRuns(b.recorded(account))); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
+
+// inRuns sorts the costs that follow each other: those of one night are booked
+// together, in no order.
+func inRuns(lines []string) []string {
+	begin := 0
+	for i := range len(lines) + 1 {
+		if i < len(lines) && strings.HasPrefix(lines[i], "cost of") {
+			continue
+		}
+		slices.Sort(lines[begin:i])
+		begin = i + 1
+	}
+	return lines
+}
