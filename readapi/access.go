@@ -57,6 +57,22 @@ func admit(caller auth.Caller, what, id, account, workspace string) error {
 	return member(caller, workspace)
 }
 
+// admitLive is admit for the caller and what goes with its workspace.
+func (a *API) admitLive(ctx context.Context, what, id, account, workspace string) error {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return err
+	}
+	live, err := projections.WorkspaceIsLive(ctx, a.DB, workspace)
+	if err != nil {
+		return err
+	}
+	if !live {
+		return missing(what, id)
+	}
+	return admit(caller, what, id, account, workspace)
+}
+
 func member(caller auth.Caller, workspace string) error {
 	if !caller.MemberOf(workspace) {
 		return fault.New(fault.Forbidden, "you are not a member of workspace %s", workspace)

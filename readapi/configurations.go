@@ -159,24 +159,16 @@ func (a *API) Configuration(ctx context.Context, id string) (api.Configuration, 
 // configuration reads a configuration that the caller may see. Templates are
 // everyone's.
 func (a *API) configuration(ctx context.Context, id string) (projections.Configuration, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return projections.Configuration{}, err
-	}
 	c, err := a.Rows.Configuration(ctx, id)
-	if err != nil {
-		return c, err
-	}
-	live, err := projections.WorkspaceIsLive(ctx, a.DB, c.WorkspaceID)
 	switch {
 	case err != nil:
 		return c, err
-	case c.Deleted || !live:
+	case c.Deleted:
 		return c, missing("configuration", id)
 	case c.WorkspaceID == events.TemplateWorkspace:
 		return c, nil
 	}
-	return c, admit(caller, "configuration", id, c.AccountID, c.WorkspaceID)
+	return c, a.admitLive(ctx, "configuration", id, c.AccountID, c.WorkspaceID)
 }
 
 func (a *API) configurationView(ctx context.Context, c *projections.Configuration) (api.Configuration, error) {

@@ -136,22 +136,11 @@ func (a *API) mappingFile(ctx context.Context, id string) (projections.MappingFi
 }
 
 func (a *API) admittedMappingFile(ctx context.Context, id string) (projections.MappingFile, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return projections.MappingFile{}, err
-	}
 	m, err := projections.FindMappingFile(ctx, a.DB, id)
 	if err != nil {
 		return m, err
 	}
-	live, err := projections.WorkspaceIsLive(ctx, a.DB, m.WorkspaceID)
-	if err != nil {
-		return m, err
-	}
-	if !live {
-		return m, missing("mapping file", id)
-	}
-	return m, admit(caller, "mapping file", id, m.AccountID, m.WorkspaceID)
+	return m, a.admitLive(ctx, "mapping file", id, m.AccountID, m.WorkspaceID)
 }
 
 func mappingFileView(m *projections.MappingFile) api.MappingFile {

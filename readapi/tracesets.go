@@ -10,7 +10,6 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/infra/auth"
 	"netsim/projections"
 	"netsim/simulator/validation"
 	"netsim/traces"
@@ -149,33 +148,17 @@ func (a *API) stored(ctx context.Context, id string) (projections.Traceset, erro
 		}
 		return t, nil
 	}
-	return t, a.admitOwn(ctx, caller, id, t.AccountID, t.WorkspaceID)
+	return t, a.admitLive(ctx, "traceset", id, t.AccountID, t.WorkspaceID)
 }
 
 // upload reads the upload by which a traceset comes, in a workspace that the
 // caller may work in.
 func (a *API) upload(ctx context.Context, traceset string) (projections.Upload, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return projections.Upload{}, err
-	}
 	u, err := projections.FindTracesetUpload(ctx, a.DB, traceset)
 	if err != nil {
 		return u, err
 	}
-	return u, a.admitOwn(ctx, caller, traceset, u.AccountID, u.WorkspaceID)
-}
-
-// admitOwn admits to what a workspace has for itself, and which goes with it.
-func (a *API) admitOwn(ctx context.Context, caller auth.Caller, id, account, workspace string) error {
-	live, err := projections.WorkspaceIsLive(ctx, a.DB, workspace)
-	if err != nil {
-		return err
-	}
-	if !live {
-		return missing("traceset", id)
-	}
-	return admit(caller, "traceset", id, account, workspace)
+	return u, a.admitLive(ctx, "traceset", traceset, u.AccountID, u.WorkspaceID)
 }
 
 // Traceset returns what validation needs of a traceset. One that never was is

@@ -11,22 +11,11 @@ import (
 // AdmitUpload checks that an upload session is there for the caller and of the
 // kind. It returns its workspace.
 func (a *API) AdmitUpload(ctx context.Context, id, kind string) (workspace string, err error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return "", err
-	}
 	u, err := projections.FindUpload(ctx, a.DB, id)
 	if err != nil {
 		return "", err
 	}
-	live, err := projections.WorkspaceIsLive(ctx, a.DB, u.WorkspaceID)
-	if err != nil {
-		return "", err
-	}
-	if !live {
-		return "", missing("upload", id)
-	}
-	if err := admit(caller, "upload", id, u.AccountID, u.WorkspaceID); err != nil {
+	if err := a.admitLive(ctx, "upload", id, u.AccountID, u.WorkspaceID); err != nil {
 		return "", err
 	}
 	if u.Kind != kind {
