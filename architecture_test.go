@@ -27,6 +27,7 @@ func directions() map[string]set {
 		"fault":          {},
 		"simulator/":     {"simulator/"},
 		"rating":         {"events"},
+		"audit":          {"events", "rating"},
 		"commands":       {"events", "fault", "rating", "simulator/"},
 		"api/submission": {"api", "fault", "simulator/"}, // what a simple submission asks for
 		"api/report":     {"api", "simulator/"},          // what validation finds

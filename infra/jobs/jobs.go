@@ -35,6 +35,9 @@ type Config struct {
 	Extract func(ctx context.Context, traceset string) error
 	// Accrue rates the costs of a day that has ended, YYYY-MM-DD.
 	Accrue func(ctx context.Context, day string) error
+	// Checkpoint signs and publishes what the log holds, under the name of a day
+	// that has ended, YYYY-MM-DD; nil publishes nothing.
+	Checkpoint func(ctx context.Context, day string) error
 	// ClearUpload removes what is staged of an upload that has ended.
 	ClearUpload func(ctx context.Context, upload string) error
 	// ExpireUploads ends the uploads that have expired.
@@ -163,6 +166,9 @@ func (j *Jobs) settings() *river.Config {
 	river.AddWorker(c.Workers, &worker[AccrueDay]{jobs: j, work: func(ctx context.Context, a AccrueDay) error {
 		return j.config.Accrue(ctx, a.Date)
 	}})
+	river.AddWorker(c.Workers, &worker[PublishCheckpoint]{jobs: j, work: func(ctx context.Context, a PublishCheckpoint) error {
+		return j.config.Checkpoint(ctx, a.Date)
+	}})
 	river.AddWorker(c.Workers, &worker[ClearUpload]{jobs: j, work: func(ctx context.Context, a ClearUpload) error {
 		return j.config.ClearUpload(ctx, a.UploadID)
 	}})
@@ -189,6 +195,11 @@ func (j *Jobs) settings() *river.Config {
 		river.NewPeriodicJob(river.PeriodicInterval(time.Hour), func() (river.JobArgs, *river.InsertOpts) {
 			return SweepTracesets{}, nil
 		}, atStart),
+	}
+	if j.config.Checkpoint != nil {
+		c.PeriodicJobs = append(c.PeriodicJobs, river.NewPeriodicJob(daily{}, func() (river.JobArgs, *river.InsertOpts) {
+			return PublishCheckpoint{Date: yesterday(j.config.Now())}, nil
+		}, atStart))
 	}
 	return c
 }

@@ -53,6 +53,11 @@ type AccrueDay struct {
 	Date string `json:"date"`
 }
 
+// PublishCheckpoint signs and publishes what the log holds after a day.
+type PublishCheckpoint struct {
+	Date string `json:"date"`
+}
+
 // Kind implements river.JobArgs.
 func (RunSimulation) Kind() string { return "run_simulation" }
 
@@ -76,6 +81,12 @@ func (ExtractTraceset) Kind() string { return "extract_traceset" }
 
 // Kind implements river.JobArgs.
 func (AccrueDay) Kind() string { return "accrue_day" }
+
+// Kind implements river.JobArgs.
+func (PublishCheckpoint) Kind() string { return "publish_checkpoint" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (PublishCheckpoint) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (RunSimulation) InsertOpts() river.InsertOpts { return once(river.QueueDefault) }

@@ -58,7 +58,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	})
 	settings := jobs.Config{
 		URL: s.config.Postgres, Log: s.log, Now: time.Now,
-		Run: d.runner.Run, Purge: d.runner.Purge, Accrue: d.accrue, Unfinished: d.runner.Unfinished,
+		Run: d.runner.Run, Purge: d.runner.Purge, Accrue: s.accrual(d.billing), Checkpoint: s.checkpointDay, Unfinished: d.runner.Unfinished,
 		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire, SweepTracesets: d.life.Sweep, ReleaseHolds: d.billing.ReleaseHolds,
 		Extract: extractor.Extract, Processing: extractor.Processing,
 	}
@@ -77,12 +77,19 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	return d, nil
 }
 
-func (d *domain) accrue(ctx context.Context, day string) error {
-	date, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		return fmt.Errorf("accrue %q: %w", day, err)
+// accrual books the costs of a day. What the log has by then is told first, so
+// that a night sees every billing event that was written before it.
+func (s *core) accrual(billing *reactions.Billing) func(ctx context.Context, day string) error {
+	return func(ctx context.Context, day string) error {
+		date, err := time.Parse(time.DateOnly, day)
+		if err != nil {
+			return fmt.Errorf("accrue %q: %w", day, err)
+		}
+		if err := s.catchUp(ctx); err != nil {
+			return err
+		}
+		return billing.AccrueDay(ctx, date)
 	}
-	return d.billing.AccrueDay(ctx, date)
 }
 
 // runBackground runs the reactor and the workers, where this process has them.

@@ -46,6 +46,7 @@ type Config struct {
 	Account  string `env:"NETSIM_ACCOUNT" envDefault:"acct_0000000000e008000000000001"` // the deployment's own
 	Prices   string `env:"NETSIM_PRICES"`                                               // path of a price list; default the embedded one
 	Console  string `env:"NETSIM_CONSOLE_URL"`
+	AuditKey string `env:"NETSIM_AUDIT_KEY"` // path of the key that signs checkpoints; none are published without
 
 	BillingEndpoints bool `env:"NETSIM_ENABLE_BILLING_ENDPOINTS" envDefault:"true"`
 	TraceRoutes      bool `env:"NETSIM_ENABLE_TRACE_ROUTES" envDefault:"true"`

@@ -1,0 +1,161 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"netsim/events"
+)
+
+// Checkpoint says what the log held when the read model had judged it so far.
+// Its text is signed; the text is the truth, the struct is for reading it.
+type Checkpoint struct {
+	Name     string    // the day that was over, YYYY-MM-DD, or what an operator called it
+	Time     time.Time // when it was made, UTC, milliseconds
+	Cluster  string    // of the log
+	Previous string    // SHA-256 of the signed note before, hex; "" for the first
+	Chains   int64     // of billing
+	Root     tlog.Hash // of the tree over them
+	Parts    []Part
+}
+
+// Part is what a checkpoint says of a partition.
+type Part struct {
+	Family    events.Family
+	TopicID   string
+	Partition int32
+	Next      int64 // the first offset not counted
+	Facts     int64
+	Rejected  int64
+	Digest    events.Digest
+}
+
+const (
+	checkpointTitle = "netsim checkpoint v1"
+	noPrevious      = "none"
+)
+
+// Make returns the checkpoint over the chains of billing.
+func (c Checkpoint) over(chains []Chain) (Checkpoint, error) {
+	t, err := newTree(chains)
+	if err != nil {
+		return c, err
+	}
+	c.Chains = int64(len(chains))
+	c.Root, err = t.root()
+	return c, err
+}
+
+// Sign returns the signed note of a checkpoint over the chains of billing,
+// whatever its Chains and Root are.
+func (c Checkpoint) Sign(key *Key, chains []Chain) (string, error) {
+	c, err := c.over(chains)
+	if err != nil {
+		return "", err
+	}
+	return key.sign(c.text())
+}
+
+func (c Checkpoint) text() string {
+	var b strings.Builder
+	previous := c.Previous
+	if previous == "" {
+		previous = noPrevious
+	}
+	fmt.Fprintf(&b, "%s\nname %s\ntime %s\ncluster %s\nprevious %s\nchains %d %x\n", checkpointTitle,
+		c.Name, c.Time.UTC().Format(events.TimeLayout), c.Cluster, previous, c.Chains, c.Root[:])
+	for _, p := range c.Parts {
+		fmt.Fprintf(&b, "partition %s %s %d %d %d %d %x\n",
+			p.Family, p.TopicID, p.Partition, p.Next, p.Facts, p.Rejected, p.Digest[:])
+	}
+	return b.String()
+}
+
+// OpenCheckpoint reads a signed checkpoint. It fails when the verifier's key
+// did not sign it, and when the text is not in its one form.
+func OpenCheckpoint(signed, verifier string) (Checkpoint, error) {
+	text, err := open(signed, verifier)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	return parseCheckpoint(text)
+}
+
+var errForm = errors.New("it is not in the form of a checkpoint")
+
+func parseCheckpoint(text string) (c Checkpoint, err error) {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	words := map[string][]string{}
+	for _, line := range lines[1:] {
+		w := strings.Split(line, " ")
+		if w[0] != "partition" {
+			words[w[0]] = append(w[1:], "", "")
+			continue
+		}
+		part, err := parsePart(w[1:])
+		if err != nil {
+			return c, err
+		}
+		c.Parts = append(c.Parts, part)
+	}
+	word := func(name string, at int) string {
+		if w := words[name]; at < len(w) {
+			return w[at]
+		}
+		return ""
+	}
+	c.Name, c.Cluster = word("name", 0), word("cluster", 0)
+	if c.Previous = word("previous", 0); c.Previous == noPrevious {
+		c.Previous = ""
+	}
+	at, errTime := time.Parse(events.TimeLayout, word("time", 0))
+	count, errCount := strconv.ParseInt(word("chains", 0), 10, 64)
+	root, errRoot := parseHash(word("chains", 1))
+	c.Time, c.Chains, c.Root = at, count, tlog.Hash(root)
+	// Whatever was read in a lenient way comes out differently.
+	if errTime != nil || errCount != nil || errRoot != nil || c.text() != text {
+		return c, errForm
+	}
+	return c, nil
+}
+
+func parsePart(w []string) (p Part, err error) {
+	if len(w) != 7 {
+		return p, errForm
+	}
+	p.Family, p.TopicID = events.Family(w[0]), w[1]
+	numbers := make([]int64, 4)
+	for i := range numbers {
+		if numbers[i], err = strconv.ParseInt(w[2+i], 10, 64); err != nil {
+			return p, errForm
+		}
+	}
+	digest, err := parseHash(w[6])
+	p.Partition, p.Next, p.Facts, p.Rejected = int32(numbers[0]), numbers[1], numbers[2], numbers[3]
+	p.Digest = events.Digest(digest)
+	return p, err
+}
+
+// HashOf returns the SHA-256, in hex, by which the next checkpoint names a
+// signed note; "" for no note.
+func HashOf(signed string) string {
+	if signed == "" {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(signed)))
+}
+
+func parseHash(text string) (h events.Hash, err error) {
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != len(h) {
+		return h, fmt.Errorf("%q is no hash", text)
+	}
+	return events.Hash(raw), nil
+}

@@ -1,0 +1,100 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// Key signs checkpoints and bundles. It is an Ed25519 key in the form of
+// golang.org/x/mod/sumdb/note, one line of text.
+type Key struct {
+	note.Signer
+	Verifier string // the public half, as verifiers want it
+}
+
+// NewKey makes a key of the name and returns the text that keeps it secret.
+func NewKey(name string) (text string, err error) {
+	private, _, err := note.GenerateKey(rand.Reader, name)
+	if err != nil {
+		return "", fmt.Errorf("make a key: %w", err)
+	}
+	return private + "\n", nil
+}
+
+// ErrNoKey says that there is no file where the key should be.
+var ErrNoKey = errors.New("there is no audit key")
+
+// ReadKey reads a key from its file, which nobody but its owner should be able
+// to read.
+func ReadKey(path string) (*Key, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s", ErrNoKey, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the audit key: %w", err)
+	}
+	return ParseKey(string(text))
+}
+
+// ParseKey reads a key from its text.
+func ParseKey(text string) (*Key, error) {
+	text = strings.TrimSpace(text)
+	signer, err := note.NewSigner(text)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit key: %w", err)
+	}
+	// The last part is the algorithm, one byte, and the seed. NewSigner has
+	// checked both.
+	seed, err := base64.StdEncoding.DecodeString(text[strings.LastIndexByte(text, '+')+1:])
+	if err != nil {
+		return nil, fmt.Errorf("read the audit key: %w", err)
+	}
+	public := ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey)
+	verifier, err := note.NewEd25519VerifierKey(signer.Name(), public)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit key: %w", err)
+	}
+	return &Key{signer, verifier}, nil
+}
+
+// sign returns the text as a signed note. It must end with a line feed.
+func (k *Key) sign(text string) (string, error) {
+	signed, err := note.Sign(&note.Note{Text: text}, k)
+	if err != nil {
+		return "", fmt.Errorf("sign: %w", err)
+	}
+	return string(signed), nil
+}
+
+// open returns the text of a note that the verifier's key has signed.
+func open(signed, verifier string) (string, error) {
+	v, err := note.NewVerifier(verifier)
+	if err != nil {
+		return "", fmt.Errorf("verifier key %q: %w", verifier, err)
+	}
+	n, err := note.Open([]byte(signed), note.VerifierList(v))
+	if unverified, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {
+		return "", fmt.Errorf("it is signed by %s, not by %s", signersOf(unverified.Note), verifier)
+	}
+	if err != nil {
+		return "", fmt.Errorf("its signature by %s does not verify: %w", verifier, err)
+	}
+	return n.Text, nil
+}
+
+func signersOf(n *note.Note) string {
+	var names []string
+	for _, s := range n.UnverifiedSigs {
+		names = append(names, fmt.Sprintf("%s+%08x", s.Name, s.Hash))
+	}
+	return strings.Join(names, " and ")
+}

@@ -1,0 +1,206 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"netsim/events"
+)
+
+// Reader reads records of a partition from an offset on, as infra/journal does:
+// one batch at least, and none only when there is nothing after the wait.
+type Reader interface {
+	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
+}
+
+// Log is a log as it stands when the audit begins.
+type Log struct {
+	Reader
+	Cluster string
+	Topics  []Topic
+}
+
+// Topic is a family's topic.
+type Topic struct {
+	Family events.Family
+	Name   string
+	ID     string
+	Ends   []int64 // of its partitions: the first offset that is not looked at
+}
+
+const (
+	readBytes = 4 << 20
+	readWait  = time.Second
+)
+
+// Where names a record.
+type Where struct {
+	Topic     string
+	Partition int32
+	Offset    int64
+	Stream    string // "" where it cannot be told
+}
+
+func (w Where) String() string {
+	at := fmt.Sprintf("%s/%d offset %d", w.Topic, w.Partition, w.Offset)
+	if w.Stream != "" {
+		at += ", stream " + w.Stream
+	}
+	return at
+}
+
+// Fact is a record that the rule accepted, and where it lies.
+type Fact struct {
+	events.Frame
+	Hash       events.Hash
+	Value      []byte
+	Message    *events.Message
+	Where      Where
+	RecordedAt time.Time
+}
+
+// partition is a partition and how far it is judged.
+type partition struct {
+	topic    *Topic
+	number   int32
+	reader   Reader
+	next     int64
+	facts    int64
+	rejected int64
+	digest   events.Digest
+	heads    map[string]*events.Head
+	verdicts map[events.Verdict]int64
+	bytes    int64
+	// missing has, by stream, the first record that was written on top of
+	// something that is not there, while no later fact took its place.
+	missing map[string]orphan
+	unread  []events.Record
+}
+
+// orphan is a record whose predecessor is missing.
+type orphan struct {
+	at       Where
+	sequence int64
+	verdict  events.Verdict
+}
+
+// open returns the partitions of some families, or of all, at offset 0.
+func (l *Log) open(families ...events.Family) []*partition {
+	var all []*partition
+	for i := range l.Topics {
+		t := &l.Topics[i]
+		wanted := len(families) == 0
+		for _, f := range families {
+			wanted = wanted || f == t.Family
+		}
+		for number := range t.Ends {
+			if wanted {
+				all = append(all, &partition{
+					topic: t, number: int32(number), reader: l.Reader,
+					heads: map[string]*events.Head{}, verdicts: map[events.Verdict]int64{}, missing: map[string]orphan{},
+				})
+			}
+		}
+	}
+	return all
+}
+
+// errShort says that the log ends before an offset.
+var errShort = errors.New("the log ends before")
+
+// advance judges the records before an offset, and tells each of the facts.
+func (p *partition) advance(ctx context.Context, to int64, tell func(*Fact) error) error {
+	var f Fact
+	for p.next < to {
+		if len(p.unread) == 0 {
+			if err := p.read(ctx, to); err != nil {
+				return err
+			}
+		}
+		for len(p.unread) > 0 && p.next < to {
+			r := &p.unread[0]
+			p.unread = p.unread[1:]
+			if r.Offset != p.next {
+				return fmt.Errorf("%s/%d has no record at offset %d: the next is %d", p.topic.Name, p.number, p.next, r.Offset)
+			}
+			p.next++
+			p.bytes += int64(len(r.Value))
+			if p.judge(r, &f) != events.Accepted || tell == nil {
+				continue
+			}
+			if err := tell(&f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *partition) read(ctx context.Context, to int64) error {
+	records, _, err := p.reader.Read(ctx, p.topic.Name, p.number, p.next, readBytes, readWait)
+	if err != nil {
+		return fmt.Errorf("read %s/%d at offset %d: %w", p.topic.Name, p.number, p.next, err)
+	}
+	if len(records) == 0 {
+		return fmt.Errorf("%s/%d: %w offset %d, at %d", p.topic.Name, p.number, errShort, to, p.next)
+	}
+	p.unread = records
+	return nil
+}
+
+// judge gives a record its verdict, moves the stream's head and fills in the
+// fact.
+func (p *partition) judge(r *events.Record, f *Fact) events.Verdict {
+	frame, hash, err := events.ReadFrame(&r.Message)
+	if err != nil {
+		return p.reject(events.BadFrame)
+	}
+	head := p.heads[frame.Stream]
+	if head == nil {
+		head = &events.Head{}
+	}
+	verdict := events.Judge(*head, &frame, hash, p.number, int32(len(p.topic.Ends)))
+	if verdict != events.Accepted {
+		if verdict == events.Gap || verdict == events.Broken {
+			if _, known := p.missing[frame.Stream]; !known {
+				p.missing[frame.Stream] = orphan{p.where(r, frame.Stream), frame.Sequence, verdict}
+			}
+		}
+		return p.reject(verdict)
+	}
+	if head.Sequence == 0 {
+		p.heads[frame.Stream] = head
+	}
+	*head = events.Head{Sequence: frame.Sequence, Hash: hash}
+	if len(p.missing) > 0 {
+		if o, known := p.missing[frame.Stream]; known && frame.Sequence >= o.sequence {
+			delete(p.missing, frame.Stream)
+		}
+	}
+	p.facts++
+	p.digest = p.digest.Add(hash)
+	*f = Fact{Frame: frame, Hash: hash, Value: r.Value, Message: &r.Message, Where: p.where(r, frame.Stream), RecordedAt: r.Time}
+	return verdict
+}
+
+func (p *partition) reject(v events.Verdict) events.Verdict {
+	p.rejected++
+	p.verdicts[v]++
+	return v
+}
+
+func (p *partition) where(r *events.Record, stream string) Where {
+	return Where{p.topic.Name, p.number, r.Offset, stream}
+}
+
+// chains returns the chains of some partitions.
+func chains(parts []*partition) (all []Chain) {
+	for _, p := range parts {
+		for stream, head := range p.heads {
+			all = append(all, Chain{stream, p.number, *head})
+		}
+	}
+	return all
+}

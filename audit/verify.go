@@ -1,0 +1,237 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"netsim/events"
+)
+
+// Report is what a verification of the log found.
+type Report struct {
+	Records     int64
+	Facts       int64
+	Bytes       int64 // of values
+	Rejected    map[events.Verdict]int64
+	Streams     int
+	Checkpoints int // that were compared
+	Findings    []Finding
+	// Covered is how many facts lie before the last checkpoint: what is after
+	// it stands on the chains alone.
+	Covered int64
+}
+
+// Finding is something that is not as it must be.
+type Finding struct {
+	At   Where // of a record; of a partition's end where there is none
+	What string
+}
+
+func (f Finding) String() string { return fmt.Sprintf("%s: %s", f.At, f.What) }
+
+// Expected is where a read model says that a partition stands.
+type Expected Part
+
+// published is a checkpoint as it stands in the log.
+type published struct {
+	at   Where
+	name string
+	note string
+}
+
+// verification is one on its way.
+type verification struct {
+	log      *Log
+	verifier string
+	parts    []*partition
+	report   Report
+	expected map[*partition]Expected
+	last     map[*partition]int64 // offsets that the last good checkpoint covers
+}
+
+// Verify reads the whole log up to its ends, judges every record, and compares
+// with every checkpoint in the log, whose signatures it verifies with the
+// verifier's key; and with what a read model holds, if that is given. An error
+// is one of reading; what is wrong with the log is in the report.
+func Verify(ctx context.Context, log *Log, verifier string, readModel []Expected) (Report, error) {
+	notes, err := log.checkpoints(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	v := &verification{log: log, verifier: verifier, parts: log.open(), expected: map[*partition]Expected{}, last: map[*partition]int64{}}
+	v.report.Rejected = map[events.Verdict]int64{}
+	for _, e := range readModel {
+		if p := v.part(e.Family, e.Partition); p != nil && p.topic.ID == e.TopicID {
+			v.expected[p] = e
+			continue
+		}
+		v.find(Where{Topic: string(e.Family), Partition: e.Partition}, "the read model was made from another topic, id %s", e.TopicID)
+	}
+	previous := ""
+	for _, n := range notes {
+		if err := v.compare(ctx, n, previous); err != nil {
+			return v.report, err
+		}
+		previous = n.note
+	}
+	for _, p := range v.parts {
+		if err := v.to(ctx, p, p.topic.Ends[p.number]); err != nil {
+			return v.report, err
+		}
+	}
+	v.sum()
+	return v.report, nil
+}
+
+// checkpoints returns the checkpoints in the log, in the order of the log.
+func (l *Log) checkpoints(ctx context.Context) (notes []published, err error) {
+	for _, p := range l.open(events.Checkpoints) {
+		err := p.advance(ctx, p.topic.Ends[p.number], func(f *Fact) error {
+			data, err := events.Decode(f.Type, f.Value)
+			if d, ok := data.(events.CheckpointPublished); ok && err == nil {
+				notes = append(notes, published{f.Where, d.Name, d.Note})
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errShort) {
+			return nil, err
+		}
+	}
+	return notes, nil
+}
+
+func (v *verification) find(at Where, format string, args ...any) {
+	v.report.Findings = append(v.report.Findings, Finding{at, fmt.Sprintf(format, args...)})
+}
+
+func (v *verification) part(family events.Family, number int32) *partition {
+	i := slices.IndexFunc(v.parts, func(p *partition) bool { return p.topic.Family == family && p.number == number })
+	if i < 0 {
+		return nil
+	}
+	return v.parts[i]
+}
+
+// compare takes every partition to where a checkpoint stands and compares.
+func (v *verification) compare(ctx context.Context, n published, previous string) error {
+	c, err := OpenCheckpoint(n.note, v.verifier)
+	if err != nil {
+		v.find(n.at, "checkpoint %s: %v", n.name, err)
+		return nil
+	}
+	v.report.Checkpoints++
+	found := len(v.report.Findings)
+	if c.Name != n.name {
+		v.find(n.at, "checkpoint %s is published as %s", c.Name, n.name)
+	}
+	if c.Previous != HashOf(previous) {
+		v.find(n.at, "checkpoint %s does not follow the one before it in the log: one was removed, added or changed", c.Name)
+	}
+	if c.Cluster != v.log.Cluster {
+		v.find(n.at, "checkpoint %s is of cluster %s, this is %s", c.Name, c.Cluster, v.log.Cluster)
+	}
+	for _, want := range c.Parts {
+		if err := v.comparePart(ctx, &c, want); err != nil {
+			return err
+		}
+	}
+	var billing []*partition
+	for _, p := range v.parts {
+		if p.topic.Family == events.Billing {
+			billing = append(billing, p)
+		}
+	}
+	t, err := newTree(chains(billing))
+	if err != nil {
+		return err
+	}
+	root, err := t.root()
+	if err != nil {
+		return err
+	}
+	if root != c.Root || int64(len(t.chains)) != c.Chains {
+		v.find(n.at, "checkpoint %s has %d billing chains with root %x, the log has %d with root %x",
+			c.Name, c.Chains, c.Root[:], len(t.chains), root[:])
+	}
+	if len(v.report.Findings) > found {
+		return nil
+	}
+	v.report.Covered = 0
+	for _, p := range v.parts {
+		v.last[p] = p.next
+		v.report.Covered += p.facts
+	}
+	return nil
+}
+
+func (v *verification) comparePart(ctx context.Context, c *Checkpoint, want Part) error {
+	p := v.part(want.Family, want.Partition)
+	if p == nil || p.topic.ID != want.TopicID {
+		v.find(Where{Topic: string(want.Family), Partition: want.Partition},
+			"checkpoint %s is of another topic, id %s", c.Name, want.TopicID)
+		return nil
+	}
+	at := Where{Topic: p.topic.Name, Partition: p.number, Offset: want.Next}
+	if p.next > want.Next {
+		v.find(at, "checkpoint %s goes back behind the one before it, which stands at %d", c.Name, p.next)
+		return nil
+	}
+	if err := v.to(ctx, p, want.Next); err != nil {
+		return err
+	}
+	switch {
+	case p.next < want.Next:
+		v.find(at, "the log lost its tail: it ends at %d, checkpoint %s has seen records before %d", p.next, c.Name, want.Next)
+	case p.digest != want.Digest || p.facts != want.Facts || p.rejected != want.Rejected:
+		v.find(at, "checkpoint %s has seen other records before this offset: %d facts, %d rejected, digest %x; the log has %d, %d and %x",
+			c.Name, want.Facts, want.Rejected, want.Digest[:4], p.facts, p.rejected, p.digest[:4])
+	}
+	return nil
+}
+
+// to takes a partition to an offset, or to its end when that comes before,
+// stopping where the read model stands.
+func (v *verification) to(ctx context.Context, p *partition, offset int64) error {
+	offset = min(offset, p.topic.Ends[p.number])
+	if e, ok := v.expected[p]; ok && p.next <= e.Next && e.Next <= p.topic.Ends[p.number] && e.Next <= offset {
+		if err := p.advance(ctx, e.Next, nil); err != nil {
+			return err
+		}
+		delete(v.expected, p)
+		if p.facts != e.Facts || p.digest != e.Digest {
+			v.find(Where{Topic: p.topic.Name, Partition: p.number, Offset: e.Next},
+				"the read model was made from other facts: %d, digest %x; the log has %d, %x", e.Facts, e.Digest[:4], p.facts, p.digest[:4])
+		}
+	}
+	return p.advance(ctx, offset, nil)
+}
+
+// sum counts, and finds what is missing.
+func (v *verification) sum() {
+	for _, p := range v.parts {
+		v.report.Records += p.facts + p.rejected
+		v.report.Facts += p.facts
+		v.report.Bytes += p.bytes
+		v.report.Streams += len(p.heads)
+		for verdict, n := range p.verdicts {
+			v.report.Rejected[verdict] += n
+		}
+		for _, stream := range slices.Sorted(maps.Keys(p.missing)) {
+			o, ends := p.missing[stream], int64(0)
+			if head := p.heads[stream]; head != nil {
+				ends = head.Sequence
+			}
+			if o.at.Offset >= v.last[p] { // what a checkpoint covers was so when it was signed
+				v.find(o.at, "%s: sequence %d was written on top of an event that is not there; the stream ends at %d",
+					o.verdict, o.sequence, ends)
+			}
+		}
+		if e, left := v.expected[p]; left {
+			v.find(Where{Topic: p.topic.Name, Partition: p.number, Offset: p.next},
+				"the log lost its tail: the read model has seen records before %d", e.Next)
+		}
+	}
+}

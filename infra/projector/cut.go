@@ -1,0 +1,87 @@
+package projector
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
+)
+
+// Cut is what the read model holds of the log at one moment.
+type Cut struct {
+	ClusterID string
+	Parts     []CutPart
+}
+
+// CutPart is where a partition stands.
+type CutPart struct {
+	Family    events.Family
+	TopicID   string
+	Partition int32
+	Next      int64 // the first offset not yet judged
+	Facts     int64
+	Digest    events.Digest // over the facts, see docs/log.md
+}
+
+// CutChain is where a stream stands in its partition.
+type CutChain struct {
+	Stream    string
+	Partition int32
+	Head      events.Head
+}
+
+// ReadCut reads where the live read model stands. In a transaction of
+// repeatable reads it belongs to the heads, and to every row, that are read
+// beside it.
+func ReadCut(ctx context.Context, tx pgx.Tx) (c Cut, err error) {
+	if err = tx.QueryRow(ctx, `SELECT cluster_id FROM log`).Scan(&c.ClusterID); err != nil {
+		return c, fmt.Errorf("read the log's identity: %w", err)
+	}
+	rows, err := tx.Query(ctx, `SELECT family, topic_id, partition, next, facts, digest FROM offsets ORDER BY family, partition`)
+	if err != nil {
+		return c, fmt.Errorf("read the offsets: %w", err)
+	}
+	c.Parts, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p CutPart, err error) {
+		var digest []byte
+		err = row.Scan(&p.Family, &p.TopicID, &p.Partition, &p.Next, &p.Facts, &digest)
+		copy(p.Digest[:], digest)
+		return p, err
+	})
+	if err != nil {
+		return c, fmt.Errorf("read the offsets: %w", err)
+	}
+	return c, nil
+}
+
+// ReadHeads reads where all streams of a family stand.
+func ReadHeads(ctx context.Context, tx pgx.Tx, family events.Family) ([]CutChain, error) {
+	rows, err := tx.Query(ctx, `SELECT stream, partition, sequence, hash FROM streams WHERE family = $1 AND sequence > 0`, family)
+	if err != nil {
+		return nil, fmt.Errorf("read the heads: %w", err)
+	}
+	heads, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c CutChain, err error) {
+		var hash []byte
+		err = row.Scan(&c.Stream, &c.Partition, &c.Head.Sequence, &hash)
+		copy(c.Head.Hash[:], hash)
+		return c, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the heads: %w", err)
+	}
+	return heads, nil
+}
+
+// ReadStored reads the stored state of a stream; nil when there is none.
+func ReadStored(ctx context.Context, tx pgx.Tx, stream string) ([]byte, error) {
+	var state *string
+	err := tx.QueryRow(ctx, `SELECT (SELECT state FROM streams WHERE stream = $1 LIMIT 1)`, stream).Scan(&state)
+	if err != nil {
+		return nil, fmt.Errorf("read the state of %s: %w", stream, err)
+	}
+	if state == nil {
+		return nil, nil
+	}
+	return []byte(*state), nil
+}
