@@ -88,6 +88,16 @@ func TestConservation(t *testing.T) {
 		if between != 0 {
 			rt.Fatalf("the racks' up-links carried %d bits too few", between)
 		}
+		var wire, limited int64
+		for _, bits := range out {
+			wire += bits
+		}
+		for _, l := range r.Limits {
+			limited += l.Bits
+		}
+		if limited != wire {
+			rt.Fatalf("%d bits were sent and %d of them under a limit", wire, limited)
+		}
 		if packetsOut != 0 {
 			rt.Fatalf("the NICs carried %d packets too few", packetsOut)
 		}

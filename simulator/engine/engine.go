@@ -28,6 +28,7 @@ type engine struct {
 	freeStripes []int32
 
 	resources  []resource
+	limits     []limiting // by resource
 	spreading  spreading
 	capacities []int32 // by node: the resource of its switching capacity, or none
 	flowlets   flowlets
@@ -191,6 +192,7 @@ func (e *engine) finish(end End) (*Result, error) {
 		e.fail(e.observe.Progress(&e.progress))
 	}
 	r.Progress = e.progress
+	r.Limits = e.listLimits()
 	return r, e.err
 }
 

@@ -52,6 +52,9 @@ func (e *engine) solve() {
 	for _, id := range s.flows {
 		f := &e.flows[id]
 		e.setRate(f, f.share)
+		if f.held.by != f.limit {
+			e.hold(f, f.left.bits())
+		}
 	}
 	e.schedule()
 }

@@ -25,6 +25,7 @@ type flow struct {
 
 	share     int64 // bit/s, the solver's
 	limit     int32 // the resource that limits the rate
+	held      held
 	component int32
 	stamp     uint32
 	mark      uint32 // the solver's visits
@@ -107,7 +108,7 @@ func (e *engine) launch(r *route, t transfer, stripe int32) {
 	f := &e.flows[id]
 	*f = flow{
 		hops: r.hops, steps: r.steps, tail: r.tail, wire: r.wire, left: r.work, since: e.now,
-		transfer: t, stripe: stripe, component: alone, stamp: f.stamp + 1,
+		transfer: t, stripe: stripe, component: alone, stamp: f.stamp + 1, held: held{by: none},
 	}
 	path := e.path(id)
 	for i := range path {
@@ -116,7 +117,8 @@ func (e *engine) launch(r *route, t transfer, stripe int32) {
 	e.progress.Events++
 	switch {
 	case e.options.Analytical:
-		f.drain = e.now + r.solo
+		f.drain, f.limit = e.now+r.solo, r.limit
+		e.hold(f, f.wire.bits)
 		if e.replay.Program != nil && t.phase == none {
 			f.drain -= 1000 // the reference adds it to the messages of collectives only
 		}
@@ -124,6 +126,7 @@ func (e *engine) launch(r *route, t transfer, stripe int32) {
 	case e.vacant(path):
 		e.attach(id)
 		f.rate, f.drain, f.limit = r.rate, e.now+r.solo, r.limit
+		e.hold(f, f.wire.bits)
 		e.acknowledgeAt(id)
 	default:
 		e.attach(id)
@@ -192,6 +195,7 @@ func (e *engine) attach(id int32) {
 func (e *engine) detach(id int32) {
 	f := &e.flows[id]
 	f.attached = false
+	e.release(f, f.drain, 0)
 	rest := f.wire.minus(f.carried)
 	for _, u := range e.path(id) {
 		h := u.resource
@@ -220,6 +224,7 @@ func (e *engine) acknowledge(id int32) {
 	case f.attached:
 		e.detach(id)
 	case e.options.Analytical:
+		e.release(f, f.drain, 0)
 		for _, u := range e.path(id) {
 			e.resources[u.resource].carried.add(f.wire)
 		}

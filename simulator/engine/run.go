@@ -166,6 +166,7 @@ type Result struct {
 	End End
 	Progress
 	Unfinished []int32 // ranks
+	Limits     []Limit // what limited flows, and for how long
 }
 
 // Progress is how far a run has come.
@@ -263,6 +264,7 @@ func newEngine(in Input, observe Observer) (*engine, error) {
 		return nil, err
 	}
 	e.flowlets.allot(len(e.ranks))
+	e.limits = make([]limiting, len(e.resources))
 	if e.progress.SendsTotal == 0 && e.progress.ComputationsTotal == 0 && len(e.traffic.sources) == 0 {
 		return nil, ErrNothing
 	}

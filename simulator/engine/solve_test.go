@@ -62,7 +62,7 @@ func obviousRates(e *engine) map[int32]int64 {
 func TestMaxMin(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		e := &engine{options: Options{MaxFlows: 1000, Packet: DefaultPacket()}, resources: make([]resource, 12), stride: maxPath}
+		e := &engine{options: Options{MaxFlows: 1000, Packet: DefaultPacket()}, resources: make([]resource, 12), limits: make([]limiting, 12), stride: maxPath}
 		for h := range e.resources {
 			rate := rapid.Int64Range(1_000_000, 400_000_000_000).Draw(t, "rate")
 			e.resources[h].rate, e.resources[h].hopRate = rate, rate

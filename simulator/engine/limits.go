@@ -1,0 +1,111 @@
+package engine
+
+// limiting is what a resource did as the one that limits flows. A flow has one
+// such resource at a time: of those on its path the one that its share comes
+// from, the first of equals. What a flow sends is divided among these, so they
+// add up to all that is sent.
+type limiting struct {
+	time Sum   // flow·ps
+	bits int64 // that flows sent meanwhile
+}
+
+// held is what limits a flow, and since when.
+type held struct {
+	since int64 // ps
+	left  int64 // bits that were to be sent then
+	by    int32 // resource, none before the flow has a rate
+}
+
+// hold notes that another resource limits the flow from now on.
+func (e *engine) hold(f *flow, left int64) {
+	if f.held.by != none {
+		e.release(f, e.now, left)
+	}
+	f.held = held{e.now, left, f.limit}
+}
+
+// release counts how long the flow was limited by one resource.
+func (e *engine) release(f *flow, until, left int64) {
+	l := &e.limits[f.held.by]
+	l.time.add(until - f.held.since)
+	l.bits += f.held.left - left
+}
+
+// LimitKind says what limited flows.
+type LimitKind uint8
+
+// The kinds of limits.
+const (
+	LimitLinks  LimitKind = iota // a directed link, or parallel ones that are shared as one
+	LimitSwitch                  // the switching capacity of a switch, or of some that share theirs
+	LimitPort                    // a rank's port in its scale-up group
+)
+
+// Limit is one resource that limited flows.
+type Limit struct {
+	Kind  LimitKind
+	Down  bool    // of links: downwards; of a port: into the rank
+	Links []int32 // of the fabric, of LimitLinks
+	Of    int32   // the node of LimitSwitch, the first of some; the rank of LimitPort
+	// FlowTime is how long it limited flows, in flow·ps: a microsecond of ten
+	// flows is ten microseconds of one.
+	FlowTime Sum
+	Bits     int64 // wire bits that flows sent while it limited them
+}
+
+// listLimits lists what limited flows, in the order of the resources, after it
+// has counted those that are on their way.
+func (e *engine) listLimits() []Limit {
+	for id := range e.flows {
+		f := &e.flows[id]
+		if !f.attached || f.rate == 0 {
+			continue
+		}
+		until := min(e.now, f.drain)
+		e.release(f, until, f.left.after(f.rate, until-f.since).bits())
+	}
+	switches := map[int32]int32{} // by resource
+	for node, h := range e.capacities {
+		if _, known := switches[h]; !known {
+			switches[h] = int32(node)
+		}
+	}
+	var list []Limit
+	for h := range e.limits {
+		l := &e.limits[h]
+		if l.time == (Sum{}) {
+			continue
+		}
+		limit := e.limit(int32(h), switches)
+		limit.FlowTime, limit.Bits = l.time, l.bits
+		list = append(list, limit)
+	}
+	return list
+}
+
+// limit describes a resource.
+func (e *engine) limit(h int32, switches map[int32]int32) Limit {
+	if s := &e.scaleUp; s.ScaleUp != nil && h >= s.first {
+		return Limit{Kind: LimitPort, Of: (h - s.first) / 2, Down: (h-s.first)%2 == 1}
+	}
+	if node, is := switches[h]; is {
+		return Limit{Kind: LimitSwitch, Of: node}
+	}
+	f := e.fabric
+	limit := Limit{Down: h%2 == 1}
+	switch {
+	case e.spreading == sprayed:
+		limit.Links = f.Bundles[h/2].Links
+	case e.spreading == mixed && h >= f.Group0():
+		g := e.routes.Groups()[h-f.Group0()]
+		limit.Down = g.Links[0]%2 == 1
+		for _, directed := range g.Links {
+			limit.Links = append(limit.Links, directed/2)
+		}
+	case e.spreading == mixed && h >= f.Bundle0():
+		limit.Links = f.Bundles[(h-f.Bundle0())/2].Links
+	default:
+		limit.Links = []int32{h / 2}
+	}
+	return limit
+}
