@@ -105,26 +105,30 @@ func (a *API) AdmitSimulation(ctx context.Context, id string) (workspace string,
 }
 
 // AdmitTermination is AdmitSimulation, but a simulation whose workspace is
-// deleted passes, and live tells (completions.md section 5.4).
-func (a *API) AdmitTermination(ctx context.Context, id string) (workspace string, live bool, err error) {
+// deleted passes, and live tells (completions.md section 5.4). It returns what
+// decides about the termination, too.
+func (a *API) AdmitTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error) {
 	caller, err := callerOf(ctx)
 	if err != nil {
-		return "", false, err
+		return "", false, state, err
 	}
 	s, err := a.Rows.Simulation(ctx, id)
 	if err != nil {
-		return "", false, err
+		return "", false, state, err
 	}
 	if err := admit(caller, "simulation", id, s.AccountID, s.WorkspaceID); err != nil {
-		return "", false, err
+		return "", false, state, err
 	}
 	if live, err = projections.WorkspaceIsLive(ctx, a.DB, s.WorkspaceID); err != nil {
-		return "", false, err
+		return "", false, state, err
 	}
 	if s.Deleted != "" && (live || s.Deleted != "workspace") {
-		return "", false, missing("simulation", id)
+		return "", false, state, missing("simulation", id)
 	}
-	return s.WorkspaceID, live, nil
+	state.Exists, state.Status, state.Deleted = true, s.Status, s.Deleted != ""
+	state.Engine, state.RunID, state.BaseURL = s.Engine, s.RunID, s.BaseURL
+	state.Stoppable = slices.Contains(strings.Fields(s.Capabilities), commands.CanTerminate)
+	return s.WorkspaceID, live, state, nil
 }
 
 // simulation reads a simulation that the caller may work with.

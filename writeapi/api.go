@@ -30,6 +30,7 @@ type API struct {
 	Completions    Completions
 	Direct         DirectUploads
 	Uploaded       Uploaded
+	Engines        Engines
 	MaxFiles       int // of an upload
 	// Hold sets credit aside for a simulation that is about to be requested, or
 	// returns PaymentRequired. Repeating it holds nothing more.
@@ -70,10 +71,17 @@ type Simulations interface {
 	// that the caller may work with.
 	AdmitSimulation(ctx context.Context, id string) (workspace string, err error)
 	// AdmitTermination is the same, but a simulation whose workspace is deleted
-	// passes, and live is false.
-	AdmitTermination(ctx context.Context, id string) (workspace string, live bool, err error)
+	// passes, and live is false. Of the state there is what decides about it.
+	AdmitTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error)
 	// Simulation returns the simulation.
 	Simulation(ctx context.Context, id string) (api.Simulation, error)
+}
+
+// Engines are the engines behind HTTP.
+type Engines interface {
+	// TerminateRun asks an engine to stop a run, and returns the HTTP status of
+	// its answer. An error says that there was none.
+	TerminateRun(ctx context.Context, baseURL, runID string) (status int, err error)
 }
 
 // MappingFiles are the mapping files as reads show them.

@@ -2,6 +2,8 @@ package writeapi
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"netsim/api"
 	"netsim/commands"
@@ -10,18 +12,28 @@ import (
 
 // TerminateSimulation implements POST /simulations/{sim_id}/terminate, by the
 // table of completions.md section 5.4. The built-in engine can always stop: it
-// sees the event.
+// sees the event. A remote one is asked first, but in a deleted workspace, where
+// the worker tells it.
 func (a *API) TerminateSimulation(ctx context.Context, r api.TerminateSimulationRequestObject) (api.TerminateSimulationResponseObject, error) {
 	w, err := change(ctx, "TerminateSimulation", r.SimID, r.Params.IdempotencyKey, nil)
 	if err != nil {
 		return nil, err
 	}
-	workspace, live, err := a.Simulations.AdmitTermination(ctx, r.SimID)
+	workspace, live, state, err := a.Simulations.AdmitTermination(ctx, r.SimID)
 	if err != nil {
 		return nil, err
 	}
-	_, err = commands.Handle[commands.Simulation](ctx, a.Commands, w.existing(workspace), w.origin,
-		commands.TerminateSimulation{ID: r.SimID, By: w.caller.UserID})
+	terminate := commands.TerminateSimulation{ID: r.SimID, By: w.caller.UserID}
+	if live && state.Engine == commands.EngineRemote {
+		agreed, err := a.agreed(ctx, w, &state, terminate)
+		if err != nil {
+			return nil, err
+		}
+		if !agreed {
+			return api.TerminateSimulation202Response{}, nil
+		}
+	}
+	_, err = commands.Handle[commands.Simulation](ctx, a.Commands, w.existing(workspace), w.origin, terminate)
 	if !live {
 		return stopDispatched(err)
 	}
@@ -35,14 +47,60 @@ func (a *API) TerminateSimulation(ctx context.Context, r api.TerminateSimulation
 	return api.TerminateSimulation200JSONResponse(s), nil
 }
 
+// agreed asks the remote engine of a run to stop it; false is a refusal. It is
+// not asked when the command has been done before, or would be refused and says
+// so itself.
+func (a *API) agreed(ctx context.Context, w write, s *commands.Simulation, terminate commands.TerminateSimulation) (bool, error) {
+	done, err := a.repeated(ctx, w)
+	if err != nil || done {
+		return done, err
+	}
+	if _, err := terminate.Decide(s, time.Time{}); err != nil {
+		return true, nil //nolint:nilerr // the command tells
+	}
+	status, err := a.Engines.TerminateRun(ctx, s.BaseURL, s.RunID)
+	if err != nil {
+		return false, &fault.Fault{
+			Code: fault.Unavailable, RetryAfter: time.Second, Cause: err,
+			Message: fmt.Sprintf("the engine of simulation %s does not answer", terminate.ID),
+		}
+	}
+	switch status / 100 {
+	case 2:
+		return true, nil
+	case 4:
+		return false, nil
+	}
+	return false, fault.New(passedOn(status), "the engine of simulation %s answers with status %d", terminate.ID, status)
+}
+
+// passedOn is the code of an engine's own failure: that of its status where
+// section 1.3 has one.
+func passedOn(status int) fault.Code {
+	switch status {
+	case 500:
+		return fault.Internal
+	case 501:
+		return fault.NotImplemented
+	case 503:
+		return fault.Unavailable
+	case 504:
+		return fault.GatewayTimeout
+	}
+	return fault.BadGateway
+}
+
 // stopDispatched answers for a simulation whose workspace is deleted: whatever
 // its state is, there is nothing more to do and nothing to show.
 func stopDispatched(err error) (api.TerminateSimulationResponseObject, error) {
-	switch {
-	case err == nil, fault.Is(err, fault.Conflict), fault.Is(err, fault.NotFound), fault.Is(err, fault.Validation):
-		return api.TerminateSimulation202Response{}, nil
+	switch fault.CodeOf(err) {
+	case fault.Conflict, fault.NotFound, fault.Validation, fault.NotImplemented:
+		err = nil
 	}
-	return nil, err
+	if err != nil {
+		return nil, err
+	}
+	return api.TerminateSimulation202Response{}, nil
 }
 
 // DeleteSimulation implements DELETE /simulations/{sim_id} (completions.md

@@ -42,7 +42,7 @@ func (s *core) api(ctx context.Context, d *domain) (http.Handler, error) {
 	}
 	change := &writeapi.API{
 		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, TracesetFiles: get, TracesetOwners: get, MappingFiles: get, Templates: get,
-		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Uploaded: get, MaxFiles: s.config.MaxFiles,
+		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Uploaded: get, Engines: d.engines, MaxFiles: s.config.MaxFiles,
 		Hold: d.billing.Hold, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
 	}
 	books := &readapi.Billing{

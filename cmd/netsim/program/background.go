@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"netsim/events"
+	"netsim/infra/backends"
 	"netsim/infra/jobs"
 	"netsim/infra/reactor"
 	"netsim/prices"
@@ -29,6 +30,7 @@ type domain struct {
 	life       *reactions.TracesetLife
 	runner     *runs.Runner
 	uploads    *uploads.Uploads
+	engines    *backends.Client // behind HTTP
 	jobs       *jobs.Jobs
 }
 
@@ -49,6 +51,10 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		life: &reactions.TracesetLife{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Now: time.Now, CatchUp: s.catchUp,
 		},
+	}
+	d.engines, err = backends.New(backends.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout})
+	if err != nil {
+		return nil, err
 	}
 	extractor := &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
 	d.uploads = uploads.New(uploads.Config{

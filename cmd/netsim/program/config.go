@@ -56,6 +56,11 @@ type Config struct {
 	UploadLife     time.Duration `env:"NETSIM_UPLOAD_LIFE" envDefault:"24h"`     // of an upload session and its links
 	UploadPatience time.Duration `env:"NETSIM_UPLOAD_PATIENCE" envDefault:"10s"` // for another upload of the same content
 	Workers        int           `env:"NETSIM_WORKERS" envDefault:"2"`           // simulations at a time in this process
+	EngineURLs     []string      `env:"NETSIM_ENGINE_URLS"`                      // base URLs of remote engines (docs/engine-protocol.md)
+	EngineToken    string        `env:"NETSIM_ENGINE_TOKEN"`                     // a secret shared with them
+	EnginePoll     time.Duration `env:"NETSIM_ENGINE_POLL" envDefault:"2s"`      // between two looks at a run
+	EngineTimeout  time.Duration `env:"NETSIM_ENGINE_TIMEOUT" envDefault:"10s"`  // of a call
+	EnginePatience time.Duration `env:"NETSIM_ENGINE_PATIENCE" envDefault:"10m"` // without a usable answer, until a run fails
 	MaxWrites      int           `env:"NETSIM_MAX_WRITES" envDefault:"4096"`
 	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000"` // records the projector may lag before writes are shed
 	VerdictTimeout time.Duration `env:"NETSIM_VERDICT_TIMEOUT" envDefault:"10s"`
