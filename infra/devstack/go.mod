@@ -9,6 +9,7 @@ require (
 	github.com/twmb/franz-go/pkg/kadm v1.18.0
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c
 	github.com/versity/versitygw v1.8.0
+	golang.org/x/mod v0.42.0
 	golang.org/x/sys v0.47.0
 )
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
 )
 
 const (
@@ -68,9 +71,16 @@ func (s *service) start(parts map[string]endpoint) error {
 		return err
 	}
 	defer log.Close()
+	if err := s.auditKey(); err != nil {
+		return err
+	}
+	settings := s.environment(parts)
+	if err := writeSettings(filepath.Join(s.data, "environment"), settings); err != nil {
+		return err
+	}
 	cmd := exec.Command(s.binary, "serve")
 	cmd.Dir = s.cwd
-	cmd.Env = append(os.Environ(), s.environment(parts)...)
+	cmd.Env = append(os.Environ(), settings...)
 	cmd.Stdout, cmd.Stderr = log, log
 	s.child, err = spawn(cmd, syscall.SIGKILL)
 	return err
@@ -96,7 +106,37 @@ func (s *service) environment(parts map[string]endpoint) []string {
 		"NETSIM_OIDC_ISSUER=" + issuer.Issuer,
 		"NETSIM_OIDC_JWKS_URL=" + issuer.JWKSURL,
 		"NETSIM_OIDC_AUDIENCE=" + issuer.Audience,
+		"NETSIM_AUDIT_KEY=" + s.auditKeyFile(),
 	}
+}
+
+func (s *service) auditKeyFile() string { return filepath.Join(s.data, "audit.key") }
+
+// auditKey makes the key that signs checkpoints, once.
+func (s *service) auditKey() error {
+	file, err := os.OpenFile(s.auditKeyFile(), os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	private, _, err := note.GenerateKey(rand.Reader, "netsim-dev")
+	if err == nil {
+		_, err = file.WriteString(private + "\n")
+	}
+	return errors.Join(err, file.Close())
+}
+
+// writeSettings writes settings for a shell to read, so that the tools of the
+// command line find the same servers. They hold secrets.
+func writeSettings(path string, settings []string) error {
+	var text strings.Builder
+	for _, setting := range settings {
+		name, value, _ := strings.Cut(setting, "=")
+		fmt.Fprintf(&text, "export %s=%s\n", name, quote(value))
+	}
+	return os.WriteFile(path, []byte(text.String()), 0o600)
 }
 
 // ready waits until the service says that it is. It returns when the service

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"netsim/audit"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/auth"
@@ -40,6 +41,7 @@ type core struct {
 	workloads *reactions.Workloads
 	objects   *objects.Store
 	verifier  *auth.Verifier
+	auditKey  *audit.Key // nil signs nothing
 	registry  *prometheus.Registry
 	build     telemetry.Build
 	startedAt time.Time
@@ -53,6 +55,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 			s.close()
 		}
 	}()
+	if s.auditKey, err = c.auditKey(); err != nil {
+		return nil, err
+	}
 	s.registry = telemetry.NewRegistry(s.build)
 	if s.pool, err = postgres.Open(ctx, c.Postgres, projector.Live, c.PostgresPoolSize); err != nil {
 		return nil, err

@@ -49,6 +49,8 @@ func (s *core) readiness(d *domain) []readapi.Check {
 				return silent()
 			case len(rates) == 0:
 				return readapi.State{Message: "there are no rates"}
+			case s.auditKey == nil:
+				return readapi.State{Message: "there is no audit key: no checkpoints are published"}
 			}
 			return readapi.State{}
 		}},

@@ -13,11 +13,13 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"netsim/api/contract/contracttest"
+	"netsim/audit"
 	"netsim/cmd/netsim/program"
 	"netsim/events"
 	"netsim/infra/devissuer"
@@ -85,10 +87,26 @@ func Config(t testing.TB) program.Config {
 		Issuer: issuer.URL, JWKS: issuer.JWKSURL, Audience: issuer.Audience,
 		ServiceClaim: "token_use", ServiceValue: "service",
 		Platform: "netsim", Account: devissuer.DefaultAccount, BillingEndpoints: true, TraceRoutes: true, SimulationDelete: true,
+		AuditKey:  auditKey(t),
 		MountRoot: "/mnt/libraries", MaxFiles: 100, UploadLife: 24 * time.Hour, UploadPatience: 10 * time.Second,
 		Workers: 2, MaxWrites: 4096, MaxLag: 200_000,
 		VerdictTimeout: program.DefaultVerdictTimeout, ReadTimeout: program.DefaultReadTimeout, Grace: program.DefaultGrace,
 	}
+}
+
+// auditKey makes a key that signs checkpoints. The shared service has read it
+// before its file goes.
+func auditKey(t testing.TB) string {
+	t.Helper()
+	text, err := audit.NewKey("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "audit.key")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // run starts the service and returns once it answers, with a function that
