@@ -68,7 +68,6 @@ const (
 	formatSimple = "simple_v1" // of simple submissions
 	layoutFolder = "prefix"
 	primary      = "primary"
-	groupsFile   = "comm_groups.json" // names the process groups
 )
 
 // Files is where the files of an order are. A file that is not there is

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"netsim/simulator/archive"
 	"netsim/simulator/chakra"
 	"netsim/simulator/design"
 	"netsim/simulator/engine"
@@ -91,7 +92,7 @@ func (in *Inputs) rankFiles(ctx context.Context) (ranks []File, groups chakra.Gr
 	}
 	for _, f := range files {
 		switch {
-		case f.Name == groupsFile:
+		case f.Name == archive.GroupsFile:
 			if groups, err = in.processGroups(ctx, f); err != nil {
 				return nil, nil, err
 			}

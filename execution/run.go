@@ -40,6 +40,8 @@ type Config struct {
 	MaxFlows int
 	// UpTo has the run stopped at this simulated picosecond; 0 does not.
 	UpTo int64
+	// StopAfter has the run stopped after so many events; 0 does not.
+	StopAfter int64
 }
 
 // Run is one run of an engine on inputs.
@@ -63,6 +65,7 @@ func Start(in *Inputs, c Config) (*Run, error) {
 	o := &in.Options
 	o.MaxFlows, o.MaxReports = c.MaxFlows, results.MaxReports(in.Fabric)
 	o.ProgressEvents = 4096 // a few milliseconds: how soon a stop is noticed
+	o.StopAfter = c.StopAfter
 	if c.UpTo > 0 {
 		o.Limit = min(o.Limit, c.UpTo)
 	}

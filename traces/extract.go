@@ -15,6 +15,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/objects"
 	"netsim/projections"
+	"netsim/simulator/archive"
 	"netsim/simulator/chakra"
 )
 
@@ -36,6 +37,9 @@ func (x *Extractor) Extract(ctx context.Context, id string) error {
 	}
 	extracted, err := x.read(ctx, &t)
 	wrong := new(refusal)
+	if packed := new(archive.Refusal); errors.As(err, &packed) {
+		err = refuse(packed.File, "%s", packed.Reason)
+	}
 	switch {
 	case errors.As(err, &wrong):
 		return x.record(ctx, &t, commands.RefuseExtraction{
@@ -127,8 +131,7 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 	if err != nil {
 		return found, err
 	}
-	u := &unpacking{store: x.Objects, folder: Folder(t.LibraryHash), names: map[string]bool{}, ranks: map[string]*events.RankRange{}}
-	u.puts.SetLimit(putsAtOnce)
+	u := newUnpacking(ctx, x.Objects, Folder(t.LibraryHash))
 	var others []events.TracesetFile
 	archives := 0
 	for _, f := range files {
@@ -153,16 +156,16 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 		case err != nil:
 			return found, refuse(f.Name, "the file is neither a rank file, rank_<n>.chakra.json or <prefix>.<n>.et, nor an archive of them")
 		default:
-			u.hold(f.Name, int64(rank))
+			u.Hold(f.Name, int64(rank))
 		}
 		if err := u.copy(ctx, f); err != nil {
 			return found, err
 		}
 	}
 	t.Layout = LayoutFolder
-	found.Layout, found.FileCount, found.Warnings = LayoutFolder, int64(len(u.names)), u.warnings
-	for _, r := range u.ranks {
-		found.Ranges = append(found.Ranges, *r)
+	found.Layout, found.FileCount, found.Warnings = LayoutFolder, int64(u.Len()), u.Warnings
+	for file, r := range u.Ranks {
+		found.Ranges = append(found.Ranges, events.RankRange{File: file, Start: r.First, End: r.Last})
 	}
 	slices.SortFunc(found.Ranges, func(a, b events.RankRange) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.File, b.File))
@@ -180,11 +183,11 @@ func (x *Extractor) unpackFile(ctx context.Context, u *unpacking, f events.Trace
 		return false, err
 	}
 	defer body.Close() //nolint:errcheck // it was only read
-	a, err := openArchive(f.Name, body)
+	a, err := archive.Open(f.Name, body)
 	if err != nil || a == nil {
 		return false, err
 	}
-	return true, u.archive(ctx, a)
+	return true, u.Unpack(a)
 }
 
 // fitsDescription refuses workload metadata that speak of another number of

@@ -13,6 +13,7 @@ import (
 	"netsim/infra/objects"
 	"netsim/library"
 	"netsim/projections"
+	"netsim/simulator/archive"
 	"netsim/simulator/chakra"
 )
 
@@ -27,9 +28,6 @@ const (
 	Primary    = "primary"    // of ranks
 	Supporting = "supporting" // everything else
 )
-
-// groupsFile is the supporting file that names the process groups.
-const groupsFile = "comm_groups.json"
 
 // Folder is where the files of a library with the layout prefix are.
 func Folder(hash string) string { return library.Prefix(hash) + "files/" }
@@ -57,7 +55,7 @@ func Open(ctx context.Context, store *objects.Store, t *projections.Traceset) (W
 	var w Workload
 	for _, f := range files {
 		switch {
-		case f.Name == groupsFile:
+		case f.Name == archive.GroupsFile:
 			if w.Groups, err = readGroups(ctx, store, f); err != nil {
 				return w, err
 			}
@@ -124,13 +122,11 @@ func get(ctx context.Context, store *objects.Store, f events.TracesetFile) (io.R
 // content that cannot be read.
 type watcher struct {
 	r   io.Reader
-	n   int64
 	err error // never io.EOF
 }
 
 func (w *watcher) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
-	w.n += int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.err = err
 	}
