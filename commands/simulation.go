@@ -43,6 +43,7 @@ type Simulation struct {
 	BaseURL   string          `json:"baseUrl,omitempty"`   // of a remote engine
 	Stoppable bool            `json:"stoppable,omitempty"` // it can terminate the run
 	Progress  events.Progress `json:"progress,omitzero"`
+	Stalled   bool            `json:"stalled,omitempty"`   // as the last progress said
 	Published string          `json:"published,omitempty"` // manifest of the results
 	Deleted   bool            `json:"deleted,omitempty"`
 }
@@ -65,7 +66,7 @@ func (s *Simulation) Evolve(e events.Event) {
 	case events.SimulationReordered:
 		s.RunID, s.BaseURL, s.Stoppable = d.RunID, d.BaseURL, slices.Contains(d.Capabilities, CanTerminate)
 	case events.SimulationProgressed:
-		s.Progress = d.Progress
+		s.Progress, s.Stalled = d.Progress, !d.StalledSince.IsZero()
 	case events.SimulationResultsPublished:
 		s.Published = d.Manifest
 	case events.SimulationCompleted:

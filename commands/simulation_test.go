@@ -2,6 +2,7 @@ package commands_test
 
 import (
 	"testing"
+	"time"
 
 	"netsim/commands"
 	"netsim/events"
@@ -137,6 +138,22 @@ func TestReportProgress(t *testing.T) {
 	check(t, []example[commands.Simulation]{
 		{"what is recorded", inState(commands.Running), report(100), nothing()},
 		{"less than what is recorded", inState(commands.Running), report(50), nothing()},
+	})
+	since := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	stall := func(ns int64) commands.ReportProgress {
+		return commands.ReportProgress{Progress: progress(ns), StalledSince: since}
+	}
+	stalled := func(ns int64) events.SimulationProgressed {
+		return events.SimulationProgressed{Progress: progress(ns), StalledSince: since}
+	}
+	still := and(inState(commands.Running), stalled(100))
+	check(t, []example[commands.Simulation]{
+		{"nothing moves", inState(commands.Running), stall(100), event(stalled(100))},
+		{"nothing moves in a worker that repeats", inState(commands.Running), stall(50), event(stalled(100))},
+		{"nothing moves ahead of what is recorded", inState(commands.Running), stall(150), event(stalled(150))},
+		{"still nothing moves", still, stall(150), nothing()},
+		{"it moves again", still, report(101), event(events.SimulationProgressed{Progress: progress(101)})},
+		{"nothing moves after the end", inState(commands.Completed), stall(100), nothing()},
 	})
 }
 

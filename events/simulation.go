@@ -1,5 +1,7 @@
 package events
 
+import "time"
+
 // SimulationRequested records that a simulation was asked for: by a start
 // (state validating) or by a simple submission (state provisioning).
 // Source: completions 5.1, 5.2, 4.3, 8 row 19.
@@ -61,11 +63,18 @@ type Progress struct {
 	EventsProcessed int64 `json:"eventsProcessed"`
 	DeliveredBytes  int64 `json:"deliveredBytes"`
 	FinishedRanks   int64 `json:"finishedRanks"`
+
+	TotalBytes          int64  `json:"totalBytes,omitempty"` // of the whole workload; 0 when nobody knows
+	FinishedCollectives int64  `json:"finishedCollectives,omitempty"`
+	TotalCollectives    int64  `json:"totalCollectives,omitempty"`
+	LastCollective      string `json:"lastCollective,omitempty"` // the last that finished, in words
 }
 
-// SimulationProgressed records progress, at most once in five seconds.
+// SimulationProgressed records progress, at most once in five seconds, or that
+// there has been none for a while.
 type SimulationProgressed struct {
 	Progress
+	StalledSince time.Time `json:"stalledSince,omitzero"` // when simulated time last moved; zero while it does
 }
 
 // SimulationResultsPublished records that the result files, whole or partial,
