@@ -9,12 +9,16 @@ import (
 
 // engine is the state of one run: plain values in slices, referred to by index.
 type engine struct {
+	input       Input
+	fingerprint string // of the input, once it is needed
+
 	options Options
 	observe Observer
 	fabric  *topology.Fabric
 	routes  *topology.Routes
 
 	now      int64
+	tell     int64 // the number of events at which to tell the progress
 	queue    queue
 	progress Progress
 	err      error // the observer's, or a refusal found on the way
@@ -81,9 +85,8 @@ func (e *engine) again(p *period, k kind) {
 // milliseconds of them.
 const eventsPerLook = 4096
 
-// run handles events in order until none is left, the limit or the context
-// ends it, or something fails.
-func (e *engine) run(ctx context.Context) (End, error) {
+// open schedules what a run begins with.
+func (e *engine) open() {
 	if e.observe.Links != nil {
 		e.links.every = e.options.Interval
 		e.again(&e.links, report)
@@ -97,7 +100,12 @@ func (e *engine) run(ctx context.Context) (End, error) {
 	} else {
 		e.begin()
 	}
-	var look, tell int64 // events at which to look at ctx and tell the progress
+}
+
+// run handles events in order until none is left, the limit or the context
+// ends it, or something fails.
+func (e *engine) run(ctx context.Context) (End, error) {
+	var look int64 // the number of events at which to look at ctx
 	for e.err == nil {
 		if e.progress.Ranks == e.progress.RanksTotal {
 			return Finished, nil
@@ -108,9 +116,15 @@ func (e *engine) run(ctx context.Context) (End, error) {
 				return Stopped, nil
 			}
 		}
-		if e.progress.Events >= tell {
-			tell = e.progress.Events + e.options.ProgressEvents
+		if n := e.options.StopAfter; n > 0 && e.progress.Events >= n {
+			return Stopped, nil
+		}
+		if e.progress.Events >= e.tell {
+			e.tell = e.progress.Events + e.options.ProgressEvents
 			e.reportProgress()
+			if e.err != nil {
+				break
+			}
 		}
 		if e.queue.idle() {
 			return 0, fmt.Errorf("deadlock: %d of %d ranks wait and no event is left; %sthe last finished collective is %s",
@@ -165,6 +179,9 @@ func (e *engine) reportProgress() {
 	e.progress.Time = e.now
 	if e.observe.Progress != nil {
 		e.fail(e.observe.Progress(&e.progress))
+	}
+	if e.observe.Checkpoint != nil && e.err == nil {
+		e.fail(e.observe.Checkpoint(e.save))
 	}
 }
 

@@ -1,5 +1,7 @@
 package engine
 
+import "io"
+
 // Observer is called as the run goes; nil members are not. The structs that
 // are pointed to are reused: what is needed later is copied. An error ends the
 // run.
@@ -10,6 +12,9 @@ type Observer struct {
 	Links      func(*Links) error      // every Interval and at the end
 	Beacon     func(*Progress) error   // every Beacon and at the end
 	Progress   func(*Progress) error   // every ProgressEvents
+	// Checkpoint is called after Progress. From what save writes, then or not
+	// at all, Resume goes on.
+	Checkpoint func(save func(io.Writer) error) error
 }
 
 // Transfer is one acknowledged transfer. Times are simulated picoseconds.

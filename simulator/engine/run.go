@@ -44,7 +44,7 @@ import (
 )
 
 // Version names the model; results of one version are byte-identical.
-const Version = "1.0.0"
+const Version = "1.1.0"
 
 // Routing says how flows use equal-cost paths.
 type Routing uint8
@@ -103,6 +103,9 @@ type Options struct {
 	// Limit bounds simulated time, in picoseconds; 0 means no bound. A run
 	// that reaches it is complete, with unfinished ranks.
 	Limit int64
+	// StopAfter stops the run after so many events, as the context can; 0 means
+	// never. So a run that was stopped is repeated to the byte.
+	StopAfter int64
 	// WarmUp and CoolDown are of Traffic, in picoseconds: messages that start
 	// in the first WarmUp are not shown to Observer.Transfer and do not count
 	// in the latency, and none starts in the CoolDown before the limit.
@@ -156,7 +159,7 @@ const (
 	Finished End = iota
 	// Limited: simulated time reached the limit.
 	Limited
-	// Stopped: the context was cancelled.
+	// Stopped: the context was cancelled, or StopAfter events were handled.
 	Stopped
 )
 
@@ -215,6 +218,7 @@ func Run(ctx context.Context, in Input, observe Observer) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.open()
 	end, err := e.run(ctx)
 	if err != nil {
 		return nil, err
@@ -248,7 +252,7 @@ func newEngine(in Input, observe Observer) (*engine, error) {
 		o.ProgressEvents = 1 << 16
 	}
 	o.MaxFlows = min(o.MaxFlows, math.MaxInt32>>hopBits)
-	e := &engine{options: o, observe: observe, fabric: in.Fabric}
+	e := &engine{input: in, options: o, observe: observe, fabric: in.Fabric}
 	e.addResources()
 	if err := e.addGroups(in.Groups, in.Hosts); err != nil {
 		return nil, err

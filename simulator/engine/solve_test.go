@@ -140,6 +140,7 @@ func TestDeadlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.progress.RanksTotal++ // a rank that nobody sends to
+	e.open()
 	_, err = e.run(t.Context())
 	if want := "deadlock: 1 of 9 ranks wait and no event is left; the last finished collective is allToAll 0 of group 0"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)

@@ -24,6 +24,8 @@ type Config struct {
 	Fabric     *topology.Fabric
 	// Create opens a result file for writing; its Close publishes it.
 	Create func(name string) (io.WriteCloser, error)
+	// Reopen opens a file that Resume goes on with, behind what it holds.
+	Reopen func(name string) (io.WriteCloser, error)
 	// ShardSize is in bytes; 0 means 256 MiB.
 	ShardSize int
 	// MaxTransfers bounds the rows of the per-transfer record, some 200 bytes
@@ -52,6 +54,11 @@ type Recorder struct {
 
 // New starts the files of a run with its topology report.
 func New(c Config) (*Recorder, error) {
+	r := start(c)
+	return r, r.writeTopology()
+}
+
+func start(c Config) *Recorder {
 	if c.ShardSize == 0 {
 		c.ShardSize = shardSize
 	}
@@ -62,7 +69,7 @@ func New(c Config) (*Recorder, error) {
 	r.cdf = r.table("progress-cdf")
 	r.links = r.table("nd-stats")
 	r.hops = r.table("tier-hop")
-	return r, r.writeTopology()
+	return r
 }
 
 func (r *Recorder) table(record string) *table {
@@ -122,7 +129,7 @@ func (r *Recorder) Close(result *engine.Result) error {
 	if e := r.writePorts(); err == nil {
 		err = e
 	}
-	for _, t := range []*table{r.perf, r.ranks, r.collectives, r.cdf, r.links, r.hops} {
+	for _, t := range r.tables() {
 		if e := t.close(); err == nil {
 			err = e
 		}

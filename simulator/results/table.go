@@ -26,6 +26,7 @@ type table struct {
 	written int
 	row     []byte
 	err     error
+	resumed bool // its running shard was begun before the run was resumed
 }
 
 func (t *table) text(s string) *table {
@@ -88,16 +89,22 @@ func (t *table) next() {
 	if t.close(); t.err != nil {
 		return
 	}
-	name := fmt.Sprintf("%s-%d.csv", t.prefix, t.shard)
-	if t.file, t.err = t.create(name); t.err != nil {
+	if t.file, t.err = t.create(t.name(t.shard)); t.err != nil {
 		return
 	}
 	t.shard++
+	t.buffer()
+	t.written, _ = t.out.WriteString(t.header + "\n")
+}
+
+func (t *table) name(shard int) string { return fmt.Sprintf("%s-%d.csv", t.prefix, shard) }
+
+// buffer has rows gathered before they are written to the file.
+func (t *table) buffer() {
 	if t.out == nil {
 		t.out = bufio.NewWriterSize(nil, 64<<10)
 	}
 	t.out.Reset(t.file)
-	t.written, _ = t.out.WriteString(t.header + "\n")
 }
 
 // close ends the running shard.

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+
+	"netsim/simulator/checkpoint"
+)
+
+// Resume goes on with a run whose state Observer.Checkpoint saved: everything
+// that is observed from there on, and the result, are those of the run that
+// was not interrupted. The input and what is observed at intervals must be the
+// same; MaxFlows and ProgressEvents need not. Of a reader that is an
+// io.ByteReader it takes no more than the state. A state that is damaged, or of
+// another input or another version of the engine, is
+// checkpoint.ErrRefused, before anything is observed. The other errors are
+// those of Run and of the reader.
+func Resume(ctx context.Context, in Input, state io.Reader, observe Observer) (*Result, error) {
+	e, err := newEngine(in, observe)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkpoint.Read(state, e.of(), e.visit); err != nil {
+		return nil, err
+	}
+	end, err := e.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.finish(end)
+}
+
+// save writes the state of the run, between two events.
+func (e *engine) save(w io.Writer) error { return checkpoint.Write(w, e.of(), e.visit) }
+
+// of is what a state is of.
+func (e *engine) of() string {
+	if e.fingerprint == "" {
+		sum := fingerprint(&e.input, e.options)
+		e.fingerprint = hex.EncodeToString(sum[:])
+	}
+	return "engine " + Version + " input " + e.fingerprint
+}
+
+// visit names what a run has changed since newEngine. The rest is the same for
+// the same input, or is the scratch of one event: state_test.go has the list.
+func (e *engine) visit(c *checkpoint.Codec) {
+	e.visitReports(c)
+	checkpoint.Each(c, "groups", e.groups, func(g *group) { g.visit(c) })
+	e.visitRanks(c)
+	e.visitReplay(c)
+	e.visitTraffic(c)
+	e.visitFlows(c)
+	e.visitResources(c)
+	e.visitComponents(c)
+	e.visitFlowlets(c)
+	e.visitQueue(c)
+}
+
+func (e *engine) visitReports(c *checkpoint.Codec) {
+	checkpoint.Int(c, &e.now)
+	checkpoint.Int(c, &e.tell)
+	e.progress.visit(c)
+	for _, p := range []struct {
+		*period
+		observed bool
+	}{{&e.links, e.observe.Links != nil}, {&e.beacons, e.observe.Beacon != nil}} {
+		if p.observed {
+			c.Same("reports", 1)
+		} else {
+			c.Same("reports", 0)
+		}
+		checkpoint.Int(c, &p.every)
+		checkpoint.Int(c, &p.count)
+	}
+	checkpoint.Int(c, &e.cover.start)
+}
+
+func (p *Progress) visit(c *checkpoint.Codec) {
+	for _, v := range []*int64{
+		&p.Time, &p.Events, &p.Sends, &p.SendsTotal, &p.Bytes, &p.BytesTotal, &p.Packets, &p.Measured,
+		&p.Computations, &p.ComputationsTotal,
+	} {
+		checkpoint.Int(c, v)
+	}
+	p.LatencySum.visit(c)
+	for _, v := range []*int{&p.Ranks, &p.RanksTotal, &p.Collectives, &p.CollectivesTotal} {
+		checkpoint.Int(c, v)
+	}
+	c.Text(&p.LastCollective)
+}
+
+func (s *Sum) visit(c *checkpoint.Codec) {
+	checkpoint.Uint(c, &s.Hi)
+	checkpoint.Uint(c, &s.Lo)
+}
+
+func (w *work) visit(c *checkpoint.Codec) {
+	checkpoint.Uint(c, &w.hi)
+	checkpoint.Uint(c, &w.lo)
+}
+
+func (l *load) visit(c *checkpoint.Codec) {
+	checkpoint.Int(c, &l.bits)
+	checkpoint.Int(c, &l.packets)
+}
+
+// visitRanks leaves the routes out: who sends finds them again.
+func (e *engine) visitRanks(c *checkpoint.Codec) {
+	checkpoint.Each(c, "ranks", e.ranks, func(r *rank) {
+		phases := 0
+		if r.group != none {
+			phases = len(e.groups[r.group].plans)
+		}
+		checkpoint.Index(c, &r.phase, none, phases+1)
+		for _, v := range []*int32{&r.sent, &r.acked, &r.received} {
+			checkpoint.Int(c, v)
+		}
+		checkpoint.Uint(c, &r.steps)
+		checkpoint.Slice(c, &r.early, func(m *early) {
+			checkpoint.Int(c, &m.phase)
+			checkpoint.Index(c, &m.step, 0, maxIndex)
+		})
+		c.Bool(&r.finished)
+		if r.group != none && r.phase != none && !r.finished {
+			if g := &e.groups[r.group]; r.phase < g.base || int(r.phase-g.base) >= len(g.open) {
+				c.Refuse("a rank is in a phase that is not begun")
+			}
+		}
+		d := &r.done
+		for _, v := range []*int64{
+			&d.Time, &d.BytesSent, &d.BytesReceived, &d.Sends, &d.Receives, &d.Computations, &d.ComputeTime,
+		} {
+			checkpoint.Int(c, v)
+		}
+	})
+}
+
+func (g *group) visit(c *checkpoint.Codec) {
+	checkpoint.Index(c, &g.base, 0, len(g.plans)+1)
+	checkpoint.Slice(c, &g.open, func(ph *phase) {
+		checkpoint.Int(c, &ph.start)
+		c.Bool(&ph.begun)
+		checkpoint.Int(c, &ph.ended)
+	})
+	if int(g.base)+len(g.open) > len(g.plans) {
+		c.Refuse("a group has begun %d phases of %d", int(g.base)+len(g.open), len(g.plans))
+	}
+}
+
+func (e *engine) visitTraffic(c *checkpoint.Codec) {
+	c.Bool(&e.traffic.over)
+	checkpoint.Each(c, "clients", e.traffic.sources, func(s *source) {
+		checkpoint.Uint(c, &s.random)
+		checkpoint.Int(c, &s.next)
+		checkpoint.Int(c, &s.open)
+	})
+}
+
+func (e *engine) visitReplay(c *checkpoint.Codec) {
+	r := &e.replay
+	checkpoint.Each(c, "messages", r.delivered, c.Bool)
+	checkpoint.Each(c, "messages", r.posted, c.Bool)
+	checkpoint.Each(c, "replayed ranks", r.ranks, func(own *replayer) {
+		nodes := len(own.waits)
+		checkpoint.Each(c, "nodes", own.waits, func(waits *int32) { checkpoint.Int(c, waits) })
+		checkpoint.Int(c, &own.left)
+		for _, p := range []*processor{&own.processors[0], &own.processors[1], &own.wire} {
+			checkpoint.Slice(c, &p.queue, func(node *int32) { checkpoint.Index(c, node, 0, nodes) })
+			c.Bool(&p.busy)
+		}
+	})
+	id := 0
+	checkpoint.Each(c, "collectives", r.episodes, func(ep **episode) {
+		e.visitEpisode(c, ep, r.Groups[r.Collectives[id].Group].Members)
+		id++
+	})
+}
+
+func (e *engine) visitEpisode(c *checkpoint.Codec, at **episode, ranks []int32) {
+	open := *at != nil
+	if c.Bool(&open); !open {
+		return
+	}
+	if *at == nil {
+		*at = &episode{members: make([]member, len(ranks))}
+	}
+	ep := *at
+	checkpoint.Int(c, &ep.joined)
+	checkpoint.Int(c, &ep.ended)
+	checkpoint.Int(c, &ep.start)
+	c.Bool(&ep.begun)
+	place := 0
+	checkpoint.Each(c, "members", ep.members, func(m *member) {
+		checkpoint.Index(c, &m.node, 0, len(e.replay.ranks[ranks[place]].waits))
+		place++
+		for _, v := range []*int32{&m.sent, &m.acked, &m.received} {
+			checkpoint.Int(c, v)
+		}
+		checkpoint.Uint(c, &m.steps)
+		c.Bool(&m.active)
+		c.Bool(&m.over)
+	})
+}

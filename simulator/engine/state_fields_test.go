@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"netsim/simulator/checkpoint"
+	"netsim/simulator/collective"
+	"netsim/simulator/program"
+	"netsim/simulator/topology"
+)
+
+// fields says of every field of the engine's state whether a checkpoint saves
+// it. What it does not follows from the input, is found again when it is
+// needed, or is the scratch of one event.
+func fields() map[string]struct{ saved, left string } {
+	return map[string]struct{ saved, left string }{
+		"engine": {
+			"now tell queue progress flows hops freeFlows stripes freeStripes resources limits flowlets " +
+				"components freeComponents pending freed admitAt groups replay ranks traffic cover links beacons",
+			"input fingerprint options observe fabric routes err stride noHops spreading capacities turns striped solver scaleUp hosts seen",
+		},
+		"period":     {"every count", ""},
+		"queue":      {"heap nodes", "free pushes cache"},
+		"instant":    {"key first", "pushed"},
+		"node":       {"event next", ""},
+		"event":      {"id stamp", ""},
+		"cached":     {"", "key last"},
+		"Progress":   {"Time Events Sends SendsTotal Bytes BytesTotal Packets Measured LatencySum Ranks RanksTotal Collectives CollectivesTotal Computations ComputationsTotal LastCollective", ""},
+		"Sum":        {"Hi Lo", ""},
+		"work":       {"hi lo", ""},
+		"load":       {"bits packets", ""},
+		"flow":       {"hops steps left since rate drain tail wire carried transfer limit held component stamp stripe queued attached", "share mark frozen"},
+		"held":       {"since left by", ""},
+		"transfer":   {"from to phase step bytes start waited", ""},
+		"hop":        {"resource", "pos"},
+		"stripe":     {"open packets", ""},
+		"resource":   {"flows carried freed", "rate hopRate delay fixed left level most offered members open mark"},
+		"limiting":   {"time bits", ""},
+		"component":  {"flows live", ""},
+		"solver":     {"", "epoch flows links heap"},
+		"share":      {"", "rate resource"},
+		"flowlets":   {"entries turns", "gaps"},
+		"flowlet":    {"from to ended open used", ""},
+		"group":      {"open base", "first plans firstID ideal"},
+		"phase":      {"start begun ended", ""},
+		"rank":       {"phase sent acked received steps early finished done", "group local route"},
+		"Rank":       {"Time BytesSent BytesReceived Sends Receives Computations ComputeTime", "Rank Finished"},
+		"early":      {"phase step", ""},
+		"route":      {"", "to hops steps path bytes wire work tail rate limit solo"},
+		"replaying":  {"ranks delivered posted episodes", "Program synchronize exclusive ideals ready"},
+		"replayer":   {"waits left processors wire", ""},
+		"processor":  {"queue busy", ""},
+		"turn":       {"", "rank node holds"},
+		"episode":    {"members joined ended start begun", ""},
+		"member":     {"node sent acked received steps active over", ""},
+		"traffic":    {"sources over", "apps end measured"},
+		"source":     {"random next open", "app rank gap to"},
+		"cover":      {"start", "bits packets"},
+		"scaleUp":    {"", "ScaleUp first"},
+		"Transfer":   {"", "Collective From To Step Bytes Start Acked"},
+		"Collective": {"", "ID Group GroupName GroupSize OperationType Algorithm DataSize Start End Ideal Finished AlgorithmBytes BusNum BusDen"},
+	}
+}
+
+// TestStateIsDecided: whoever adds a field to the engine decides whether a
+// checkpoint saves it, and says so in the list above and in visit.
+func TestStateIsDecided(t *testing.T) {
+	t.Parallel()
+	list, input := fields(), []string{"Input", "Options", "Observer", "Traffic", "ScaleUp", "Domain", "Seat"}
+	var visit func(of reflect.Type)
+	seen := map[string]bool{}
+	visit = func(of reflect.Type) {
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			visit(of.Elem())
+			return
+		case reflect.Struct:
+		default:
+			return
+		}
+		name := of.Name()
+		if name != "" && (of.PkgPath() != reflect.TypeFor[engine]().PkgPath() || seen[name] || slices.Contains(input, name)) {
+			return
+		}
+		seen[name] = true
+		var all []string
+		for i := range of.NumField() {
+			all = append(all, of.Field(i).Name)
+			visit(of.Field(i).Type)
+		}
+		decided := strings.Fields(list[name].saved + " " + list[name].left)
+		slices.Sort(all)
+		slices.Sort(decided)
+		if name != "" && !slices.Equal(all, decided) {
+			t.Errorf("%s has the fields %v, decided are %v", name, all, decided)
+		}
+	}
+	visit(reflect.TypeFor[engine]())
+	for name := range list {
+		if !seen[name] {
+			t.Errorf("there is no %s", name)
+		}
+	}
+}
+
+// small are a run of groups, of traces and of traffic.
+func small(t testing.TB) []Input {
+	t.Helper()
+	server := topology.Server{Component: "server", NICs: []topology.NIC{{Component: "nic", Rate: 1e9, Delay: 1000}}}
+	fabric, err := topology.Build(topology.Layout{Racks: []topology.Rack{{
+		Switches: []topology.Switch{{Component: "switch", DownRate: 1e9}}, Servers: slices.Repeat([]topology.Server{server}, 4),
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := collective.Resolve(&collective.Workload{Ranks: 4, Phases: []collective.Phase{
+		{OperationType: "allToAll", DataSize: 40_000}, {OperationType: "allReduce", DataSize: 40_000},
+	}}, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := program.NewPlan("allReduce", "ring", 8000, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := func(op program.Op) program.Rank {
+		return program.Rank{Nodes: []program.Node{
+			{Op: program.Compute, Value: 1000}, {Op: op, Waits: 1, Value: 5000}, {Op: program.Collect, Waits: 1},
+		}, First: []int32{0, 1, 2, 2}, Next: []int32{1, 2}}
+	}
+	hosts := []int32{0, 1, 2, 3}
+	o := Options{ProgressEvents: 1, Routing: Flowlet, Switches: []Switch{{Component: "switch", Routing: Flowlet, Gap: 10}}}
+	limited := o
+	limited.Limit = 10_000_000_000
+	return []Input{
+		{Fabric: fabric, Groups: groups, Options: o},
+		{Fabric: fabric, Options: o, Replay: &Replay{Program: &program.Program{
+			Ranks: []program.Rank{nodes(program.Send), nodes(program.Receive)}, Computations: 2,
+			Messages: []program.Message{{From: 0, To: 1, Send: 1, Receive: 1}},
+			Groups:   []program.Group{{Members: []int32{0, 1}}}, Plans: []program.Plan{plan}, Collectives: []program.Collective{{}},
+		}}},
+		{Fabric: fabric, Options: limited, Traffic: []Traffic{{Clients: hosts, Servers: hosts, MessageSize: 9000, Load: wholeLoad}}},
+	}
+}
+
+// FuzzState: a state that anybody made up, with its checksum, is refused or
+// taken, in memory that does not exceed it by much.
+func FuzzState(f *testing.F) {
+	inputs := small(f)
+	for i, in := range inputs {
+		n := 0
+		_, err := Run(f.Context(), in, Observer{Checkpoint: func(save func(io.Writer) error) error {
+			var b bytes.Buffer
+			err := save(&b)
+			if n++; n%16 == 1 {
+				f.Add(uint8(i), b.Bytes()[:b.Len()-sha256.Size])
+			}
+			return err
+		}})
+		if err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind uint8, body []byte) {
+		e, err := newEngine(inputs[int(kind)%len(inputs)], Observer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(body)
+		err = checkpoint.Read(bytes.NewReader(append(slices.Clone(body), sum[:]...)), e.of(), e.visit)
+		if err != nil && !errors.Is(err, checkpoint.ErrRefused) {
+			t.Error(err)
+		}
+		if cap(e.flows) > 2*len(body)+64 || cap(e.components) > 2*len(body)+64 {
+			t.Errorf("%d flows and %d components of %d bytes", cap(e.flows), cap(e.components), len(body))
+		}
+	})
+}

@@ -1,0 +1,271 @@
+package engine
+
+import (
+	"math"
+	"slices"
+
+	"netsim/simulator/checkpoint"
+)
+
+// maxIndex is no bound.
+const maxIndex = math.MaxInt32
+
+// visitFlows names the transfers on their way. Of those that are over only the
+// stamp counts, which makes old events stale.
+func (e *engine) visitFlows(c *checkpoint.Codec) {
+	checkpoint.Slice(c, &e.stripes, func(s *stripe) {
+		checkpoint.Int(c, &s.open)
+		checkpoint.Int(c, &s.packets)
+	})
+	checkpoint.Slice(c, &e.freeStripes, func(id *int32) { checkpoint.Index(c, id, 1, len(e.stripes)) })
+	count := len(e.flows)
+	checkpoint.Index(c, &count, 0, e.options.MaxFlows+1)
+	checkpoint.Slice(c, &e.freeFlows, func(id *int32) { checkpoint.Index(c, id, 0, count) })
+	free := make(map[int32]bool, len(e.freeFlows))
+	for _, id := range e.freeFlows {
+		free[id] = true
+	}
+	for id := range int32(count) {
+		if c.Failed() {
+			return
+		}
+		if c.Reading() {
+			e.flows = append(e.flows, flow{component: alone})
+			e.hops = append(e.hops, e.noHops[:e.stride]...)
+		}
+		f := &e.flows[id]
+		checkpoint.Uint(c, &f.stamp)
+		if !free[id] {
+			e.visitFlow(c, id, f)
+		}
+	}
+}
+
+func (e *engine) visitFlow(c *checkpoint.Codec, id int32, f *flow) {
+	checkpoint.Index(c, &f.hops, 1, e.stride+1)
+	checkpoint.Index(c, &f.steps, 1, int(f.hops)+1)
+	path := e.path(id)
+	for i := range path {
+		checkpoint.Index(c, &path[i].resource, 0, len(e.resources))
+		if c.Reading() {
+			path[i].pos = none // until its resource names it
+		}
+	}
+	f.left.visit(c)
+	for _, v := range []*int64{&f.since, &f.rate, &f.drain, &f.tail} {
+		checkpoint.Int(c, v)
+	}
+	f.wire.visit(c)
+	f.carried.visit(c)
+	e.visitTransfer(c, &f.transfer)
+	checkpoint.Index(c, &f.limit, 0, len(e.resources))
+	checkpoint.Int(c, &f.held.since)
+	checkpoint.Int(c, &f.held.left)
+	checkpoint.Index(c, &f.held.by, none, len(e.resources))
+	checkpoint.Index(c, &f.component, awaiting, maxIndex)
+	checkpoint.Index(c, &f.stripe, 0, max(len(e.stripes), 1))
+	c.Bool(&f.queued)
+	c.Bool(&f.attached)
+}
+
+func (e *engine) visitTransfer(c *checkpoint.Codec, t *transfer) {
+	checkpoint.Index(c, &t.from, 0, len(e.ranks))
+	checkpoint.Index(c, &t.to, 0, len(e.ranks))
+	phases, steps := 0, maxIndex
+	switch r := &e.replay; {
+	case c.Failed():
+		return
+	case r.Program != nil:
+		phases = len(r.episodes)
+	case e.ranks[t.from].group != none:
+		phases = len(e.groups[e.ranks[t.from].group].plans)
+	default:
+		phases, steps = len(e.traffic.apps), len(e.traffic.sources)
+	}
+	checkpoint.Index(c, &t.phase, none, phases)
+	if e.replay.Program != nil && t.phase == none {
+		steps = len(e.replay.Messages)
+	}
+	checkpoint.Index(c, &t.step, 0, steps)
+	for _, v := range []*int64{&t.bytes, &t.start, &t.waited} {
+		checkpoint.Int(c, v)
+	}
+	if c.Failed() {
+		return
+	}
+	switch r := &e.replay; {
+	case t.phase == none && r.Program == nil,
+		t.phase != none && r.Program != nil && r.episodes[t.phase] == nil,
+		e.ranks[t.from].group != e.ranks[t.to].group:
+		c.Refuse("a transfer from rank %d to rank %d belongs to nothing", t.from, t.to)
+	}
+}
+
+// visitResources names who is on each resource, in the order in which rates are
+// shared out. That is also where a flow stands on it.
+func (e *engine) visitResources(c *checkpoint.Codec) {
+	named := 0
+	id := int32(0)
+	checkpoint.Each(c, "resources", e.resources, func(r *resource) {
+		checkpoint.Slice(c, &r.flows, func(ref *int32) { checkpoint.Index(c, ref, 0, len(e.flows)<<hopBits) })
+		r.carried.visit(c)
+		c.Bool(&r.freed)
+		if c.Reading() {
+			e.takePlaces(c, id, r)
+		}
+		named += len(r.flows)
+		id++
+	})
+	used := 0
+	for id := range e.flows {
+		if e.flows[id].attached {
+			used += int(e.flows[id].hops)
+		}
+	}
+	if used != named {
+		c.Refuse("flows use %d resources and these have %d flows", used, named)
+	}
+	checkpoint.Slice(c, &e.freed, func(id *int32) { checkpoint.Index(c, id, 0, len(e.resources)) })
+	checkpoint.Each(c, "resources", e.limits, func(l *limiting) {
+		l.time.visit(c)
+		checkpoint.Int(c, &l.bits)
+	})
+}
+
+// takePlaces notes where the flows of a resource stand on it.
+func (e *engine) takePlaces(c *checkpoint.Codec, id int32, r *resource) {
+	for at, ref := range r.flows {
+		f, n := &e.flows[ref>>hopBits], ref&(1<<hopBits-1)
+		if !f.attached || n >= f.hops {
+			c.Refuse("a flow that is not there uses resource %d", id)
+			return
+		}
+		hop := &e.path(ref >> hopBits)[n]
+		if hop.resource != id || hop.pos != none {
+			c.Refuse("a flow uses resource %d otherwise", id)
+			return
+		}
+		hop.pos = int32(at)
+	}
+}
+
+func (e *engine) visitComponents(c *checkpoint.Codec) {
+	flows := func(id *int32) { checkpoint.Index(c, id, 0, len(e.flows)) }
+	checkpoint.Slice(c, &e.components, func(of *component) {
+		checkpoint.Slice(c, &of.flows, flows)
+		checkpoint.Int(c, &of.live)
+	})
+	checkpoint.Slice(c, &e.freeComponents, func(id *int32) { checkpoint.Index(c, id, 0, len(e.components)) })
+	checkpoint.Slice(c, &e.pending, flows)
+	checkpoint.Int(c, &e.admitAt)
+	for id := range e.flows {
+		if int(e.flows[id].component) >= len(e.components) {
+			c.Refuse("flow %d is in a component that is not there", id)
+		}
+	}
+}
+
+func (e *engine) visitFlowlets(c *checkpoint.Codec) {
+	t := &e.flowlets
+	at, gaps := 0, len(t.gaps)
+	checkpoint.Each(c, "pairs", t.entries, func(f *flowlet) {
+		turns := t.turns[at : at+gaps]
+		at += gaps
+		if c.Bool(&f.used); !f.used {
+			return
+		}
+		checkpoint.Int(c, &f.from)
+		checkpoint.Int(c, &f.to)
+		checkpoint.Int(c, &f.ended)
+		checkpoint.Int(c, &f.open)
+		checkpoint.Each(c, "gaps", turns, func(n *uint32) { checkpoint.Uint(c, n) })
+	})
+}
+
+// due is an instant with its events in their order.
+type due struct {
+	key    uint64
+	events []event
+}
+
+// visitQueue names the events that are due. Where they stand in memory is
+// another matter: events of one instant and kind happen in the order in which
+// they were pushed.
+func (e *engine) visitQueue(c *checkpoint.Codec) {
+	list := e.queue.list()
+	last := int64(-1)
+	checkpoint.Slice(c, &list, func(d *due) {
+		checkpoint.Uint(c, &d.key)
+		k := kind(d.key & 7)
+		if int64(d.key) <= last || int64(d.key>>3) < e.now || d.key>>3 > never {
+			c.Refuse("an event is out of order")
+		}
+		last = int64(d.key)
+		checkpoint.Slice(c, &d.events, func(ev *event) {
+			checkpoint.Index(c, &ev.id, none, e.subjects(k))
+			checkpoint.Uint(c, &ev.stamp)
+			if c.Reading() && !c.Failed() && !e.expects(k, ev) {
+				c.Refuse("an event happens to nothing")
+			}
+		})
+	})
+	if !c.Reading() || c.Failed() {
+		return
+	}
+	e.queue = queue{}
+	for _, d := range list {
+		for _, ev := range d.events {
+			e.queue.push(int64(d.key>>3), kind(d.key&7), ev.id, ev.stamp)
+		}
+	}
+}
+
+// subjects is how many there are of what such events happen to.
+func (e *engine) subjects(k kind) int {
+	switch k {
+	case acked:
+		return len(e.flows)
+	case computed:
+		return len(e.replay.ranks)
+	case settle:
+		return len(e.components)
+	case arrive:
+		return len(e.traffic.sources)
+	default:
+		return 1
+	}
+}
+
+// expects reports whether the event can happen.
+func (e *engine) expects(k kind, ev *event) bool {
+	switch k {
+	case computed:
+		return ev.id >= 0 && ev.stamp < 2 && len(e.replay.ranks[ev.id].processors[ev.stamp].queue) > 0
+	case arrive:
+		return true
+	default:
+		return ev.id >= 0
+	}
+}
+
+// list is the events by instant and kind.
+func (q *queue) list() []due {
+	instants := slices.Clone(q.heap)
+	slices.SortFunc(instants, func(a, b instant) int {
+		if a.before(&b) {
+			return -1
+		}
+		return 1
+	})
+	var list []due
+	for _, in := range instants {
+		if n := len(list); n == 0 || list[n-1].key != in.key {
+			list = append(list, due{key: in.key})
+		}
+		d := &list[len(list)-1]
+		for n := in.first; n != 0; n = q.nodes[n].next {
+			d.events = append(d.events, q.nodes[n].event)
+		}
+	}
+	return list
+}

@@ -1,0 +1,119 @@
+package results
+
+import (
+	"fmt"
+	"io"
+
+	"netsim/simulator/checkpoint"
+	"netsim/simulator/engine"
+)
+
+// of is what the state of a recorder is of.
+const of = "results " + engine.Version
+
+// Save writes what Resume needs to go on: the files hold every row until now,
+// and the state says where they stand.
+func (r *Recorder) Save(w io.Writer) error {
+	for _, t := range r.tables() {
+		if t.file != nil && t.err == nil {
+			t.err = t.out.Flush()
+		}
+		if t.err != nil {
+			return t.err
+		}
+	}
+	return checkpoint.Write(w, of, r.visit)
+}
+
+// Resume goes on with the files of a recorder that was saved. Config.Reopen
+// opens those that were open; each holds what was written to it until then.
+func Resume(c Config, state io.Reader) (*Recorder, error) {
+	r := start(c)
+	if err := checkpoint.Read(state, of, r.visit); err != nil {
+		return nil, err
+	}
+	for _, t := range r.tables() {
+		if t.resumed {
+			t.reopen(c.Reopen)
+		}
+		if t.err != nil {
+			return nil, t.err
+		}
+	}
+	return r, nil
+}
+
+func (r *Recorder) tables() []*table {
+	return []*table{r.perf, r.ranks, r.collectives, r.cdf, r.links, r.hops}
+}
+
+// visit names what a recorder has learnt since it was started; what it only
+// remembers in order not to work it out again is left out.
+func (r *Recorder) visit(c *checkpoint.Codec) {
+	for _, t := range r.tables() {
+		open := t.file != nil
+		c.Bool(&open)
+		t.resumed = open && c.Reading()
+		checkpoint.Index(c, &t.shard, 0, 1<<30)
+		checkpoint.Int(c, &t.written)
+	}
+	checkpoint.Slice(c, &r.classes, func(k *class) { k.visit(c) })
+	checkpoint.Int(c, &r.listed)
+	checkpoint.Int(c, &r.totals.Start)
+	checkpoint.Int(c, &r.totals.End)
+	links := 2 * len(r.config.Fabric.Links)
+	whole(c, &r.totals.Bits, links, func(v *int64) { checkpoint.Int(c, v) })
+	whole(c, &r.totals.Packets, links, func(v *int64) { checkpoint.Int(c, v) })
+	for i := range r.forward {
+		checkpoint.Int(c, &r.forward[i])
+	}
+	seats := 0
+	if r.config.ScaleUp != nil {
+		seats = len(r.config.ScaleUp.Seats)
+	}
+	whole(c, &r.ports, seats, func(p *port) {
+		for _, v := range []*int64{&p.sends, &p.receives, &p.out, &p.in} {
+			checkpoint.Int(c, v)
+		}
+	})
+}
+
+// whole is a list that is not there yet or has its full length.
+func whole[T any](c *checkpoint.Codec, list *[]T, length int, each func(*T)) {
+	checkpoint.Slice(c, list, each)
+	if n := len(*list); n != 0 && n != length {
+		c.Refuse("%d are counted, there are %d", n, length)
+	}
+	if len(*list) == 0 {
+		*list = nil
+	}
+}
+
+func (k *class) visit(c *checkpoint.Codec) {
+	s := &k.sample
+	c.Text(&s.GroupName)
+	c.Text(&s.OperationType)
+	c.Text(&s.Algorithm)
+	checkpoint.Int(c, &s.Group)
+	checkpoint.Int(c, &s.GroupSize)
+	for _, v := range []*int64{
+		&s.ID, &s.DataSize, &s.Start, &s.End, &s.Ideal, &s.AlgorithmBytes, &s.BusNum, &s.BusDen,
+	} {
+		checkpoint.Int(c, v)
+	}
+	c.Bool(&s.Finished)
+	for _, list := range []*[]int64{&k.runs, &k.ratios} {
+		checkpoint.Slice(c, list, func(v *int64) { checkpoint.Int(c, v) })
+	}
+}
+
+// reopen goes on with the running shard.
+func (t *table) reopen(open func(name string) (io.WriteCloser, error)) {
+	if t.shard == 0 {
+		t.err = fmt.Errorf("%w: %s has no file to go on with", checkpoint.ErrRefused, t.prefix)
+		return
+	}
+	if t.file, t.err = open(t.name(t.shard - 1)); t.err == nil {
+		t.buffer()
+	}
+}

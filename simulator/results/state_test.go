@@ -1,0 +1,135 @@
+package results_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/simulator/checkpoint"
+	"netsim/simulator/engine"
+	"netsim/simulator/results"
+)
+
+// reopen goes on with a file, as far as it had come when it was saved.
+func (f *files) reopen(name string) (io.WriteCloser, error) {
+	f.open++
+	return file{f.content[name], f}, nil
+}
+
+// copied is what was written so far.
+func (f *files) copied() *files {
+	c := &files{names: append([]string(nil), f.names...), content: map[string]*bytes.Buffer{}}
+	for name, b := range f.content {
+		c.content[name] = bytes.NewBuffer(bytes.Clone(b.Bytes()))
+	}
+	return c
+}
+
+var errKilled = errors.New("killed")
+
+// TestResumedFiles: the files of a run that is killed and resumed again and
+// again, in the middle of shards, are those of the run that is not.
+func TestResumedFiles(t *testing.T) {
+	t.Parallel()
+	groups := everyOperation(t)
+	c := results.Config{Simulation: "resumed", Fabric: fabric(t, "64x800G", 64), ShardSize: 40_000, MaxTransfers: 5000}
+	o := engine.Options{Interval: 300_000_000, Beacon: 100_000_000, ProgressEvents: 100}
+	want, result := record(t, c, groups, o)
+
+	out := &files{}
+	c.Start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) // as record has it
+	in := engine.Input{Fabric: c.Fabric, Groups: groups, Options: o}
+	random := rand.New(rand.NewPCG(1, 0))
+	var recorder, state []byte
+	kills := 0
+	for {
+		current := out.copied() // what was written after the state was saved is lost
+		c.Create, c.Reopen = current.create, current.reopen
+		var r *results.Recorder
+		var err error
+		if state == nil {
+			r, err = results.New(c)
+		} else {
+			r, err = results.Resume(c, bytes.NewReader(recorder))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		looks, until := 0, 2+random.IntN(25)
+		observe := r.Observer()
+		observe.Checkpoint = func(save func(io.Writer) error) error {
+			switch looks++; looks {
+			case until:
+				var a, b bytes.Buffer
+				err := errors.Join(r.Save(&a), save(&b))
+				recorder, state, out = a.Bytes(), b.Bytes(), current.copied()
+				return err
+			case until + 1:
+				kills++
+				return errKilled
+			}
+			return nil
+		}
+		var got *engine.Result
+		if state == nil {
+			got, err = engine.Run(t.Context(), in, observe)
+		} else {
+			got, err = engine.Resume(t.Context(), in, bytes.NewReader(state), observe)
+		}
+		if errors.Is(err, errKilled) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(result, got); diff != "" {
+			t.Error(diff)
+		}
+		if err := r.Close(got); err != nil {
+			t.Fatal(err)
+		}
+		out = current
+		break
+	}
+	if kills < 5 {
+		t.Errorf("killed %d times only", kills)
+	}
+	for name, b := range want.content {
+		if got := out.content[name]; got == nil || !bytes.Equal(got.Bytes(), b.Bytes()) {
+			t.Errorf("%s is another", name)
+		}
+	}
+	if len(out.names) != len(want.names) {
+		t.Errorf("files %v, want %v", out.names, want.names)
+	}
+}
+
+// TestRefusesRecorders: a state of a recorder of another fabric is refused.
+func TestRefusesRecorders(t *testing.T) {
+	t.Parallel()
+	c := results.Config{Simulation: "small", Fabric: fabric(t, "64x800G", 64), Create: (&files{}).create}
+	r, err := results.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := 2 * len(c.Fabric.Links)
+	if err := r.Observer().Links(&engine.Links{End: 1, Bits: make([]int64, links), Packets: make([]int64, links)}); err != nil {
+		t.Fatal(err)
+	}
+	var state bytes.Buffer
+	if err := r.Save(&state); err != nil {
+		t.Fatal(err)
+	}
+	c.Fabric = fabric(t, "64x800G", 128)
+	_, err = results.Resume(c, &state)
+	if !errors.Is(err, checkpoint.ErrRefused) || !strings.Contains(err.Error(), fmt.Sprint(links)) {
+		t.Error(err)
+	}
+}
