@@ -6,6 +6,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/simulator/design"
+	"netsim/simulator/mapping"
 )
 
 // The states of a configuration version (completions 3.4).
@@ -61,7 +62,7 @@ func (c *Configuration) Evolve(e events.Event) {
 		c.revise(d.Version, func(doc *design.Document) { doc.SetRankCount(0) })
 	case events.ConfigurationMappingFileAttached:
 		c.MappingFile = d.MappingFileID
-		c.revise(d.Version, func(doc *design.Document) { doc.SetMapping(MappingFileName) })
+		c.revise(d.Version, func(doc *design.Document) { doc.SetMapping(mapping.Name) })
 	case events.ConfigurationMappingFileDetached:
 		c.MappingFile = ""
 		c.revise(d.Version, func(doc *design.Document) { doc.SetMapping("") })

@@ -6,11 +6,8 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/simulator/design"
+	"netsim/simulator/mapping"
 )
-
-// MappingFileName is what every mapping file is called inside the simulator
-// (document 2).
-const MappingFileName = "chakra-mapping.txt"
 
 // AttachMappingFile lets a mapping file place the ranks of the chakra
 // applications. The order of its refusals is that of completions 3.5 row 35.
@@ -54,7 +51,7 @@ func (c *Configuration) keepsMapping(document *design.Document, ranks int64) err
 	case ranks != c.RankCount:
 		return fault.New(fault.TracesetConflictsWithMapping, "mapping file %s places %d ranks, the traceset has %d; detach it first",
 			c.MappingFile, c.RankCount, ranks)
-	case !document.Mapped(MappingFileName):
+	case !document.Mapped(mapping.Name):
 		return mappingLocked()
 	}
 	return nil

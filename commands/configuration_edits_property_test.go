@@ -15,6 +15,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/simulator/design"
+	"netsim/simulator/mapping"
 	"netsim/simulator/validation"
 )
 
@@ -234,7 +235,7 @@ func whole(t *rapid.T, state, next *commands.Configuration, cmd commands.Command
 	if is.RankCount() != next.RankCount && is.HasChakra() {
 		t.Fatalf("%T: %d ranks are written down, %d are attached", cmd, is.RankCount(), next.RankCount)
 	}
-	if next.MappingFile != "" && !is.Mapped(commands.MappingFileName) {
+	if next.MappingFile != "" && !is.Mapped(mapping.Name) {
 		t.Fatalf("%T: the mapping file %s is attached and not used", cmd, next.MappingFile)
 	}
 	if _, client := cmd.(commands.UpdateConfiguration); client {

@@ -56,7 +56,7 @@ type Frame struct {
 	CommandID     string    // ce_commandid: repeating a command repeats it; may be ""
 	CommandDigest string    // ce_commanddigest: of the command's body; may be ""
 	Time          time.Time // ce_time: when it happened, UTC, milliseconds
-	Actor         string    // ce_actor: a user's id, or "system"
+	Actor         string    // ce_actor: a user's id, or System
 	CorrelationID string    // ce_correlationid: the request that started it all; may be ""
 	CauseID       string    // ce_causeid: the event that this one reacts to; may be ""
 	DataVersion   int       // ce_dataversion: of the data's schema

@@ -20,6 +20,9 @@ const (
 	CheckpointPrefix    = "checkpoint" // one stream a deployment
 )
 
+// System is the actor that stands for the service, where nobody asked it.
+const System = "system"
+
 // The built-in workspaces (completions.md section 1.1).
 const (
 	DefaultWorkspace  = "workspace_0000000000e008000000000001"

@@ -32,6 +32,18 @@ type TracesetFile struct {
 	ObjectKey   string `json:"objectKey"`
 }
 
+// The roles of a traceset's files (completions 6.2).
+const (
+	RolePrimary    = "primary"    // of ranks
+	RoleSupporting = "supporting" // everything else
+)
+
+// The layouts of a library (completions 6.4).
+const (
+	LayoutFiles  = "cas"    // each file under a key of its content
+	LayoutFolder = "prefix" // the unpacked files in one folder
+)
+
 // TracesetMetadataExtracted records what the files of a traceset were found to
 // hold; it is ready.
 type TracesetMetadataExtracted struct {

@@ -71,7 +71,7 @@ func (in *Inputs) coordinated(ctx context.Context, d *design.Document, a *design
 	}
 	var err error
 	switch t.Format {
-	case formatSimple:
+	case blueprint.Format:
 		err = in.simple(ctx, a)
 	case chakra.FormatBinary, chakra.FormatJSON:
 		err = in.replay(a)

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"netsim/simulator/engine"
+	"netsim/simulator/mapping"
 	"netsim/simulator/results"
 	"netsim/simulator/units"
 )
@@ -156,7 +157,7 @@ func (r *Run) Close(reason string) (End, error) {
 		return End{}, fmt.Errorf("close the results: %w", err)
 	}
 	if err := r.writeMapping(); err != nil {
-		return End{}, fmt.Errorf("write %s: %w", MappingName, err)
+		return End{}, fmt.Errorf("write %s: %w", mapping.Name, err)
 	}
 	if err := r.log.close(); err != nil {
 		return End{}, fmt.Errorf("close the log: %w", err)
@@ -170,7 +171,7 @@ func (r *Run) writeMapping() error {
 	if r.in.mapped == nil {
 		return nil
 	}
-	w, err := r.config.Create(MappingName)
+	w, err := r.config.Create(mapping.Name)
 	if err != nil {
 		return err
 	}

@@ -193,5 +193,5 @@ func Grant(ctx context.Context, h *commands.Handler, account string, credit even
 }
 
 func origin(parts ...string) commands.Origin {
-	return commands.Origin{Actor: "system", CommandID: events.DerivedUUID(parts...).String()}
+	return commands.Origin{Actor: events.System, CommandID: events.DerivedUUID(parts...).String()}
 }

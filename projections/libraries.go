@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/events"
 )
 
 // LibraryQuery asks for libraries as the tracesets tell of them that can be
@@ -34,6 +35,11 @@ type Library struct {
 	FileCount  int64  // of a prefix
 	Family     string // workloadFamily of a traceset that says one
 	CreatedAt  time.Time
+}
+
+// FileList are the files as they were uploaded.
+func (l *Library) FileList() ([]events.TracesetFile, error) {
+	return fileList[events.TracesetFile]("library", l.ID, l.Files)
 }
 
 // seen is the SQL condition that a traceset can be seen.

@@ -3,6 +3,7 @@ package projections
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -39,6 +40,18 @@ type Traceset struct {
 	CreatedAt   time.Time
 	ModifiedAt  time.Time
 	ExpiresAt   *time.Time // nil for one that does not
+}
+
+// FileList are the files as they were uploaded.
+func (t *Traceset) FileList() ([]events.TracesetFile, error) {
+	return fileList[events.TracesetFile]("traceset", t.ID, t.Files)
+}
+
+func fileList[F any](what, id, text string) (files []F, err error) {
+	if err := json.Unmarshal([]byte(text), &files); err != nil {
+		return nil, fmt.Errorf("read the files of %s %s: %w", what, id, err)
+	}
+	return files, nil
 }
 
 // Tracesets is the projection of the tracesets.
@@ -92,7 +105,7 @@ func foldTraceset(t *Traceset, f *events.Fact) {
 			LibraryHash: d.LibraryHash, LibraryID: events.DerivedID(events.LibraryPrefix, d.LibraryHash),
 			TotalSize: d.TotalSize, TTLDays: d.TTLDays,
 			RankCount: d.RankCount, Status: d.Status, Scope: cmp.Or(d.Scope, commands.ScopeWorkspace),
-			Tags: textOf(d.Tags), Workload: d.Workload, Layout: "cas", Ranges: "[]", Warnings: "[]", CreatedAt: f.Time,
+			Tags: textOf(d.Tags), Workload: d.Workload, Layout: events.LayoutFiles, Ranges: "[]", Warnings: "[]", CreatedAt: f.Time,
 		}
 		if t.Scope == commands.ScopeWorkspace {
 			expiry := f.Time.AddDate(0, 0, int(d.TTLDays))
@@ -100,7 +113,7 @@ func foldTraceset(t *Traceset, f *events.Fact) {
 		}
 	case events.TracesetMetadataExtracted:
 		t.Status, t.Format, t.RankCount, t.Ranges = commands.TracesetReady, d.Format, d.RankCount, textOf(d.Ranges)
-		t.Layout, t.FileCount, t.Summary, t.Warnings = cmp.Or(d.Layout, "cas"), d.FileCount, d.Summary, textOf(d.Warnings)
+		t.Layout, t.FileCount, t.Summary, t.Warnings = cmp.Or(d.Layout, events.LayoutFiles), d.FileCount, d.Summary, textOf(d.Warnings)
 	case events.TracesetMetadataFailed:
 		t.Status, t.Failure = commands.TracesetMetadataFailed, d.Reason
 	case events.TracesetPromoted:

@@ -63,3 +63,25 @@ func (t *Traceset) UseIsDue(now time.Time) bool {
 	return t.ExpiresAt != nil && t.Status != Deleted &&
 		now.Sub(t.ExpiresAt.AddDate(0, 0, -int(t.TTLDays))) >= time.Hour
 }
+
+// ProcessingTracesets returns the ids of at most limit tracesets whose files are
+// to be read.
+func ProcessingTracesets(ctx context.Context, db Reader, limit int) ([]string, error) {
+	return idsOf(ctx, db, `SELECT id FROM tracesets WHERE status = 'processing' ORDER BY id LIMIT $1`, limit)
+}
+
+// UnfinishedSimulations returns the ids of at most limit simulations that are to
+// run or running, the oldest first.
+func UnfinishedSimulations(ctx context.Context, db Reader, limit int) ([]string, error) {
+	return idsOf(ctx, db, `SELECT id FROM simulations
+		WHERE status IN ('provisioning', 'running') AND deleted = '' ORDER BY id LIMIT $1`, limit)
+}
+
+func idsOf(ctx context.Context, db Reader, query string, args ...any) ([]string, error) {
+	rows, err := db.Query(ctx, query, args...)
+	ids, err := collect(rows, err, func(id *string) []any { return []any{id} })
+	if err != nil {
+		return nil, fmt.Errorf("list what is to be done: %w", err)
+	}
+	return ids, nil
+}

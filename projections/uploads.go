@@ -28,6 +28,11 @@ type Upload struct {
 	ExpiresAt   time.Time
 }
 
+// FileList are the files that are to be uploaded.
+func (u *Upload) FileList() ([]events.UploadFile, error) {
+	return fileList[events.UploadFile]("upload", u.ID, u.Files)
+}
+
 // Uploads is the projection of the upload sessions.
 type Uploads struct{ rows table[Upload] }
 

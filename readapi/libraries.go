@@ -2,7 +2,6 @@ package readapi
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -120,12 +119,12 @@ func (a *API) library(l *projections.Library, referring []projections.Traceset) 
 		StorageURL: item.StorageURL, WorkloadType: item.WorkloadType, CreatedAt: timestamp(l.CreatedAt),
 		MetadataStatus: api.LibraryMetadataStatus(metadataStatus(l.Status)),
 	}
-	var files []events.TracesetFile
-	if err := json.Unmarshal([]byte(l.Files), &files); err != nil {
-		return whole, fmt.Errorf("the files of library %s: %w", l.ID, err)
+	files, err := l.FileList()
+	if err != nil {
+		return whole, err
 	}
 	whole.FileCount = int64(len(files))
-	if l.Layout == "prefix" {
+	if l.Layout == events.LayoutFolder {
 		whole.FileCount = l.FileCount
 	}
 	if i := first(files); i >= 0 {

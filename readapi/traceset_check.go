@@ -13,6 +13,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/projections"
+	"netsim/simulator/blueprint"
 	"netsim/simulator/chakra"
 	"netsim/simulator/design"
 	"netsim/simulator/validation"
@@ -25,7 +26,7 @@ func (a *API) ValidateTraceset(ctx context.Context, r api.ValidateTracesetReques
 	if err != nil {
 		return nil, err
 	}
-	files, err := filesOf(&t)
+	files, err := t.FileList()
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func (a *API) ValidateTraceset(ctx context.Context, r api.ValidateTracesetReques
 		return nil, err
 	}
 	checks := []api.TracesetCheck{integrity, metadata(&t), correlation}
-	if t.LibraryHash != "" && t.Format != "simple_v1" {
+	if t.LibraryHash != "" && t.Format != blueprint.Format {
 		content, err := a.content(ctx, &t)
 		if err != nil {
 			return nil, err

@@ -3,8 +3,6 @@ package readapi
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -41,7 +39,7 @@ func (a *API) TracesetDownload(ctx context.Context, id, file string) (api.Traces
 	if err != nil {
 		return api.TracesetDownload{}, err
 	}
-	files, err := filesOf(&t)
+	files, err := t.FileList()
 	if err != nil {
 		return api.TracesetDownload{}, err
 	}
@@ -63,7 +61,7 @@ func (a *API) TracesetResolution(ctx context.Context, id string) (api.TracesetRe
 	if err != nil {
 		return api.TracesetResolution{}, err
 	}
-	files, err := filesOf(&t)
+	files, err := t.FileList()
 	if err != nil {
 		return api.TracesetResolution{}, err
 	}
@@ -73,7 +71,7 @@ func (a *API) TracesetResolution(ctx context.Context, id string) (api.TracesetRe
 	prefix := library.Prefix(t.LibraryHash)
 	r := api.TracesetResolution{TracesetID: id, Name: t.Name, TotalSize: t.TotalSize, Layout: api.LibraryLayout(t.Layout)}
 	r.Dra.Bucket, r.Dra.MountPath, r.Dra.StorePath = a.Storage.Bucket, a.Storage.path(prefix), a.Storage.url(prefix)
-	if t.Layout == "prefix" {
+	if t.Layout == events.LayoutFolder {
 		if t.FileCount == 0 {
 			return r, fault.New(fault.Validation, "the library of traceset %s is missing", id)
 		}
@@ -100,14 +98,6 @@ func (a *API) TracesetUse(ctx context.Context, id string) (partition string, due
 	return t.Partition, err == nil && t.UseIsDue(a.Now()), err
 }
 
-func filesOf(t *projections.Traceset) ([]events.TracesetFile, error) {
-	var files []events.TracesetFile
-	if err := json.Unmarshal([]byte(t.Files), &files); err != nil {
-		return nil, fmt.Errorf("the files of traceset %s: %w", t.ID, err)
-	}
-	return files, nil
-}
-
 // first is the primary file of the lowest rank, -1 for none. Files whose names
 // have no rank come last.
 func first(files []events.TracesetFile) int {
@@ -119,7 +109,7 @@ func first(files []events.TracesetFile) int {
 	}
 	best := -1
 	for i, f := range files {
-		if f.Role == "primary" && (best < 0 || cmp.Or(cmp.Compare(order(f), order(files[best])), cmp.Compare(f.Name, files[best].Name)) < 0) {
+		if f.Role == events.RolePrimary && (best < 0 || cmp.Or(cmp.Compare(order(f), order(files[best])), cmp.Compare(f.Name, files[best].Name)) < 0) {
 			best = i
 		}
 	}

@@ -184,9 +184,9 @@ func sessionView(u *projections.Upload) (projections.Traceset, error) {
 	if u.Status == commands.UploadAborted {
 		t.Status, t.Failure = projections.TracesetUploadFailed, "the upload was aborted: "+u.Reason
 	}
-	var declared []events.UploadFile
-	if err := json.Unmarshal([]byte(u.Files), &declared); err != nil {
-		return t, fmt.Errorf("upload %s: %w", u.ID, err)
+	declared, err := u.FileList()
+	if err != nil {
+		return t, err
 	}
 	files := make([]events.TracesetFile, len(declared))
 	for i, f := range declared {

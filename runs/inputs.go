@@ -118,11 +118,11 @@ func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Stage
 
 // stored checks that the files of a traceset are there.
 func (s *Stage) stored(ctx context.Context, t *execution.Traceset) error {
-	if t.Layout == traces.LayoutFolder {
+	if t.Layout == events.LayoutFolder {
 		files, err := stored{s.Objects}.Unpacked(ctx, t)
 		ranks := int64(0)
 		for _, f := range files {
-			if f.Role == traces.Primary {
+			if f.Role == events.RolePrimary {
 				ranks++
 			}
 		}

@@ -88,7 +88,7 @@ func (r replaying) traceset(t *testing.T, w *testworld.World) string {
 		contents["comm_groups.json"] = r.groups
 	}
 	for name, content := range contents {
-		f := events.TracesetFile{Name: name, ContentType: "application/octet-stream", Hash: sha(content), Size: int64(len(content)), Role: traces.Primary}
+		f := events.TracesetFile{Name: name, ContentType: "application/octet-stream", Hash: sha(content), Size: int64(len(content)), Role: events.RolePrimary}
 		if name == "comm_groups.json" {
 			f.Role = traces.Supporting
 		}
@@ -107,8 +107,8 @@ func (r replaying) traceset(t *testing.T, w *testworld.World) string {
 		}
 	}
 	if r.folder {
-		extracted.Layout = traces.LayoutFolder
-		created.Files = []events.TracesetFile{{Name: "traces.tar", Hash: sha("tar"), Role: traces.Primary, ObjectKey: "nowhere"}}
+		extracted.Layout = events.LayoutFolder
+		created.Files = []events.TracesetFile{{Name: "traces.tar", Hash: sha("tar"), Role: events.RolePrimary, ObjectKey: "nowhere"}}
 	}
 	id := events.NewID(events.TracesetPrefix)
 	testworld.Do(t, w, id, commands.CreateTraceset{Created: created})

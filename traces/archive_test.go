@@ -119,7 +119,7 @@ func TestExtractArchives(t *testing.T) {
 	} {
 		for again := range 2 { // another traceset of the same library
 			row := p.extract(c.files, "")
-			if row.Status != commands.TracesetReady || row.RankCount != c.ranks || row.Layout != traces.LayoutFolder || row.FileCount != c.count {
+			if row.Status != commands.TracesetReady || row.RankCount != c.ranks || row.Layout != events.LayoutFolder || row.FileCount != c.count {
 				t.Errorf("%s: %s %s, %d ranks, %s, %d files", name, row.Status, row.Failure, row.RankCount, row.Layout, row.FileCount)
 				break
 			}

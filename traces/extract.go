@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
@@ -56,23 +54,8 @@ func (x *Extractor) Extract(ctx context.Context, id string) error {
 // record sends a command that records nothing when it comes too late.
 func (x *Extractor) record(ctx context.Context, t *projections.Traceset, c commands.Command[commands.Traceset]) error {
 	_, err := commands.Handle(ctx, x.Commands, commands.Target{Stream: t.ID, PartitionKey: t.Partition},
-		commands.Origin{Actor: actor}, c)
+		commands.Origin{Actor: events.System}, c)
 	return err
-}
-
-// actor is who the service acts as on its own.
-const actor = "system"
-
-// maxProcessing bounds one answer of Processing; the next one has the rest.
-const maxProcessing = 10_000
-
-// Processing lists the tracesets whose files are to be read.
-func (x *Extractor) Processing(ctx context.Context) ([]string, error) {
-	rows, err := x.DB.Query(ctx, `SELECT id FROM tracesets WHERE status = 'processing' ORDER BY id LIMIT $1`, maxProcessing)
-	if err != nil {
-		return nil, fmt.Errorf("list the tracesets that are processing: %w", err)
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // read reads the files. What is wrong with them is a refusal.
@@ -127,7 +110,7 @@ func complaint(report *chakra.Report, first chakra.Finding) error {
 // and makes it one of that layout. A traceset without archives stays as it is.
 func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events.TracesetMetadataExtracted, error) {
 	var found events.TracesetMetadataExtracted
-	files, err := filesOf(t)
+	files, err := t.FileList()
 	if err != nil {
 		return found, err
 	}
@@ -152,7 +135,7 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 	for _, f := range others {
 		rank, err := chakra.RankOf(f.Name)
 		switch {
-		case f.Role != Primary:
+		case f.Role != events.RolePrimary:
 		case err != nil:
 			return found, refuse(f.Name, "the file is neither a rank file, rank_<n>.chakra.json or <prefix>.<n>.et, nor an archive of them")
 		default:
@@ -162,8 +145,8 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 			return found, err
 		}
 	}
-	t.Layout = LayoutFolder
-	found.Layout, found.FileCount, found.Warnings = LayoutFolder, int64(u.Len()), u.Warnings
+	t.Layout = events.LayoutFolder
+	found.Layout, found.FileCount, found.Warnings = events.LayoutFolder, int64(u.Len()), u.Warnings
 	for file, r := range u.Ranks {
 		found.Ranges = append(found.Ranges, events.RankRange{File: file, Start: r.First, End: r.Last})
 	}
@@ -175,7 +158,7 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 
 // unpackFile unpacks a file if it is an archive.
 func (x *Extractor) unpackFile(ctx context.Context, u *unpacking, f events.TracesetFile) (is bool, err error) {
-	if _, err := chakra.RankOf(f.Name); err == nil || f.Role != Primary {
+	if _, err := chakra.RankOf(f.Name); err == nil || f.Role != events.RolePrimary {
 		return false, nil
 	}
 	body, err := get(ctx, x.Objects, f)

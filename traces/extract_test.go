@@ -48,9 +48,9 @@ func (p place) put(files uploads, workload string) string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		sum := sha256.Sum256([]byte(files[name]))
-		f := events.TracesetFile{Name: name, Hash: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(files[name])), Role: traces.Primary}
+		f := events.TracesetFile{Name: name, Hash: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(files[name])), Role: events.RolePrimary}
 		if strings.HasPrefix(name, "comm_") {
-			f.Role = traces.Supporting
+			f.Role = events.RoleSupporting
 		}
 		made.Files = append(made.Files, f)
 	}
@@ -175,7 +175,7 @@ func TestExtractRecordedTraces(t *testing.T) {
 		}, 0},
 	} {
 		row := p.extract(recorded(t, pattern), "")
-		if row.Status != commands.TracesetReady || row.RankCount != want.ranks || row.Format != want.format || row.Layout != traces.LayoutFiles {
+		if row.Status != commands.TracesetReady || row.RankCount != want.ranks || row.Format != want.format || row.Layout != events.LayoutFiles {
 			t.Errorf("%s: %s %s, %d ranks, %s, %s", pattern, row.Status, row.Failure, row.RankCount, row.Format, row.Layout)
 			continue
 		}
@@ -293,7 +293,7 @@ func TestExtractAgain(t *testing.T) {
 	if err := away.Extract(t.Context(), id); err == nil || p.row(id).Status != commands.TracesetProcessing {
 		t.Errorf("without a store: %v, %s", err, p.row(id).Status)
 	}
-	waiting, err := p.extractor().Processing(t.Context())
+	waiting, err := projections.ProcessingTracesets(t.Context(), p.extractor().DB, 100)
 	if err != nil || !slices.Contains(waiting, id) {
 		t.Errorf("waiting: %v, %v", waiting, err)
 	}
@@ -302,7 +302,7 @@ func TestExtractAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if waiting, err = p.extractor().Processing(t.Context()); err != nil || slices.Contains(waiting, id) {
+	if waiting, err = projections.ProcessingTracesets(t.Context(), p.extractor().DB, 100); err != nil || slices.Contains(waiting, id) {
 		t.Errorf("waiting: %v, %v", waiting, err)
 	}
 	gone := p.put(ranks(2), "")

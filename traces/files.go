@@ -2,7 +2,6 @@ package traces
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,18 +14,6 @@ import (
 	"netsim/projections"
 	"netsim/simulator/archive"
 	"netsim/simulator/chakra"
-)
-
-// The layouts of a library.
-const (
-	LayoutFiles  = "cas"    // each file under a key of its content
-	LayoutFolder = "prefix" // every file in the folder of Folder
-)
-
-// The roles of a file.
-const (
-	Primary    = "primary"    // of ranks
-	Supporting = "supporting" // everything else
 )
 
 // Folder is where the files of a library with the layout prefix are.
@@ -43,11 +30,11 @@ type Workload struct {
 // that is not stored is fault.NotFound; process groups that cannot be read are
 // fault.Unprocessable.
 func Open(ctx context.Context, store *objects.Store, t *projections.Traceset) (Workload, error) {
-	files, err := filesOf(t)
+	files, err := t.FileList()
 	if err != nil {
 		return Workload{}, err
 	}
-	if t.Layout == LayoutFolder {
+	if t.Layout == events.LayoutFolder {
 		if files, err = Unpacked(ctx, store, t.LibraryHash); err != nil {
 			return Workload{}, err
 		}
@@ -59,20 +46,11 @@ func Open(ctx context.Context, store *objects.Store, t *projections.Traceset) (W
 			if w.Groups, err = readGroups(ctx, store, f); err != nil {
 				return w, err
 			}
-		case f.Role == Primary:
+		case f.Role == events.RolePrimary:
 			w.Files = append(w.Files, chakra.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return get(ctx, store, f) }})
 		}
 	}
 	return w, nil
-}
-
-// filesOf are the files of a traceset as they were uploaded.
-func filesOf(t *projections.Traceset) ([]events.TracesetFile, error) {
-	var files []events.TracesetFile
-	if err := json.Unmarshal([]byte(t.Files), &files); err != nil {
-		return nil, fmt.Errorf("read the files of traceset %s: %w", t.ID, err)
-	}
-	return files, nil
 }
 
 // Unpacked lists the files in a library's folder. Those with a rank's name are
@@ -84,9 +62,9 @@ func Unpacked(ctx context.Context, store *objects.Store, libraryHash string) ([]
 		if err != nil {
 			return nil, err
 		}
-		f := events.TracesetFile{Name: strings.TrimPrefix(info.Key, folder), Size: info.Size, Role: Supporting, ObjectKey: info.Key}
+		f := events.TracesetFile{Name: strings.TrimPrefix(info.Key, folder), Size: info.Size, Role: events.RoleSupporting, ObjectKey: info.Key}
 		if _, err := chakra.RankOf(f.Name); err == nil {
-			f.Role = Primary
+			f.Role = events.RolePrimary
 		}
 		files = append(files, f)
 	}

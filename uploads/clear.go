@@ -36,7 +36,7 @@ func (u *Uploads) Clear(ctx context.Context, upload string) error {
 			return err
 		}
 	}
-	files, err := filesOf(&row)
+	files, err := row.FileList()
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (u *Uploads) CompleteTraceset(ctx context.Context, id string, files []api.U
 			case row.Status == commands.UploadAborted:
 				return fault.New(fault.Validation, "upload %s has failed (%s); open a new one", id, row.Reason)
 			}
-			declared, err := filesOf(row)
+			declared, err := row.FileList()
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func (u *Uploads) CompleteMappingFile(ctx context.Context, id string, parts []ap
 			case row.Status == commands.UploadAborted:
 				return fault.New(fault.Conflict, "upload %s is aborted", id)
 			}
-			declared, err := filesOf(row)
+			declared, err := row.FileList()
 			if err != nil {
 				return err
 			}
@@ -167,7 +167,7 @@ func (u *Uploads) abort(ctx context.Context, row *projections.Upload, reason str
 		commands.AbortUpload{ID: row.ID, Reason: reason}); err != nil {
 		return err
 	}
-	if files, err := filesOf(row); err == nil {
+	if files, err := row.FileList(); err == nil {
 		_ = u.remove(ctx, files)
 	}
 	return nil

@@ -25,7 +25,7 @@ func (u *Uploads) settleMappingFile(ctx context.Context, row *projections.Upload
 	if !fault.Is(err, fault.NotFound) {
 		return row.ResultID, err
 	}
-	declared, err := filesOf(row)
+	declared, err := row.FileList()
 	if err != nil {
 		return "", err
 	}

@@ -10,12 +10,11 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
+	"netsim/simulator/mapping"
 )
 
 const (
-	// maxMappingFile is the most bytes of a mapping file (document 2, Limits).
-	maxMappingFile = 64_000_000
-	filesAtOnce    = 4
+	filesAtOnce = 4
 )
 
 // errLost says that the store no longer has what a client put there.
@@ -122,7 +121,7 @@ func rightSize(kind string, f events.UploadFile, size int64) error {
 	switch {
 	case kind == events.UploadTraceset && size != f.Size:
 		return fault.New(fault.Validation, "file '%s' was declared with %d bytes and has %d", f.Name, f.Size, size)
-	case kind == events.UploadMappingFile && size > min(f.Size, maxMappingFile):
+	case kind == events.UploadMappingFile && size > min(f.Size, mapping.MaxBytes):
 		return fault.New(fault.PayloadTooLarge, "the mapping file has %d bytes; at most %d were declared", size, f.Size)
 	}
 	return nil

@@ -90,7 +90,7 @@ func (u *Uploads) Links(ctx context.Context, id string) ([]api.UploadFileLinks, 
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	files, err := filesOf(&row)
+	files, err := row.FileList()
 	if err != nil {
 		return nil, time.Time{}, err
 	}

@@ -19,6 +19,7 @@ import (
 	"netsim/infra/postgres"
 	"netsim/library"
 	"netsim/projections"
+	"netsim/simulator/chakra"
 )
 
 // settleTraceset stores what is staged of a session, and records the session's
@@ -28,7 +29,7 @@ func (u *Uploads) settleTraceset(ctx context.Context, row *projections.Upload, f
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	declared, err := filesOf(row)
+	declared, err := row.FileList()
 	if err != nil {
 		return err
 	}
@@ -146,18 +147,12 @@ func (u *Uploads) copy(ctx context.Context, from, to string, size int64) error {
 // files have been looked at.
 func formatOf(files []events.TracesetFile) string {
 	for _, f := range files {
-		if f.Role == RolePrimary {
+		if f.Role == events.RolePrimary {
 			if strings.Contains(f.Name, ".json") {
-				return "chakra_json_v1"
+				return chakra.FormatJSON
 			}
 			break
 		}
 	}
-	return "chakra_et_v1"
+	return chakra.FormatBinary
 }
-
-// The roles of a traceset's files (completions 6.2).
-const (
-	RolePrimary    = "primary"
-	RoleSupporting = "supporting"
-)

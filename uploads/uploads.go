@@ -3,7 +3,6 @@ package uploads
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -126,23 +125,11 @@ func away(err error) error {
 	}
 }
 
-// filesOf reads the files of a session.
-func filesOf(row *projections.Upload) ([]events.UploadFile, error) {
-	var files []events.UploadFile
-	if err := json.Unmarshal([]byte(row.Files), &files); err != nil {
-		return nil, fmt.Errorf("read the files of upload %s: %w", row.ID, err)
-	}
-	return files, nil
-}
-
-// systemActor stands for the service where nobody asked it.
-const systemActor = "system"
-
 // derived is the origin of a step that every attempt at an upload takes, so
 // that taking it twice is taking it once.
 func derived(from commands.Origin, upload, step string) commands.Origin {
 	return commands.Origin{
-		Actor: cmp.Or(from.Actor, systemActor), CommandID: events.DerivedUUID(upload, step).String(),
+		Actor: cmp.Or(from.Actor, events.System), CommandID: events.DerivedUUID(upload, step).String(),
 		CorrelationID: from.CorrelationID, CauseID: from.CauseID,
 	}
 }

@@ -67,7 +67,7 @@ func (y *yard) open(t *testing.T, kind, content string) (upload string, parts []
 	err := y.Open(t.Context(), commands.Target{Stream: upload, PartitionKey: events.DefaultWorkspace}, commands.Origin{Actor: "tester"},
 		events.UploadOpened{
 			Kind: kind, AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace, Name: "upload", TTLDays: 7,
-			Files: []events.UploadFile{{Name: "a.0.et", ContentType: "text/plain", Role: uploads.RolePrimary, Size: int64(len(content))}},
+			Files: []events.UploadFile{{Name: "a.0.et", ContentType: "text/plain", Role: events.RolePrimary, Size: int64(len(content))}},
 		})
 	if err != nil {
 		t.Fatal(err)

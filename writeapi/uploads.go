@@ -9,6 +9,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/simulator/mapping"
 )
 
 // Sessions are the upload sessions.
@@ -45,7 +46,6 @@ type Uploaded interface {
 const (
 	defaultTTLDays     = 7
 	defaultContentType = "application/octet-stream"
-	defaultMappingFile = "chakra-mapping.txt"
 )
 
 // OpenTracesetUpload implements POST /tracesets/upload-url.
@@ -76,7 +76,7 @@ func (a *API) OpenTracesetUpload(ctx context.Context, r api.OpenTracesetUploadRe
 
 // OpenMappingFileUpload implements POST /mapping-files/upload-url.
 func (a *API) OpenMappingFileUpload(ctx context.Context, r api.OpenMappingFileUploadRequestObject) (api.OpenMappingFileUploadResponseObject, error) {
-	name := cmp.Or(r.Body.Name, defaultMappingFile)
+	name := cmp.Or(r.Body.Name, mapping.Name)
 	upload, err := a.open(ctx, "OpenMappingFileUpload", r.Params.IdempotencyKey, r.Body, events.UploadOpened{
 		Kind: events.UploadMappingFile, WorkspaceID: r.Body.WorkspaceID, Name: name, Description: r.Body.Description,
 		Files: []events.UploadFile{{Name: name, ContentType: "text/plain", Size: r.Body.SizeBytes}},

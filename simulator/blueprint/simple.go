@@ -55,6 +55,9 @@ const WorkloadFile = "workload.simple.json"
 // groups.
 func WorkloadContent(groups []collective.GroupSpec) (string, error) { return design.Canonical(groups) }
 
+// Format is the format of the tracesets of simple submissions.
+const Format = "simple_v1"
+
 // ParseWorkload reads the content of WorkloadFile.
 func ParseWorkload(content []byte) ([]collective.GroupSpec, error) {
 	var groups []collective.GroupSpec

@@ -20,6 +20,9 @@ import (
 	"fmt"
 )
 
+// Name is what every mapping file is called inside a simulation (document 2).
+const Name = "chakra-mapping.txt"
+
 // Bounds of a file.
 const (
 	MaxBytes       = 64_000_000 // of a file

@@ -20,8 +20,8 @@ func (s *core) seed(ctx context.Context, list prices.List) error {
 	} {
 		_, err := commands.Handle(ctx, s.handler,
 			commands.Target{Stream: w.id, PartitionKey: w.id},
-			commands.Origin{Actor: "system", CommandID: "built-in"},
-			commands.CreateWorkspace{Owner: "system", Name: w.name, Description: w.description})
+			commands.Origin{Actor: events.System, CommandID: "built-in"},
+			commands.CreateWorkspace{Owner: events.System, Name: w.name, Description: w.description})
 		if err != nil {
 			return fmt.Errorf("create the built-in workspace %s: %w", w.name, err)
 		}

@@ -47,7 +47,7 @@ func (s *core) seedTemplates(ctx context.Context) error {
 // it makes belongs to no account, so that nobody pays for it, and the traceset
 // has no end.
 func (s *core) seedTemplate(ctx context.Context, id string, t blueprint.Template) error {
-	from := commands.Origin{Actor: "system", CommandID: "curated"}
+	from := commands.Origin{Actor: events.System, CommandID: "curated"}
 	traceset, err := s.workloads.Keep(ctx, t.Workload.Groups, events.TracesetCreated{
 		WorkspaceID: events.TracesetWorkspace, Name: t.Workload.Name, Description: t.Workload.Description,
 		Scope: commands.ScopePublic,
