@@ -36,12 +36,13 @@ func directions() map[string]set {
 		"projections":     {"events", "commands", "fault", "internal/gather", "simulator/design"},
 		"writeapi":        handlers,
 		"readapi":         append(set{"projections", "traces", "infra/objects", "library"}, handlers...),
-		"prices":          {"events", "commands", "fault", "rating"}, // the price list of a first start
-		"library":         {"events"},                                // where the files of tracesets are
+		"prices":          {"events", "commands", "fault", "rating"},    // the price list of a first start
+		"focus":           {"events", "fault", "rating", "projections"}, // the FOCUS dataset of costs
+		"library":         {"events"},                                   // where the files of tracesets are
 		"reactions":       append(set{"projections", "api/submission", "infra/objects", "infra/postgres", "library"}, domain...),
 		"uploads":         append(set{"api", "projections", "infra/objects", "infra/postgres", "library"}, domain...),
 		"execution":       {"fault", "simulator/"}, // what an engine needs, on any machine
-		"runs":            append(set{"projections", "traces", "infra/objects", "execution"}, domain...),
+		"runs":            append(set{"projections", "traces", "infra/objects", "infra/backends", "execution"}, domain...),
 		"traces":          append(set{"projections", "infra/objects", "library"}, domain...), // what tracesets hold
 
 		"api":          {},
@@ -83,7 +84,8 @@ func homes() map[string]set {
 		"github.com/caarlos0/env/":      {"cmd/"},
 		"github.com/klauspost/compress": {"simulator/", "runs", "traces"},
 		"google.golang.org/protobuf/":   {"simulator/chakra"},
-		"github.com/cockroachdb/apd/":   {"commands", "rating", "projections", "prices", "reactions", "readapi"},
+		"github.com/cockroachdb/apd/":   {"commands", "rating", "projections", "prices", "reactions", "readapi", "focus"},
+		"github.com/parquet-go/":        {"focus"},
 		"github.com/google/uuid":        {"events", "commands", "infra/", "bench"},
 		"github.com/zeebo/blake3":       {"library"},
 		"gopkg.in/yaml.v3":              {"api", "prices", "events/internal/"},
@@ -111,6 +113,7 @@ func reach() (pure, never map[string]set) {
 		"writeapi":  append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
 		"readapi":   log,
 		"reactions": log,
+		"focus":     log,
 		"runs":      log,
 		"traces":    log,
 		"uploads":   log,

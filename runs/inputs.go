@@ -22,12 +22,14 @@ import (
 type Stage struct {
 	DB      projections.Reader // the read model
 	Objects *objects.Store
+	Remote  bool // there are engines behind HTTP
 }
 
 // Staged is the order of a simulation, and what else is known of its inputs.
 type Staged struct {
 	execution.Order
 
+	Engine              string // builtin or remote
 	ConfigurationStatus string // of the version
 }
 
@@ -46,14 +48,18 @@ func (s *Stage) Order(ctx context.Context, sim *projections.Simulation) (*Staged
 	if err != nil {
 		return nil, unfit("configuration %s cannot be simulated: %w", sim.ConfigurationID, err)
 	}
-	if e := document.Engine(); e != execution.Builtin {
-		return nil, unfit("engine %s is not available", e)
+	asked := document.Engine()
+	if asked != commands.EngineBuiltin && (asked != commands.EngineRemote || !s.Remote) {
+		return nil, unfit("engine %s is not available", asked)
 	}
-	o := &Staged{ConfigurationStatus: v.Status, Order: execution.Order{
+	o := &Staged{Engine: asked, ConfigurationStatus: v.Status, Order: execution.Order{
 		SimulationID: sim.ID, Name: sim.Name, ConfigurationID: sim.ConfigurationID, ConfigurationVersion: sim.ConfigurationVersion,
 		DocumentHash: execution.Hash(v.Document), Document: v.Document, DurationNs: sim.DurationNs, Seed: options.Seed,
 	}}
-	if sim.StartedAt != nil {
+	switch {
+	case asked == commands.EngineRemote:
+		o.StartedAt = sim.CreatedAt // known before it has started, and however often it is ordered
+	case sim.StartedAt != nil:
 		o.StartedAt = *sim.StartedAt
 	}
 	if sim.CheckpointIntervalNs > 0 {

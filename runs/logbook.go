@@ -53,11 +53,14 @@ func (l *logbook) begin(ctx context.Context) error {
 }
 
 // add adds an entry.
-func (l *logbook) add(e execution.Entry) {
+func (l *logbook) add(e execution.Entry) { l.addAt(e, l.now()) }
+
+// addAt adds an entry of an instant that has passed.
+func (l *logbook) addAt(e execution.Entry, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines++
-	l.pending = append(l.pending, entry{e, l.lines, l.now()})
+	l.pending = append(l.pending, entry{e, l.lines, at})
 }
 
 // full reports whether a batch waits.

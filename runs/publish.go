@@ -38,17 +38,17 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 	if err != nil {
 		return end, fmt.Errorf("publish the results of %s: %w", a.sim.ID, err)
 	}
-	return end, a.unlessDeleted(ctx)
+	return end, a.unlessDeleted(ctx, a.sim.ID)
 }
 
 // unlessDeleted removes results that came after their simulation was deleted:
 // its purge may have been before them.
-func (a *attempt) unlessDeleted(ctx context.Context) error {
-	sim, err := projections.FindSimulation(ctx, a.DB, a.sim.ID)
+func (r *Runner) unlessDeleted(ctx context.Context, id string) error {
+	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil || sim.Deleted == "" {
 		return err
 	}
-	return a.Purge(ctx, a.sim.ID)
+	return r.Purge(ctx, id)
 }
 
 func (a *attempt) receipt(end execution.End) execution.Receipt {

@@ -19,13 +19,15 @@ import (
 	"netsim/simulator/engine"
 )
 
-// Runner runs simulations with the built-in engine.
+// Runner runs simulations with the built-in engine, and looks after those that
+// run at remote ones.
 type Runner struct {
 	Commands *commands.Handler
 	DB       *pgxpool.Pool // the read model
 	Objects  *objects.Store
 	Now      func() time.Time
 	Log      *slog.Logger
+	Remote   Remote
 
 	// MaxFlows bounds the transfers that are in flight at once, and with them
 	// the memory of a run, about 200 bytes each; 0 is the engine's default.
@@ -55,13 +57,20 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 		return nil
 	case sim.Status != commands.Provisioning && sim.Status != commands.Running && !stopped:
 		return nil
+	case sim.Status != commands.Provisioning && sim.Engine == "":
+		return nil // it runs elsewhere, where nobody here knows
 	}
 	log := &logbook{db: r.DB, simulation: id, now: r.Now, log: r.Log}
 	if err := log.begin(ctx); err != nil {
 		return err
 	}
-	stage := Stage{DB: r.DB, Objects: r.Objects}
-	order, in, err := stage.Inputs(ctx, &sim)
+	if sim.Engine == commands.EngineRemote {
+		return r.follow(ctx, sim, log)
+	}
+	order, in, err := r.stage().Inputs(ctx, &sim)
+	if err == nil && order.Engine == commands.EngineRemote {
+		return r.dispatch(ctx, &sim, order, in, log)
+	}
 	if err == nil {
 		err = in.Read(ctx)
 	}
@@ -73,7 +82,10 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	}
 	in.Describe(log.add)
 	if sim.Status == commands.Provisioning {
-		if sim, err = r.begin(ctx, &sim, in); err != nil || sim.Status != commands.Running {
+		sim, err = r.begin(ctx, &sim, events.SimulationStarted{
+			Engine: commands.EngineBuiltin, RunID: events.DerivedID("run", sim.ID), Ranks: int64(in.Ranks),
+		})
+		if err != nil || sim.Status != commands.Running {
 			return err
 		}
 	}
@@ -109,14 +121,10 @@ func (r *Runner) refuse(ctx context.Context, sim *projections.Simulation, log *l
 	return r.fail(ctx, sim, events.SimulationFailed{Progress: sim.Progress, Reason: reason})
 }
 
-// begin records that the engine takes the run, and returns the simulation as
-// it is then.
-func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, in *execution.Inputs) (projections.Simulation, error) {
-	_, err := commands.Handle(ctx, r.Commands, target(sim), origin(sim.ID, "start"), commands.StartRun{
-		Started: events.SimulationStarted{
-			Engine: execution.Builtin, RunID: events.DerivedID("run", sim.ID), Ranks: int64(in.Ranks),
-		},
-	})
+// begin records that an engine takes the run, and returns the simulation as it
+// is then.
+func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, started events.SimulationStarted) (projections.Simulation, error) {
+	_, err := commands.Handle(ctx, r.Commands, target(sim), origin(sim.ID, "start"), commands.StartRun{Started: started})
 	if err != nil && !fault.Is(err, fault.Conflict) { // of one that has ended: the reading tells
 		return *sim, fmt.Errorf("start %s: %w", sim.ID, err)
 	}
@@ -155,10 +163,12 @@ func (r *Runner) Purge(ctx context.Context, id string) error {
 // maxUnfinished bounds one answer of Unfinished; the next one has the rest.
 const maxUnfinished = 10_000
 
-// Unfinished lists simulations that are to run or running, the oldest first.
+// Unfinished lists simulations that are to run or running, the oldest first;
+// not those without a platform link, which run elsewhere.
 func (r *Runner) Unfinished(ctx context.Context) ([]string, error) {
 	rows, err := r.DB.Query(ctx, `
 		SELECT id FROM simulations WHERE status IN ('provisioning', 'running') AND deleted = ''
+		  AND (status = 'provisioning' OR engine <> '')
 		ORDER BY id LIMIT $1`, maxUnfinished)
 	if err != nil {
 		return nil, fmt.Errorf("list the unfinished simulations: %w", err)

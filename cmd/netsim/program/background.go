@@ -56,6 +56,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	if err != nil {
 		return nil, err
 	}
+	d.runner.Remote = runs.Remote{Engines: d.engines, Poll: s.config.EnginePoll, Patience: s.config.EnginePatience}
 	extractor := &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
 	d.uploads = uploads.New(uploads.Config{
 		Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Log: s.log, Now: time.Now,
@@ -77,7 +78,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	d.traceset = &reactions.Traceset{EnqueueExtraction: d.jobs.EnqueueExtraction}
 	d.simple = &reactions.Simple{Commands: s.handler, Workloads: s.workloads, EnqueueRun: d.jobs.EnqueueRun}
 	d.simulation = &reactions.Simulation{
-		Commands: s.handler, DB: s.pool, Check: (&runs.Stage{DB: s.pool, Objects: s.objects}).Check,
+		Commands: s.handler, DB: s.pool, Check: d.runner.Check,
 		EnqueueRun: d.jobs.EnqueueRun, EnqueuePurge: d.jobs.EnqueuePurge,
 	}
 	return d, nil

@@ -1,0 +1,145 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/execution"
+	"netsim/fault"
+	"netsim/infra/backends"
+	"netsim/projections"
+	"netsim/simulator/engine"
+)
+
+// Remote says how runs at engines behind HTTP are looked after.
+type Remote struct {
+	Engines  *backends.Client // nil when there are none
+	Poll     time.Duration    // between two looks at a run, 0 for 2 s
+	Patience time.Duration    // without a usable answer, until a run fails; 0 for 10 min
+	MaxBytes int64            // of a run's result files, 0 for 100 GB
+}
+
+// linkLife is how long the links live by which an engine gets its inputs.
+const linkLife = time.Hour
+
+// stage is where inputs are read.
+func (r *Runner) stage() *Stage {
+	return &Stage{DB: r.DB, Objects: r.Objects, Remote: r.Remote.Engines != nil && len(r.Remote.Engines.URLs()) > 0}
+}
+
+// Check is Stage.Check with the engines that there are.
+func (r *Runner) Check(ctx context.Context, sim *projections.Simulation) (documentHash, reason string, err error) {
+	return r.stage().Check(ctx, sim)
+}
+
+// dispatch orders the run of a simulation from a remote engine, records the
+// platform link, and looks after the run. A worker that died in between is
+// followed by one that gets the same run for the same order.
+func (r *Runner) dispatch(ctx context.Context, sim *projections.Simulation, o *Staged, in *execution.Inputs, log *logbook) error {
+	if in.Nothing() {
+		return r.refuse(ctx, sim, log, engine.ErrNothing.Error())
+	}
+	in.Describe(log.add)
+	run, err := r.order(ctx, &o.Order)
+	if err != nil {
+		return r.untaken(ctx, sim, log, err)
+	}
+	started, err := r.begin(ctx, sim, events.SimulationStarted{
+		Engine: commands.EngineRemote, RunID: run.ID, BaseURL: run.BaseURL, Capabilities: run.Capabilities, Ranks: int64(in.Ranks),
+	})
+	if err != nil {
+		return err
+	}
+	if started.Status != commands.Running || started.RunID != run.ID || started.BaseURL != run.BaseURL {
+		r.free(ctx, run) // another worker's is the one
+	}
+	if started.Status != commands.Running {
+		return nil
+	}
+	return r.follow(ctx, started, log)
+}
+
+// order orders a run. The files of the order get links.
+func (r *Runner) order(ctx context.Context, o *execution.Order) (backends.Run, error) {
+	linked := *o
+	if o.Traceset != nil {
+		t := *o.Traceset
+		t.Files = append([]execution.File{}, t.Files...)
+		for i := range t.Files {
+			if err := r.link(ctx, &t.Files[i]); err != nil {
+				return backends.Run{}, err
+			}
+		}
+		linked.Traceset = &t
+	}
+	if o.MappingFile != nil {
+		m := *o.MappingFile
+		if err := r.link(ctx, &m.File); err != nil {
+			return backends.Run{}, err
+		}
+		linked.MappingFile = &m
+	}
+	text, err := json.Marshal(linked)
+	if err != nil {
+		return backends.Run{}, fmt.Errorf("encode the order of %s: %w", o.SimulationID, err)
+	}
+	return r.Remote.Engines.Order(ctx, o.SimulationID, text)
+}
+
+func (r *Runner) link(ctx context.Context, f *execution.File) error {
+	link, err := r.Objects.PresignGet(ctx, f.Key, "input", "application/octet-stream", linkLife)
+	f.URL = link.URL
+	return err
+}
+
+// untaken decides what becomes of a simulation that no engine has taken.
+func (r *Runner) untaken(ctx context.Context, sim *projections.Simulation, log *logbook, err error) error {
+	if refused, ok := errors.AsType[*backends.Refused](err); ok {
+		return r.refuse(ctx, sim, log, refused.Error())
+	}
+	if ctx.Err() != nil || r.Now().Sub(sim.CreatedAt) < stagingLimit {
+		return fmt.Errorf("order the run of %s: %w", sim.ID, err)
+	}
+	r.Log.WarnContext(ctx, "no engine has taken a run", "simulation", sim.ID, "error", err)
+	return r.refuse(ctx, sim, log, fmt.Sprintf("no engine took the run within %s", stagingLimit))
+}
+
+// free lets the engine forget the run. What cannot be freed now goes with its
+// age.
+func (r *Runner) free(ctx context.Context, run backends.Run) {
+	err := r.Remote.Engines.Free(ctx, run)
+	if refusal, ok := errors.AsType[*backends.Answered](err); ok && refusal.Status == 404 {
+		return
+	}
+	if err != nil {
+		r.Log.WarnContext(ctx, "a run was not freed at its engine", "run", run.ID, "error", err)
+	}
+}
+
+// reorder has an engine take a run again that was lost, as the same order.
+func (r *Runner) reorder(ctx context.Context, sim *projections.Simulation, lost backends.Run) (backends.Run, error) {
+	o, err := r.stage().Order(ctx, sim)
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Unprocessable) {
+		return lost, &backends.Refused{Reason: err.Error()}
+	}
+	if err != nil {
+		return lost, err
+	}
+	run, err := r.order(ctx, &o.Order)
+	if err != nil {
+		return lost, err
+	}
+	from := origin(sim.ID, "reorder", lost.ID, run.BaseURL, run.ID)
+	_, err = commands.Handle(ctx, r.Commands, target(sim), from, commands.ReorderRun{
+		Lost: lost.ID, Reordered: events.SimulationReordered{RunID: run.ID, BaseURL: run.BaseURL, Capabilities: run.Capabilities},
+	})
+	if err != nil {
+		return lost, fmt.Errorf("record that %s was ordered again: %w", sim.ID, err)
+	}
+	return run, nil
+}

@@ -1,0 +1,197 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/execution"
+	"netsim/fault"
+	"netsim/infra/backends"
+	"netsim/simulator/results"
+)
+
+// errTooLarge says that an engine offers more than is taken.
+var errTooLarge = errors.New("the result files are too large")
+
+// summaryName is the result file that has what the service tells of results.
+const summaryName = "summary.json"
+
+// maxSummary bounds what of a summary is read, in bytes.
+const maxSummary = 1 << 20
+
+// conclude fetches the results of a run that has ended, and records how it did.
+// What the engine does not give now it is asked for again.
+func (f *follower) conclude(ctx context.Context) (over bool, err error) {
+	order, err := f.stage().Order(ctx, &f.sim) // for the receipt
+	switch {
+	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Unprocessable):
+		return true, f.giveUp(ctx, err.Error())
+	case err != nil:
+		return false, err
+	}
+	about, err := f.fetch(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case f.files.err != nil:
+		return false, fmt.Errorf("write the results of %s: %w", f.sim.ID, f.files.err)
+	case errors.Is(err, errTooLarge):
+		return true, f.giveUp(ctx, err.Error())
+	case isStatus(err, http.StatusNotFound):
+		return f.lost(ctx)
+	case err != nil:
+		return f.troubled(ctx, err)
+	}
+	if err := f.publish(ctx, order, about); err != nil {
+		return false, err
+	}
+	if err := f.record(ctx); err != nil {
+		return false, err
+	}
+	f.free(ctx, f.run)
+	return true, nil
+}
+
+// fetch brings the result files that are not here yet into the object store.
+func (f *follower) fetch(ctx context.Context) (about backends.About, err error) {
+	if about, err = f.Remote.Engines.Describe(ctx, f.run.BaseURL); err != nil {
+		return about, err
+	}
+	listed, err := f.Remote.Engines.Results(ctx, f.run)
+	if err != nil {
+		return about, err
+	}
+	var size int64
+	for _, file := range listed {
+		if file.Size > f.maxBytes()-size {
+			return about, fmt.Errorf("%w: more than %d bytes", errTooLarge, f.maxBytes())
+		}
+		size += file.Size
+	}
+	for _, file := range listed {
+		there := slices.ContainsFunc(f.files.done.Files, func(d File) bool { return d.Name == file.Name })
+		if there || file.Name == execution.ReceiptName || file.Name == ManifestName { // the service has its own
+			continue
+		}
+		if err := f.download(ctx, file); err != nil {
+			return about, errors.Join(err, f.files.abort())
+		}
+	}
+	return about, nil
+}
+
+func (f *follower) maxBytes() int64 {
+	if f.Remote.MaxBytes > 0 {
+		return f.Remote.MaxBytes
+	}
+	return 100e9
+}
+
+// download stores one file; the summary is kept in memory beside it.
+func (f *follower) download(ctx context.Context, file backends.File) error {
+	w, err := f.files.create(file.Name)
+	if err != nil {
+		return err
+	}
+	var to io.Writer = w
+	if file.Name == summaryName && file.Size <= maxSummary {
+		f.summary.Reset()
+		to = io.MultiWriter(w, &f.summary)
+	}
+	if err := f.Remote.Engines.Download(ctx, f.run, file, to); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// publish writes the receipt and the manifest, and records that the files are
+// there.
+func (f *follower) publish(ctx context.Context, order *Staged, about backends.About) error {
+	var summary results.Summary
+	_ = json.Unmarshal(f.summary.Bytes(), &summary) // another engine's may have another form, and tells nothing then
+	end := f.end()
+	var listed []execution.Result
+	for _, d := range f.files.done.Files {
+		listed = append(listed, execution.Result{Name: d.Name, Hash: "sha256:" + d.SHA256, Size: d.Size})
+	}
+	if err := f.files.writeJSON(execution.ReceiptName, execution.NewReceipt(order.Order, about.Engine, about.Version, end, listed)); err != nil {
+		return fmt.Errorf("write the receipt of %s: %w", f.sim.ID, err)
+	}
+	manifest, err := f.files.seal()
+	if err != nil {
+		return fmt.Errorf("write the manifest of %s: %w", f.sim.ID, err)
+	}
+	_, err = commands.Handle(ctx, f.Commands, target(&f.sim), origin(f.sim.ID, "publish", manifest), commands.PublishResults{
+		Published: events.SimulationResultsPublished{
+			Prefix: f.files.prefix, Manifest: manifest, Files: int64(len(f.files.done.Files)), Bytes: f.files.size(),
+			TotalPackets: max(summary.TotalPackets, 0), AvgLatencyPs: max(summary.AvgLatencyPs, 0),
+			Partial: end.Partial(), Reached: f.progress(),
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("publish the results of %s: %w", f.sim.ID, err)
+	}
+	return f.unlessDeleted(ctx, f.sim.ID)
+}
+
+// end is how the run ended.
+func (f *follower) end() execution.End {
+	end := execution.End{TimePs: f.last.SimulatedTimeNs * 1000}
+	switch {
+	case f.stalled != "":
+		end.State, end.Reason = execution.Failed, f.stalled
+	case f.last.State == backends.Failed:
+		end.State, end.Reason = execution.Failed, f.last.FailureReason
+	case f.last.State == backends.Terminated:
+		end.State = execution.Stopped
+	case f.last.UnfinishedRanks > 0:
+		end.State = execution.Limited
+	default:
+		end.State = execution.Finished
+	}
+	return end
+}
+
+// record appends the final event. When the simulation was terminated it is
+// there. An engine that stopped a run unasked has ended it like a user: so it
+// is, too, when it was asked and the asking was cut off.
+func (f *follower) record(ctx context.Context) error {
+	var err error
+	switch {
+	case f.sim.Status != commands.Running:
+		return nil
+	case f.stalled != "":
+		return f.failed(ctx, f.stalled)
+	case f.last.State == backends.Failed:
+		reason := f.last.FailureReason
+		if reason == "" {
+			reason = "the engine reports a failure without a reason"
+		}
+		return f.failed(ctx, reason)
+	case f.last.State == backends.Terminated:
+		_, err = commands.Handle(ctx, f.Commands, target(&f.sim), origin(f.sim.ID, "terminated"), commands.TerminateSimulation{
+			ID: f.sim.ID, By: systemActor,
+		})
+		if fault.Is(err, fault.NotImplemented) {
+			return f.failed(ctx, "the engine stopped the run, which it says it cannot")
+		}
+		if fault.Is(err, fault.Conflict) {
+			return nil // it was terminated meanwhile
+		}
+	default:
+		_, err = commands.Handle(ctx, f.Commands, target(&f.sim), origin(f.sim.ID, "complete"), commands.CompleteRun{
+			Completed: events.SimulationCompleted{Progress: f.progress(), UnfinishedRanks: f.last.UnfinishedRanks},
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("record the end of %s: %w", f.sim.ID, err)
+	}
+	return nil
+}
