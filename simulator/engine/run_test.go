@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -229,6 +230,29 @@ func TestStop(t *testing.T) {
 	}
 	if r.End != engine.Stopped || r.Sends == 0 || r.Sends == r.SendsTotal || len(r.Unfinished) != 8 {
 		t.Errorf("ended %v after %d of %d sends with %d unfinished ranks", r.End, r.Sends, r.SendsTotal, len(r.Unfinished))
+	}
+}
+
+// TestStopAfter: a run that was stopped is repeated by the number of its events.
+func TestStopAfter(t *testing.T) {
+	t.Parallel()
+	in := engine.Input{
+		Fabric: oneSwitch(t, 8, 400*gbps, 500_000), Groups: workload(t, 8, phase("allReduce", "", 1<<20)),
+		Options: engine.Options{ProgressEvents: 10},
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped, err := engine.Run(ctx, in, engine.Observer{Progress: func(p *engine.Progress) error {
+		if p.Events > 50 {
+			cancel()
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Options.ProgressEvents, in.Options.StopAfter = 0, stopped.Events
+	if again := run(t, in, engine.Observer{}); !reflect.DeepEqual(again, stopped) {
+		t.Errorf("repeated it ended %+v, first %+v", again, stopped)
 	}
 }
 

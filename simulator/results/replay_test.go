@@ -17,7 +17,7 @@ import (
 // TestReplayGolden: the bytes of the result files of traces, half of their
 // ranks in a scale-up group, whatever GOMAXPROCS. Not parallel.
 func TestReplayGolden(t *testing.T) {
-	const want = "e2ca7c9e45bb6af91c4e42ef491a8ea5c63400d2931fda9c384f63b77de5f429"
+	const want = "dac1be34540b009dfa86679dca5b39f8c6f261062e2c12272d59ad6e5de1bc27"
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2, 8} {
 		runtime.GOMAXPROCS(procs)
