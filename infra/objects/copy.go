@@ -2,11 +2,9 @@ package objects
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
@@ -23,8 +21,7 @@ func (s *Store) Copy(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	// Some stores read a plus as a space.
-	source := s.bucket + "/" + strings.ReplaceAll((&url.URL{Path: from}).EscapedPath(), "+", "%2B")
+	source := s.source(from)
 	if info.Size > copyWhole {
 		return s.copyParts(ctx, source, to, info)
 	}
@@ -32,6 +29,11 @@ func (s *Store) Copy(ctx context.Context, from, to string) error {
 	defer cancel()
 	_, err = s.client.CopyObject(ctx, &s3.CopyObjectInput{Bucket: &s.bucket, Key: &to, CopySource: &source})
 	return wrap(err, "copy "+from+" to", to)
+}
+
+// source names an object as what is copied. Some stores read a plus as a space.
+func (s *Store) source(key string) string {
+	return s.bucket + "/" + strings.ReplaceAll((&url.URL{Path: key}).EscapedPath(), "+", "%2B")
 }
 
 // copyParts copies an object part by part.
@@ -42,18 +44,13 @@ func (s *Store) copyParts(ctx context.Context, source, to string, info Info) err
 	}
 	var parts []types.CompletedPart
 	for at := int64(0); at < info.Size; at += copyPart {
-		number := aws.Int32(int32(len(parts) + 1))
-		part, cancel := context.WithTimeout(ctx, 10*callTimeout)
-		out, err := s.client.UploadPartCopy(part, &s3.UploadPartCopyInput{
-			Bucket: &s.bucket, Key: &to, UploadId: &id, PartNumber: number, CopySource: &source,
-			CopySourceRange: aws.String(fmt.Sprintf("bytes=%d-%d", at, min(at+copyPart, info.Size)-1)),
-		})
-		cancel()
+		number := int32(len(parts) + 1)
+		tag, err := s.copyPart(ctx, source, to, id, number, at, min(copyPart, info.Size-at))
 		if err != nil {
 			_ = s.DropParts(context.WithoutCancel(ctx), to, id) // the first error is the one to tell
-			return wrap(err, "copy a part to", to)
+			return err
 		}
-		parts = append(parts, types.CompletedPart{PartNumber: number, ETag: out.CopyPartResult.ETag})
+		parts = append(parts, types.CompletedPart{PartNumber: &number, ETag: &tag})
 	}
 	joining, cancel := context.WithTimeout(ctx, 10*callTimeout)
 	defer cancel()
