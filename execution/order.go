@@ -60,6 +60,17 @@ type File struct {
 	Key  string `json:"-"`              // where the caller's store has it
 }
 
+// Inputs are the files of an order.
+func (o *Order) Inputs() (files []File) {
+	if o.Traceset != nil {
+		files = append(files, o.Traceset.Files...)
+	}
+	if o.MappingFile != nil {
+		files = append(files, o.MappingFile.File)
+	}
+	return files
+}
+
 // MappingName is what a mapping file is called inside a simulation (document 2).
 const MappingName = "chakra-mapping.txt"
 
@@ -68,6 +79,7 @@ const (
 	formatSimple = "simple_v1" // of simple submissions
 	layoutFolder = "prefix"
 	primary      = "primary"
+	supporting   = "supporting"
 )
 
 // Files is where the files of an order are. A file that is not there is
@@ -76,7 +88,7 @@ type Files interface {
 	// Open opens a file.
 	Open(ctx context.Context, f File) (io.ReadCloser, error)
 	// Unpacked lists the files of a traceset whose layout is prefix: what its
-	// archives hold, beside what is none. Open takes them.
+	// archives hold, beside what is none, by name. Open takes them.
 	Unpacked(ctx context.Context, t *Traceset) ([]File, error)
 }
 

@@ -33,9 +33,12 @@ const (
 type End struct {
 	State  string `json:"state"`
 	TimePs int64  `json:"timePs"` // simulated
-	// Events is after how many events a run was stopped that was not stopped at
-	// a simulated instant; nil for every other.
+	// Events is after how many events a run was stopped that was stopped between
+	// two; nil for every other.
 	Events *int64 `json:"stoppedAfterEvents,omitempty"`
+	// UpToPs is the simulated instant up to which a run was made again that had
+	// been stopped there; 0 for every other.
+	UpToPs int64  `json:"upToPs,omitempty"`
 	Reason string `json:"reason,omitempty"` // of one that failed
 }
 
@@ -77,7 +80,7 @@ func NewReceipt(o Order, name, version string, end End, files []Result) Receipt 
 
 // end is how the run ended.
 func (r *Run) end(p engine.Progress, reason string) End {
-	e := End{State: Failed, TimePs: p.Time, Reason: reason}
+	e := End{State: Failed, TimePs: p.Time, UpToPs: r.config.UpTo, Reason: reason}
 	if r.result == nil {
 		return e
 	}

@@ -1,0 +1,76 @@
+package execution
+
+import (
+	"crypto/sha256"
+	"hash"
+	"io"
+	"os"
+	"path"
+	"strconv"
+)
+
+// Outcome hashes the result files of a run, and keeps them if it has a
+// directory.
+type Outcome struct {
+	Dir   *os.Root
+	Files []Result // closed, in this order
+
+	// MaxBytes bounds all files together; 0 does not. One that would have more
+	// ends with TooMuch.
+	MaxBytes int64
+	bytes    int64
+}
+
+// TooMuch is what writing more than Outcome.MaxBytes fails with.
+type TooMuch struct{ Bytes int64 }
+
+// Error implements error.
+func (t TooMuch) Error() string {
+	return "the result files have more than the " + strconv.FormatInt(t.Bytes, 10) + " bytes that are kept"
+}
+
+// Create opens a result file. Its name may have folders.
+func (o *Outcome) Create(name string) (io.WriteCloser, error) {
+	f := &outcomeFile{outcome: o, Result: Result{Name: name}, sum: sha256.New()}
+	if o.Dir == nil {
+		return f, nil
+	}
+	if err := o.Dir.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return nil, err
+	}
+	var err error
+	f.file, err = o.Dir.Create(name)
+	return f, err
+}
+
+type outcomeFile struct {
+	Result
+
+	outcome *Outcome
+	sum     hash.Hash
+	file    *os.File // nil when it is not kept
+}
+
+// Write implements io.Writer.
+func (f *outcomeFile) Write(p []byte) (int, error) {
+	o := f.outcome
+	if o.bytes += int64(len(p)); o.MaxBytes > 0 && o.bytes > o.MaxBytes {
+		return 0, TooMuch{o.MaxBytes}
+	}
+	f.sum.Write(p)
+	f.Size += int64(len(p))
+	if f.file == nil {
+		return len(p), nil
+	}
+	return f.file.Write(p)
+}
+
+// Close lists the file.
+func (f *outcomeFile) Close() error {
+	f.Hash = sumText(f.sum.Sum(nil))
+	f.outcome.Files = append(f.outcome.Files, f.Result)
+	if f.file == nil {
+		return nil
+	}
+	return f.file.Close()
+}
