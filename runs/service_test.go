@@ -26,7 +26,7 @@ func serve(t *testing.T, w *testworld.World) {
 		URL: w.Database, Workers: 2, Log: w.Logger, Now: time.Now,
 		Run: r.Run, Purge: r.Purge, Unfinished: r.Unfinished,
 		Accrue:        func(context.Context, string) error { return nil },
-		ExpireUploads: idle, SweepTracesets: idle,
+		ExpireUploads: idle, SweepTracesets: idle, ReleaseHolds: idle,
 	})
 	if err != nil {
 		t.Fatal(err)

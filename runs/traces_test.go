@@ -90,7 +90,7 @@ func (r replaying) traceset(t *testing.T, w *testworld.World) string {
 	for name, content := range contents {
 		f := events.TracesetFile{Name: name, ContentType: "application/octet-stream", Hash: sha(content), Size: int64(len(content)), Role: events.RolePrimary}
 		if name == "comm_groups.json" {
-			f.Role = traces.Supporting
+			f.Role = events.RoleSupporting
 		}
 		created.Files = append(created.Files, f)
 	}

@@ -65,9 +65,9 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	})
 	settings := jobs.Config{
 		URL: s.config.Postgres, Log: s.log, Now: time.Now,
-		Run: d.runner.Run, Purge: d.runner.Purge, Accrue: s.accrual(d.billing), Checkpoint: s.checkpointDay, Unfinished: d.runner.Unfinished,
+		Run: d.runner.Run, Purge: d.runner.Purge, Accrue: s.accrual(d.billing), Checkpoint: s.checkpointDay, Unfinished: s.waiting(projections.UnfinishedSimulations),
 		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire, SweepTracesets: d.life.Sweep, ReleaseHolds: d.billing.ReleaseHolds,
-		Extract: extractor.Extract, Processing: extractor.Processing,
+		Extract: extractor.Extract, Processing: s.waiting(projections.ProcessingTracesets),
 	}
 	if s.config.has(RoleWorker) {
 		settings.Workers = s.config.Workers
@@ -82,6 +82,14 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		EnqueueRun: d.jobs.EnqueueRun, EnqueuePurge: d.jobs.EnqueuePurge,
 	}
 	return d, nil
+}
+
+// maxWaiting bounds how many jobs are looked for at a time; the next look has
+// the rest.
+const maxWaiting = 10_000
+
+func (s *core) waiting(list func(context.Context, projections.Reader, int) ([]string, error)) func(context.Context) ([]string, error) {
+	return func(ctx context.Context) ([]string, error) { return list(ctx, s.pool, maxWaiting) }
 }
 
 // accrual books the costs of a day. What the log has by then is told first, so
