@@ -37,29 +37,41 @@ type Simulation struct {
 	Ranks                int64
 	FailureReason        string
 	events.Progress
-	UnfinishedRanks int64
-	ResultsPrefix   string
-	ResultsManifest string // "" until published
-	ResultsBytes    int64
-	TotalPackets    int64
-	AvgLatencyPs    int64
-	Deleted         string // why: "", request or workspace
-	CreatedAt       time.Time
-	StartedAt       *time.Time
-	CompletedAt     *time.Time
+	UnfinishedRanks   int64
+	ProgressedAt      *time.Time // when the progress was so
+	StalledSince      *time.Time // nil while simulated time moves
+	Checkpoint        int64      // index of the last one, 0 before the first
+	CheckpointKey     string     // its object
+	EarlierCheckpoint string     // that of the one before it, "" of none
+	ResultsPrefix     string
+	ResultsManifest   string // "" until published
+	ResultsBytes      int64
+	TotalPackets      int64
+	AvgLatencyPs      int64
+	Deleted           string // why: "", request or workspace
+	CreatedAt         time.Time
+	StartedAt         *time.Time
+	CompletedAt       *time.Time
 }
 
 // Simulations is the projection of the simulations.
-type Simulations struct{ rows table[Simulation] }
+type Simulations struct {
+	rows    table[Simulation]
+	history simulationHistory // of the batch
+}
 
 // NewSimulations returns the projection.
 func NewSimulations() *Simulations {
-	return &Simulations{table[Simulation]{
+	p := &Simulations{rows: table[Simulation]{
 		name: "simulations", keys: 1, columns: simulationColumns,
 		keyOf: streamOf(events.SimulationPrefix), first: begins, born: true,
-		key:  func(s *Simulation) string { return s.ID },
-		fold: foldSimulation,
+		key: func(s *Simulation) string { return s.ID },
 	}}
+	p.rows.fold = func(s *Simulation, f *events.Fact) {
+		foldSimulation(s, f)
+		p.history.add(s, f)
+	}
+	return p
 }
 
 var simulationColumns = []column[Simulation]{
@@ -91,6 +103,15 @@ var simulationColumns = []column[Simulation]{
 	{"delivered_bytes", "bigint", func(s *Simulation) any { return &s.DeliveredBytes }},
 	{"finished_ranks", "bigint", func(s *Simulation) any { return &s.FinishedRanks }},
 	{"unfinished_ranks", "bigint", func(s *Simulation) any { return &s.UnfinishedRanks }},
+	{"total_bytes", "bigint", func(s *Simulation) any { return &s.TotalBytes }},
+	{"finished_collectives", "bigint", func(s *Simulation) any { return &s.FinishedCollectives }},
+	{"total_collectives", "bigint", func(s *Simulation) any { return &s.TotalCollectives }},
+	{"last_collective", "text", func(s *Simulation) any { return &s.LastCollective }},
+	{"progressed_at", "timestamptz", func(s *Simulation) any { return &s.ProgressedAt }},
+	{"stalled_since", "timestamptz", func(s *Simulation) any { return &s.StalledSince }},
+	{"checkpoint", "bigint", func(s *Simulation) any { return &s.Checkpoint }},
+	{"checkpoint_key", "text", func(s *Simulation) any { return &s.CheckpointKey }},
+	{"earlier_checkpoint", "text", func(s *Simulation) any { return &s.EarlierCheckpoint }},
 	{"results_prefix", "text", func(s *Simulation) any { return &s.ResultsPrefix }},
 	{"results_manifest", "text", func(s *Simulation) any { return &s.ResultsManifest }},
 	{"results_bytes", "bigint", func(s *Simulation) any { return &s.ResultsBytes }},
@@ -116,21 +137,30 @@ func foldSimulation(s *Simulation, f *events.Fact) {
 	case events.SimulationReordered:
 		s.RunID, s.BaseURL, s.Capabilities = d.RunID, d.BaseURL, strings.Join(d.Capabilities, " ")
 	case events.SimulationProgressed:
-		s.Progress = d.Progress
+		s.reach(f, d.Progress)
+		s.StalledSince = nil
+		if !d.StalledSince.IsZero() {
+			s.StalledSince = &d.StalledSince
+		}
+	case events.SimulationCheckpointed:
+		s.EarlierCheckpoint = s.CheckpointKey
+		s.Checkpoint, s.CheckpointKey = d.Index, d.ObjectKey
 	case events.SimulationResultsPublished:
 		s.ResultsPrefix, s.ResultsManifest, s.ResultsBytes = d.Prefix, d.Manifest, d.Bytes
 		s.TotalPackets, s.AvgLatencyPs = d.TotalPackets, d.AvgLatencyPs
 		if d.Reached.SimulatedTimeNs > s.SimulatedTimeNs { // it was terminated between two reports
-			s.Progress = d.Reached
+			s.reach(f, d.Reached)
 		}
 	case events.SimulationCompleted:
-		s.Status, s.Progress, s.UnfinishedRanks = commands.Completed, d.Progress, d.UnfinishedRanks
-		s.CompletedAt = &f.Time
+		s.Status, s.UnfinishedRanks, s.CompletedAt = commands.Completed, d.UnfinishedRanks, &f.Time
+		s.reach(f, d.Progress)
+		s.StalledSince = nil
 	case events.SimulationFailed:
-		s.Status, s.Progress, s.FailureReason = commands.Failed, d.Progress, d.Reason
-		s.CompletedAt = &f.Time
+		s.Status, s.FailureReason, s.CompletedAt = commands.Failed, d.Reason, &f.Time
+		s.reach(f, d.Progress)
 	case events.SimulationTerminated:
-		s.Status, s.Progress, s.CompletedAt = commands.Terminated, d.Progress, &f.Time
+		s.Status, s.CompletedAt = commands.Terminated, &f.Time
+		s.reach(f, d.Progress)
 	case events.SimulationDeleted:
 		s.Deleted = d.Reason
 	}
@@ -187,6 +217,7 @@ func (p *Simulations) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(
 func (p *Simulations) Apply(writes *pgx.Batch, facts []events.Fact) error {
 	var counts workspaceCounts
 	var items simulationItems
+	p.history.clear()
 	err := p.rows.apply(writes, facts, func(before, after *Simulation) {
 		items.add(before, after)
 		total, active := tally(after)
@@ -198,6 +229,7 @@ func (p *Simulations) Apply(writes *pgx.Batch, facts []events.Fact) error {
 	})
 	counts.queue(writes, "simulation_counts")
 	items.queue(writes)
+	p.history.queue(writes)
 	return err
 }
 

@@ -28,6 +28,15 @@ CREATE TABLE simulations (
     delivered_bytes        bigint      NOT NULL,
     finished_ranks         bigint      NOT NULL,
     unfinished_ranks       bigint      NOT NULL,
+    total_bytes            bigint      NOT NULL, -- of the whole workload; 0: not known
+    finished_collectives   bigint      NOT NULL,
+    total_collectives      bigint      NOT NULL,
+    last_collective        text        NOT NULL, -- that finished, in words
+    progressed_at          timestamptz,          -- when this was so
+    stalled_since          timestamptz,          -- since when simulated time stands still
+    checkpoint             bigint      NOT NULL, -- index of the last, 0 before the first
+    checkpoint_key         text        NOT NULL, -- its object
+    earlier_checkpoint     text        NOT NULL, -- the object of the one before
     results_prefix         text        NOT NULL,
     results_manifest       text        NOT NULL, -- '' until published
     results_bytes          bigint      NOT NULL,
@@ -72,4 +81,17 @@ CREATE TABLE simulation_counts (
     total        bigint NOT NULL, -- not deleted
     active       bigint NOT NULL, -- validating, provisioning or running
     PRIMARY KEY (workspace_id, account_id)
+);
+
+-- What became of a simulation, and how far it came, one after the other: what
+-- GET /simulations/{sim_id}/events tells. It goes with the simulation.
+CREATE TABLE simulation_history (
+    simulation_id text        NOT NULL,
+    sequence      bigint      NOT NULL, -- of the fact in its stream
+    moment_at     timestamptz NOT NULL,
+    progressed    boolean     NOT NULL, -- or else the status changed
+    status        text        NOT NULL,
+    reason        text        NOT NULL, -- of a failure
+    progress      text        NOT NULL, -- as JSON; '' before there is any
+    PRIMARY KEY (simulation_id, sequence)
 );
