@@ -1,0 +1,132 @@
+package projections
+
+import (
+	"encoding/json"
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/commands"
+	"netsim/events"
+)
+
+// RunProgress is how far a run has come, as it was recorded last.
+type RunProgress struct {
+	events.Progress
+	At           time.Time  `json:"at"`
+	Ranks        int64      `json:"ranks"`
+	EventRate    int64      `json:"eventRate"`              // events a second, since the run started
+	RemainingNs  *int64     `json:"remainingNs,omitempty"`  // wall-clock time that the rest may take; nil when nobody knows
+	StalledSince *time.Time `json:"stalledSince,omitempty"` // nil while simulated time moves
+}
+
+// reach notes how far a run has come.
+func (s *Simulation) reach(f *events.Fact, p events.Progress) {
+	s.Progress = p
+	if s.StartedAt != nil && p.EventsProcessed > 0 {
+		s.ProgressedAt = &f.Time
+	}
+}
+
+// RunProgress returns the last progress, nil before there is any.
+func (s *Simulation) RunProgress() *RunProgress {
+	if s.ProgressedAt == nil {
+		return nil
+	}
+	p := &RunProgress{Progress: s.Progress, At: *s.ProgressedAt, Ranks: s.Ranks, StalledSince: s.StalledSince}
+	elapsed := p.At.Sub(*s.StartedAt)
+	if elapsed > 0 {
+		p.EventRate = scale(int64(time.Second), s.EventsProcessed, int64(elapsed))
+	}
+	if s.Status == commands.Running && s.StalledSince == nil {
+		p.RemainingNs = s.remaining(int64(elapsed))
+	}
+	return p
+}
+
+// remaining is what the rest takes when it goes on as it went until now: the
+// rest of the payload, or of the simulated time, whichever ends first.
+func (s *Simulation) remaining(elapsed int64) *int64 {
+	least := int64(math.MaxInt64)
+	for _, part := range [...]struct{ done, of int64 }{{s.DeliveredBytes, s.TotalBytes}, {s.SimulatedTimeNs, s.DurationNs}} {
+		if part.done > 0 && part.of > 0 {
+			least = min(least, scale(elapsed, max(part.of-part.done, 0), part.done))
+		}
+	}
+	if least == math.MaxInt64 {
+		return nil
+	}
+	return &least
+}
+
+// scale is floor(a·b/c) of what is not negative, at most the greatest integer.
+func scale(a, b, c int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi >= uint64(c) {
+		return math.MaxInt64
+	}
+	q, _ := bits.Div64(hi, lo, uint64(c))
+	return int64(min(q, math.MaxInt64))
+}
+
+// moment is a row of the history.
+type moment struct {
+	simulation string
+	sequence   int64
+	at         time.Time
+	progressed bool
+	status     string
+	reason     string
+	progress   string
+}
+
+// simulationHistory gathers what a batch adds to the history, and whose
+// history it ends.
+type simulationHistory struct {
+	moments []moment
+	gone    []string
+}
+
+func (h *simulationHistory) clear() { h.moments, h.gone = h.moments[:0], h.gone[:0] }
+
+// add adds what the simulation has become by the fact.
+func (h *simulationHistory) add(s *Simulation, f *events.Fact) {
+	m := moment{simulation: s.ID, sequence: f.Sequence, at: f.Time, status: s.Status, reason: s.FailureReason}
+	switch f.Data.(type) {
+	case events.SimulationProgressed:
+		m.progressed = true
+	case events.SimulationRequested, events.SimulationValidated, events.SimulationInvalidated, events.SimulationStarted,
+		events.SimulationCompleted, events.SimulationFailed, events.SimulationTerminated:
+	case events.SimulationDeleted:
+		h.gone = append(h.gone, s.ID)
+		return
+	default:
+		return
+	}
+	if p := s.RunProgress(); p != nil {
+		text, _ := json.Marshal(p) //nolint:errchkjson // integers, strings and times of this age always encode
+		m.progress = string(text)
+	}
+	h.moments = append(h.moments, m)
+}
+
+func (h *simulationHistory) queue(writes *pgx.Batch) {
+	if len(h.moments) > 0 {
+		writes.Queue(`
+			INSERT INTO simulation_history (simulation_id, sequence, moment_at, progressed, status, reason, progress)
+			SELECT * FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::boolean[], $5::text[], $6::text[], $7::text[])
+			ON CONFLICT DO NOTHING`,
+			each(h.moments, func(m moment) string { return m.simulation }),
+			each(h.moments, func(m moment) int64 { return m.sequence }),
+			each(h.moments, func(m moment) time.Time { return m.at }),
+			each(h.moments, func(m moment) bool { return m.progressed }),
+			each(h.moments, func(m moment) string { return m.status }),
+			each(h.moments, func(m moment) string { return m.reason }),
+			each(h.moments, func(m moment) string { return m.progress }))
+	}
+	if len(h.gone) > 0 {
+		writes.Queue(`DELETE FROM simulation_history WHERE simulation_id = ANY($1)`, h.gone)
+	}
+}
