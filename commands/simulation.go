@@ -37,15 +37,16 @@ func Final(status string) bool {
 // Simulation is what decisions about a simulation need.
 type Simulation struct {
 	created
-	Status    string          `json:"status,omitempty"`
-	Engine    string          `json:"engine,omitempty"` // of the platform link; "" before the start
-	RunID     string          `json:"runId,omitempty"`
-	BaseURL   string          `json:"baseUrl,omitempty"`   // of a remote engine
-	Stoppable bool            `json:"stoppable,omitempty"` // it can terminate the run
-	Progress  events.Progress `json:"progress,omitzero"`
-	Stalled   bool            `json:"stalled,omitempty"`   // as the last progress said
-	Published string          `json:"published,omitempty"` // manifest of the results
-	Deleted   bool            `json:"deleted,omitempty"`
+	Status     string          `json:"status,omitempty"`
+	Engine     string          `json:"engine,omitempty"` // of the platform link; "" before the start
+	RunID      string          `json:"runId,omitempty"`
+	BaseURL    string          `json:"baseUrl,omitempty"`   // of a remote engine
+	Stoppable  bool            `json:"stoppable,omitempty"` // it can terminate the run
+	Progress   events.Progress `json:"progress,omitzero"`
+	Stalled    bool            `json:"stalled,omitempty"`    // as the last progress said
+	Checkpoint int64           `json:"checkpoint,omitempty"` // index of the last, 0 before the first
+	Published  string          `json:"published,omitempty"`  // manifest of the results
+	Deleted    bool            `json:"deleted,omitempty"`
 }
 
 // Evolve applies an event.
@@ -67,6 +68,8 @@ func (s *Simulation) Evolve(e events.Event) {
 		s.RunID, s.BaseURL, s.Stoppable = d.RunID, d.BaseURL, slices.Contains(d.Capabilities, CanTerminate)
 	case events.SimulationProgressed:
 		s.Progress, s.Stalled = d.Progress, !d.StalledSince.IsZero()
+	case events.SimulationCheckpointed:
+		s.Checkpoint = d.Index
 	case events.SimulationResultsPublished:
 		s.Published = d.Manifest
 	case events.SimulationCompleted:

@@ -62,6 +62,20 @@ func (c ReportProgress) Decide(s *Simulation, _ time.Time) (events.Data, error) 
 	return events.SimulationProgressed{Progress: c.Progress, StalledSince: c.StalledSince}, nil
 }
 
+// RecordCheckpoint records that the state of a run is stored. Of a run that has
+// ended, and one that is not newer than the last, it records nothing.
+type RecordCheckpoint struct {
+	Checkpointed events.SimulationCheckpointed
+}
+
+// Decide implements Command.
+func (c RecordCheckpoint) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+	if s.Status != Running || c.Checkpointed.Index <= s.Checkpoint {
+		return nil, nil
+	}
+	return c.Checkpointed, nil
+}
+
 // PublishResults records the stored file set. The same set again changes
 // nothing.
 type PublishResults struct {

@@ -38,6 +38,7 @@ func anyCommand() *rapid.Generator[commands.Command[commands.Simulation]] {
 			commands.StartRun{Started: events.SimulationStarted{Engine: "remote", RunID: "r", BaseURL: "u"}},
 			commands.ReorderRun{Lost: "r", Reordered: events.SimulationReordered{RunID: "s", BaseURL: "u"}},
 			commands.ReportProgress{Progress: p},
+			commands.RecordCheckpoint{Checkpointed: events.SimulationCheckpointed{Index: rapid.Int64Range(1, 5).Draw(t, "checkpoint")}},
 			commands.PublishResults{Published: events.SimulationResultsPublished{Manifest: "m"}},
 			commands.CompleteRun{Completed: events.SimulationCompleted{Progress: p}},
 			commands.FailRun{Failed: events.SimulationFailed{Progress: p}},

@@ -157,6 +157,23 @@ func TestReportProgress(t *testing.T) {
 	})
 }
 
+func TestRecordCheckpoint(t *testing.T) {
+	t.Parallel()
+	checkpoint := func(index int64) events.SimulationCheckpointed {
+		return events.SimulationCheckpointed{Index: index, ObjectKey: "key", SimulatedTimeNs: 100}
+	}
+	record := func(index int64) commands.RecordCheckpoint {
+		return commands.RecordCheckpoint{Checkpointed: checkpoint(index)}
+	}
+	check(t, inEveryState(record(1), nothing(), map[string]outcome{commands.Running: event(checkpoint(1))}))
+	two := and(inState(commands.Running), checkpoint(1), checkpoint(2))
+	check(t, []example[commands.Simulation]{
+		{"the next", two, record(3), event(checkpoint(3))},
+		{"the last again", two, record(2), nothing()},
+		{"an older one", two, record(1), nothing()},
+	})
+}
+
 func TestPublishResults(t *testing.T) {
 	t.Parallel()
 	published := events.SimulationResultsPublished{Prefix: "sim/", Manifest: "sim/manifest-1", Files: 3}

@@ -106,6 +106,7 @@ func registry() []entry {
 		of[SimulationStarted](),
 		of[SimulationReordered](),
 		of[SimulationProgressed](),
+		of[SimulationCheckpointed](),
 		of[SimulationResultsPublished](),
 		of[SimulationCompleted](),
 		of[SimulationFailed](),

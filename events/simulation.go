@@ -77,6 +77,15 @@ type SimulationProgressed struct {
 	StalledSince time.Time `json:"stalledSince,omitzero"` // when simulated time last moved; zero while it does
 }
 
+// SimulationCheckpointed records that the state of a running simulation is in
+// the object store, from which another worker goes on. Source: completions 5.2,
+// 8 row 24.
+type SimulationCheckpointed struct {
+	Index           int64  `json:"index"` // from 1
+	ObjectKey       string `json:"objectKey"`
+	SimulatedTimeNs int64  `json:"simulatedTimeNs"` // of the state
+}
+
 // SimulationResultsPublished records that the result files, whole or partial,
 // are in the object store.
 type SimulationResultsPublished struct {
@@ -119,6 +128,9 @@ func (SimulationInvalidated) EventType() string { return "netsim.simulation.inva
 func (SimulationStarted) EventType() string     { return "netsim.simulation.started.v1" }
 func (SimulationReordered) EventType() string   { return "netsim.simulation.reordered.v1" }
 func (SimulationProgressed) EventType() string  { return "netsim.simulation.progressed.v1" }
+func (SimulationCheckpointed) EventType() string {
+	return "netsim.simulation.checkpointed.v1"
+}
 func (SimulationResultsPublished) EventType() string {
 	return "netsim.simulation.results_published.v1"
 }
