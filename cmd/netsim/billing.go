@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"netsim/cmd/netsim/program"
+	"netsim/focus"
+)
+
+type billing struct {
+	Export export `cmd:"" help:"Write daily costs as a FOCUS 1.2 cost and usage dataset."`
+}
+
+type export struct {
+	From        time.Time `required:"" format:"2006-01-02" placeholder:"DATE" help:"First day, UTC."`
+	To          time.Time `required:"" format:"2006-01-02" placeholder:"DATE" help:"Last day, UTC; it is part of the range."`
+	Account     string    `placeholder:"ID" help:"Account id; the whole platform when absent."`
+	Format      string    `default:"csv" enum:"csv,parquet" help:"csv or parquet."`
+	Out         string    `required:"" placeholder:"DIR" help:"Where the dataset and its metadata go."`
+	CreditPrice string    `default:"1" placeholder:"USD" help:"What a CREDIT is sold for: FOCUS bills in national currencies only."`
+}
+
+// Run exports.
+func (e export) Run(ctx context.Context) error {
+	return withTools(ctx, func(t *program.Tools) error {
+		done, err := t.ExportCosts(ctx, focus.Request{
+			From: e.From, To: e.To, AccountID: e.Account, Format: e.Format, Directory: e.Out, CreditPrice: e.CreditPrice,
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s: %d rows, described in %s\n", done.Data, done.Rows, done.Metadata)
+		for _, currency := range slices.Sorted(maps.Keys(done.Totals)) {
+			fmt.Printf("%s %s in all, as the cost summary\n", done.Totals[currency], currency)
+		}
+		return nil
+	})
+}

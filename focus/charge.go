@@ -1,0 +1,154 @@
+package focus
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"netsim/events"
+	"netsim/projections"
+	"netsim/rating"
+)
+
+// billingCurrency is what rows are billed in: the national one of our two.
+const billingCurrency = "USD"
+
+// charge is a daily cost as a row of the dataset shows it. Texts are as the
+// columns have them, decimals too; "" is null.
+type charge struct {
+	projections.CostLine
+	provider string
+	service  service
+
+	month, start, end time.Time // of the billing period, of the charge period
+
+	cost, unitPrice               string // in the billing currency
+	pricingCost, pricingUnitPrice string // in the pricing currency
+	priced, pricingUnit           string
+	consumed, consumedUnit        string
+	rateAmount                    string
+}
+
+// ledger makes charges of daily costs.
+type ledger struct {
+	provider string
+	prices   map[string]*apd.Decimal // of a currency in the billing currency
+}
+
+func (l ledger) charge(line projections.CostLine) (charge, error) {
+	c := charge{CostLine: line, provider: l.provider, service: serviceOf(line.EventType)}
+	if err := c.time(); err != nil {
+		return c, err
+	}
+	price, ok := l.prices[c.Currency]
+	if !ok {
+		return c, fmt.Errorf("daily cost %d is in %s, which has no price in %s", c.DailyCostID, c.Currency, billingCurrency)
+	}
+	cost, err := rating.Parse(c.Cost)
+	if err != nil {
+		return c, fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
+	}
+	amount, err := rating.Parse(c.RateAmount)
+	if err != nil {
+		return c, fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
+	}
+	c.pricingCost, c.cost, c.rateAmount = text(cost), text(times(cost, price)), text(amount)
+	if c.CorrectionOf != 0 {
+		return c, nil // it corrects an amount, and has no quantity or price of its own
+	}
+	return c, c.quantities(cost, amount, price)
+}
+
+// time sets the periods. A day is charged in the month in which it is booked; a
+// correction is booked after the day that it is about.
+func (c *charge) time() error {
+	booked, err := time.Parse(time.DateOnly, c.Date)
+	if err != nil {
+		return fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
+	}
+	c.month = booked.AddDate(0, 0, 1-booked.Day())
+	c.start = booked
+	if c.CorrectedDate != "" {
+		if c.start, err = time.Parse(time.DateOnly, c.CorrectedDate); err != nil {
+			return fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
+		}
+	}
+	c.end = c.start.AddDate(0, 0, 1)
+	if c.MinimumPeriod != rating.PerMonth {
+		return nil
+	}
+	// The first touch of a month bears the rest of it.
+	var segments []events.CostSegment
+	if err := json.Unmarshal([]byte(c.SegmentsJSON), &segments); err != nil {
+		return fmt.Errorf("read the segments of daily cost %d: %w", c.DailyCostID, err)
+	}
+	for _, s := range segments {
+		if s.To.After(c.end) {
+			c.end = s.To
+		}
+	}
+	return nil
+}
+
+// quantities sets what was used and priced: price times quantity is the cost,
+// exactly. By the hour that is the amount of the rate and unit-hours; for any
+// other period it is the price of the day and unit-days, because the days of a
+// month have prices of their own (completions 7.4).
+func (c *charge) quantities(cost, amount, price *apd.Decimal) error {
+	days, err := rating.Parse(c.UnitDays)
+	if err != nil {
+		return fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
+	}
+	unit := unitOf(c.RateType, c.UnitName, c.UnitSize)
+	hours := times(days, apd.New(24, 0))
+	c.consumed, c.consumedUnit = text(hours), unit+"-Hours"
+
+	quantity, unitPrice := hours, amount
+	c.pricingUnit = unit + "-Hours"
+	if c.Period != rating.PerHour {
+		if unitPrice, err = rating.Parse(c.DayPrice); err != nil {
+			return fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
+		}
+		quantity, c.pricingUnit = days, unit+"-Days"
+	}
+	if times(quantity, unitPrice).Cmp(cost) != 0 {
+		// The rest of a month, whose days have different prices: one piece.
+		quantity, unitPrice, c.pricingUnit = apd.New(1, 0), cost, "Count"
+	}
+	c.priced, c.pricingUnitPrice, c.unitPrice = text(quantity), text(unitPrice), text(times(unitPrice, price))
+	return nil
+}
+
+func (c *charge) class() string {
+	if c.CorrectionOf != 0 {
+		return "Correction"
+	}
+	return ""
+}
+
+func (c *charge) description() string {
+	if c.CorrectionOf != 0 {
+		return fmt.Sprintf("Correction of the cost of %s on %s", c.RateName, c.start.Format(time.DateOnly))
+	}
+	return fmt.Sprintf("Use of %s on %s at %s %s per %s", c.RateName, c.start.Format(time.DateOnly), c.RateAmount, c.Currency, c.Period)
+}
+
+// times multiplies exactly; amounts are short (package rating).
+func times(a, b *apd.Decimal) *apd.Decimal {
+	product := new(apd.Decimal)
+	_, _ = apd.BaseContext.Mul(product, a, b)
+	return product
+}
+
+// text writes a decimal without an exponent and with at least one place, so
+// that a column of whole amounts is read as decimals too.
+func text(d *apd.Decimal) string {
+	reduced := new(apd.Decimal)
+	reduced.Reduce(d)
+	if reduced.Exponent >= 0 {
+		return reduced.Text('f') + ".0"
+	}
+	return reduced.Text('f')
+}

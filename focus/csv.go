@@ -1,0 +1,31 @@
+package focus
+
+import (
+	"encoding/csv"
+	"io"
+)
+
+// writer takes the rows of a dataset, the values in the order of the columns.
+type writer interface {
+	write(row []string) error
+	close() error
+}
+
+type csvWriter struct{ out *csv.Writer }
+
+// newCSV begins a file with a header. A null is an empty field.
+func newCSV(to io.Writer, columns []Column) (*csvWriter, error) {
+	w := &csvWriter{csv.NewWriter(to)}
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	return w, w.write(names)
+}
+
+func (w *csvWriter) write(row []string) error { return w.out.Write(row) }
+
+func (w *csvWriter) close() error {
+	w.out.Flush()
+	return w.out.Error()
+}

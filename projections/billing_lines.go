@@ -1,0 +1,56 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+)
+
+// CostLine is a daily cost with what other tables hold about it. A text that is
+// not known is "".
+type CostLine struct {
+	DailyCost
+	AccountName, WorkspaceName string
+	EventType                  string // of the item: cluster, storage, workspace
+	ResourceType, ResourceID   string
+	RateType, MinimumPeriod    string
+	UnitName, UnitSize         string
+	LastEventHash              string // hex, of the newest billing event that counted
+	CorrectedDate              string // YYYY-MM-DD, the day that a correction is about
+}
+
+// ListCostLines returns one page of daily costs by date and id, and the
+// position of the next one. Whoever reads all of them does so in one snapshot:
+// between two pages a row may give way to a newer version.
+func ListCostLines(ctx context.Context, db Reader, q DailyCostQuery) ([]CostLine, []string, error) {
+	t := &NewCosts().rows
+	c := q.conditions()
+	c.add("date BETWEEN ? AND ?", q.StartDate, q.EndDate)
+	keys := []sortKey{{"date", "text", false}, {"id", "bigint", false}}
+	if err := q.Page.fits(keys); err != nil {
+		return nil, nil, err
+	}
+	c.after(keys, q.Page.After)
+	rows, err := db.Query(ctx, fmt.Sprintf(`
+		SELECT r.*, coalesce(a.name, ''), coalesce(w.name, ''),
+		       coalesce(i.event_type, ''), coalesce(i.resource_type, ''), coalesce(i.resource_id, ''),
+		       coalesce(p.rate_type, ''), coalesce(p.minimum_period, ''), coalesce(p.unit_name, ''), coalesce(p.unit_size, ''),
+		       coalesce(e.hash, ''), coalesce(o.date, '')
+		FROM (SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT %s) AS r
+		LEFT JOIN directory a ON a.kind = 'account' AND a.id = r.account_id
+		LEFT JOIN workspaces w ON w.id = r.workspace_id
+		LEFT JOIN billing_items i ON i.id = r.item_id
+		LEFT JOIN rates p ON p.id = r.rate_id
+		LEFT JOIN billing_events e ON e.id = r.last_event_id
+		LEFT JOIN daily_costs o ON o.item_id = CASE WHEN r.correction_of <> 0 THEN r.item_id END AND o.id = r.correction_of
+		ORDER BY %s`,
+		t.list(""), t.name, c.where(), orderBy(keys), c.arg(q.Page.Limit+1), orderBy(prefixed("r.", keys))), c.args...)
+	found, err := collect(rows, err, func(l *CostLine) []any {
+		return append(t.pointers(&l.DailyCost), &l.AccountName, &l.WorkspaceName, &l.EventType, &l.ResourceType, &l.ResourceID,
+			&l.RateType, &l.MinimumPeriod, &l.UnitName, &l.UnitSize, &l.LastEventHash, &l.CorrectedDate)
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the lines of %s: %w", t.name, err)
+	}
+	found, next := cut(found, q.Page.Limit, func(l *CostLine) []any { return []any{l.Date, l.DailyCostID} })
+	return found, next, nil
+}
