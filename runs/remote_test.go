@@ -1,0 +1,220 @@
+package runs_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/execution"
+	"netsim/infra/backends"
+	"netsim/infra/backends/scripted"
+	"netsim/internal/testworld"
+	"netsim/projections"
+	"netsim/runs"
+	"netsim/simulator/design"
+)
+
+// ended is what an engine does whose runs have ended.
+func ended(state string) scripted.Script {
+	return scripted.Script{
+		Capabilities: []string{"terminate"},
+		Run: scripted.Run{
+			State: state, SimulatedTimeNs: 1000, EventsProcessed: 50, DeliveredBytes: 4096, FinishedRanks: 8,
+			LastCollective: "allReduce of 1KB",
+		},
+		Logs:  []string{"begun", "ended"},
+		Files: map[string]string{"test-perf-0.csv": "a,b\n1,2\n", "summary.json": `{"totalPackets": 7, "avgLatencyPs": 9}`, "receipt.json": "{}"},
+	}
+}
+
+func underway() scripted.Script {
+	s := ended("running")
+	s.Run.SimulatedTimeNs = 500
+	return s
+}
+
+// caring is a runner that looks after runs at the engines.
+func caring(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
+	t.Helper()
+	return waiting(t, w, 10*time.Second, engines)
+}
+
+// impatient is caring, but calls take at most a fifth of a second.
+func impatient(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
+	t.Helper()
+	return waiting(t, w, 200*time.Millisecond, engines)
+}
+
+func waiting(t *testing.T, w *testworld.World, timeout time.Duration, engines []*scripted.Engine) *runs.Runner {
+	t.Helper()
+	var urls []string
+	for _, e := range engines {
+		urls = append(urls, e.URL)
+	}
+	client, err := backends.New(backends.Config{URLs: urls, Token: "secret", Timeout: timeout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runner(w)
+	r.Report = time.Millisecond
+	r.Remote = runs.Remote{Engines: client, Poll: 5 * time.Millisecond}
+	return r
+}
+
+// elsewhere is a simulation whose configuration asks for a remote engine, as
+// it is requested.
+func elsewhere(t *testing.T, w *testworld.World) string {
+	t.Helper()
+	simple := provisioned(t, w, small())
+	configuration := w.Simulation(t, simple).ConfigurationID
+	testworld.Do(t, w, configuration, commands.PatchParameters{
+		ID: configuration, Of: design.OfGlobal,
+		Patch: json.RawMessage(`{"EngineParameters": {"Engine": {"value": "remote", "type": "string"}}}`),
+	})
+	testworld.Do(t, w, configuration, commands.RecordValidation{ID: configuration, Version: 2, Status: commands.Validated, Findings: "[]"})
+	id := events.NewID(events.SimulationPrefix)
+	testworld.Do(t, w, id, commands.RequestSimulation{Requested: events.SimulationRequested{
+		Origin: commands.OriginStart, AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace,
+		ConfigurationID: configuration, ConfigurationVersion: 2, Name: "test", DurationNs: int64(time.Hour), Duration: "1h",
+	}})
+	return id
+}
+
+// ready is elsewhere, rechecked.
+func ready(t *testing.T, w *testworld.World) string {
+	t.Helper()
+	id := elsewhere(t, w)
+	testworld.Do(t, w, id, commands.ValidateSimulation{})
+	return id
+}
+
+// going has the simulation looked after until the test ends or it has ended,
+// and returns what that ends with.
+func going(t *testing.T, r *runs.Runner, id string) <-chan error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done, left := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(left)
+		done <- r.Run(ctx, id)
+	}()
+	t.Cleanup(func() { cancel(); <-left })
+	return done
+}
+
+func logOf(t *testing.T, w *testworld.World, id string) []string {
+	t.Helper()
+	lines, _, err := projections.ListLogs(t.Context(), w.DB, projections.LogQuery{Simulation: id, Page: projections.Page{Limit: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var messages []string
+	for _, l := range lines {
+		messages = append(messages, l.Message)
+	}
+	return messages
+}
+
+func TestRemoteCompletes(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	e := scripted.Start(t, underway())
+	id := ready(t, w)
+	done := going(t, caring(t, w, e), id)
+	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
+	e.Do(ended("completed"))
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+
+	s := w.Simulation(t, id)
+	if s.Status != commands.Completed || s.Engine != "remote" || s.BaseURL != e.URL || s.RunID != "run-0-1" || s.Capabilities != "terminate" || s.Ranks != 8 {
+		t.Errorf("%+v", s)
+	}
+	if s.SimulatedTimeNs != 1000 || s.EventsProcessed != 50 || s.DeliveredBytes != 4096 || s.FinishedRanks != 8 || s.TotalPackets != 7 || s.AvgLatencyPs != 9 {
+		t.Errorf("%+v", s)
+	}
+	files := resultFiles(t, w, s)
+	var receipt execution.Receipt
+	if err := json.Unmarshal([]byte(files["receipt.json"]), &receipt); err != nil {
+		t.Fatal(err)
+	}
+	if receipt.SimulationID != id || receipt.Engine != "scripted" || receipt.EngineVersion != "0.1" || receipt.Partial || len(receipt.Results) != 2 ||
+		!receipt.StartedAt.Equal(s.CreatedAt) || strings.Contains(files["receipt.json"], "http") || files["test-perf-0.csv"] != "a,b\n1,2\n" {
+		t.Errorf("%s", files["receipt.json"])
+	}
+	log := logOf(t, w, id)
+	if !slices.Contains(log, "begun") || !slices.Contains(log, "ended") {
+		t.Errorf("log %q", log)
+	}
+	orders := e.Calls("order")
+	if len(orders) != 1 || orders[0].Simulation != id || orders[0].Token != "secret" || len(e.Calls("free")) != 1 {
+		t.Errorf("calls %+v", e.Calls(""))
+	}
+}
+
+// TestRemoteEnds: how a run ends at its engine is how its simulation does.
+func TestRemoteEnds(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	failed := ended("failed")
+	failed.Run.FailureReason = "out of memory"
+	unable := ended("terminated")
+	unable.Capabilities = nil
+	for name, c := range map[string]struct {
+		script         scripted.Script
+		status, reason string
+		end            string // in the receipt
+	}{
+		"failed":                {failed, commands.Failed, "out of memory; the last finished collective is allReduce of 1KB", execution.Failed},
+		"stopped there":         {ended("terminated"), commands.Terminated, "", execution.Stopped},
+		"stopped that cannot":   {unable, commands.Failed, "the engine stopped the run, which it says it cannot; the last finished collective is allReduce of 1KB", execution.Stopped},
+		"refused by the engine": {refusing("order", 422, "too many ranks"), commands.Failed, "the engine refuses the run: too many ranks", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			id := ready(t, w)
+			if err := caring(t, w, scripted.Start(t, c.script)).Run(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			s := w.Simulation(t, id)
+			if s.Status != c.status || s.FailureReason != c.reason {
+				t.Errorf("it is %s: %s", s.Status, s.FailureReason)
+			}
+			if c.end == "" {
+				return
+			}
+			files := resultFiles(t, w, s)
+			if !strings.Contains(files["receipt.json"], `"state": "`+c.end+`"`) || !strings.Contains(files["receipt.json"], `"partial": true`) {
+				t.Errorf("%s", files["receipt.json"])
+			}
+		})
+	}
+}
+
+// refusing is what a good engine does whose one call fails.
+func refusing(call string, status int, message string) scripted.Script {
+	s := ended("completed")
+	s.Answers = map[string]scripted.Answer{call: {Status: status, Body: `{"error":{"message":"` + message + `"}}`}}
+	return s
+}
+
+// TestRemoteRecheck: without an engine the simulation is invalid.
+func TestRemoteRecheck(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	sim := w.Simulation(t, elsewhere(t, w))
+	if _, reason, err := caring(t, w).Check(t.Context(), &sim); err != nil || reason != "engine remote is not available" {
+		t.Errorf("%q, %v", reason, err)
+	}
+	down := scripted.Start(t, ended("completed"))
+	down.Kill() // it may be up again when the run is ordered
+	if hash, reason, err := caring(t, w, down).Check(t.Context(), &sim); err != nil || reason != "" || hash == "" {
+		t.Errorf("%q, %v", reason, err)
+	}
+}

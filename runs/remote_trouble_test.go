@@ -1,0 +1,224 @@
+package runs_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/commands"
+	"netsim/infra/backends/scripted"
+	"netsim/internal/testworld"
+)
+
+// TestRemoteTroublePasses: whatever an engine does for a while, the run goes on
+// when it does its duty again.
+func TestRemoteTroublePasses(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	short := ended("completed")
+	short.Lies = map[string]string{"test-perf-0.csv": "a"}
+	for name, trouble := range map[string]func(e *scripted.Engine){
+		"fails":           func(e *scripted.Engine) { e.Do(answering("status", scripted.Answer{Status: 500})) },
+		"answers late":    func(e *scripted.Engine) { e.Do(answering("status", scripted.Answer{Delay: time.Hour})) },
+		"talks nonsense":  func(e *scripted.Engine) { e.Do(answering("status", scripted.Answer{Status: 200, Body: "<html>"})) },
+		"sends elsewhere": func(e *scripted.Engine) { e.Do(answering("status", scripted.Answer{Status: 302})) },
+		"has no list":     func(e *scripted.Engine) { e.Do(answering("results", scripted.Answer{Status: 409})) },
+		"lists nonsense": func(e *scripted.Engine) {
+			e.Do(answering("results", scripted.Answer{Status: 200, Body: `{"files":3}`}))
+		},
+		"cuts a file short":  func(e *scripted.Engine) { e.Do(short) },
+		"has a file no more": func(e *scripted.Engine) { e.Do(answering("file", scripted.Answer{Status: 410})) },
+		"is down":            func(e *scripted.Engine) { e.Kill() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := scripted.Start(t, underway())
+			id := ready(t, w)
+			r := caring(t, w, e)
+			if name == "answers late" {
+				r = impatient(t, w, e)
+			}
+			done := going(t, r, id)
+			testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
+			trouble(e)
+			testworld.Await(t, func() bool {
+				return strings.Contains(strings.Join(logOf(t, w, id), "\n"), "\nthe engine ")
+			})
+			if s := w.Simulation(t, id); s.Status != commands.Running {
+				t.Fatalf("it is %s: %s", s.Status, s.FailureReason)
+			}
+			if name == "is down" {
+				e.Restart()
+			}
+			e.Do(ended("completed"))
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			s := w.Simulation(t, id)
+			if s.Status != commands.Completed {
+				t.Fatalf("it is %s: %s", s.Status, s.FailureReason)
+			}
+			if files := resultFiles(t, w, s); files["test-perf-0.csv"] != "a,b\n1,2\n" || len(files) != 3 {
+				t.Errorf("%q", files)
+			}
+		})
+	}
+}
+
+// answering is what an engine does whose runs are through and whose one call
+// has that answer.
+func answering(call string, a scripted.Answer) scripted.Script {
+	s := ended("completed")
+	s.Answers = map[string]scripted.Answer{call: a}
+	return s
+}
+
+// TestRemoteTroubleStays: a run fails when its engine does no good for longer
+// than there is patience, and the reason says what was wrong.
+func TestRemoteTroubleStays(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	large := ended("completed")
+	large.Files["large.csv"] = strings.Repeat("x", 2000)
+	never := underway()
+	never.Answers = map[string]scripted.Answer{"terminate": {Status: 409}}
+	for name, c := range map[string]struct {
+		script scripted.Script
+		reason string
+	}{
+		"fails":          {answering("status", scripted.Answer{Status: 500, Body: `{"error":{"message":"full"}}`}), "for 100ms: the engine answers with status 500: full; the last"},
+		"is silent":      {answering("status", scripted.Answer{Delay: time.Hour}), "for 100ms: the engine does not answer; the last"},
+		"talks nonsense": {answering("results", scripted.Answer{Status: 200, Body: `{"files":[{"name":"../x"}]}`}), `protocol: the name "../x" of a result file`},
+		"has too much":   {large, "the result files are too large: more than 1000 bytes"},
+		"stands still":   {underway(), "no simulated progress for 300ms; the last finished collective is allReduce of 1KB"},
+		"does not stop":  {never, "no simulated progress for 300ms; the last finished collective is allReduce of 1KB"},
+		"loses its runs": {answering("status", scripted.Answer{Status: 404}), "the engine has lost the run 11 times"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			id := ready(t, w)
+			e := scripted.Start(t, c.script)
+			r := impatient(t, w, e)
+			r.Remote.Patience, r.Remote.MaxBytes, r.Stall = 100*time.Millisecond, 1000, 300*time.Millisecond
+			if err := r.Run(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			s := w.Simulation(t, id)
+			if s.Status != commands.Failed || !strings.Contains(s.FailureReason, c.reason) {
+				t.Errorf("it is %s: %s", s.Status, s.FailureReason)
+			}
+			if stopped := name == "stands still"; stopped != (s.ResultsManifest != "") {
+				t.Errorf("results: %q", s.ResultsManifest)
+			}
+		})
+	}
+}
+
+// TestRemoteLosesRuns: an engine that has restarted gets the order again, and
+// the platform link is the new run.
+func TestRemoteLosesRuns(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	e := scripted.Start(t, underway())
+	id := ready(t, w)
+	done := going(t, caring(t, w, e), id)
+	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
+	e.Lose()
+	testworld.Await(t, func() bool { return w.Simulation(t, id).RunID == "run-1-1" })
+	e.Do(ended("completed"))
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if s := w.Simulation(t, id); s.Status != commands.Completed || len(e.Calls("order")) != 2 {
+		t.Errorf("it is %s after %d orders", s.Status, len(e.Calls("order")))
+	}
+}
+
+// TestRemoteWorkerDies: who comes next looks after the same run.
+func TestRemoteWorkerDies(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	e := scripted.Start(t, underway())
+	id := ready(t, w)
+	r := caring(t, w, e)
+	first, die := context.WithCancel(t.Context())
+	died := make(chan error)
+	go func() { died <- r.Run(first, id) }()
+	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
+	die()
+	if err := <-died; !errors.Is(err, context.Canceled) {
+		t.Fatalf("it ended with %v", err)
+	}
+	if len(e.Calls("terminate"))+len(e.Calls("free")) != 0 {
+		t.Error("the run died with its worker")
+	}
+	e.Do(ended("completed"))
+	if err := r.Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if s := w.Simulation(t, id); s.Status != commands.Completed || s.RunID != "run-0-1" || len(e.Calls("order")) != 1 {
+		t.Errorf("it is %s as %s after %d orders", s.Status, s.RunID, len(e.Calls("order")))
+	}
+	if log := strings.Join(logOf(t, w, id), "\n"); strings.Count(log, "begun") != 1 {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+// TestRemoteTerminated: the worker has the engine stop, publishes what there
+// is, and leaves alone an engine that does not.
+func TestRemoteTerminated(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	for name, answer := range map[string]int{"stops": 0, "does not stop": http.StatusConflict} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := scripted.Start(t, underway())
+			id := ready(t, w)
+			r := caring(t, w, e)
+			r.Remote.Patience = 300 * time.Millisecond
+			done := going(t, r, id)
+			testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
+			if answer != 0 {
+				never := underway()
+				never.Answers = map[string]scripted.Answer{"terminate": {Status: answer}}
+				e.Do(never)
+			}
+			testworld.Do(t, w, id, commands.TerminateSimulation{ID: id, By: "tester"})
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			s := w.Simulation(t, id)
+			if s.Status != commands.Terminated || (s.ResultsManifest != "") != (answer == 0) || len(e.Calls("free")) != 1 {
+				t.Errorf("it is %s, results %q, freed %d times", s.Status, s.ResultsManifest, len(e.Calls("free")))
+			}
+			if answer == 0 && !strings.Contains(resultFiles(t, w, s)["receipt.json"], `"partial": true`) {
+				t.Error("the results do not say that they are partial")
+			}
+		})
+	}
+}
+
+// TestRemoteNobodyTakesIt: the order is repeated until the inputs' time is over.
+func TestRemoteNobodyTakesIt(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	e := scripted.Start(t, refusing("order", 503, "busy"))
+	id := ready(t, w)
+	r := caring(t, w, e)
+	if err := r.Run(t.Context(), id); err == nil || !strings.Contains(err.Error(), "busy") {
+		t.Errorf("error %v, want one that says that the engine is busy", err)
+	}
+	if s := w.Simulation(t, id); s.Status != commands.Provisioning {
+		t.Errorf("it is %s already", s.Status)
+	}
+	r.Now = func() time.Time { return time.Now().Add(11 * time.Minute) }
+	if err := r.Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if s := w.Simulation(t, id); s.Status != commands.Failed || s.FailureReason != "no engine took the run within 10m0s" {
+		t.Errorf("it is %s: %s", s.Status, s.FailureReason)
+	}
+}
