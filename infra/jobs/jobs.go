@@ -29,6 +29,9 @@ type Config struct {
 	// Run runs a simulation. The context ends when the process is to stop or
 	// the work has passed to another worker; then it returns soon.
 	Run func(ctx context.Context, simulation string) error
+	// Elsewhere tells whether a simulation runs at a remote engine, so that Run
+	// only looks after it; nil when none does.
+	Elsewhere func(ctx context.Context, simulation string) (bool, error)
 	// Purge removes what a deleted simulation left behind.
 	Purge func(ctx context.Context, simulation string) error
 	// Extract reads what the files of a traceset hold.
@@ -102,7 +105,7 @@ func openPool(ctx context.Context, url string, workers int) (*pgxpool.Pool, erro
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
 	}
-	c.MaxConns = int32(workers) + extractions + 6
+	c.MaxConns = int32(workers) + extractions + followed + 6
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
 	for name, value := range map[string]string{
 		"application_name": "netsim-jobs", "timezone": "UTC", "synchronous_commit": "on",
@@ -152,9 +155,13 @@ func (j *Jobs) settings() *river.Config {
 		river.QueueDefault: {MaxWorkers: j.config.Workers},
 		queueHousekeeping:  {MaxWorkers: 1},
 		queueExtraction:    {MaxWorkers: extractions},
+		queueFollowing:     {MaxWorkers: followed},
 	}
 	c.Workers = river.NewWorkers()
 	river.AddWorker(c.Workers, &worker[RunSimulation]{jobs: j, work: func(ctx context.Context, a RunSimulation) error {
+		return j.config.Run(ctx, a.SimulationID)
+	}})
+	river.AddWorker(c.Workers, &worker[FollowSimulation]{jobs: j, work: func(ctx context.Context, a FollowSimulation) error {
 		return j.config.Run(ctx, a.SimulationID)
 	}})
 	river.AddWorker(c.Workers, &worker[PurgeSimulation]{jobs: j, work: func(ctx context.Context, a PurgeSimulation) error {
@@ -206,7 +213,26 @@ func (j *Jobs) settings() *river.Config {
 
 // EnqueueRun has a simulation run, unless it waits or runs already.
 func (j *Jobs) EnqueueRun(ctx context.Context, simulation string) error {
-	return j.enqueue(ctx, RunSimulation{SimulationID: simulation})
+	run, err := j.runOf(ctx, simulation)
+	if err != nil {
+		return err
+	}
+	return j.enqueue(ctx, run)
+}
+
+// runOf is the job of a simulation's run.
+func (j *Jobs) runOf(ctx context.Context, simulation string) (river.JobArgs, error) {
+	if j.config.Elsewhere == nil {
+		return RunSimulation{SimulationID: simulation}, nil
+	}
+	elsewhere, err := j.config.Elsewhere(ctx, simulation)
+	if err != nil {
+		return nil, fmt.Errorf("ask where %s runs: %w", simulation, err)
+	}
+	if elsewhere {
+		return FollowSimulation{SimulationID: simulation}, nil
+	}
+	return RunSimulation{SimulationID: simulation}, nil
 }
 
 // EnqueuePurge has removed what a deleted simulation left behind.

@@ -119,6 +119,26 @@ func TestRunsOnce(t *testing.T) {
 	<-w.ended
 }
 
+// TestElsewhere: a run at a remote engine takes no worker from those that run
+// here, whoever enqueues it.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	w := start(t, teststack.Postgres(t), func(c *jobs.Config) {
+		c.Workers = 1
+		c.Elsewhere = func(_ context.Context, simulation string) (bool, error) { return simulation != "sim_here", nil }
+		c.Unfinished = func(context.Context) ([]string, error) { return []string{"sim_here", "sim_far", "sim_missed"}, nil }
+	})
+	for _, id := range []string{"sim_here", "sim_far"} {
+		if err := w.jobs.EnqueueRun(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	running := map[string]bool{<-w.started: true, <-w.started: true, <-w.started: true}
+	if len(running) != 3 {
+		t.Errorf("they run: %v", running)
+	}
+}
+
 // TestAttended: a queue is attended while a process with workers lives.
 func TestAttended(t *testing.T) {
 	t.Parallel()

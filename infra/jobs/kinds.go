@@ -18,8 +18,20 @@ const queueExtraction = "extraction"
 // extractions is how many tracesets a process reads at a time.
 const extractions = 2
 
+// queueFollowing is for simulations that run at remote engines, which cost this
+// process next to nothing, but may take days.
+const queueFollowing = "following"
+
+// followed is how many of these a process looks after at a time.
+const followed = 16
+
 // RunSimulation is the run of one simulation.
 type RunSimulation struct {
+	SimulationID string `json:"simulationId"`
+}
+
+// FollowSimulation is the run of one simulation at a remote engine.
+type FollowSimulation struct {
 	SimulationID string `json:"simulationId"`
 }
 
@@ -62,6 +74,9 @@ type PublishCheckpoint struct {
 func (RunSimulation) Kind() string { return "run_simulation" }
 
 // Kind implements river.JobArgs.
+func (FollowSimulation) Kind() string { return "follow_simulation" }
+
+// Kind implements river.JobArgs.
 func (PurgeSimulation) Kind() string { return "purge_simulation" }
 
 // Kind implements river.JobArgs.
@@ -90,6 +105,9 @@ func (PublishCheckpoint) InsertOpts() river.InsertOpts { return once(queueHousek
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (RunSimulation) InsertOpts() river.InsertOpts { return once(river.QueueDefault) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (FollowSimulation) InsertOpts() river.InsertOpts { return once(queueFollowing) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (ClearUpload) InsertOpts() river.InsertOpts { return once(queueHousekeeping) }

@@ -60,20 +60,23 @@ func (j *Jobs) freeOrphans(ctx context.Context) (int64, error) {
 // enqueueMissing enqueues the simulations that are to run and the tracesets that
 // are to be extracted, where they have no job.
 func (j *Jobs) enqueueMissing(ctx context.Context) error {
-	err := j.enqueueOf(ctx, "simulations", j.config.Unfinished, "simulationId", func(id string) river.JobArgs {
-		return RunSimulation{SimulationID: id}
-	})
+	runs := []string{RunSimulation{}.Kind(), FollowSimulation{}.Kind()}
+	err := j.enqueueOf(ctx, "simulations", j.config.Unfinished, "simulationId", runs, j.runOf)
 	if err != nil {
 		return err
 	}
-	return j.enqueueOf(ctx, "tracesets", j.config.Processing, "tracesetId", func(id string) river.JobArgs {
-		return ExtractTraceset{TracesetID: id}
+	extractions := []string{ExtractTraceset{}.Kind()}
+	return j.enqueueOf(ctx, "tracesets", j.config.Processing, "tracesetId", extractions, func(_ context.Context, id string) (river.JobArgs, error) {
+		return ExtractTraceset{TracesetID: id}, nil
 	})
 }
 
-// enqueueOf enqueues the jobs about what is listed, where they are missing;
-// member is that of a job's arguments which has the id.
-func (j *Jobs) enqueueOf(ctx context.Context, what string, list func(context.Context) ([]string, error), member string, job func(id string) river.JobArgs) error {
+// enqueueOf enqueues the jobs about what is listed, where they are missing: jobs
+// of these kinds, whose arguments have the id as this member.
+func (j *Jobs) enqueueOf(
+	ctx context.Context, what string, list func(context.Context) ([]string, error),
+	member string, kinds []string, job func(ctx context.Context, id string) (river.JobArgs, error),
+) error {
 	if list == nil {
 		return nil
 	}
@@ -88,9 +91,9 @@ func (j *Jobs) enqueueOf(ctx context.Context, what string, list func(context.Con
 		SELECT id FROM unnest($1::text[]) AS wanted (id)
 		WHERE NOT EXISTS (
 			SELECT FROM jobs.river_job j
-			WHERE j.kind = $2 AND j.args @> jsonb_build_object($3::text, wanted.id)
+			WHERE j.kind = ANY($2) AND j.args @> jsonb_build_object($3::text, wanted.id)
 			  AND j.state NOT IN ('completed', 'cancelled', 'discarded'))`,
-		wanted, job("").Kind(), member)
+		wanted, kinds, member)
 	if err != nil {
 		return fmt.Errorf("look for %s without a job: %w", what, err)
 	}
@@ -100,7 +103,9 @@ func (j *Jobs) enqueueOf(ctx context.Context, what string, list func(context.Con
 	}
 	params := make([]river.InsertManyParams, len(missing))
 	for i, id := range missing {
-		params[i].Args = job(id)
+		if params[i].Args, err = job(ctx, id); err != nil {
+			return err
+		}
 	}
 	if _, err := j.client.InsertMany(ctx, params); err != nil {
 		return fmt.Errorf("enqueue the %s without a job: %w", what, err)
