@@ -52,9 +52,9 @@ func ParseKey(text string) (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the audit key: %w", err)
 	}
-	// The last part is the algorithm, one byte, and the seed. NewSigner has
-	// checked both.
-	seed, err := base64.StdEncoding.DecodeString(text[strings.LastIndexByte(text, '+')+1:])
+	// PRIVATE+KEY+name+hash+data: the data is the algorithm, one byte, and the
+	// seed. NewSigner has checked both.
+	seed, err := base64.StdEncoding.DecodeString(strings.SplitN(text, "+", 5)[4])
 	if err != nil {
 		return nil, fmt.Errorf("read the audit key: %w", err)
 	}

@@ -30,7 +30,12 @@ type Finding struct {
 	What string
 }
 
-func (f Finding) String() string { return fmt.Sprintf("%s: %s", f.At, f.What) }
+func (f Finding) String() string {
+	if f.At == (Where{}) {
+		return f.What
+	}
+	return fmt.Sprintf("%s: %s", f.At, f.What)
+}
 
 // Expected is where a read model says that a partition stands.
 type Expected Part

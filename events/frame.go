@@ -101,7 +101,29 @@ func (f Frame) Message(value []byte) (Message, Hash) {
 			m.Headers = append(m.Headers, Header{frameHeaders[i], v})
 		}
 	}
-	return m, hashFrame(&values, value)
+	return m, hashFrame(&values, sha256.Sum256(value))
+}
+
+// FrameHeaders returns the names of the frame's headers, in the order in which
+// their values are hashed.
+func FrameHeaders() []string { return frameHeaders[:] }
+
+// Texts returns the values of the frame's headers in that order, "" for those
+// that are absent.
+func (f Frame) Texts() []string {
+	values := f.values()
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return texts
+}
+
+// HashOver returns the hash of the event whose data has the SHA-256 given:
+// whoever may not see the data can still follow the chain.
+func (f Frame) HashOver(value [sha256.Size]byte) Hash {
+	values := f.values()
+	return hashFrame(&values, value)
 }
 
 // FrameText reports whether s can stand in a frame: 1 to 512 bytes of printable
@@ -147,15 +169,14 @@ func optional(s string) []byte {
 	return []byte(s)
 }
 
-func hashFrame(values *[len(frameHeaders)][]byte, value []byte) (out Hash) {
+func hashFrame(values *[len(frameHeaders)][]byte, value [sha256.Size]byte) (out Hash) {
 	buf := make([]byte, 0, 768)
 	buf = append(buf, hashDomain...)
 	for _, v := range values {
 		buf = binary.BigEndian.AppendUint32(buf, uint32(len(v)))
 		buf = append(buf, v...)
 	}
-	body := sha256.Sum256(value)
-	return sha256.Sum256(append(buf, body[:]...))
+	return sha256.Sum256(append(buf, value[:]...))
 }
 
 // ErrFrame is wrapped by every error of ReadFrame.
@@ -196,7 +217,7 @@ func ReadFrame(m *Message) (Frame, Hash, error) {
 	if len(m.Value) == 0 {
 		return Frame{}, Hash{}, fmt.Errorf("%w: no value", ErrFrame)
 	}
-	return f, hashFrame(&values, m.Value), nil
+	return f, hashFrame(&values, sha256.Sum256(m.Value)), nil
 }
 
 func frameIndex(key string) int {

@@ -98,3 +98,29 @@ func Parse(s string) (*apd.Decimal, error) {
 	}
 	return d, nil
 }
+
+// Sum is an exact sum of decimal strings; its zero value is 0.
+type Sum struct{ total apd.Decimal }
+
+// Add adds a decimal string.
+func (s *Sum) Add(amount string) error {
+	d, err := Parse(amount)
+	if err != nil {
+		return err
+	}
+	_, _ = apd.BaseContext.Add(&s.total, &s.total, d)
+	return nil
+}
+
+// AddTimes adds a decimal string so many times.
+func (s *Sum) AddTimes(amount string, times int64) error {
+	d, err := Parse(amount)
+	if err != nil {
+		return err
+	}
+	_, _ = apd.BaseContext.Add(&s.total, &s.total, mul(d, newDecimal(times, 0)))
+	return nil
+}
+
+// String returns the sum as plain writes it.
+func (s *Sum) String() string { return plain(&s.total) }

@@ -1,0 +1,106 @@
+package audit
+
+import (
+	"fmt"
+	"time"
+
+	"netsim/events"
+)
+
+// checkpoints verifies the signed checkpoints, and that the chains here lead to
+// them. The last covers every event.
+func (b *bundle) checkpoints() {
+	previous := ""
+	proven := map[chainID]int64{}
+	for i, l := range b.notes {
+		c, err := OpenCheckpoint(l.body.Note, b.verifier)
+		if err != nil {
+			b.problem(l.line, "the checkpoint: %v", err)
+			continue
+		}
+		b.report.Checkpoints++
+		if i > 0 && c.Previous != HashOf(previous) {
+			b.problem(l.line, "checkpoint %s does not follow the one before it: one was removed or changed", c.Name)
+		}
+		previous = l.body.Note
+		clear(proven)
+		for _, p := range l.body.Proofs {
+			if err := p.check(c.Chains, c.Root); err != nil {
+				b.problem(l.line, "checkpoint %s: %v", c.Name, err)
+				continue
+			}
+			id := chainID{p.Stream, p.Partition}
+			proven[id] = p.Sequence
+			if ch := b.chains[id]; ch == nil || p.Sequence < 1 || p.Sequence > int64(len(ch.hashes)) {
+				b.problem(l.line, "checkpoint %s has seen event %d of %s, which is missing here", c.Name, p.Sequence, p.Stream)
+			} else if ch.hashes[p.Sequence-1].String() != p.Hash {
+				b.problem(ch.lines[p.Sequence-1], "event %d of %s is not the one that checkpoint %s has seen", p.Sequence, p.Stream, c.Name)
+			}
+		}
+		if i == len(b.notes)-1 && b.header.Covered != c.Time.Format(events.TimeLayout) {
+			b.problem(l.line, "the last checkpoint was made at %s, the header says %s", c.Time.Format(events.TimeLayout), b.header.Covered)
+		}
+	}
+	for id, ch := range b.chains {
+		if n := int64(len(ch.hashes)); n > proven[id] {
+			b.problem(ch.lines[proven[id]], "event %d of %s is after what the last checkpoint has seen", proven[id]+1, id.stream)
+		}
+	}
+	if len(b.notes) == 0 {
+		b.problem(len(b.text), "there is no checkpoint: nothing says that the events are those of the log")
+	}
+}
+
+// compareCosts compares the costs and totals with those that the events make.
+func (b *bundle) compareCosts() {
+	costs, totals := b.books.account(b.header.Account).costsOf(b.header.From, b.header.To)
+	b.report.Costs = len(b.costs)
+	at := len(b.text)
+	for i := range max(len(costs), len(b.costs)) {
+		if i < len(b.costs) {
+			at = b.costs[i].line
+		}
+		if i >= len(costs) || i >= len(b.costs) || costs[i] != *b.costs[i].body {
+			b.problem(at, "%s", costDifference(costs, b.costs, i))
+			if len(costs) != len(b.costs) {
+				break // what follows is shifted
+			}
+		}
+	}
+	for i := range max(len(totals), len(b.totals)) {
+		switch {
+		case i >= len(b.totals):
+			b.problem(at, "the total of %s is missing: %s %s", totals[i].RateName, totals[i].Total, totals[i].Currency)
+		case i >= len(totals) || totals[i] != *b.totals[i].body:
+			b.problem(b.totals[i].line, "the total of %s, %s %s, is not what its costs add up to",
+				b.totals[i].body.RateName, b.totals[i].body.Total, b.totals[i].body.Currency)
+		}
+		if i < len(totals) {
+			b.report.Totals = append(b.report.Totals, fmt.Sprintf("%s %s %s", totals[i].RateName, totals[i].Total, totals[i].Currency))
+		}
+	}
+}
+
+func costDifference(want []costLine, got []placed[costLine], i int) string {
+	switch {
+	case i >= len(got):
+		return fmt.Sprintf("daily cost %d, of event %d, is missing", want[i].DailyCostID, want[i].Sequence)
+	case i >= len(want):
+		return fmt.Sprintf("daily cost %d has no event here in the period", got[i].body.DailyCostID)
+	}
+	return fmt.Sprintf("daily cost %d is not as its event says: %+v, event %d says %+v",
+		got[i].body.DailyCostID, *got[i].body, want[i].Sequence, want[i])
+}
+
+// rate rates every day again.
+func (b *bundle) rate() {
+	until, err := time.Parse(events.TimeLayout, b.header.Covered)
+	if err != nil {
+		b.problem(1, "coveredUntil %q is no time", b.header.Covered)
+		return
+	}
+	b.report.Rated = b.books.rerate(until, dayOf(until.Add(-settling)))
+	for _, f := range b.books.findings {
+		b.problem(max(b.lineOf[f.At], 1), "%s", f.What)
+	}
+}

@@ -1,0 +1,235 @@
+package audit
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"netsim/events"
+)
+
+// Problem is something in a bundle that is not as it must be.
+type Problem struct {
+	Line int // 1, 2, 3 … as they stand in the file
+	What string
+}
+
+func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.What) }
+
+// BundleReport is what the verification of a bundle found.
+type BundleReport struct {
+	Account     string
+	From, To    string
+	Verifier    string // whose signatures were verified
+	Lines       int
+	Events      int
+	Costs       int
+	Checkpoints int
+	Totals      []string
+	Rated       Rated
+	Problems    []Problem
+}
+
+// bundle is one that is being verified.
+type bundle struct {
+	report   BundleReport
+	verifier string
+	header   header
+	text     [][]byte
+	kinds    []string
+	books    *books
+	chains   map[chainID]*chain
+	costs    []placed[costLine]
+	totals   []placed[totalLine]
+	notes    []placed[checkpointLine]
+	lineOf   map[Where]int // of events
+	sealed   bool
+	kindAt   int // how far the order of kinds has come
+}
+
+type chainID struct {
+	stream    string
+	partition int32
+}
+
+// chain is the hashes of a chain, by sequence less one.
+type chain struct {
+	hashes []events.Hash
+	lines  []int
+}
+
+// placed is a line's body and where it stands.
+type placed[T any] struct {
+	line int
+	body *T
+}
+
+// VerifyBundle verifies a bundle by itself: the sum and number of every line,
+// the hashes and chains of the events, their way into the checkpoints, the
+// signatures, every cost and total against the events, and every day rated
+// again. The verifier is the public key that the reader knows; "" takes the
+// bundle's own, which proves only that the bundle agrees with itself.
+func VerifyBundle(r io.Reader, verifier string) (BundleReport, error) {
+	b := &bundle{verifier: verifier, books: newBooks(), chains: map[chainID]*chain{}, lineOf: map[Where]int{}}
+	lines, next := bufio.NewReaderSize(r, 1<<20), 1
+	for {
+		text, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return b.report, fmt.Errorf("read the bundle: %w", err)
+		}
+		if len(text) > 0 {
+			next = b.line(text, next)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if !b.sealed {
+		b.problem(len(b.text)+1, "the seal is missing: the end was cut off")
+	}
+	b.checkpoints()
+	b.compareCosts()
+	b.rate()
+	slices.SortStableFunc(b.report.Problems, func(x, y Problem) int { return x.Line - y.Line })
+	b.report.Verifier, b.report.Lines = b.verifier, len(b.text)
+	return b.report, nil
+}
+
+func (b *bundle) problem(line int, format string, args ...any) {
+	b.report.Problems = append(b.report.Problems, Problem{line, fmt.Sprintf(format, args...)})
+}
+
+// line verifies one line and returns the number that the next must have.
+func (b *bundle) line(text []byte, next int) int {
+	at := len(b.text) + 1
+	l, err := decodeLine(text)
+	b.text, b.kinds = append(b.text, text), append(b.kinds, l.kind)
+	switch {
+	case l.number > next:
+		b.problem(at, "it is numbered %d: lines %d to %d are missing before it, or it was moved", l.number, next, l.number-1)
+	case l.number < next && l.kind != "":
+		b.problem(at, "it is numbered %d, after %d: it is there twice, or was moved", l.number, next-1)
+	}
+	if l.number >= next {
+		next = l.number
+	}
+	if err != nil {
+		b.problem(at, "%v%s", err, what(l))
+	}
+	if order := slices.Index(append(kinds(), kindSeal), l.kind); order >= 0 {
+		if order < b.kindAt || (order == 0) != (at == 1) || b.sealed {
+			b.problem(at, "a line of kind %s is in the wrong place", l.kind)
+		}
+		b.kindAt = max(b.kindAt, order)
+	}
+	switch body := l.body.(type) {
+	case *header:
+		b.begin(at, body)
+	case *eventLine:
+		b.event(at, body)
+	case *costLine:
+		b.costs = append(b.costs, placed[costLine]{at, body})
+	case *totalLine:
+		b.totals = append(b.totals, placed[totalLine]{at, body})
+	case *checkpointLine:
+		b.notes = append(b.notes, placed[checkpointLine]{at, body})
+	case *sealLine:
+		b.seal(at, body)
+	}
+	return next + 1
+}
+
+// what names what a line is about, as far as it can be read.
+func what(l line) string {
+	switch body := l.body.(type) {
+	case *eventLine:
+		if len(body.Frame) > 5 {
+			return fmt.Sprintf(" (event %s of %s)", body.Frame[5], body.Frame[3])
+		}
+	case *costLine:
+		return fmt.Sprintf(" (daily cost %d, event %d)", body.DailyCostID, body.Sequence)
+	}
+	return ""
+}
+
+func (b *bundle) begin(at int, h *header) {
+	b.header = *h
+	b.report.Account, b.report.From, b.report.To = h.Account, h.From, h.To
+	if h.Format != bundleFormat {
+		b.problem(at, "format %q is not %s", h.Format, bundleFormat)
+	}
+	if b.verifier == "" {
+		b.verifier = h.Verifier
+	} else if b.verifier != h.Verifier {
+		b.problem(at, "the bundle was sealed with the key %s, which is not the one given, %s", h.Verifier, b.verifier)
+	}
+}
+
+// event puts an event at the end of its chain and folds it.
+func (b *bundle) event(at int, e *eventLine) {
+	f, err := e.fact()
+	if err != nil {
+		b.problem(at, "the event cannot be read: %v%s", err, what(line{body: e}))
+		return
+	}
+	name := fmt.Sprintf("event %d of %s", f.Sequence, f.Stream)
+	if f.Hash.String() != e.Hash {
+		b.problem(at, "%s was changed: its hash is %s, not %s", name, f.Hash, e.Hash)
+	}
+	if f.Stream != b.header.Account && f.Stream != b.header.Platform {
+		b.problem(at, "%s is of neither chain", name)
+	}
+	id := chainID{f.Stream, e.Partition}
+	c := b.chains[id]
+	if c == nil {
+		c = &chain{}
+		b.chains[id] = c
+	}
+	var head events.Head
+	if n := len(c.hashes); n > 0 {
+		head = events.Head{Sequence: int64(n), Hash: c.hashes[n-1]}
+	}
+	switch {
+	case f.Sequence > head.Sequence+1:
+		b.problem(at, "%s does not follow event %d: what was between them is missing", name, head.Sequence)
+		return
+	case f.Sequence <= head.Sequence:
+		b.problem(at, "%s comes after event %d: it is there twice, or was moved", name, head.Sequence)
+		return
+	case f.PreviousHash != head.Hash:
+		b.problem(at, "%s does not follow the event %d that stands before it: one of them was changed", name, head.Sequence)
+	}
+	c.hashes, c.lines = append(c.hashes, f.Hash), append(c.lines, at)
+	b.report.Events++
+	if f.Value == nil {
+		return // withheld
+	}
+	f.Where.Offset = int64(at)
+	b.lineOf[f.Where] = at
+	_ = b.books.tell(&f)
+}
+
+// seal verifies the seal over everything before it.
+func (b *bundle) seal(at int, s *sealLine) {
+	b.sealed = true
+	text, err := open(s.Seal, b.verifier)
+	if err != nil {
+		b.problem(at, "the seal: %v", err)
+		return
+	}
+	if !strings.HasPrefix(text, "netsim bundle v1\n") {
+		b.problem(at, "the seal is none of a bundle")
+		return
+	}
+	want := strings.Split(sealText(b.header.Account, b.text[:at-1], b.kinds[:at-1]), "\n")
+	got := strings.Split(text, "\n")
+	for i := range max(len(want), len(got)) {
+		if i >= len(want) || i >= len(got) || want[i] != got[i] {
+			section, _, _ := strings.Cut(strings.Join(got[min(i, len(got)-1):min(i, len(got)-1)+1], ""), " ")
+			b.problem(at, "the seal is over other lines than these: its %s differs", section)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"netsim/events"
+)
+
+// Request says which bundle is wanted.
+type Request struct {
+	Account  string
+	From, To string // YYYY-MM-DD, both included
+	Platform string // the stream of the rates
+	Now      time.Time
+}
+
+// check returns the days of the period.
+func (r *Request) check() (from, to time.Time, err error) {
+	if !events.ValidID(events.AccountPrefix, r.Account) {
+		return from, to, fmt.Errorf("account %q is no account id", r.Account)
+	}
+	if from, err = time.Parse(time.DateOnly, r.From); err != nil {
+		return from, to, fmt.Errorf("from %q is no date, YYYY-MM-DD", r.From)
+	}
+	if to, err = time.Parse(time.DateOnly, r.To); err != nil {
+		return from, to, fmt.Errorf("to %q is no date, YYYY-MM-DD", r.To)
+	}
+	if to.Before(from) {
+		return from, to, fmt.Errorf("to %s is before from %s", r.To, r.From)
+	}
+	return from, to, nil
+}
+
+// signed is a checkpoint that goes into the bundle.
+type signed struct {
+	Checkpoint
+	note   string
+	proofs []proof
+}
+
+// WriteBundle reads the log of billing up to the last checkpoint and writes the
+// bundle of an account. There must be a checkpoint of the last day or later.
+func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writer) error {
+	from, to, err := r.check()
+	if err != nil {
+		return err
+	}
+	notes, err := log.checkpoints(ctx)
+	if err != nil {
+		return err
+	}
+	var wanted []*signed
+	for _, n := range notes {
+		c, err := OpenCheckpoint(n.note, key.Verifier)
+		if err == nil && !c.Time.Before(from) { // one of another key could not be verified with this one
+			wanted = append(wanted, &signed{Checkpoint: c, note: n.note})
+		}
+	}
+	if len(wanted) == 0 || wanted[len(wanted)-1].Time.Before(to) {
+		return fmt.Errorf("no checkpoint of this key was made on %s or later: netsim audit checkpoint makes one", r.To)
+	}
+	facts, err := gather(ctx, log, &r, wanted)
+	if err != nil {
+		return err
+	}
+	w := bundleWriter{out: out}
+	last := wanted[len(wanted)-1]
+	w.add(kindHeader, &header{
+		Format: bundleFormat, Account: r.Account, Platform: r.Platform, From: r.From, To: r.To,
+		Covered: last.Time.Format(events.TimeLayout), Cluster: log.Cluster, Verifier: key.Verifier,
+	})
+	b := newBooks()
+	for _, f := range facts {
+		withheld := isOthers(f, r.Account)
+		w.add(kindEvent, eventOf(f, withheld))
+		if !withheld {
+			_ = b.tell(f)
+		}
+	}
+	costs, totals := b.account(r.Account).costsOf(r.From, r.To)
+	for i := range costs {
+		w.add(kindCost, &costs[i])
+	}
+	for i := range totals {
+		w.add(kindTotal, &totals[i])
+	}
+	for _, c := range wanted {
+		w.add(kindCheckpoint, &checkpointLine{c.note, c.proofs})
+	}
+	return w.seal(r.Account, key)
+}
+
+// gather collects the facts of the rate chain and of the account's up to the
+// last checkpoint, and proves where both stood at each.
+func gather(ctx context.Context, log *Log, r *Request, wanted []*signed) (facts []*Fact, err error) {
+	parts := log.open(events.Billing)
+	var rates []*Fact
+	keep := func(f *Fact) error {
+		kept := *f
+		switch f.Stream {
+		case r.Account:
+			facts = append(facts, &kept)
+		case r.Platform:
+			rates = append(rates, &kept)
+		}
+		return nil
+	}
+	for _, c := range wanted {
+		for _, p := range parts {
+			i := slices.IndexFunc(c.Parts, func(cut Part) bool {
+				return cut.Family == p.topic.Family && cut.Partition == p.number && cut.TopicID == p.topic.ID
+			})
+			if i < 0 {
+				return nil, fmt.Errorf("checkpoint %s says nothing of %s/%d", c.Name, p.topic.Name, p.number)
+			}
+			if err := p.advance(ctx, c.Parts[i].Next, keep); err != nil {
+				return nil, err
+			}
+		}
+		t, err := newTree(chains(parts))
+		if err != nil {
+			return nil, err
+		}
+		if root, err := t.root(); err != nil || root != c.Root {
+			return nil, errors.Join(err, fmt.Errorf("the log is not what checkpoint %s has seen; netsim audit verify tells more", c.Name))
+		}
+		c.proofs = []proof{}
+		for _, stream := range []string{r.Platform, r.Account} {
+			proofs, err := t.prove(stream)
+			if err != nil {
+				return nil, err
+			}
+			c.proofs = append(c.proofs, proofs...)
+		}
+	}
+	if len(facts) == 0 {
+		return nil, fmt.Errorf("account %s has no event before checkpoint %s", r.Account, wanted[len(wanted)-1].Name)
+	}
+	return append(rates, facts...), nil
+}
+
+// isOthers reports whether an event is a rate of another account than this.
+func isOthers(f *Fact, account string) bool {
+	data, err := decode(f.Type, f.Value)
+	d, is := data.(events.RateSet)
+	return err == nil && is && d.AccountID != "" && d.AccountID != account
+}
+
+// bundleWriter numbers, sums and keeps lines; the first error stays.
+type bundleWriter struct {
+	out   io.Writer
+	lines [][]byte
+	kinds []string
+	err   error
+}
+
+func (w *bundleWriter) add(kind string, body any) {
+	text, err := line{len(w.lines) + 1, kind, body}.encode()
+	if w.err == nil {
+		w.err = err
+	}
+	w.lines, w.kinds = append(w.lines, text), append(w.kinds, kind)
+}
+
+// seal writes all lines, and the seal behind them.
+func (w *bundleWriter) seal(account string, key *Key) error {
+	note, err := key.sign(sealText(account, w.lines, w.kinds))
+	if err != nil {
+		return err
+	}
+	w.add(kindSeal, &sealLine{note})
+	for _, l := range w.lines {
+		if w.err != nil {
+			break
+		}
+		_, w.err = w.out.Write(l)
+	}
+	return w.err
+}

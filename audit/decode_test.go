@@ -1,0 +1,103 @@
+package audit
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"netsim/events"
+)
+
+func anyTime(t *rapid.T) time.Time {
+	return time.Unix(rapid.Int64Range(-60_000_000_000, 200_000_000_000).Draw(t, "seconds"),
+		rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
+}
+
+func anyText(t *rapid.T) string {
+	return rapid.OneOf(rapid.StringMatching(`[ -~]{0,12}`), rapid.String(), rapid.Just("")).Draw(t, "text")
+}
+
+// TestDecodeEqualsTheCodec: what is read fast is what encoding/json reads, of
+// any event and of anything that is nearly one.
+func TestDecodeEqualsTheCodec(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		number := func() int64 { return rapid.Int64().Draw(t, "number") }
+		var data events.Data
+		if rapid.Bool().Draw(t, "a cost") {
+			c := events.DailyCostRated{
+				DailyCostID: number(), BillingItemID: number(), ItemName: anyText(t), Date: anyText(t), Cost: anyText(t),
+				PreviousCost: anyText(t), Quantity: number(), UserID: anyText(t), TierEnd: number(), CorrectionOf: number(),
+				Supersedes: number(), Segments: []events.CostSegment{},
+			}
+			for range rapid.IntRange(0, 3).Draw(t, "segments") {
+				c.Segments = append(c.Segments, events.CostSegment{From: anyTime(t), To: anyTime(t), Units: number(), Fraction: anyText(t), Count: number()})
+			}
+			data = c
+		} else {
+			data = events.UsageRecorded{
+				BillingEventID: number(), Meter: anyText(t), Action: anyText(t), WorkspaceID: anyText(t), SizeBytes: number(),
+				BillableCount: number(), OccurredAt: anyTime(t),
+			}
+		}
+		value, err := events.Encode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "changes") {
+			at := rapid.IntRange(0, len(value)-1).Draw(t, "at")
+			switch rapid.IntRange(0, 2).Draw(t, "change") {
+			case 0:
+				value[at] = rapid.SampledFrom([]byte(`0192-+.eEZT":,{}[] ntf\`)).Draw(t, "byte")
+			case 1:
+				value = append(bytes.Clone(value[:at]), value[at+1:]...)
+			default:
+				value = append(append(bytes.Clone(value[:at]), value[max(0, at-9):at]...), value[at:]...)
+			}
+		}
+		want, failed := events.Decode(data.EventType(), value)
+		var got any
+		var ok bool
+		switch want.(type) {
+		case events.DailyCostRated:
+			c, read := readCost(value)
+			got, ok = *c, read
+		case events.UsageRecorded:
+			u, read := readUsage(value)
+			got, ok = *u, read
+		default:
+			_, costRead := readCost(value)
+			_, usageRead := readUsage(value)
+			if data.EventType() == costType && costRead || data.EventType() == usageType && usageRead {
+				t.Fatalf("%s was read; encoding/json says %v", value, failed)
+			}
+			return
+		}
+		if diff := cmp.Diff(want, got); ok && diff != "" {
+			t.Fatalf("%s (-codec +read):\n%s", value, diff)
+		}
+	})
+}
+
+// TestDecodeIsFastForWhatTheServiceWrites: the ordinary event is not odd.
+func TestDecodeIsFastForWhatTheServiceWrites(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 3, 4, 5, 678e6, time.UTC)
+	cost, err := events.Encode(events.DailyCostRated{Cost: "0.5", Segments: []events.CostSegment{{From: at, To: at.Add(time.Hour), Units: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	usage, err := events.Encode(events.UsageRecorded{ItemName: "ring allreduce", OccurredAt: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := readCost(cost); !ok {
+		t.Errorf("%s is odd", cost)
+	}
+	if _, ok := readUsage(usage); !ok {
+		t.Errorf("%s is odd", usage)
+	}
+}

@@ -1,0 +1,105 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"netsim/events"
+)
+
+// ReadModel is a read model at one moment.
+type ReadModel interface {
+	// At says where it stands.
+	At() []Expected
+	// Rows tells every row of a table, its columns in the table's order.
+	Rows(ctx context.Context, table Table, tell func(values []string) error) error
+}
+
+// Replayed is what a replay found.
+type Replayed struct {
+	Facts    int64 // of billing
+	Accounts int
+	Rated    Rated
+	Rows     map[string]int64 // of the read model that were compared, by table
+	Findings []Finding
+}
+
+// settling is how long after midnight a night is given to book the day before.
+const settling = time.Hour
+
+// Replay folds every fact of billing, rates every day again up to now, and
+// compares with the costs in the log and, unless it is nil, with the rows of a
+// read model; then the log is read up to where that stands. It needs memory
+// for the books: about a kilobyte for each billing event and current cost.
+func Replay(ctx context.Context, log *Log, readModel ReadModel, now time.Time) (Replayed, error) {
+	b := newBooks()
+	for _, p := range log.open(events.Billing) {
+		to := p.topic.Ends[p.number]
+		if readModel != nil {
+			for _, e := range readModel.At() {
+				if e.Family == p.topic.Family && e.Partition == p.number {
+					to = e.Next
+				}
+			}
+		}
+		if err := p.advance(ctx, to, b.tell); err != nil {
+			return Replayed{}, err
+		}
+	}
+	out := Replayed{Facts: b.facts, Accounts: len(b.accounts), Rated: b.rerate(now, dayOf(now.Add(-settling)))}
+	if readModel != nil {
+		var err error
+		if out.Rows, err = b.compare(ctx, readModel); err != nil {
+			return Replayed{}, err
+		}
+	}
+	out.Findings = b.findings
+	return out, nil
+}
+
+// maxDifferences is how many differences of a table are named.
+const maxDifferences = 10
+
+// compare compares the rows of the read model with those that the facts make.
+func (b *books) compare(ctx context.Context, readModel ReadModel) (map[string]int64, error) {
+	expected, counts := b.tables(), map[string]int64{}
+	for _, t := range Tables() {
+		want, found := expected[t.Name], int64(0)
+		differ := func(key, format string, args ...any) {
+			if found++; found <= maxDifferences {
+				b.find(Where{}, "%s %s: %s", t.Name, strings.ReplaceAll(key, keyMark, " "), fmt.Sprintf(format, args...))
+			}
+		}
+		err := readModel.Rows(ctx, t, func(got []string) error {
+			counts[t.Name]++
+			key := keyOf(got[:t.Keys])
+			row, known := want[key]
+			if !known {
+				differ(key, "the log makes no such row")
+				return nil
+			}
+			delete(want, key)
+			for i, value := range row() {
+				if value != got[i] {
+					differ(key, "%s is %q, by the log %q", t.Columns[i].Name, got[i], value)
+					break
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read the rows of %s: %w", t.Name, err)
+		}
+		for _, key := range slices.Sorted(maps.Keys(want)) {
+			differ(key, "the read model has no such row")
+		}
+		if found > maxDifferences {
+			b.find(Where{}, "%s: %d more rows differ", t.Name, found-maxDifferences)
+		}
+	}
+	return counts, nil
+}

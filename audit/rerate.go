@@ -1,0 +1,296 @@
+package audit
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"netsim/events"
+	"netsim/rating"
+)
+
+// Rated counts what rating every day again came to.
+type Rated struct {
+	Days    int64 // rows that were rated again and are as they are booked
+	Pending int64 // rows whose night, or whose booking of a late event, is still to come
+	Unrated int64 // rows that rating gives and that are not booked
+	First   string
+}
+
+// rerate rates every day of every account again, up to that of now, and
+// compares with the costs in the log.
+//
+// What is booked must be what rating makes of all billing events and rates,
+// corrections included. A row that is right for the events before it, and only
+// not for some that were recorded from settled on, is pending: a reaction or
+// the night books it again. A row that is not there is counted, and no
+// difference: the night may not have been, or there was no rate yet.
+func (b *books) rerate(now, settled time.Time) Rated {
+	var out Rated
+	for _, id := range slices.Sorted(maps.Keys(b.accounts)) {
+		a := b.accounts[id]
+		for _, name := range slices.Sorted(maps.Keys(a.names)) {
+			r := rerating{books: b, account: a, name: name, now: now, settled: settled, out: &out}
+			r.days(a.names[name])
+		}
+		for _, at := range slices.SortedFunc(maps.Keys(a.costs), comparePlaces) {
+			c := a.costs[at]
+			switch {
+			case c.judged || rating.Equal(b.stands(c), "0"):
+			case a.items[c.BillingItemID] != nil && touched([]*item{a.items[c.BillingItemID]}, c, settled):
+				out.Pending++
+			default:
+				b.find(c.at, "%s costs %s, by its events nothing", c.name(), b.stands(c))
+			}
+		}
+	}
+	return out
+}
+
+func comparePlaces(a, b place) int {
+	if a.item != b.item {
+		return int(a.item - b.item)
+	}
+	if a.date != b.date {
+		if a.date < b.date {
+			return -1
+		}
+		return 1
+	}
+	return int(a.rate - b.rate)
+}
+
+// rerating is that of an account's rate name.
+type rerating struct {
+	books   *books
+	account *account
+	name    string
+	now     time.Time
+	settled time.Time
+	out     *Rated
+}
+
+// days goes through the days from the first start on, with the items that can
+// matter on each.
+func (r *rerating) days(items []*item) {
+	items = slices.Clone(items)
+	slices.SortStableFunc(items, func(a, b *item) int { return a.opened().OccurredAt.Compare(b.opened().OccurredAt) })
+	var active []*item
+	day, started := dayOf(items[0].opened().OccurredAt), 0
+	last := dayOf(r.now)
+	for ; !day.After(last); day = day.AddDate(0, 0, 1) {
+		next := day.AddDate(0, 0, 1)
+		for ; started < len(items) && items[started].opened().OccurredAt.Before(next); started++ {
+			active = append(active, items[started])
+		}
+		price, err := r.books.price(r.account.id, r.name, day)
+		if err != nil {
+			r.books.find(Where{Stream: r.account.id}, "the rates of %s on %s: %v", r.name, day.Format(time.DateOnly), err)
+			continue
+		}
+		r.day(day, price, active)
+		// An item that has ended may still matter to the first touch of its month.
+		month := time.Date(next.Year(), next.Month(), 1, 0, 0, 0, 0, time.UTC)
+		active = slices.DeleteFunc(active, func(i *item) bool { return !i.ended.IsZero() && i.ended.Before(month) })
+	}
+}
+
+func (r *rerating) day(day time.Time, price rating.Price, active []*item) {
+	if len(price) == 0 {
+		return
+	}
+	window, _ := price.Window(day)
+	if !price.Alone() {
+		r.compare(day, price, active)
+		return
+	}
+	for _, i := range active {
+		if i.ended.IsZero() || !i.ended.Before(window) {
+			r.compare(day, price, []*item{i})
+		}
+	}
+}
+
+// compare rates a day of items that are rated together.
+func (r *rerating) compare(day time.Time, price rating.Price, items []*item) {
+	var all [8]events.UsageRecorded
+	rows := rating.Day(day, price, usageOf(all[:0], items, 1<<62))
+	for i := range rows {
+		row := &rows[i]
+		c := r.account.costs[place{row.BillingItemID, row.RateID, row.Date}]
+		if c == nil {
+			if !day.Before(r.settled) {
+				continue // its night is still to come
+			}
+			if r.out.Unrated++; r.out.First == "" {
+				r.out.First = nameOf(row)
+			}
+			continue
+		}
+		c.judged = true
+		if what, want, got := r.books.differs(c, row); what == "" {
+			r.out.Days++
+		} else if r.pending(day, price, items, c) {
+			r.out.Pending++
+		} else {
+			r.books.find(c.at, "%s: %s is %s, by its events %s", c.name(), what, got, want)
+		}
+	}
+}
+
+// touched reports whether events of items that were recorded from settled on,
+// and only such, came after a row was booked.
+func touched(items []*item, c *cost, settled time.Time) (after bool) {
+	for _, i := range items {
+		for _, u := range i.usage {
+			if u.sequence < c.booked() {
+				continue
+			}
+			if u.recorded.Before(settled) {
+				return false
+			}
+			after = true
+		}
+	}
+	return after
+}
+
+// booked is the sequence at which a row was booked, or last corrected.
+func (c *cost) booked() int64 {
+	if n := len(c.fixes); n > 0 {
+		return c.fixes[n-1].sequence
+	}
+	return c.sequence
+}
+
+// pending reports whether a row was right when it was booked and differs only
+// by events that were recorded from settled on. What a day that is not over
+// costs together with other items is for its night to say.
+func (r *rerating) pending(day time.Time, price rating.Price, items []*item, c *cost) bool {
+	if !price.Alone() && !day.Before(r.settled) {
+		return true
+	}
+	if !touched(items, c, r.settled) {
+		return false
+	}
+	for _, row := range rating.Day(day, price, usageOf(nil, items, c.booked())) {
+		if row.BillingItemID == c.BillingItemID && row.RateID == c.RateID {
+			what, _, _ := r.books.differs(c, &row)
+			return what == ""
+		}
+	}
+	return false
+}
+
+// usageOf appends the billing events of items that are before a sequence.
+func usageOf(to []events.UsageRecorded, items []*item, before int64) []events.UsageRecorded {
+	for _, i := range items {
+		for _, u := range i.usage {
+			if u.sequence < before {
+				to = append(to, *u.UsageRecorded)
+			}
+		}
+	}
+	return to
+}
+
+// price returns the price of a day. Accounts without rows of their own share it.
+func (b *books) price(account, rateName string, day time.Time) (rating.Price, error) {
+	own := slices.ContainsFunc(b.rates, func(r events.RateSet) bool { return r.AccountID == account && r.RateName == rateName })
+	key := priceKey{"", rateName, day.Unix()}
+	if own {
+		key.account = account
+	}
+	price, known := b.prices[key]
+	if known {
+		return price, nil
+	}
+	price, err := rating.PriceOn(day, key.account, rateName, b.rates)
+	b.prices[key] = price
+	return price, err
+}
+
+// stands returns what a row and its corrections come to.
+func (b *books) stands(c *cost) string {
+	if len(c.fixes) == 0 {
+		return c.Cost
+	}
+	var sum rating.Sum
+	for _, part := range append([]*cost{c}, c.fixes...) {
+		if err := sum.Add(part.Cost); err != nil {
+			return err.Error()
+		}
+	}
+	return sum.String()
+}
+
+// differs returns the first member in which a row is not what rating gives, ""
+// when there is none. Of a row that was corrected only the sum says anything
+// about now. Segments may be cut otherwise, where a later event changed
+// nothing; they must add up.
+func (b *books) differs(c *cost, want *events.DailyCostRated) (what, wanted, got string) {
+	if stands := b.stands(c); stands != want.Cost && !rating.Equal(stands, want.Cost) {
+		return "cost", want.Cost, stands
+	}
+	if len(c.fixes) > 0 {
+		return "", "", ""
+	}
+	for _, m := range [...]struct{ name, want, got string }{
+		{"rateName", want.RateName, c.RateName},
+		{"rateAmount", want.RateAmount, c.RateAmount},
+		{"currency", want.Currency, c.Currency},
+		{"itemName", want.ItemName, c.ItemName},
+		{"workspaceId", want.WorkspaceID, c.WorkspaceID},
+		{"sandboxId", want.SandboxID, c.SandboxID},
+		{"userId", want.UserID, c.UserID},
+		{"dayPrice", want.DayPrice, c.DayPrice},
+		{"unitDays", want.UnitDays, c.UnitDays},
+		{"period", want.Period, c.Period},
+		{"engineVersion", want.EngineVersion, c.EngineVersion},
+	} {
+		if m.want != m.got {
+			return m.name, m.want, m.got
+		}
+	}
+	if want.Quantity != c.Quantity || want.TierStart != c.TierStart || want.TierEnd != c.TierEnd {
+		return "quantity and tier", tierOf(want), tierOf(c.DailyCostRated)
+	}
+	if !slices.EqualFunc(want.Segments, c.Segments, sameSegment) {
+		if sum, ok := unitDays(c.Segments); !ok || !rating.Equal(sum, c.UnitDays) {
+			return "sum of the segments", c.UnitDays, sum
+		}
+	}
+	return "", "", ""
+}
+
+func sameSegment(a, b events.CostSegment) bool {
+	return a.From.Equal(b.From) && a.To.Equal(b.To) && a.Units == b.Units && a.Fraction == b.Fraction && a.Count == b.Count
+}
+
+// unitDays returns Σ units × fraction.
+func unitDays(segments []events.CostSegment) (string, bool) {
+	var sum rating.Sum
+	for _, g := range segments {
+		if sum.AddTimes(g.Fraction, g.Units) != nil {
+			return "", false
+		}
+	}
+	return sum.String(), true
+}
+
+func tierOf(d *events.DailyCostRated) string {
+	return strconv.FormatInt(d.Quantity, 10) + " in " + strconv.FormatInt(d.TierStart, 10) + " to " + strconv.FormatInt(d.TierEnd, 10)
+}
+
+func (c *cost) name() string { return nameOf(c.DailyCostRated) }
+
+func nameOf(d *events.DailyCostRated) string {
+	name := "item " + strconv.FormatInt(d.BillingItemID, 10) + " on " + d.Date + " at rate " + strconv.FormatInt(d.RateID, 10)
+	if d.DailyCostID != 0 {
+		name = "daily cost " + strconv.FormatInt(d.DailyCostID, 10) + " of " + name
+	}
+	return name
+}
+
+func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"netsim/audit"
+	"netsim/cmd/netsim/program"
+)
+
+type auditing struct {
+	Key        auditKey        `cmd:"" help:"Print the public key that verifies checkpoints and bundles, or make a key."`
+	Checkpoint auditCheckpoint `cmd:"" help:"Sign and publish what the log holds now."`
+	Verify     auditVerify     `cmd:"" help:"Verify the whole log, or a bundle without any network."`
+	Replay     auditReplay     `cmd:"" help:"Rate every day again from the log alone and compare."`
+	Bundle     auditBundle     `cmd:"" help:"Write one file that proves an account's costs."`
+}
+
+// errFound ends a verification that found something, after it was told.
+var errFound = errors.New("not everything is as it must be")
+
+type auditKey struct {
+	Make string `help:"Make a key in this file, which must not exist, instead." placeholder:"FILE"`
+	Name string `help:"The name of a key that is made." default:"netsim"`
+}
+
+// Run prints the key's public half.
+func (k auditKey) Run() error {
+	if k.Make != "" {
+		text, err := audit.NewKey(k.Name)
+		if err != nil {
+			return err
+		}
+		file, err := os.OpenFile(k.Make, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		if _, err = io.WriteString(file, text); err != nil {
+			return errors.Join(err, file.Close())
+		}
+		if err := file.Close(); err != nil {
+			return err
+		}
+	}
+	path := k.Make
+	if path == "" {
+		path = os.Getenv("NETSIM_AUDIT_KEY")
+	}
+	verifier, err := program.AuditConfig{Key: path}.Verifier("")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Println(verifier)
+	return err
+}
+
+type auditCheckpoint struct {
+	Name string `help:"What it is called; once published it is not published again. The time when absent." placeholder:"NAME"`
+}
+
+// Run publishes a checkpoint.
+func (c auditCheckpoint) Run(ctx context.Context) error {
+	return withTools(ctx, func(t *program.Tools) error {
+		name, err := t.Checkpoint(ctx, c.Name)
+		if err == nil {
+			_, err = fmt.Printf("published checkpoint %s\n", name)
+		}
+		return err
+	})
+}
+
+type auditVerify struct {
+	Bundle  string `arg:"" optional:"" help:"A bundle; the log when absent."`
+	Key     string `help:"The public key to verify with. When absent that of NETSIM_AUDIT_KEY for the log, and its own for a bundle." placeholder:"VERIFIERKEY"`
+	LogOnly bool   `help:"Do not compare with the read model of NETSIM_POSTGRES."`
+}
+
+// Run verifies, and fails when something is found.
+func (v auditVerify) Run(ctx context.Context) error {
+	if v.Bundle != "" {
+		return v.bundle()
+	}
+	return withAuditor(ctx, v.LogOnly, func(a *program.Auditor, c program.AuditConfig) error {
+		verifier, err := c.Verifier(v.Key)
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		r, err := a.Verify(ctx, verifier)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%d records in %s: %d facts of %d streams, %d of them before the last of %d checkpoints\n",
+			r.Records, time.Since(began).Round(time.Millisecond), r.Facts, r.Streams, r.Covered, r.Checkpoints)
+		for _, verdict := range slices.Sorted(maps.Keys(r.Rejected)) {
+			fmt.Printf("%d records are no facts: %s\n", r.Rejected[verdict], verdict)
+		}
+		return tell(r.Findings)
+	})
+}
+
+func (v auditVerify) bundle() error {
+	file, err := os.Open(v.Bundle)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	r, err := audit.VerifyBundle(file, v.Key)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s from %s to %s: %d lines, %d events, %d costs, %d checkpoints\n",
+		r.Account, r.From, r.To, r.Lines, r.Events, r.Costs, r.Checkpoints)
+	for _, total := range r.Totals {
+		fmt.Println("total", total)
+	}
+	rated(r.Rated)
+	if v.Key == "" {
+		fmt.Printf("the signatures are of the bundle's own key, %s: compare it with the one that you know\n", r.Verifier)
+	}
+	return tell(r.Problems)
+}
+
+type auditReplay struct {
+	LogOnly bool `help:"Do not compare with the read model of NETSIM_POSTGRES."`
+}
+
+// Run replays, and fails when something is found.
+func (r auditReplay) Run(ctx context.Context) error {
+	return withAuditor(ctx, r.LogOnly, func(a *program.Auditor, _ program.AuditConfig) error {
+		began := time.Now()
+		out, err := a.Replay(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%d facts of %d accounts in %s\n", out.Facts, out.Accounts, time.Since(began).Round(time.Millisecond))
+		rated(out.Rated)
+		for _, table := range slices.Sorted(maps.Keys(out.Rows)) {
+			fmt.Printf("%d rows of %s compared\n", out.Rows[table], table)
+		}
+		return tell(out.Findings)
+	})
+}
+
+func rated(r audit.Rated) {
+	fmt.Printf("%d daily costs are what rating gives again", r.Days)
+	if r.Pending > 0 {
+		fmt.Printf(", %d are to be booked again", r.Pending)
+	}
+	if r.Unrated > 0 {
+		fmt.Printf(", %d are not booked yet, such as %s", r.Unrated, r.First)
+	}
+	fmt.Println()
+}
+
+// tell prints what was found.
+func tell[F fmt.Stringer](found []F) error {
+	const most = 100
+	for _, f := range found[:min(len(found), most)] {
+		fmt.Println("FOUND", strings.ReplaceAll(f.String(), "\n", " "))
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("%w: %d found", errFound, len(found))
+	}
+	_, err := fmt.Println("everything agrees")
+	return err
+}
+
+type auditBundle struct {
+	Account string `required:"" help:"Account id." placeholder:"ID"`
+	From    string `required:"" help:"First day, YYYY-MM-DD."`
+	To      string `required:"" help:"Last day, YYYY-MM-DD."`
+}
+
+// Run writes the bundle to standard output.
+func (b auditBundle) Run(ctx context.Context) error {
+	return withAuditor(ctx, true, func(a *program.Auditor, _ program.AuditConfig) error {
+		return a.Bundle(ctx, b.Account, b.From, b.To, os.Stdout)
+	})
+}
+
+func withAuditor(ctx context.Context, logOnly bool, use func(*program.Auditor, program.AuditConfig) error) error {
+	c, err := program.AuditFromEnvironment()
+	if err != nil {
+		return err
+	}
+	if logOnly {
+		c.Postgres = ""
+	}
+	a, err := program.OpenAudit(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return use(a, c)
+}

@@ -1,0 +1,220 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/jackc/pgx/v5"
+
+	"netsim/audit"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/journal"
+	"netsim/infra/postgres"
+	"netsim/infra/projector"
+)
+
+// AuditConfig is what an auditor needs: the log, and nothing else unless the
+// read model is to be compared.
+type AuditConfig struct {
+	Kafka       []string `env:"NETSIM_KAFKA,required"`
+	TopicPrefix string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim."`
+	Platform    string   `env:"NETSIM_PLATFORM" envDefault:"netsim"`
+	Postgres    string   `env:"NETSIM_POSTGRES"`
+	Key         string   `env:"NETSIM_AUDIT_KEY"`
+}
+
+// AuditFromEnvironment reads the settings.
+func AuditFromEnvironment() (AuditConfig, error) {
+	c, err := env.ParseAs[AuditConfig]()
+	if err != nil {
+		return c, fmt.Errorf("read the settings: %w", err)
+	}
+	return c, nil
+}
+
+// Auditor reads a log, and a read model beside it.
+type Auditor struct {
+	config  AuditConfig
+	journal *journal.Kafka
+	model   *snapshot // nil compares nothing
+	close   []func()
+}
+
+// OpenAudit connects to the log, and to the database when the settings name one.
+func OpenAudit(ctx context.Context, c AuditConfig) (_ *Auditor, err error) {
+	a := &Auditor{config: c}
+	defer func() {
+		if err != nil {
+			a.Close()
+		}
+	}()
+	if a.journal, err = journal.Open(ctx, journal.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix}); err != nil {
+		return nil, err
+	}
+	a.close = append(a.close, a.journal.Close)
+	if c.Postgres == "" {
+		return a, nil
+	}
+	pool, err := postgres.Open(ctx, c.Postgres, projector.Live, 2)
+	if err != nil {
+		return nil, err
+	}
+	a.close = append(a.close, pool.Close)
+	tx, err := pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, fmt.Errorf("read the read model: %w", err)
+	}
+	a.close = append(a.close, func() { tx.Rollback(context.WithoutCancel(ctx)) }) //nolint:errcheck // it changes nothing
+	cut, err := projector.ReadCut(ctx, tx)
+	a.model = &snapshot{tx, cut}
+	return a, err
+}
+
+// Close ends the connections.
+func (a *Auditor) Close() {
+	for i := len(a.close) - 1; i >= 0; i-- {
+		a.close[i]()
+	}
+}
+
+// log describes the log as it stands.
+func (a *Auditor) log(ctx context.Context) (*audit.Log, error) {
+	d, err := a.journal.Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	log := &audit.Log{Reader: a.journal, Cluster: d.ClusterID}
+	for _, t := range d.Topics {
+		topic := audit.Topic{Family: t.Family, Name: t.Name, ID: t.ID}
+		for _, p := range t.Partitions {
+			topic.Ends = append(topic.Ends, p.End)
+		}
+		log.Topics = append(log.Topics, topic)
+	}
+	return log, nil
+}
+
+// Verifier returns the key that signatures are verified with: the one given,
+// or else the public half of the deployment's own.
+func (c AuditConfig) Verifier(given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	if c.Key == "" {
+		return "", errNoAuditKey
+	}
+	key, err := audit.ReadKey(c.Key)
+	if err != nil {
+		return "", err
+	}
+	return key.Verifier, nil
+}
+
+// Verify verifies the whole log.
+func (a *Auditor) Verify(ctx context.Context, verifier string) (audit.Report, error) {
+	log, err := a.log(ctx)
+	if err != nil {
+		return audit.Report{}, err
+	}
+	var at []audit.Expected
+	if a.model != nil {
+		at = a.model.At()
+	}
+	return audit.Verify(ctx, log, verifier, at)
+}
+
+// Replay replays billing.
+func (a *Auditor) Replay(ctx context.Context) (audit.Replayed, error) {
+	log, err := a.log(ctx)
+	if err != nil {
+		return audit.Replayed{}, err
+	}
+	var model audit.ReadModel
+	if a.model != nil {
+		model = a.model
+	}
+	return audit.Replay(ctx, log, model, time.Now())
+}
+
+// Bundle writes the bundle of an account and the days from and to, both
+// included, YYYY-MM-DD.
+func (a *Auditor) Bundle(ctx context.Context, account, from, to string, out io.Writer) error {
+	if a.config.Key == "" {
+		return errNoAuditKey
+	}
+	key, err := audit.ReadKey(a.config.Key)
+	if err != nil {
+		return err
+	}
+	log, err := a.log(ctx)
+	if err != nil {
+		return err
+	}
+	return audit.WriteBundle(ctx, log, audit.Request{
+		Account: account, From: from, To: to, Platform: commands.PlatformStream(a.config.Platform), Now: time.Now(),
+	}, key, out)
+}
+
+// Checkpoint publishes a checkpoint now, under a name; "" is the time.
+func (t *Tools) Checkpoint(ctx context.Context, name string) (string, error) {
+	key, err := t.core.config.auditKey()
+	if err != nil {
+		return "", err
+	}
+	if key == nil {
+		return "", errNoAuditKey
+	}
+	name = cmp.Or(name, time.Now().UTC().Format(events.TimeLayout))
+	return name, t.writing(ctx, func(ctx context.Context) error {
+		if err := t.core.catchUp(ctx); err != nil {
+			return err
+		}
+		return t.core.checkpoint(ctx, key, name)
+	})
+}
+
+// snapshot is the live read model at one moment.
+type snapshot struct {
+	tx  pgx.Tx
+	cut projector.Cut
+}
+
+// At implements audit.ReadModel.
+func (s *snapshot) At() []audit.Expected {
+	var at []audit.Expected
+	for _, p := range s.cut.Parts {
+		at = append(at, audit.Expected{
+			Family: p.Family, TopicID: p.TopicID, Partition: p.Partition, Next: p.Next, Facts: p.Facts, Digest: p.Digest,
+		})
+	}
+	return at
+}
+
+// Rows implements audit.ReadModel.
+func (s *snapshot) Rows(ctx context.Context, table audit.Table, tell func([]string) error) error {
+	columns := make([]string, len(table.Columns))
+	for i, c := range table.Columns {
+		columns[i] = c.Name + "::text"
+		if c.Time {
+			columns[i] = fmt.Sprintf(`to_char(%s AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`, c.Name)
+		}
+		columns[i] = fmt.Sprintf("coalesce(%s, '')", columns[i])
+	}
+	rows, err := s.tx.Query(ctx, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), table.Name))
+	if err != nil {
+		return err
+	}
+	values := make([]string, len(columns))
+	into := make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	_, err = pgx.ForEachRow(rows, into, func() error { return tell(values) })
+	return err
+}
