@@ -42,6 +42,7 @@ func directions() map[string]set {
 		"reactions":       append(set{"projections", "api/submission", "infra/objects", "infra/postgres", "library"}, domain...),
 		"uploads":         append(set{"api", "projections", "infra/objects", "infra/postgres", "library"}, domain...),
 		"execution":       {"fault", "simulator/"}, // what an engine needs, on any machine
+		"execution/host":  {"execution", "fault", "simulator/"},
 		"runs":            append(set{"projections", "traces", "infra/objects", "infra/backends", "execution"}, domain...),
 		"traces":          append(set{"projections", "infra/objects", "library"}, domain...), // what tracesets hold
 

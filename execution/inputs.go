@@ -32,9 +32,14 @@ type Inputs struct {
 	groups      []collective.GroupSpec // of a simple traceset
 	replayed    *replayed              // or the traces of another
 	hosts       []int32                // of the ranks
-	mapped      []byte                 // the mapping file's text, nil without one
 	scaleUp     *engine.ScaleUp
-	listScaleUp bool // in the results
+	listScaleUp bool   // in the results
+	kept        []kept // inputs that go among the results
+}
+
+type kept struct {
+	name    string
+	content []byte
 }
 
 // Prepare reads and checks everything that an order needs but the traces of its
@@ -109,6 +114,7 @@ func (in *Inputs) simple(ctx context.Context, a *design.Application) error {
 	if err != nil {
 		return unfit("traceset %s: %w", t.ID, err)
 	}
+	in.kept = append(in.kept, kept{t.Files[0].Name, content})
 	in.Ranks = collective.Ranks(in.groups)
 	for _, g := range in.groups {
 		for _, phase := range g.Phases {
@@ -224,6 +230,6 @@ func (in *Inputs) mapping(ctx context.Context, m *MappingFile) (*mapping.File, e
 	case err != nil, stored.differs(m.File):
 		return nil, gone
 	}
-	in.mapped = text.Bytes()
+	in.kept = append(in.kept, kept{m.Name, text.Bytes()})
 	return file, nil
 }

@@ -38,7 +38,7 @@ type Traceset struct {
 	Files       []File `json:"files"`
 }
 
-// MappingFile is the mapping file of an order. Its File is called MappingName.
+// MappingFile is the mapping file of an order. Its File is called mapping.Name.
 type MappingFile struct {
 	ID    string `json:"id"`
 	Title string `json:"title"` // what its owner calls it
@@ -71,12 +71,8 @@ func (o *Order) Inputs() (files []File) {
 	return files
 }
 
-// MappingName is what a mapping file is called inside a simulation (document 2).
-const MappingName = "chakra-mapping.txt"
-
-// Formats, layouts and roles that are told apart here.
+// Layouts and roles that are told apart here.
 const (
-	formatSimple = "simple_v1" // of simple submissions
 	layoutFolder = "prefix"
 	primary      = "primary"
 	supporting   = "supporting"

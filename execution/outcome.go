@@ -19,6 +19,7 @@ type Outcome struct {
 	// ends with TooMuch.
 	MaxBytes int64
 	bytes    int64
+	open     []*os.File // those that may not be closed
 }
 
 // TooMuch is what writing more than Outcome.MaxBytes fails with.
@@ -40,7 +41,16 @@ func (o *Outcome) Create(name string) (io.WriteCloser, error) {
 	}
 	var err error
 	f.file, err = o.Dir.Create(name)
+	o.open = append(o.open, f.file)
 	return f, err
+}
+
+// Abandon closes the files that a run has left open.
+func (o *Outcome) Abandon() {
+	for _, f := range o.open {
+		f.Close() //nolint:errcheck // it is closed already, or of no use
+	}
+	o.open = nil
 }
 
 type outcomeFile struct {

@@ -59,6 +59,7 @@ func Reproduce(ctx context.Context, want Receipt, dir, out string, anyEngine boo
 			return 0, err
 		}
 		defer results.Dir.Close() //nolint:errcheck // every file is closed
+		defer results.Abandon()
 	}
 	wrong, err := files.Check(ctx, &want.Order)
 	if err != nil {
@@ -93,6 +94,8 @@ func repeat(ctx context.Context, want *Receipt, files Files, results *Outcome) (
 		c.StopAfter = *end.Events
 	case end.Events != nil:
 		cancel() // it was stopped before the first one
+	case end.State == Stopped && end.UpToPs == 0:
+		return ended, errors.New("the receipt is of a run that was stopped and does not say where, so that it cannot be repeated")
 	}
 	run, err := Start(in, c)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
 	"netsim/simulator/engine"
+	"netsim/simulator/mapping"
 	"netsim/simulator/topology"
 )
 
@@ -100,7 +101,7 @@ func replaying(t *testing.T) *place {
 
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)
-	var mapping strings.Builder
+	var places strings.Builder
 	for rank := range 8 {
 		name := fmt.Sprintf("custom_allreduce.%d.et.gz", rank)
 		content, err := os.ReadFile("../simulator/chakra/testdata/ring/" + name)
@@ -113,7 +114,7 @@ func replaying(t *testing.T) *place {
 		if _, err := w.Write(content); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&mapping, "%d, %d\n", rank, rank+1)
+		fmt.Fprintf(&places, "%d, %d\n", rank, rank+1)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func replaying(t *testing.T) *place {
 	p.order.Traceset = &execution.Traceset{ID: "ts_2", Format: "chakra_et_v1", Layout: "prefix", RankCount: 8, Files: []execution.File{
 		p.put(t, "ring.tar", "primary", packed.String()), p.put(t, "notes.json", "supporting", "{}"),
 	}}
-	p.order.MappingFile = &execution.MappingFile{ID: "map_1", Title: "apart.txt", File: p.put(t, execution.MappingName, "", mapping.String())}
+	p.order.MappingFile = &execution.MappingFile{ID: "map_1", Title: "apart.txt", File: p.put(t, mapping.Name, "", places.String())}
 	return p
 }
 
@@ -240,7 +241,7 @@ func TestDoesNotReproduce(t *testing.T) {
 		}, []string{"1 of 3 input files are not those of the receipt", "notes.json has the hash sha256:4f53", ", not sha256:4413"}},
 		"missing inputs": {func(t *testing.T, p *place, _ *execution.Receipt) {
 			p.remove(t, "ring.tar")
-			p.remove(t, execution.MappingName)
+			p.remove(t, mapping.Name)
 		}, []string{"ring.tar is missing\n  chakra-mapping.txt is missing"}},
 		"a changed result": {func(_ *testing.T, _ *place, r *execution.Receipt) {
 			r.Results[0].Hash = "sha256:00"

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"netsim/simulator/engine"
-	"netsim/simulator/mapping"
 	"netsim/simulator/results"
 	"netsim/simulator/units"
 )
@@ -156,8 +155,8 @@ func (r *Run) Close(reason string) (End, error) {
 	if err := r.recorder.Close(r.result); err != nil {
 		return End{}, fmt.Errorf("close the results: %w", err)
 	}
-	if err := r.writeMapping(); err != nil {
-		return End{}, fmt.Errorf("write %s: %w", mapping.Name, err)
+	if err := r.keepInputs(); err != nil {
+		return End{}, fmt.Errorf("keep the inputs: %w", err)
 	}
 	if err := r.log.close(); err != nil {
 		return End{}, fmt.Errorf("close the log: %w", err)
@@ -165,20 +164,23 @@ func (r *Run) Close(reason string) (End, error) {
 	return r.end(p, reason), nil
 }
 
-// writeMapping keeps the mapping file among the results, as it was: its owner
-// may delete it.
-func (r *Run) writeMapping() error {
-	if r.in.mapped == nil {
-		return nil
+// keepInputs puts inputs that may be gone when the results are still there among
+// them, as they were: the mapping file, which its owner may delete, and the
+// workload of a simple submission, which the service made and does not keep.
+func (r *Run) keepInputs() error {
+	for _, f := range r.in.kept {
+		w, err := r.config.Create(f.name)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(f.content); err != nil {
+			return err
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
 	}
-	w, err := r.config.Create(mapping.Name)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(r.in.mapped); err != nil {
-		return err
-	}
-	return w.Close()
+	return nil
 }
 
 // note logs how the run ended.

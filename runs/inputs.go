@@ -15,6 +15,7 @@ import (
 	"netsim/projections"
 	"netsim/simulator/design"
 	"netsim/simulator/engine"
+	"netsim/simulator/mapping"
 	"netsim/traces"
 )
 
@@ -80,7 +81,7 @@ func (s *Stage) Order(ctx context.Context, sim *projections.Simulation) (*Staged
 		return nil, err
 	}
 	o.MappingFile = &execution.MappingFile{ID: sim.MappingFileID, Title: m.Name, File: execution.File{
-		Name: execution.MappingName, Hash: m.ContentHash, Size: m.SizeBytes, Key: m.ObjectKey,
+		Name: mapping.Name, Hash: m.ContentHash, Size: m.SizeBytes, Key: m.ObjectKey,
 	}}
 	return o, nil
 }

@@ -19,6 +19,7 @@ import (
 	"netsim/runs"
 	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
+	"netsim/simulator/mapping"
 	"netsim/simulator/results"
 	"netsim/traces"
 )
@@ -38,11 +39,11 @@ type replaying struct {
 // /simulations and the recheck do.
 func (r replaying) run(t *testing.T, w *testworld.World) projections.Simulation {
 	t.Helper()
-	traceset, mapping := r.traceset(t, w), r.mappingFile(t, w)
+	traceset, placement := r.traceset(t, w), r.mappingFile(t, w)
 	id := events.NewID(events.SimulationPrefix)
 	testworld.Do(t, w, id, commands.RequestSimulation{Requested: events.SimulationRequested{
 		Origin: commands.OriginStart, AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace,
-		ConfigurationID: r.configuration(t, w), ConfigurationVersion: 1, TracesetID: traceset, MappingFileID: mapping,
+		ConfigurationID: r.configuration(t, w), ConfigurationVersion: 1, TracesetID: traceset, MappingFileID: placement,
 		Name: "test", DurationNs: int64(time.Hour), Duration: "1h",
 	}})
 	sim := w.Simulation(t, id)
@@ -126,7 +127,7 @@ func (r replaying) mappingFile(t *testing.T, w *testworld.World) string {
 		AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace, Name: "placement.txt", Hash: "crc64nvme:AAAAAAAAAAA",
 		ContentHash: sha(r.mapping), SizeBytes: int64(len(r.mapping)), RankCount: int64(len(r.files)), ObjectKey: "mappingfiles/" + id,
 	}
-	if r.lost != execution.MappingName {
+	if r.lost != mapping.Name {
 		put(t, w, created.ObjectKey, r.mapping)
 	}
 	testworld.Do(t, w, id, commands.CreateMappingFile{Created: created})
@@ -286,7 +287,7 @@ func TestReplaysThatCannot(t *testing.T) {
 		{"a lost file of a folder", replaying{files: pair(), servers: 2, folder: true, lost: "rank_1.chakra.json"}, "invalid", "traceset ts_* has 1 of 2 rank files stored"},
 		{"a server that is not there", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 5\n"}, "invalid", "mapping file placement.txt (*): rank 1 is on server 5, and there are 2 servers"},
 		{"a mapping file of other ranks", replaying{files: pair(), servers: 2, mapping: "0, 0\n"}, "invalid", "mapping file placement.txt (* places 1 ranks, and traceset ts_* has 2"},
-		{"a mapping file that is gone", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 1\n", lost: execution.MappingName}, "invalid", "mapping file placement.txt (*) could not be delivered"},
+		{"a mapping file that is gone", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 1\n", lost: mapping.Name}, "invalid", "mapping file placement.txt (*) could not be delivered"},
 	} {
 		sim := c.r.run(t, w)
 		if !matches(c.want, sim.FailureReason) || sim.Status != c.status {

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"netsim/execution"
+	"netsim/execution/host"
+)
+
+type engine struct {
+	Run   reproduce  `cmd:"" help:"Repeat a run from its receipt, without a service, and compare the results."`
+	Serve hostEngine `cmd:"" help:"Run orders that come by HTTP from a service on another machine."`
+}
+
+type reproduce struct {
+	Receipt   string `arg:"" type:"existingfile" help:"The receipt.json of the run."`
+	Files     string `required:"" type:"existingdir" help:"The directory with the input files that the receipt names: those of the traceset, and chakra-mapping.txt."`
+	Out       string `help:"A directory for the result files; without it they are only compared." placeholder:"DIR"`
+	AnyEngine bool   `help:"Run also when another version of the engine made the receipt."`
+}
+
+// Run repeats the run, and fails when a file differs.
+func (r reproduce) Run(ctx context.Context) error {
+	text, err := os.ReadFile(r.Receipt)
+	if err != nil {
+		return err
+	}
+	receipt, err := execution.ReadReceipt(text)
+	if err != nil {
+		return err
+	}
+	equal, err := execution.Reproduce(ctx, receipt, r.Files, r.Out, r.AnyEngine)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Printf("reproduced: %d files equal\n", equal)
+	return err
+}
+
+type hostEngine struct {
+	Listen     string        `help:"Address." default:"127.0.0.1:9470" placeholder:"HOST:PORT"`
+	Token      string        `help:"The secret that requests must bear." env:"NETSIM_ENGINE_TOKEN" required:"" placeholder:"SECRET"`
+	Data       string        `help:"A directory of its own for the files of runs; those in it are removed." placeholder:"DIR" required:""`
+	Runs       int           `help:"Runs at a time; more are told that the engine is busy." default:"2"`
+	Kept       int           `help:"Ended runs that wait to be fetched; of more the oldest go." default:"100"`
+	KeptFor    time.Duration `help:"How long they wait." default:"24h"`
+	OrderBytes int64         `help:"Bytes of an order." default:"64000000"`
+	RunBytes   int64         `help:"Bytes of a run's input and result files." default:"10000000000"`
+	TotalBytes int64         `help:"Bytes of all files." default:"100000000000"`
+	MaxFlows   int           `help:"Transfers in flight at once in a run, some 300 bytes of memory each; 0 is 4 million."`
+}
+
+// Run serves until a signal comes. It says where on the standard output.
+func (s hostEngine) Run(ctx context.Context) error {
+	h, err := host.New(host.Config{
+		Token: s.Token, Dir: s.Data, Runs: s.Runs, Kept: s.Kept, KeptFor: s.KeptFor, OrderBytes: s.OrderBytes,
+		RunBytes: s.RunBytes, TotalBytes: s.TotalBytes, MaxFlows: s.MaxFlows, Log: slog.Default(),
+	})
+	if err != nil {
+		return err
+	}
+	on, err := net.Listen("tcp", s.Listen)
+	if err == nil {
+		fmt.Printf("netsim engine listens on http://%s\n", on.Addr())
+		err = h.Serve(ctx, on)
+	}
+	return errors.Join(err, h.Close())
+}

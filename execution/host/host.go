@@ -1,0 +1,199 @@
+// Package host runs orders that come by HTTP: an engine on a machine of its own.
+// The protocol is that of docs/engine-protocol.md.
+//
+// A host keeps what it must in a directory and knows nothing when it starts
+// anew: who ordered a run then orders it again. Everything is bounded: the runs
+// at once, the bytes of an order, of a run and of the directory, the ended runs
+// that wait to be fetched, and their age.
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Config says what a host may use. Only Token and Dir have to be given.
+type Config struct {
+	Token string // the secret of every request
+	Dir   string // of one host at a time; what is in it is removed
+
+	Runs        int           // at once; 0 is 2
+	Kept        int           // ended runs that are kept; 0 is 100
+	KeptFor     time.Duration // how long; 0 is a day
+	OrderBytes  int64         // of an order; 0 is 64 MB
+	RunBytes    int64         // of a run's files, inputs and results; 0 is 10 GB
+	TotalBytes  int64         // of all of them; 0 is 100 GB
+	MaxFlows    int           // in flight at once in a run; 0 is the engine's default
+	FetchWithin time.Duration // for each input file; 0 is 15 min
+
+	Now func() time.Time // nil is time.Now
+	Log *slog.Logger     // nil is nowhere
+}
+
+// Host runs orders.
+type Host struct {
+	config Config
+	root   *os.Root
+	lock   *os.File
+	client *http.Client
+	ctx    context.Context // of every run
+	cancel context.CancelFunc
+	going  sync.WaitGroup // runs, and expire
+
+	mu      sync.Mutex
+	runs    map[string]*run // by id
+	ordered map[string]*run // by simulation
+	closed  bool
+}
+
+// New takes the directory, removes what another host has left there, and
+// returns a host without runs. It fails when another host has the directory.
+func New(c Config) (*Host, error) {
+	if c.Token == "" {
+		return nil, errors.New("the host of an engine needs a token")
+	}
+	c.Runs, c.Kept, c.KeptFor = cmp.Or(c.Runs, 2), cmp.Or(c.Kept, 100), cmp.Or(c.KeptFor, 24*time.Hour)
+	c.OrderBytes, c.RunBytes, c.TotalBytes = cmp.Or(c.OrderBytes, 64e6), cmp.Or(c.RunBytes, 10e9), cmp.Or(c.TotalBytes, 100e9)
+	c.FetchWithin = cmp.Or(c.FetchWithin, 15*time.Minute)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	lock, err := os.OpenFile(filepath.Join(c.Dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		lock.Close() //nolint:errcheck // it was not written
+		return nil, fmt.Errorf("another engine uses the directory: %w", err)
+	}
+	h := &Host{config: c, lock: lock, client: fetching(), runs: map[string]*run{}, ordered: map[string]*run{}}
+	if h.root, err = os.OpenRoot(c.Dir); err == nil {
+		err = h.sweep()
+	}
+	if err != nil {
+		lock.Close() //nolint:errcheck // it was not written
+		return nil, err
+	}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.going.Go(h.expire)
+	return h, nil
+}
+
+const runPrefix = "run-"
+
+// sweep removes what runs of another host left.
+func (h *Host) sweep() error {
+	entries, err := os.ReadDir(h.config.Dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), runPrefix) {
+			if err := h.root.RemoveAll(e.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close stops every run and forgets all of them. Their files are removed.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.cancel()
+	h.going.Wait()
+	return errors.Join(h.sweep(), h.root.Close(), h.lock.Close())
+}
+
+// expire lets ended runs go that are too old.
+func (h *Host) expire() {
+	every := time.NewTicker(min(h.config.KeptFor, time.Minute))
+	defer every.Stop()
+	for {
+		select {
+		case <-h.ctx.Done():
+			return
+		case <-every.C:
+		}
+		h.mu.Lock()
+		for _, r := range h.ended() {
+			if h.config.Now().Sub(r.endedAt) >= h.config.KeptFor {
+				h.forget(r)
+			}
+		}
+		h.mu.Unlock()
+	}
+}
+
+// place makes room for another run: of the ended ones those go, the oldest first,
+// that are too many or take too much. It reports whether there is room. The caller has the
+// lock.
+func (h *Host) place() bool {
+	ended := h.ended()
+	bytes := int64(0)
+	for _, r := range ended {
+		bytes += r.size
+	}
+	running := len(h.runs) - len(ended)
+	if h.closed || running >= h.config.Runs {
+		return false
+	}
+	room := h.config.TotalBytes - int64(running+1)*h.config.RunBytes
+	for i, r := range ended {
+		if len(ended)-i <= h.config.Kept && bytes <= room {
+			break
+		}
+		bytes -= r.size
+		h.forget(r)
+	}
+	return bytes <= room
+}
+
+// ended lists the runs that have ended, the oldest first.
+func (h *Host) ended() (list []*run) {
+	for _, r := range h.runs {
+		if !r.endedAt.IsZero() {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b *run) int { return cmp.Or(a.endedAt.Compare(b.endedAt), cmp.Compare(a.id, b.id)) })
+	return list
+}
+
+// forget removes a run and its files. One that runs is stopped, and its files go
+// when it has ended. The caller has the lock.
+func (h *Host) forget(r *run) {
+	delete(h.runs, r.id)
+	delete(h.ordered, r.order.SimulationID)
+	r.forgotten = true
+	if r.endedAt.IsZero() {
+		r.cancel()
+		return
+	}
+	h.remove(r)
+}
+
+func (h *Host) remove(r *run) {
+	if err := h.root.RemoveAll(r.dir()); err != nil {
+		h.config.Log.Error("the files of a run cannot be removed", "run", r.id, "error", err)
+	}
+}

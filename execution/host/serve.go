@@ -1,0 +1,35 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+)
+
+// grace is how long requests may go on when the host stops.
+const grace = 5 * time.Second
+
+// Serve answers requests until ctx ends, and then those that are under way. Runs
+// go on: Close stops them.
+func (h *Host) Serve(ctx context.Context, on net.Listener) error {
+	server := &http.Server{
+		Handler: h.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+		WriteTimeout: time.Hour, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(on) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	err := server.Shutdown(ending)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return server.Close()
+	}
+	return err
+}
