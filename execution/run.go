@@ -34,6 +34,12 @@ type Config struct {
 	Tell func(Entry)
 	// Progress is called every few milliseconds; nil is not.
 	Progress func()
+	// Checkpoint is called as often. From what save writes, then or not at all,
+	// Resume goes on. Nil is not called.
+	Checkpoint func(save func(io.Writer) error) error
+	// Reopen opens a file for Resume that was not closed, behind what it held
+	// when the state was saved.
+	Reopen func(name string) (io.WriteCloser, error)
 
 	// MaxFlows bounds the transfers that are in flight at once, and with them
 	// the memory of a run, about 200 bytes each; 0 is the engine's default.
@@ -51,6 +57,7 @@ type Run struct {
 	log      runLog
 	recorder *results.Recorder
 	result   *engine.Result // nil until it ended in order
+	state    io.Reader      // that the engine goes on from, nil for the beginning
 
 	mu     sync.Mutex
 	latest engine.Progress
@@ -62,20 +69,11 @@ func Start(in *Inputs, c Config) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &in.Options
-	o.MaxFlows, o.MaxReports = c.MaxFlows, results.MaxReports(in.Fabric)
-	o.ProgressEvents = 4096 // a few milliseconds: how soon a stop is noticed
-	o.StopAfter = c.StopAfter
-	if c.UpTo > 0 {
-		o.Limit = min(o.Limit, c.UpTo)
-	}
 	r := &Run{in: in, config: c, log: runLog{file: file, tell: c.Tell}}
+	r.limit()
 	r.log.add(0, Info, Engine, "engine %s %s starts with seed %d, limit %s",
-		Builtin, engine.Version, o.Seed, units.FormatDuration(o.Limit))
-	r.recorder, err = results.New(results.Config{
-		Simulation: in.Order.Name, Start: in.Order.StartedAt.UTC(), Fabric: in.Fabric, Create: c.Create,
-		MaxTransfers: maxTransfers, ScaleUp: in.listed(),
-	})
+		Builtin, engine.Version, in.Options.Seed, units.FormatDuration(in.Options.Limit))
+	r.recorder, err = results.New(r.recording())
 	return r, err
 }
 
@@ -98,7 +96,11 @@ func (r *Run) Run(ctx context.Context) (result *engine.Result, err error) {
 			result, err = nil, &Panic{p, string(debug.Stack())}
 		}
 	}()
-	r.result, err = engine.Run(ctx, r.in.input(), r.observer())
+	if r.state == nil {
+		r.result, err = engine.Run(ctx, r.in.input(), r.observer())
+	} else {
+		r.result, err = engine.Resume(ctx, r.in.input(), r.state, r.observer())
+	}
 	return r.result, err
 }
 
@@ -121,6 +123,7 @@ func (r *Run) observer() engine.Observer {
 		}
 		return rank(k)
 	}
+	o.Checkpoint = r.checkpoints()
 	o.Progress = func(p *engine.Progress) error {
 		r.mu.Lock()
 		r.latest = *p

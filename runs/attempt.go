@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"time"
 
 	"netsim/commands"
 	"netsim/events"
 	"netsim/execution"
 	"netsim/projections"
+	"netsim/simulator/checkpoint"
 	"netsim/simulator/engine"
 )
 
@@ -29,6 +32,10 @@ type attempt struct {
 	ended bool // the simulation is final already: only its results are missing, as far as it was known to be
 
 	run *execution.Run // nil until it has started
+
+	from  string    // the checkpoint that it goes on from, "" for none
+	index int64     // of the last checkpoint that it has stored, 0 for none
+	saved time.Time // when that was, or when the run began
 }
 
 // do runs the simulation.
@@ -53,17 +60,31 @@ func (a *attempt) do(ctx context.Context) error {
 	return errors.Join(a.conclude(ctx, result, cause, err), a.files.abort())
 }
 
-func (a *attempt) start(ctx context.Context) (err error) {
-	c := execution.Config{Create: a.files.create, Tell: a.log.add, MaxFlows: a.MaxFlows, Progress: func() {
+// start starts the run from the beginning, or from a checkpoint.
+func (a *attempt) start(ctx context.Context) error {
+	a.saved = a.Now()
+	resumed, err := a.resume(ctx)
+	if err != nil || resumed {
+		return err
+	}
+	a.run, err = execution.Start(a.in, a.config(ctx, a.files))
+	return err
+}
+
+// config is how the run writes to the files.
+func (a *attempt) config(ctx context.Context, to *files) execution.Config {
+	c := execution.Config{Create: to.create, Reopen: to.reopen, Tell: a.log.add, MaxFlows: a.MaxFlows, Progress: func() {
 		if a.log.full() {
 			a.log.flush(ctx)
 		}
 	}}
+	if a.every() > 0 {
+		c.Checkpoint = func(save func(io.Writer) error) error { return a.checkpoint(ctx, save) }
+	}
 	if a.ended {
 		c.UpTo = max(a.sim.SimulatedTimeNs*1000, 1)
 	}
-	a.run, err = execution.Start(a.in, c)
-	return err
+	return c
 }
 
 // conclude decides what an ended engine means for the simulation.
@@ -72,7 +93,9 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(cause, errOver):
-		return a.Objects.DeletePrefix(ctx, a.files.prefix)
+		return a.discard(ctx)
+	case errors.Is(err, checkpoint.ErrRefused):
+		return a.forget(ctx, err)
 	case a.files.err != nil:
 		return fmt.Errorf("write the results of %s: %w", a.sim.ID, a.files.err)
 	case err != nil:
@@ -108,6 +131,7 @@ func (a *attempt) failed(ctx context.Context, reason string) error {
 func recorded(p *engine.Progress) events.Progress {
 	return events.Progress{
 		SimulatedTimeNs: p.Time / 1000, EventsProcessed: p.Events,
-		DeliveredBytes: p.Bytes, FinishedRanks: int64(p.Ranks),
+		DeliveredBytes: p.Bytes, FinishedRanks: int64(p.Ranks), TotalBytes: p.BytesTotal,
+		FinishedCollectives: int64(p.Collectives), TotalCollectives: int64(p.CollectivesTotal), LastCollective: p.LastCollective,
 	}
 }

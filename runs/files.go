@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"netsim/infra/objects"
@@ -40,6 +41,9 @@ type files struct {
 	open   []*file
 	done   Manifest
 	err    error // the first one of the store: what it says passes
+
+	checkpoints []File // that are kept, the newest last
+	kept        bool   // a checkpoint refers to the open files
 }
 
 type file struct {
@@ -71,6 +75,7 @@ func (w *file) Close() error {
 	}
 	stored := w.Stored()
 	w.Size, w.SHA256 = stored.Size, stored.SHA256
+	w.files.open = slices.DeleteFunc(w.files.open, func(o *file) bool { return o == w })
 	w.files.done.Files = append(w.files.done.Files, w.File)
 	return nil
 }
@@ -118,8 +123,12 @@ func (f *files) size() int64 {
 	return sum
 }
 
-// abort drops the files that are not closed.
+// abort drops the files that are not closed, unless somebody else can go on
+// with them.
 func (f *files) abort() error {
+	if f.kept {
+		return nil
+	}
 	var all error
 	for _, w := range f.open {
 		all = errors.Join(all, w.Abort())

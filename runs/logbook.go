@@ -33,6 +33,7 @@ type logbook struct {
 
 	mu      sync.Mutex
 	pending []entry
+	begun   bool  // what an earlier attempt wrote is forgotten
 	lines   int64 // added so far
 	kept    int64 // in the database
 }
@@ -44,12 +45,37 @@ type entry struct {
 	at   time.Time
 }
 
-// begin forgets what an earlier attempt wrote.
-func (l *logbook) begin(ctx context.Context) error {
-	if _, err := l.db.Exec(ctx, `DELETE FROM netsim.simulation_logs WHERE simulation_id = $1`, l.simulation); err != nil {
+// begin forgets what an earlier attempt wrote after so many lines.
+func (l *logbook) begin(ctx context.Context, lines int64) error {
+	_, err := l.db.Exec(ctx, `DELETE FROM netsim.simulation_logs WHERE simulation_id = $1 AND line > $2`, l.simulation, lines)
+	if err != nil {
 		return fmt.Errorf("begin the log: %w", err)
 	}
+	l.begun = true
 	return nil
+}
+
+// resume goes on with the log of an earlier attempt after so many lines. What
+// was added until now that one has added too.
+func (l *logbook) resume(ctx context.Context, lines int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.begin(ctx, lines); err != nil {
+		return err
+	}
+	l.lines, l.pending = lines, l.pending[:0]
+	err := l.db.QueryRow(ctx, `SELECT count(*) FROM netsim.simulation_logs WHERE simulation_id = $1`, l.simulation).Scan(&l.kept)
+	if err != nil {
+		return fmt.Errorf("go on with the log: %w", err)
+	}
+	return nil
+}
+
+// stored reports how many lines were added, and whether all are stored.
+func (l *logbook) stored() (lines int64, all bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines, len(l.pending) == 0
 }
 
 // add adds an entry.
@@ -91,6 +117,11 @@ func (l *logbook) flush(ctx context.Context) {
 }
 
 func (l *logbook) store(ctx context.Context) error {
+	if !l.begun {
+		if err := l.begin(ctx, 0); err != nil {
+			return err
+		}
+	}
 	n, err := l.db.CopyFrom(ctx, pgx.Identifier{"netsim", "simulation_logs"},
 		[]string{"simulation_id", "line", "logged_at", "level", "component", "message"},
 		pgx.CopyFromSlice(len(l.pending), func(i int) ([]any, error) {

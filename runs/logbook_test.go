@@ -74,7 +74,7 @@ func TestLogBeginsAnew(t *testing.T) {
 	l := newLogbook(t)
 	for range 2 {
 		l.lines = 0
-		if err := l.begin(t.Context()); err != nil {
+		if err := l.begin(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
 		l.add(entryOf(execution.Info, execution.Engine, "begins"))

@@ -20,6 +20,7 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 		return end, fmt.Errorf("end %s: %w", a.sim.ID, err)
 	}
 	a.log.flush(ctx)
+	a.files.done.Files = append(a.files.done.Files, a.files.checkpoints...)
 	if err := a.files.writeJSON(execution.ReceiptName, a.receipt(end)); err != nil {
 		return end, err
 	}
@@ -37,6 +38,12 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 	})
 	if err != nil {
 		return end, fmt.Errorf("publish the results of %s: %w", a.sim.ID, err)
+	}
+	if a.every() > 0 {
+		a.tidy(ctx)
+	}
+	if err := a.dropUploads(ctx, a.sim.ID); err != nil {
+		a.Log.WarnContext(ctx, "what earlier attempts began to write is left", "simulation", a.sim.ID, "error", err)
 	}
 	return end, a.unlessDeleted(ctx, a.sim.ID)
 }

@@ -36,6 +36,10 @@ type Runner struct {
 	Poll   time.Duration // between two looks at the simulation's status, 0 for 200 ms
 	Report time.Duration // between two progress events, 0 for 5 s
 	Stall  time.Duration // wall-clock time without simulated progress that fails a run, 0 for 5 min
+
+	// Checkpoint is the wall-clock time between the checkpoints of simulations
+	// that ask for them, 0 for what they ask for.
+	Checkpoint time.Duration
 }
 
 const (
@@ -61,9 +65,6 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 		return nil // it runs elsewhere, where nobody here knows
 	}
 	log := &logbook{db: r.DB, simulation: id, now: r.Now, log: r.Log}
-	if err := log.begin(ctx); err != nil {
-		return err
-	}
 	if sim.Engine == commands.EngineRemote {
 		return r.follow(ctx, sim, log)
 	}
@@ -151,7 +152,7 @@ func origin(parts ...string) commands.Origin {
 
 // Purge removes everything that a deleted simulation left behind.
 func (r *Runner) Purge(ctx context.Context, id string) error {
-	if err := r.Objects.DeletePrefix(ctx, Prefix(id)); err != nil {
+	if err := errors.Join(r.dropUploads(ctx, id), r.Objects.DeletePrefix(ctx, Prefix(id))); err != nil {
 		return fmt.Errorf("purge %s: %w", id, err)
 	}
 	if _, err := r.DB.Exec(ctx, `DELETE FROM netsim.simulation_logs WHERE simulation_id = $1`, id); err != nil {

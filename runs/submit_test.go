@@ -46,7 +46,7 @@ func endless() collective.Workload {
 }
 
 // submit asks for a simple simulation, as the API does.
-func submit(t *testing.T, w *testworld.World, workload collective.Workload) (string, events.SimulationRequested) {
+func submit(t *testing.T, w *testworld.World, workload collective.Workload, change ...func(*events.SimulationRequested)) (string, events.SimulationRequested) {
 	t.Helper()
 	simple, _, err := blueprint.NewSimple(&topology.Constraints{}, &workload, nil)
 	if err != nil {
@@ -67,14 +67,17 @@ func submit(t *testing.T, w *testworld.World, workload collective.Workload) (str
 		Name: "test*run", DurationNs: int64(time.Hour), Duration: "1h",
 		TracesetID: traceset, Simple: text,
 	}
+	for _, f := range change {
+		f(&requested)
+	}
 	testworld.Do(t, w, id, commands.RequestSimulation{Requested: requested})
 	return id, requested
 }
 
 // provisioned is submit with the inputs in place.
-func provisioned(t *testing.T, w *testworld.World, workload collective.Workload) string {
+func provisioned(t *testing.T, w *testworld.World, workload collective.Workload, change ...func(*events.SimulationRequested)) string {
 	t.Helper()
-	id, requested := submit(t, w, workload)
+	id, requested := submit(t, w, workload, change...)
 	simple := reactions.Simple{Commands: w.Commands, Workloads: &reactions.Workloads{Commands: w.Commands, DB: w.DB, Objects: w.Objects, Locks: postgres.Locks{Pool: w.DB}}}
 	if err := simple.Unfold(t.Context(), id, requested); err != nil {
 		t.Fatal(err)

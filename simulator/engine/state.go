@@ -61,7 +61,7 @@ func (e *engine) visit(c *checkpoint.Codec) {
 func (e *engine) visitReports(c *checkpoint.Codec) {
 	checkpoint.Int(c, &e.now)
 	checkpoint.Int(c, &e.tell)
-	e.progress.visit(c)
+	e.progress.Visit(c)
 	for _, p := range []struct {
 		*period
 		observed bool
@@ -77,7 +77,8 @@ func (e *engine) visitReports(c *checkpoint.Codec) {
 	checkpoint.Int(c, &e.cover.start)
 }
 
-func (p *Progress) visit(c *checkpoint.Codec) {
+// Visit names the values of the progress.
+func (p *Progress) Visit(c *checkpoint.Codec) {
 	for _, v := range []*int64{
 		&p.Time, &p.Events, &p.Sends, &p.SendsTotal, &p.Bytes, &p.BytesTotal, &p.Packets, &p.Measured,
 		&p.Computations, &p.ComputationsTotal,

@@ -1,0 +1,255 @@
+package runs_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/execution"
+	"netsim/infra/objects"
+	"netsim/internal/testworld"
+	"netsim/projections"
+	"netsim/runs"
+	"netsim/simulator/collective"
+)
+
+// long is a workload of a second or two, whose record of transfers is larger
+// than what the store takes at once, 8 MiB.
+func long() collective.Workload {
+	phases := make([]collective.Phase, 6)
+	for i := range phases {
+		phases[i] = collective.Phase{OperationType: collective.AllToAll, DataSize: 1 << 20}
+	}
+	return collective.Workload{Ranks: 128, Phases: phases}
+}
+
+func checkpointed(r *events.SimulationRequested) {
+	r.Checkpointing = events.Checkpointing{Enabled: true, IntervalNs: int64(10 * time.Second)}
+}
+
+// interrupt runs the simulation until so many more checkpoints are recorded,
+// and ends the worker then. It reports whether the run was over before.
+func interrupt(t *testing.T, w *testworld.World, id string, checkpoints int64) (over bool) {
+	t.Helper()
+	r := runner(w)
+	r.Checkpoint = 20 * time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	first := w.Simulation(t, id).Checkpoint
+	go func() { done <- r.Run(ctx, id) }()
+	testworld.Await(t, func() bool {
+		sim := w.Simulation(t, id)
+		return sim.Checkpoint >= first+checkpoints || commands.Final(sim.Status)
+	})
+	cancel()
+	err := <-done
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// begun are the uploads of the simulation that are neither completed nor
+// dropped.
+func begun(t *testing.T, w *testworld.World, id string) (all []objects.Begun) {
+	t.Helper()
+	for u, err := range w.Objects.ListBegun(t.Context(), runs.Prefix(id)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, u)
+	}
+	return all
+}
+
+// undisturbed is what the simulation's result files are when nothing happens.
+func undisturbed(t *testing.T, w *testworld.World, sim projections.Simulation) map[string]string {
+	t.Helper()
+	order, in, err := (&runs.Stage{DB: w.DB, Objects: w.Objects}).Inputs(t.Context(), &sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order.StartedAt = *sim.StartedAt
+	files := map[string]*bytes.Buffer{}
+	run, err := execution.Start(in, execution.Config{Create: func(name string) (io.WriteCloser, error) {
+		files[name] = new(bytes.Buffer)
+		return closing{files[name]}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Close(""); err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for name, b := range files {
+		texts[name] = b.String()
+	}
+	return texts
+}
+
+type closing struct{ io.Writer }
+
+func (closing) Close() error { return nil }
+
+// sameResults compares the published files, whose names it returns.
+func sameResults(t *testing.T, w *testworld.World, sim projections.Simulation, want map[string]string) (states []string) {
+	t.Helper()
+	got := resultFiles(t, w, sim)
+	for name, content := range want {
+		if got[name] != content {
+			t.Errorf("%s has %d bytes, another run's %d", name, len(got[name]), len(content))
+		}
+	}
+	for name := range got {
+		switch {
+		case strings.HasPrefix(name, "checkpoints/"):
+			states = append(states, name)
+		case want[name] == "" && name != "receipt.json":
+			t.Errorf("%s is in no other run", name)
+		}
+	}
+	if strings.Contains(got["receipt.json"], ".state") {
+		t.Error("the receipt lists a checkpoint, which no other run has")
+	}
+	return states
+}
+
+// TestResumes: a run whose worker goes again and again goes on from its
+// checkpoints, and its files and its log are those of one that is not
+// interrupted.
+func TestResumes(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, long(), checkpointed)
+	lives := 1
+	for !interrupt(t, w, id, 3) {
+		lives++
+	}
+
+	sim := w.Simulation(t, id)
+	if sim.Status != commands.Completed {
+		t.Fatalf("simulation is %s: %s", sim.Status, sim.FailureReason)
+	}
+	states := sameResults(t, w, sim, undisturbed(t, w, sim))
+	if len(states) != 2 {
+		t.Errorf("the results list %v of %d checkpoints", states, sim.Checkpoint)
+	}
+	for o, err := range w.Objects.List(t.Context(), sim.ResultsPrefix+"checkpoints/") {
+		if err != nil || !strings.Contains(strings.Join(states, " "), strings.TrimPrefix(o.Key, sim.ResultsPrefix)) {
+			t.Errorf("%s is left (%v)", o.Key, err)
+		}
+	}
+	for _, u := range begun(t, w, id) {
+		t.Errorf("the upload of %s is left", u.Key)
+	}
+	if lives < 3 {
+		t.Errorf("the run was over after %d lives", lives)
+	}
+	sameLog(t, w, sim, lives)
+}
+
+// sameLog: the stored log is run.log's, with what provisioning says, once, and
+// a line for each life.
+func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, lives int) {
+	t.Helper()
+	var messages []string
+	resumed := 0
+	query := projections.LogQuery{Simulation: sim.ID, Page: projections.Page{Limit: 10_000}}
+	lines, _, err := projections.ListLogs(t.Context(), w.DB, query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lines {
+		switch {
+		case strings.HasPrefix(l.Message, "another worker goes on from checkpoint "):
+			resumed++
+		case l.Component != execution.Provisioner:
+			messages = append(messages, l.Message)
+		}
+	}
+	var want []string
+	for line := range strings.Lines(read(t, w, sim.ResultsPrefix+execution.LogName)) {
+		_, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		_, message, _ = strings.Cut(message, " ")
+		_, message, _ = strings.Cut(message, " ")
+		want = append(want, message)
+	}
+	if got := strings.Join(messages, "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("the log has %d entries, run.log %d", len(messages), len(want))
+	}
+	if resumed != lives-1 {
+		t.Errorf("%d lives, of which %d went on from a checkpoint", lives, resumed)
+	}
+}
+
+// TestLostCheckpoints: a run goes on from the checkpoint before the last, or
+// begins anew, when the last cannot be had, and its files are the same.
+func TestLostCheckpoints(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spoil func(t *testing.T, w *testworld.World, sim projections.Simulation) error
+		anew  bool
+	}{
+		"the last is missing": {func(t *testing.T, w *testworld.World, sim projections.Simulation) error {
+			return w.Objects.Delete(t.Context(), sim.CheckpointKey)
+		}, false},
+		"the last is damaged": {func(t *testing.T, w *testworld.World, sim projections.Simulation) error {
+			state := []byte(read(t, w, sim.CheckpointKey))
+			state[len(state)/2] ^= 1
+			_, err := w.Objects.Put(t.Context(), sim.CheckpointKey, "", bytes.NewReader(state))
+			return err
+		}, false},
+		"the last is truncated": {func(t *testing.T, w *testworld.World, sim projections.Simulation) error {
+			state := read(t, w, sim.CheckpointKey)
+			_, err := w.Objects.Put(t.Context(), sim.CheckpointKey, "", strings.NewReader(state[:len(state)-9]))
+			return err
+		}, false},
+		"both are missing": {func(t *testing.T, w *testworld.World, sim projections.Simulation) error {
+			return errors.Join(w.Objects.Delete(t.Context(), sim.CheckpointKey), w.Objects.Delete(t.Context(), sim.EarlierCheckpoint))
+		}, true},
+		"the uploads are lost": {func(t *testing.T, w *testworld.World, sim projections.Simulation) error {
+			for _, u := range begun(t, w, sim.ID) {
+				if err := w.Objects.DropParts(t.Context(), u.Key, u.ID); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := testworld.New(t)
+			id := provisioned(t, w, long(), checkpointed)
+			for uploading := false; !uploading; uploading = len(begun(t, w, id)) > 0 {
+				if interrupt(t, w, id, 3) {
+					t.Fatal("the run was over too soon")
+				}
+			}
+			interrupt(t, w, id, 3) // so that both checkpoints know of the upload
+			before := w.Simulation(t, id)
+			if err := c.spoil(t, w, before); err != nil {
+				t.Fatal(err)
+			}
+
+			if err := runner(w).Run(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+
+			sim := w.Simulation(t, id)
+			if anew := !strings.HasPrefix(before.CheckpointKey, sim.ResultsPrefix); anew != c.anew || sim.Status != commands.Completed {
+				t.Errorf("simulation is %s (%s), begun anew: %v", sim.Status, sim.FailureReason, anew)
+			}
+			sameResults(t, w, sim, undisturbed(t, w, sim))
+		})
+	}
+}

@@ -1,0 +1,219 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"netsim/execution"
+	"netsim/fault"
+	"netsim/projections"
+	"netsim/simulator/checkpoint"
+	"netsim/simulator/units"
+)
+
+// maxCheckpoint bounds what is read of a checkpoint, in bytes.
+const maxCheckpoint = 4 << 30
+
+// resume goes on from the newest checkpoint that can be gone on from, and
+// reports whether there is one.
+func (a *attempt) resume(ctx context.Context) (bool, error) {
+	if a.every() == 0 {
+		return false, nil
+	}
+	for _, key := range []string{a.sim.CheckpointKey, a.sim.EarlierCheckpoint} {
+		if key == "" {
+			continue
+		}
+		err := a.goOn(ctx, key)
+		switch {
+		case err == nil:
+			return true, nil
+		case !errors.Is(err, checkpoint.ErrRefused) && !fault.Is(err, fault.NotFound):
+			return false, fmt.Errorf("go on from %s: %w", key, err)
+		}
+		a.Log.WarnContext(ctx, "a run does not go on from a checkpoint", "simulation", a.sim.ID, "checkpoint", key, "error", err)
+	}
+	return false, nil
+}
+
+// goOn goes on from one checkpoint.
+func (a *attempt) goOn(ctx context.Context, key string) error {
+	content, err := a.fetch(ctx, key)
+	if err != nil {
+		return err
+	}
+	state, err := unpacked(content)
+	if err != nil {
+		return err
+	}
+	var at standing
+	if err := checkpoint.Read(state, of, at.visit); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(at.prefix, Prefix(a.sim.ID)) {
+		return fmt.Errorf("%w: it is of %s", checkpoint.ErrRefused, at.prefix)
+	}
+	name := strings.TrimPrefix(key, at.prefix)
+	sum := sha256.Sum256(content)
+	contentType, kind := typesOf(name)
+	resumed := &files{ctx: ctx, store: a.Objects, prefix: at.prefix, done: Manifest{Files: at.done}, kept: true}
+	if resumed.checkpoints, err = a.present(ctx, at.prefix, at.checkpoints); err != nil {
+		return err
+	}
+	resumed.checkpoints = append(resumed.checkpoints, File{name, int64(len(content)), hex.EncodeToString(sum[:]), contentType, kind})
+	for i := range at.open {
+		if err := resumed.goOn(at.open[i]); err != nil {
+			return err
+		}
+	}
+	c := a.config(ctx, resumed)
+	run, err := execution.Resume(a.in, c, state)
+	if err != nil {
+		return err
+	}
+	if err := a.log.resume(ctx, at.lines); err != nil {
+		return err
+	}
+	a.files, a.run, a.from = resumed, run, key
+	a.tidy(ctx)
+	a.log.add(execution.Entry{
+		At: run.Progress().Time, Level: execution.Info, Component: execution.Provisioner,
+		Message: fmt.Sprintf("another worker goes on from checkpoint %s at %s",
+			strings.TrimSuffix(path.Base(key), ".state"), units.FormatDuration(run.Progress().Time)),
+	})
+	return nil
+}
+
+// fetch reads a checkpoint whole: what goes wrong with the store is then known.
+func (a *attempt) fetch(ctx context.Context, key string) ([]byte, error) {
+	body, info, err := a.Objects.Get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	if info.Size > maxCheckpoint {
+		return nil, fmt.Errorf("%w: it has %d bytes", checkpoint.ErrRefused, info.Size)
+	}
+	content, err := io.ReadAll(io.LimitReader(body, maxCheckpoint))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	return content, nil
+}
+
+// unpacked is a checkpoint as it was before it was compressed. That it is
+// damaged is known here, before anything is gone on with.
+func unpacked(content []byte) (*bytes.Buffer, error) {
+	z, err := zstd.NewReader(bytes.NewReader(content), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	state := new(bytes.Buffer)
+	n, err := state.ReadFrom(io.LimitReader(z, maxCheckpoint))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", checkpoint.ErrRefused, err)
+	case n == maxCheckpoint:
+		return nil, fmt.Errorf("%w: it is too large", checkpoint.ErrRefused)
+	}
+	return state, nil
+}
+
+// present are those of the files that are there.
+func (a *attempt) present(ctx context.Context, prefix string, list []File) ([]File, error) {
+	var there []File
+	for _, f := range list {
+		_, err := a.Objects.Head(ctx, prefix+f.Name)
+		switch {
+		case err == nil:
+			there = append(there, f)
+		case !fault.Is(err, fault.NotFound):
+			return nil, err
+		}
+	}
+	return there, nil
+}
+
+// goOn goes on with a file.
+func (f *files) goOn(from openFile) error {
+	if from.at.Key != f.prefix+from.name {
+		return fmt.Errorf("%w: file %s is elsewhere", checkpoint.ErrRefused, from.name)
+	}
+	up, err := f.store.GoOn(f.ctx, from.at)
+	if err != nil {
+		return err
+	}
+	contentType, kind := typesOf(from.name)
+	f.open = append(f.open, &file{Upload: up, files: f, File: File{Name: from.name, ContentType: contentType, Type: kind}})
+	return nil
+}
+
+// reopen finds a file that was open when the state was saved.
+func (f *files) reopen(name string) (io.WriteCloser, error) {
+	for _, w := range f.open {
+		if w.Name == name {
+			return w, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: file %s was not open", checkpoint.ErrRefused, name)
+}
+
+// forget removes the checkpoint that the engine refused, so that another attempt
+// goes on from the one before it or from the beginning.
+func (a *attempt) forget(ctx context.Context, reason error) error {
+	if err := a.Objects.Delete(ctx, a.from); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s is tried again without %s: %w", a.sim.ID, a.from, reason)
+}
+
+// discard removes what is written for nobody: the simulation has ended
+// otherwise. Another worker may have ended it with these very files.
+func (a *attempt) discard(ctx context.Context) error {
+	sim, err := projections.FindSimulation(ctx, a.DB, a.sim.ID)
+	if err != nil || sim.Deleted == "" && sim.ResultsPrefix == a.files.prefix {
+		return err
+	}
+	a.files.kept = false
+	return a.Objects.DeletePrefix(ctx, a.files.prefix)
+}
+
+// tidy removes checkpoints that are not kept: a worker may have died between
+// one and the next step.
+func (a *attempt) tidy(ctx context.Context) {
+	prefix := a.files.prefix + "checkpoints/"
+	for o, err := range a.Objects.List(ctx, prefix) {
+		isIt := func(f File) bool { return a.files.prefix+f.Name == o.Key }
+		if err == nil && !slices.ContainsFunc(a.files.checkpoints, isIt) {
+			err = a.Objects.Delete(ctx, o.Key)
+		}
+		if err != nil {
+			a.Log.WarnContext(ctx, "old checkpoints are left", "simulation", a.sim.ID, "prefix", prefix, "error", err)
+			return
+		}
+	}
+}
+
+// dropUploads removes what attempts began to write and nobody goes on with.
+func (r *Runner) dropUploads(ctx context.Context, simulation string) error {
+	for begun, err := range r.Objects.ListBegun(ctx, Prefix(simulation)) {
+		if err != nil {
+			return err
+		}
+		if err := r.Objects.DropParts(ctx, begun.Key, begun.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
