@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"time"
 
 	"netsim/events"
@@ -34,7 +35,8 @@ type ReorderRun struct {
 
 // Decide implements Command.
 func (c ReorderRun) Decide(s *Simulation, _ time.Time) (events.Data, error) {
-	unchanged := s.RunID == c.Reordered.RunID && s.BaseURL == c.Reordered.BaseURL
+	unchanged := s.RunID == c.Reordered.RunID && s.BaseURL == c.Reordered.BaseURL &&
+		s.Stoppable == slices.Contains(c.Reordered.Capabilities, CanTerminate)
 	if s.Status != Running || s.Engine != EngineRemote || s.RunID != c.Lost || unchanged {
 		return nil, nil
 	}

@@ -124,6 +124,7 @@ func TestReorderRun(t *testing.T) {
 	check(t, []example[commands.Simulation]{
 		{"lost", remotely(), reorder, event(moved)},
 		{"lost and found", remotely(), same, nothing()},
+		{"lost and found by one that cannot stop", remotely("terminate"), same, event(same.Reordered)},
 		{"ordered by another worker", and(remotely(), moved), reorder, nothing()},
 		{"ended meanwhile", and(remotely(), events.SimulationFailed{Reason: "gone"}), reorder, nothing()},
 	})

@@ -74,7 +74,8 @@ func ProcessingTracesets(ctx context.Context, db Reader, limit int) ([]string, e
 // run or running, the oldest first.
 func UnfinishedSimulations(ctx context.Context, db Reader, limit int) ([]string, error) {
 	return idsOf(ctx, db, `SELECT id FROM simulations
-		WHERE status IN ('provisioning', 'running') AND deleted = '' ORDER BY id LIMIT $1`, limit)
+		WHERE status IN ('provisioning', 'running') AND (status = 'provisioning' OR engine <> '') AND deleted = ''
+		ORDER BY id LIMIT $1`, limit)
 }
 
 func idsOf(ctx context.Context, db Reader, query string, args ...any) ([]string, error) {

@@ -13,6 +13,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/backends"
 	"netsim/projections"
+	"netsim/simulator/design"
 	"netsim/simulator/engine"
 )
 
@@ -35,6 +36,23 @@ func (r *Runner) stage() *Stage {
 // Check is Stage.Check with the engines that there are.
 func (r *Runner) Check(ctx context.Context, sim *projections.Simulation) (documentHash, reason string, err error) {
 	return r.stage().Check(ctx, sim)
+}
+
+// Elsewhere tells whether a simulation runs, or is to run, at a remote engine.
+func (r *Runner) Elsewhere(ctx context.Context, id string) (bool, error) {
+	sim, err := projections.FindSimulation(ctx, r.DB, id)
+	if err != nil || sim.Engine != "" {
+		return sim.Engine == commands.EngineRemote, err
+	}
+	v, err := projections.FindConfigurationVersion(ctx, r.DB, sim.ConfigurationID, sim.ConfigurationVersion)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil // a simple submission that is still unfolded
+	}
+	if err != nil {
+		return false, err
+	}
+	document, err := design.Parse(v.Document)
+	return err == nil && document.Engine() == commands.EngineRemote, nil //nolint:nilerr // the run says what is wrong with it
 }
 
 // dispatch orders the run of a simulation from a remote engine, records the

@@ -3,6 +3,8 @@ package program
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"netsim/fault"
@@ -40,7 +42,7 @@ func (s *core) readiness(d *domain) []readapi.Check {
 			case !attended:
 				return readapi.State{Message: "no worker takes up simulations"}
 			}
-			return readapi.State{}
+			return readapi.State{Message: d.silentEngines(ctx)}
 		}},
 		{Name: "billing", Run: func(ctx context.Context) readapi.State {
 			rates, _, err := projections.ListRates(ctx, s.pool, projections.RateQuery{Page: projections.Page{Limit: 1}})
@@ -69,6 +71,26 @@ func (s *core) readiness(d *domain) []readapi.Check {
 		}})
 	}
 	return all
+}
+
+// silentEngines tells how many of the remote engines do not answer; "" when all
+// do.
+func (d *domain) silentEngines(ctx context.Context) string {
+	urls := d.engines.URLs()
+	var silent atomic.Int32
+	var asked sync.WaitGroup
+	for _, base := range urls {
+		asked.Go(func() {
+			if _, err := d.engines.Describe(ctx, base); err != nil {
+				silent.Add(1)
+			}
+		})
+	}
+	asked.Wait()
+	if silent.Load() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d remote engines do not answer", silent.Load(), len(urls))
 }
 
 // silent is the state of a part that does not answer. Why is not for clients.

@@ -26,9 +26,6 @@ func excuses() []excuse {
 			"ListChartDefinitions", "ListComponents", "GetComponent", "ListModels", "GetModel", "ListModelVersions",
 		}, "answered from memory, which takes no time"},
 		{404, []string{"ListChartDefinitions"}, "the charts are always served"},
-		{501, []string{"TerminateSimulation"}, "there is no remote engine yet, and the built-in one can terminate"},
-		{502, []string{"TerminateSimulation"}, "there is no remote engine yet"},
-		{504, []string{"TerminateSimulation"}, "there is no remote engine yet"},
 		{422, []string{
 			"DeleteConfiguration", "DetachTraceset", "DetachMappingFile", "ValidateConfiguration", "DeleteSimulation", "TerminateSimulation",
 			"RemoveApplication", "RemoveComponent", "RemoveServerReference", "RemoveContainerReference", "RemoveTopologyReference",

@@ -1,0 +1,205 @@
+package writeapi_test
+
+import (
+	"testing"
+	"time"
+
+	"netsim/cmd/netsim/program"
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/backends/scripted"
+	"netsim/infra/journal"
+	"netsim/internal/testworld"
+)
+
+// underway is what an engine does whose runs run for ever.
+func underway(capabilities ...string) scripted.Script {
+	return scripted.Script{
+		Capabilities: capabilities,
+		Run:          scripted.Run{State: "running", SimulatedTimeNs: 500, EventsProcessed: 5},
+		Files:        map[string]string{"part.csv": "a\n1\n"},
+	}
+}
+
+// withEngine starts a service with one remote engine.
+func withEngine(t *testing.T, e *scripted.Engine) *programtest.Program {
+	t.Helper()
+	return programtest.Start(t, func(c *program.Config) {
+		c.EngineURLs, c.EngineToken = []string{e.URL}, "secret"
+		c.EnginePoll, c.EngineTimeout = 20*time.Millisecond, 500*time.Millisecond
+		c.Workers = 16 // runs that go on take one each
+	})
+}
+
+// remotely returns a configuration in the workspace that asks for a remote
+// engine.
+func remotely(t *testing.T, c *programtest.Client, workspace string) string {
+	t.Helper()
+	id := runnable(t, c, workspace, workload(8, phase("allReduce", "", 1024)))
+	c.Patch(configurations+"/"+id+"/parameters",
+		object{"EngineParameters": object{"Engine": object{"value": "remote", "type": "string"}}}).Want(200)
+	c.Post(configurations+"/"+id+"/validate", nil).Want(200)
+	return id
+}
+
+// running starts a simulation and returns it when an engine has it.
+func running(t *testing.T, c *programtest.Client, configuration string) string {
+	t.Helper()
+	id := c.Post(simulations, object{"configurationId": configuration, "name": "remote", "duration": "1h"}).Want(201).Object()["id"].(string)
+	reaches(c, id, "running", "failed", "invalid")
+	return id
+}
+
+// TestTerminateAtARemoteEngine goes through the table of completions 5.4.
+func TestTerminateAtARemoteEngine(t *testing.T) {
+	t.Parallel()
+	e := scripted.Start(t, underway("terminate"))
+	p := withEngine(t, e)
+	user := p.User(t, funded(t, p))
+	configuration := remotely(t, user, events.DefaultWorkspace)
+
+	id := running(t, user, configuration)
+	path := simulations + "/" + id + "/terminate"
+	for name, c := range map[string]struct {
+		answer scripted.Answer
+		status int
+		code   string
+	}{
+		"too late":        {scripted.Answer{Delay: time.Minute}, 503, "SERVICE_UNAVAILABLE"},
+		"broken":          {scripted.Answer{Status: 500}, 500, "INTERNAL_ERROR"},
+		"not implemented": {scripted.Answer{Status: 501}, 501, "NOT_IMPLEMENTED"},
+		"gateway":         {scripted.Answer{Status: 502}, 502, "BAD_GATEWAY"},
+		"busy":            {scripted.Answer{Status: 503}, 503, "SERVICE_UNAVAILABLE"},
+		"gateway's time":  {scripted.Answer{Status: 504}, 504, "GATEWAY_TIMEOUT"},
+		"no storage":      {scripted.Answer{Status: 507}, 502, "BAD_GATEWAY"},
+		"sent elsewhere":  {scripted.Answer{Status: 307}, 502, "BAD_GATEWAY"},
+	} {
+		s := underway("terminate")
+		s.Answers = map[string]scripted.Answer{"terminate": c.answer}
+		e.Do(s)
+		t.Run(name, func(t *testing.T) { user.Post(path, nil, key("k")).Refused(c.status, c.code) })
+	}
+	for _, status := range []int{400, 404, 409, 422} {
+		s := underway("terminate")
+		s.Answers = map[string]scripted.Answer{"terminate": {Status: status, Body: `{"error":{"message":"no"}}`}}
+		e.Do(s)
+		if reply := user.Post(path, nil, key("k")).Want(202); len(reply.Body) != 0 {
+			t.Errorf("a body: %s", reply.Body)
+		}
+	}
+	if s := user.Get(simulations + "/" + id).Want(200).Object(); s["status"] != "running" {
+		t.Fatalf("what failed changed the simulation: %v", s)
+	}
+
+	e.Do(underway("terminate"))
+	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" || s["completedAt"] == nil {
+		t.Errorf("%v", s)
+	}
+	asked := len(e.Calls("terminate"))
+	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" {
+		t.Errorf("repeated: %v", s)
+	}
+	user.Post(path, nil).Refused(409, "CONFLICT")
+	if again := len(e.Calls("terminate")); again != asked {
+		t.Errorf("the engine was asked %d times more", again-asked)
+	}
+	results := user.Eventually(simulations+"/"+id+"/results", func(r programtest.Reply) bool { return r.Status == 200 }).Object()
+	if files := results["files"].([]any); len(files) != 2 {
+		t.Errorf("%v", files)
+	}
+}
+
+func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
+	t.Parallel()
+	e := scripted.Start(t, underway("terminate"))
+	p := withEngine(t, e)
+	user := p.User(t, funded(t, p))
+	configuration := remotely(t, user, events.DefaultWorkspace)
+	id := running(t, user, configuration)
+
+	e.Kill()
+	reply := user.Post(simulations+"/"+id+"/terminate", nil)
+	reply.Refused(503, "SERVICE_UNAVAILABLE")
+	if reply.Header.Get("Retry-After") == "" {
+		t.Error("it is not said that it may be repeated")
+	}
+	if s := user.Get(simulations + "/" + id).Object(); s["status"] != "running" {
+		t.Errorf("%v", s)
+	}
+	if ready := user.Get("/api/v1/health/ready").Want(200).Object(); ready["status"] != "degraded" {
+		t.Errorf("without its engine the service is %v", ready)
+	}
+
+	e.Restart() // as one that cannot stop runs
+	e.Do(underway())
+	user.Eventually(simulations+"/"+id, func(programtest.Reply) bool { return len(e.Calls("order")) == 1 })
+	user.Eventually(simulations+"/"+id, func(programtest.Reply) bool {
+		return user.Post(simulations+"/"+id+"/terminate", nil).Status == 501
+	})
+	user.Post(simulations+"/"+id+"/terminate", nil).Refused(501, "NOT_IMPLEMENTED")
+	if n := len(e.Calls("terminate")); n != 0 {
+		t.Errorf("an engine that cannot stop was asked %d times", n)
+	}
+}
+
+// TestTerminateWithoutPlatformLink: such a simulation was begun by another
+// service, and its facts brought here. Nobody here reacts to them.
+func TestTerminateWithoutPlatformLink(t *testing.T) {
+	t.Parallel()
+	p := programtest.Start(t, func(c *program.Config) { c.Roles = []string{program.RoleAPI, program.RoleProjector} })
+	account := programtest.NewAccount()
+	at := testworld.Place{
+		Log: journal.Config{
+			Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Partitions: p.Config.Partitions, Relaxed: true,
+		},
+		Database: p.Config.Postgres,
+	}
+	w := at.Connect(t)
+	w.Listen(t)
+	id := events.NewID(events.SimulationPrefix)
+	testworld.Do(t, w, id, commands.RequestSimulation{Requested: events.SimulationRequested{
+		Origin: commands.OriginStart, AccountID: account, WorkspaceID: events.DefaultWorkspace,
+		ConfigurationID: events.NewID(events.ConfigurationPrefix), ConfigurationVersion: 1, Name: "imported",
+	}})
+	testworld.Do(t, w, id, commands.ValidateSimulation{})
+	testworld.Do(t, w, id, commands.StartRun{Started: events.SimulationStarted{Ranks: 8}})
+	message := p.User(t, account).Post(simulations+"/"+id+"/terminate", nil).Refused(400, "VALIDATION_ERROR")
+	if want := "simulation " + id + " has no platform link and cannot be terminated"; message != want {
+		t.Errorf("message %q, want %q", message, want)
+	}
+}
+
+// TestTerminateRemotelyInADeletedWorkspace: the stop is dispatched, whatever
+// the engine says.
+func TestTerminateRemotelyInADeletedWorkspace(t *testing.T) {
+	t.Parallel()
+	e := scripted.Start(t, underway("terminate"))
+	p := withEngine(t, e)
+	account := funded(t, p)
+	user, service := p.User(t, account), p.Service(t, account)
+	workspace := newWorkspace(t, service, "closing")
+	id := running(t, user, remotely(t, user, workspace))
+	service.Delete(workspaces + "/" + workspace).Want(202)
+	path := simulations + "/" + id + "/terminate"
+	if reply := user.Post(path, nil).Want(202); len(reply.Body) != 0 {
+		t.Errorf("a body: %s", reply.Body)
+	}
+	user.Eventually(workspaces, func(programtest.Reply) bool { return len(e.Calls("free")) == 1 })
+	if len(e.Calls("terminate")) == 0 {
+		t.Error("the engine was not told")
+	}
+	user.Post(path, nil).Want(202)
+}
+
+// TestStartWithoutAnEngine: a simulation that asks for a remote engine where
+// there is none is invalid.
+func TestStartWithoutAnEngine(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, funded(t, p))
+	s := reaches(user, running(t, user, remotely(t, user, events.DefaultWorkspace)), "invalid")
+	if s["failureReason"] != "engine remote is not available" {
+		t.Errorf("%v", s)
+	}
+}
