@@ -141,22 +141,21 @@ func (f *follower) publish(ctx context.Context, order *Staged, about backends.Ab
 	return f.unlessDeleted(ctx, f.sim.ID)
 }
 
-// end is how the run ended.
+// end is how the run ended: as the engine says, so that it can be repeated, or
+// as far as that follows from the run's state.
 func (f *follower) end() execution.End {
-	end := execution.End{TimePs: f.last.SimulatedTimeNs * 1000}
-	switch {
-	case f.stalled != "":
-		end.State, end.Reason = execution.Failed, f.stalled
-	case f.last.State == backends.Failed:
-		end.State, end.Reason = execution.Failed, f.last.FailureReason
-	case f.last.State == backends.Terminated:
-		end.State = execution.Stopped
-	case f.last.UnfinishedRanks > 0:
-		end.State = execution.Limited
-	default:
-		end.State = execution.Finished
+	states := map[string][]string{
+		backends.Completed: {execution.Finished, execution.Limited}, backends.Failed: {execution.Failed}, backends.Terminated: {execution.Stopped},
+	}[f.last.State]
+	var told execution.End
+	if json.Unmarshal(f.last.End, &told) == nil && slices.Contains(states, told.State) {
+		return told
 	}
-	return end
+	state := states[0]
+	if f.last.State == backends.Completed && f.last.UnfinishedRanks > 0 {
+		state = execution.Limited
+	}
+	return execution.End{State: state, TimePs: f.last.SimulatedTimeNs * 1000, Reason: f.last.FailureReason}
 }
 
 // record appends the final event. When the simulation was terminated it is

@@ -2,6 +2,7 @@ package backends
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -107,6 +108,7 @@ type Status struct {
 	UnfinishedRanks int64
 	LastCollective  string
 	FailureReason   string
+	End             json.RawMessage // how it ended, as receipts have it; nil where the engine does not say
 }
 
 // Status asks how a run does. One that the engine does not know is Answered 404.
@@ -116,6 +118,7 @@ func (c *Client) Status(ctx context.Context, run Run) (Status, error) {
 		SimulatedTimeNs, EventsProcessed               *int64
 		DeliveredBytes, FinishedRanks, UnfinishedRanks int64
 		LastCollective, FailureReason                  string
+		End                                            json.RawMessage
 	}
 	if err := c.call(ctx, http.MethodGet, run.BaseURL, []string{"runs", run.ID}, nil, nil, &body); err != nil {
 		return Status{}, err
@@ -132,6 +135,7 @@ func (c *Client) Status(ctx context.Context, run Run) (Status, error) {
 		State: body.State, SimulatedTimeNs: *body.SimulatedTimeNs, EventsProcessed: *body.EventsProcessed,
 		DeliveredBytes: body.DeliveredBytes, FinishedRanks: body.FinishedRanks, UnfinishedRanks: body.UnfinishedRanks,
 		LastCollective: oneLine(body.LastCollective, maxMessage), FailureReason: oneLine(body.FailureReason, maxMessage),
+		End: body.End,
 	}
 	if min(s.SimulatedTimeNs, s.EventsProcessed, s.DeliveredBytes, s.FinishedRanks, s.UnfinishedRanks) < 0 {
 		return Status{}, garbled("the status of a run has a negative number: %+v", s)

@@ -3,6 +3,7 @@ package backends_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -30,7 +31,7 @@ func client(t *testing.T, timeout time.Duration, urls ...string) *backends.Clien
 
 func completed() scripted.Script {
 	return scripted.Script{
-		Run:          scripted.Run{State: "completed", SimulatedTimeNs: 10, EventsProcessed: 20, FinishedRanks: 8},
+		Run:          scripted.Run{State: "completed", SimulatedTimeNs: 10, EventsProcessed: 20, FinishedRanks: 8, End: json.RawMessage(`{"state":"finished"}`)},
 		Logs:         []string{"one", "two\nlines"},
 		Files:        map[string]string{"a/b.csv": "x,y\n1,2\n"},
 		Capabilities: []string{"terminate", "No Capability"},
@@ -53,8 +54,11 @@ func TestARunFromOrderToFree(t *testing.T) {
 		t.Fatalf("%v\n%s", err, diff)
 	}
 	s, err := c.Status(ctx, run)
-	if err != nil || s != (backends.Status{State: "completed", SimulatedTimeNs: 10, EventsProcessed: 20, FinishedRanks: 8}) {
-		t.Errorf("%+v, %v", s, err)
+	done := backends.Status{
+		State: "completed", SimulatedTimeNs: 10, EventsProcessed: 20, FinishedRanks: 8, End: json.RawMessage(`{"state":"finished"}`),
+	}
+	if diff := cmp.Diff(done, s); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
 	}
 	logs, err := c.Logs(ctx, run, 1)
 	if err != nil || len(logs) != 1 || logs[0].Number != 2 || logs[0].Message != "two lines" {

@@ -36,6 +36,8 @@ type Run struct {
 	FinishedRanks   int64  `json:"finishedRanks,omitempty"`
 	LastCollective  string `json:"lastCollective,omitempty"`
 	FailureReason   string `json:"failureReason,omitempty"`
+
+	End json.RawMessage `json:"end,omitempty"`
 }
 
 // Answer is what a call is answered with.
