@@ -151,7 +151,9 @@ func decodeLine(text []byte) (l line, err error) {
 
 func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text))[:sumDigits] }
 
-// sealText returns what the seal of a bundle signs.
+// sealText returns what the seal of a bundle signs: the digest of all its
+// lines, and, so that it can be told where it differs, of the lines of each
+// kind without their numbers and sums.
 func sealText(account string, bundle [][]byte, kindOf []string) string {
 	whole := sha256.New()
 	text := ""
@@ -159,7 +161,8 @@ func sealText(account string, bundle [][]byte, kindOf []string) string {
 		h, count := sha256.New(), 0
 		for i, l := range bundle {
 			if kindOf[i] == kind {
-				h.Write(l)
+				_, members, _ := bytes.Cut(l, []byte(",")) // a number says nothing of its line
+				h.Write(members[:max(len(members)-len(`,"sum":""}`)-sumDigits-1, 0)])
 				count++
 			}
 		}

@@ -32,7 +32,7 @@ func (b *bundle) checkpoints() {
 			id := chainID{p.Stream, p.Partition}
 			proven[id] = p.Sequence
 			if ch := b.chains[id]; ch == nil || p.Sequence < 1 || p.Sequence > int64(len(ch.hashes)) {
-				b.problem(l.line, "checkpoint %s has seen event %d of %s, which is missing here", c.Name, p.Sequence, p.Stream)
+				b.problem(b.endOf(ch, l.line), "after this line event %d of %s is missing, which checkpoint %s has seen", p.Sequence, p.Stream, c.Name)
 			} else if ch.hashes[p.Sequence-1].String() != p.Hash {
 				b.problem(ch.lines[p.Sequence-1], "event %d of %s is not the one that checkpoint %s has seen", p.Sequence, p.Stream, c.Name)
 			}
@@ -49,6 +49,14 @@ func (b *bundle) checkpoints() {
 	if len(b.notes) == 0 {
 		b.problem(len(b.text), "there is no checkpoint: nothing says that the events are those of the log")
 	}
+}
+
+// endOf returns the line of a chain's last event, or else that given.
+func (b *bundle) endOf(c *chain, otherwise int) int {
+	if c == nil || len(c.lines) == 0 {
+		return otherwise
+	}
+	return c.lines[len(c.lines)-1]
 }
 
 // compareCosts compares the costs and totals with those that the events make.

@@ -224,12 +224,22 @@ func (b *bundle) seal(at int, s *sealLine) {
 		b.problem(at, "the seal is none of a bundle")
 		return
 	}
-	want := strings.Split(sealText(b.header.Account, b.text[:at-1], b.kinds[:at-1]), "\n")
-	got := strings.Split(text, "\n")
-	for i := range max(len(want), len(got)) {
-		if i >= len(want) || i >= len(got) || want[i] != got[i] {
-			section, _, _ := strings.Cut(strings.Join(got[min(i, len(got)-1):min(i, len(got)-1)+1], ""), " ")
-			b.problem(at, "the seal is over other lines than these: its %s differs", section)
+	here := sealText(b.header.Account, b.text[:at-1], b.kinds[:at-1])
+	if text == here {
+		return
+	}
+	b.problem(at, "the seal is over other lines than these")
+	found := strings.Split(here, "\n")
+	for _, sealed := range strings.Split(text, "\n") {
+		kind, rest, _ := strings.Cut(sealed, " ")
+		if !slices.Contains(kinds(), kind) || slices.Contains(found, sealed) {
+			continue
 		}
+		count, _, _ := strings.Cut(rest, " ")
+		first := slices.Index(b.kinds, kind) + 1
+		if first == 0 {
+			first = at
+		}
+		b.problem(first, "the lines of kind %s, from here on, are not the %s that were sealed", kind, count)
 	}
 }

@@ -1,0 +1,198 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"netsim/events"
+)
+
+func request() Request {
+	return Request{Account: alice, From: "2026-11-02", To: "2026-11-04", Platform: testPlatform}
+}
+
+func bundleOf(t testing.TB, w *world, r Request) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteBundle(context.Background(), w.log(), r, w.key, &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func verifyBundle(t testing.TB, text []byte, verifier string) BundleReport {
+	t.Helper()
+	r, err := VerifyBundle(bytes.NewReader(text), verifier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestBundle(t *testing.T) {
+	t.Parallel()
+	w := lived(t)
+	text := bundleOf(t, w, request())
+	r := verifyBundle(t, text, w.key.Verifier)
+	if len(r.Problems) > 0 {
+		t.Fatalf("%s", findings(r.Problems))
+	}
+	if r.Events != int(w.heads[alice].Sequence+w.heads[testPlatform].Sequence) || r.Checkpoints != 4 || r.Rated.Days == 0 || r.Rated.Unrated > 0 {
+		t.Errorf("%+v", r)
+	}
+	// 240 × (4 × 0.625 + 5 + 6 × 0.249988), and 6 × (0.583333 + 1 + 1).
+	if got, want := strings.Join(r.Totals, "; "), "cluster 2159.98272 CREDIT; storage 15.499998 CREDIT"; got != want {
+		t.Errorf("totals %q, want %q", got, want)
+	}
+	if strings.Contains(string(text), "7.50") {
+		t.Error("the rate of another account is told")
+	}
+	if again := bundleOf(t, w, request()); !bytes.Equal(again, text) {
+		t.Error("the same bundle is not the same bytes")
+	}
+	if r := verifyBundle(t, text, ""); len(r.Problems) > 0 || r.Verifier != w.key.Verifier {
+		t.Errorf("with its own key: %+v", r)
+	}
+	// The account with a rate of its own.
+	theirs := request()
+	theirs.Account = bob
+	if r := verifyBundle(t, bundleOf(t, w, theirs), w.key.Verifier); len(r.Problems) > 0 || r.Rated.Days == 0 {
+		t.Errorf("bob's: %+v", r)
+	}
+}
+
+func TestBundleRefuses(t *testing.T) {
+	t.Parallel()
+	w := lived(t)
+	for name, change := range map[string]func(r *Request){
+		"no account":            func(r *Request) { r.Account = "acct_1" },
+		"an account of nothing": func(r *Request) { r.Account = "acct_00000000000000000000000009" },
+		"no date":               func(r *Request) { r.From = "2026-11-31" },
+		"backwards":             func(r *Request) { r.To = "2026-11-01" },
+		"not covered":           func(r *Request) { r.To = "2026-11-07" },
+	} {
+		r := request()
+		change(&r)
+		if err := WriteBundle(t.Context(), w.log(), r, w.key, new(bytes.Buffer)); err == nil {
+			t.Errorf("%s was not refused", name)
+		}
+	}
+	w.edit(alice, 3, func(r *events.Record) { r.Value[5] ^= 1 })
+	if err := WriteBundle(t.Context(), w.log(), request(), w.key, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "the log is not what checkpoint") {
+		t.Errorf("of a log that was changed: %v", err)
+	}
+}
+
+// mutation changes a bundle at random and says where: the line, from 1 on.
+type mutation struct {
+	name  string
+	apply func(random *rand.Rand, lines [][]byte) (changed [][]byte, at int)
+}
+
+// lineAt draws a line other than the seal.
+func lineAt(random *rand.Rand, lines [][]byte) int { return random.IntN(len(lines) - 1) }
+
+// summed gives a line that was edited the sum that it must have.
+func summed(text []byte) []byte {
+	body := text[:len(text)-len(`,"sum":"`)-sumDigits-len("\"}\n")]
+	return fmt.Appendf(bytes.Clone(body), `,"sum":"%s"}`+"\n", sumOf(body))
+}
+
+func mutations() []mutation {
+	return []mutation{
+		{"a byte flipped", func(random *rand.Rand, lines [][]byte) ([][]byte, int) {
+			i := random.IntN(len(lines))
+			changed := bytes.Clone(lines[i])
+			changed[random.IntN(len(changed))] ^= 1 << random.IntN(8)
+			lines[i] = changed
+			return lines, i + 1
+		}},
+		{"a line removed", func(random *rand.Rand, lines [][]byte) ([][]byte, int) {
+			i := random.IntN(len(lines))
+			return slices.Delete(lines, i, i+1), i + 1
+		}},
+		{"a line twice", func(random *rand.Rand, lines [][]byte) ([][]byte, int) {
+			i := random.IntN(len(lines))
+			return slices.Insert(lines, i, lines[i]), i + 2
+		}},
+		{"two lines swapped", func(random *rand.Rand, lines [][]byte) ([][]byte, int) {
+			i := lineAt(random, lines[:len(lines)-1])
+			lines[i], lines[i+1] = lines[i+1], lines[i]
+			return lines, i + 1
+		}},
+		{"a digit edited and the sum made anew", func(random *rand.Rand, lines [][]byte) ([][]byte, int) {
+			i := lineAt(random, lines)
+			changed := bytes.Clone(lines[i])
+			from := bytes.Index(changed, []byte(`"kind"`))
+			until := len(changed) - sumDigits - len(`,"sum":""}`) - 1
+			var digits []int
+			for at := from; at < until; at++ {
+				if changed[at] >= '0' && changed[at] <= '9' {
+					digits = append(digits, at)
+				}
+			}
+			at := digits[random.IntN(len(digits))]
+			changed[at] = '0' + (changed[at]-'0'+byte(1+random.IntN(9)))%10
+			lines[i] = summed(changed)
+			return lines, i + 1
+		}},
+		{"a line removed and the others numbered anew", func(random *rand.Rand, lines [][]byte) ([][]byte, int) {
+			i := 1 + random.IntN(len(lines)-2)
+			lines = slices.Delete(lines, i, i+1)
+			for n := i; n < len(lines)-1; n++ {
+				was, is := fmt.Sprintf(`{"line":%d,`, n+2), fmt.Sprintf(`{"line":%d,`, n+1)
+				lines[n] = summed(bytes.Replace(lines[n], []byte(was), []byte(is), 1))
+			}
+			return lines, i + 1
+		}},
+	}
+}
+
+// TestRandomMutationsAreFound: 100 of each kind, and where they are.
+func TestRandomMutationsAreFound(t *testing.T) {
+	t.Parallel()
+	w := lived(t)
+	text := bundleOf(t, w, request())
+	for _, m := range mutations() {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(6, 100))
+			for range 100 {
+				lines := bytes.SplitAfter(bytes.Clone(text), []byte("\n"))
+				lines, at := m.apply(random, lines[:len(lines)-1])
+				changed := bytes.Join(lines, nil)
+				if bytes.Equal(changed, text) {
+					t.Fatalf("line %d was not changed", at)
+				}
+				r := verifyBundle(t, changed, w.key.Verifier)
+				near := slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Line >= at-1 && p.Line <= at+1 })
+				if !near {
+					t.Fatalf("at line %d of %d, %.300s; found:\n%s", at, len(lines), lines[min(at, len(lines))-1], findings(r.Problems))
+				}
+			}
+		})
+	}
+}
+
+// TestAForgedSealIsNamed: whoever changes a cost and makes everything anew with
+// a key of his own is told by the key.
+func TestAForgedSealIsNamed(t *testing.T) {
+	t.Parallel()
+	honest := lived(t)
+	forger := lived(t) // with a key of its own
+	text := bundleOf(t, forger, request())
+	if r := verifyBundle(t, text, ""); len(r.Problems) > 0 {
+		t.Fatalf("the forged bundle does not agree with itself: %s", findings(r.Problems))
+	}
+	said := findings(verifyBundle(t, text, honest.key.Verifier).Problems)
+	for _, want := range []string{"line 1: the bundle was sealed with the key " + forger.key.Verifier, "the seal: it is signed by test+", "the checkpoint: it is signed by test+"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not named in:\n%s", want, said)
+		}
+	}
+}

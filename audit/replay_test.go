@@ -1,0 +1,169 @@
+package audit
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"testing"
+
+	"netsim/events"
+)
+
+func replay(t *testing.T, w *world, model ReadModel, now string) Replayed {
+	t.Helper()
+	r, err := Replay(t.Context(), w.log(), model, at(now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	w := lived(t) // one row of which costs nothing any more
+	r := replay(t, w, nil, "2026-11-06 12:00:00")
+	if said := findings(r.Findings); said != "" || r.Rated.Days != int64(len(w.booked)-1) || r.Rated.Pending+r.Rated.Unrated > 0 {
+		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, said)
+	}
+	// Two nights later, none of which was.
+	if r := replay(t, w, nil, "2026-11-08 12:00:00"); len(r.Findings) > 0 || r.Rated.Unrated != 4 {
+		t.Errorf("nights that were not: %+v", r)
+	}
+	// What was recorded today is booked by a reaction soon; yesterday's should be.
+	w.use(alice, "storage", "start", 9, 1, at("2026-11-05 23:59:59"))
+	w.use(bob, "cluster", "stop", 2, 0, at("2026-11-05 12:00:00"))
+	if r := replay(t, w, nil, "2026-11-05 12:30:00"); len(r.Findings) > 0 || r.Rated.Pending != 1 {
+		t.Errorf("a booking that is to come: %+v\n%s", r.Rated, findings(r.Findings))
+	}
+	if r := replay(t, w, nil, "2026-11-07 12:30:00"); !strings.Contains(findings(r.Findings), "cost is 180, by its events 90") {
+		t.Errorf("a booking that did not come: %+v\n%s", r.Rated, findings(r.Findings))
+	}
+}
+
+// TestReplayFindsAChangedFact: the log was written anew with another cost and
+// every hash is right; the cost is not what its events give.
+func TestReplayFindsAChangedFact(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(d *events.DailyCostRated)
+		want   string
+	}{
+		{"cost", func(d *events.DailyCostRated) { d.Cost = "1" }, "cost is 1, by its events "},
+		{"unit-days", func(d *events.DailyCostRated) { d.UnitDays = "99" }, "unitDays is 99"},
+		{"segments", func(d *events.DailyCostRated) { d.Segments[0].Units++ }, "sum of the segments"},
+		{"day price", func(d *events.DailyCostRated) { d.DayPrice = "1" }, "dayPrice is 1"},
+		{"item", func(d *events.DailyCostRated) { d.BillingItemID = 77 }, "by its events nothing"},
+		{"date", func(d *events.DailyCostRated) { d.Date = "2026-10-01" }, "by its events nothing"},
+		{"version", func(d *events.DailyCostRated) { d.Version = 5 }, "is version 5 of a row that is not there"},
+		{"previous cost", func(d *events.DailyCostRated) { d.PreviousCost, d.Version = "3", 2 }, "version 2"},
+		{"correction of nothing", func(d *events.DailyCostRated) { d.CorrectionOf = 4711 }, "corrects 4711, which is not there"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.rate("", "cluster", "unit", "10.00", at("2026-11-01 00:00:00"))
+			w.use(bob, "cluster", "start", 1, 1, at("2026-11-02 06:00:00"))
+			honest := newWorld(t)
+			honest.rates, honest.usage = w.rates, w.usage
+			honest.night(bob, "cluster", at("2026-11-02 00:00:00"), at("2026-11-03 00:00:30"))
+			for _, row := range honest.booked {
+				tt.change(&row)
+				w.append(bob, row, at("2026-11-03 00:00:30"))
+			}
+			r := replay(t, w, nil, "2026-11-03 12:00:00")
+			if said := findings(r.Findings); !strings.Contains(said, tt.want) {
+				t.Errorf("%q was not found, but:\n%s", tt.want, said)
+			}
+		})
+	}
+}
+
+// TestReplayCorrections: the row of a closed month stays, and its corrections
+// bear the difference.
+func TestReplayCorrections(t *testing.T) {
+	t.Parallel()
+	for fix, want := range map[string]string{"-90": "", "-80": "cost is 160, by its events 150"} {
+		w := newWorld(t)
+		w.rate("", "cluster", "unit", "10.00", at("2026-11-01 00:00:00"))
+		w.use(bob, "cluster", "start", 1, 1, at("2026-11-02 00:00:00"))
+		w.night(bob, "cluster", at("2026-11-02 00:00:00"), at("2026-11-03 00:00:30"))
+		var booked events.DailyCostRated
+		for _, booked = range w.booked {
+		}
+		// In December it turns out that it ended at three in the afternoon.
+		w.use(bob, "cluster", "stop", 1, 0, at("2026-11-02 15:00:00"))
+		booked.CorrectionOf, booked.DailyCostID, booked.Cost, booked.Date = booked.DailyCostID, w.next(), fix, "2026-12-05"
+		w.append(bob, booked, at("2026-12-05 10:00:00"))
+		r := replay(t, w, nil, "2026-12-06 12:00:00")
+		if said := findings(r.Findings); (said == "") != (want == "") || !strings.Contains(said, want) {
+			t.Errorf("corrected by %s: found %q, want %q", fix, said, want)
+		}
+	}
+}
+
+// model is a read model in memory.
+type model struct {
+	at   []Expected
+	rows map[string]map[string][]string // by table and key
+}
+
+func (m *model) At() []Expected { return m.at }
+
+func (m *model) Rows(_ context.Context, table Table, tell func([]string) error) error {
+	for _, values := range m.rows[table.Name] {
+		if err := tell(values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestReplayComparesEveryColumn: whatever is changed in a row, left out or
+// added is found; nothing else is.
+func TestReplayComparesEveryColumn(t *testing.T) {
+	t.Parallel()
+	w := lived(t)
+	b := newBooks()
+	m := &model{rows: map[string]map[string][]string{}}
+	for _, p := range w.log().open(events.Billing) {
+		if err := p.advance(t.Context(), p.topic.Ends[p.number], b.tell); err != nil {
+			t.Fatal(err)
+		}
+		m.at = append(m.at, Expected{Family: events.Billing, Partition: p.number, Next: p.next})
+	}
+	for name, rows := range b.tables() {
+		m.rows[name] = map[string][]string{}
+		for key, row := range rows {
+			m.rows[name][key] = row()
+		}
+	}
+	now := "2026-11-06 12:00:00"
+	if r := replay(t, w, m, now); len(r.Findings) > 0 || r.Rows["daily_costs"] != int64(len(w.booked)) {
+		t.Fatalf("%+v", r)
+	}
+	found := func() string { return findings(replay(t, w, m, now).Findings) }
+	for _, table := range Tables() {
+		rows := m.rows[table.Name]
+		for key := range maps.Clone(rows) {
+			row := rows[key]
+			for i, column := range table.Columns {
+				was := row[i]
+				row[i] = was + "7"
+				if said := found(); !strings.Contains(said, table.Name) || i >= table.Keys && !strings.Contains(said, column.Name+" is ") {
+					t.Errorf("%s of %s was changed; found %q", column.Name, table.Name, said)
+				}
+				row[i] = was
+			}
+			delete(rows, key)
+			if said := found(); !strings.Contains(said, "the read model has no such row") {
+				t.Errorf("a row of %s was removed; found %q", table.Name, said)
+			}
+			rows[key] = row
+			break // one row of each table is enough
+		}
+	}
+	if said := found(); said != "" {
+		t.Errorf("everything is as it was, but %s", said)
+	}
+}

@@ -1,0 +1,161 @@
+package program_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/audit"
+	"netsim/cmd/netsim/program"
+	"netsim/cmd/netsim/program/programtest"
+)
+
+// audited is a service that has worked for an account, and a checkpoint of it.
+type audited struct {
+	*programtest.Program
+	account string
+	config  program.AuditConfig
+}
+
+func newAudited(t *testing.T) audited {
+	t.Helper()
+	a := audited{Program: programtest.Start(t), account: programtest.NewAccount()}
+	a.config = program.AuditConfig{
+		Kafka: a.Config.Kafka, TopicPrefix: a.Config.TopicPrefix, Platform: a.Config.Platform,
+		Postgres: a.Config.Postgres, Key: a.Config.AuditKey,
+	}
+	a.Grant(t, a.account, "100")
+	user, service := a.User(t, a.account), a.Service(t, a.account)
+	workspace := service.Post("/api/v1/workspaces", map[string]any{"name": "lab"}).Want(http.StatusCreated).Object()
+	for range 2 {
+		sim := user.Post("/api/v1/simple/simulations", simpleSubmission(16)).Want(http.StatusAccepted).Object()["simulationId"].(string)
+		user.Eventually("/api/v1/simulations/"+sim, hasStatus("completed"))
+		user.Delete("/api/v1/simulations/" + sim)
+	}
+	service.Delete("/api/v1/workspaces/" + workspace["id"].(string))
+	a.quiet(t)
+	a.checkpoint(t, "first")
+	return a
+}
+
+func (a audited) quiet(t *testing.T) {
+	t.Helper()
+	waitUntilQuiet(t, a.Config.Kafka[0], a.Config.TopicPrefix, a.Config.Postgres)
+}
+
+func (a audited) checkpoint(t *testing.T, name string) {
+	t.Helper()
+	tools, err := program.OpenTools(t.Context(), a.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tools.Close()
+	if _, err := tools.Checkpoint(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (a audited) open(t *testing.T) *program.Auditor {
+	t.Helper()
+	auditor, err := program.OpenAudit(t.Context(), a.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(auditor.Close)
+	return auditor
+}
+
+func (a audited) verifier(t *testing.T) string {
+	t.Helper()
+	verifier, err := a.config.Verifier("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verifier
+}
+
+func (a audited) verify(t *testing.T) audit.Report {
+	t.Helper()
+	r, err := a.open(t).Verify(t.Context(), a.verifier(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (a audited) replay(t *testing.T) audit.Replayed {
+	t.Helper()
+	r, err := a.open(t).Replay(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (a audited) exec(t *testing.T, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), a.Config.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is left open
+	tag, err := conn.Exec(t.Context(), sql)
+	if err != nil || tag.RowsAffected() == 0 {
+		t.Fatalf("%s: %d rows, %v", sql, tag.RowsAffected(), err)
+	}
+}
+
+// TestAudit: what a service did is proved from the log, the read model and a
+// bundle, and what is changed in the read model is found.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	a := newAudited(t)
+	a.checkpoint(t, "first") // again: nothing
+	a.checkpoint(t, "second")
+	a.quiet(t)
+
+	r := a.verify(t)
+	if len(r.Findings) > 0 || r.Checkpoints < 3 || r.Facts < 20 || r.Covered == 0 || r.Covered > r.Facts {
+		t.Errorf("verified: %+v", r)
+	}
+	replayed := a.replay(t)
+	if len(replayed.Findings) > 0 || replayed.Rated.Days < 4 || replayed.Rows["daily_costs"] < 4 || replayed.Rows["balances"] == 0 {
+		t.Errorf("replayed: %+v", replayed)
+	}
+
+	var bundle bytes.Buffer
+	today := time.Now().UTC().Format(time.DateOnly)
+	if err := a.open(t).Bundle(t.Context(), a.account, today, today, &bundle); err != nil {
+		t.Fatal(err)
+	}
+	proved, err := audit.VerifyBundle(&bundle, a.verifier(t))
+	if err != nil || len(proved.Problems) > 0 || proved.Costs < 4 || proved.Checkpoints < 3 || proved.Rated.Days < 4 {
+		t.Errorf("the bundle: %+v, %v", proved, err)
+	}
+
+	for name, sql := range map[string]string{
+		"a cost":       `UPDATE readmodel.daily_costs SET cost = '0.5' WHERE id = (SELECT min(id) FROM readmodel.daily_costs)`,
+		"an event":     `UPDATE readmodel.billing_events SET current_count = 7 WHERE id = (SELECT min(id) FROM readmodel.billing_events)`,
+		"an item":      `DELETE FROM readmodel.billing_items WHERE id = (SELECT min(id) FROM readmodel.billing_items)`,
+		"a total":      `UPDATE readmodel.cost_totals SET total = total + 1`,
+		"a balance":    `UPDATE readmodel.balances SET debits = 0.1`,
+		"a rate":       `UPDATE readmodel.rates SET amount = '11.00' WHERE id = 1`,
+		"one too many": `INSERT INTO readmodel.credit_holds VALUES ('sim_x', 'acct_x', '1', 'CREDIT', now(), NULL)`,
+	} {
+		a.exec(t, sql)
+		if again := a.replay(t); len(again.Findings) <= len(replayed.Findings) {
+			t.Errorf("%s: nothing was found: %+v", name, again)
+		} else {
+			replayed = again
+		}
+	}
+	a.exec(t, `UPDATE readmodel.offsets SET digest = '\x00' WHERE facts > 0`)
+	if r := a.verify(t); len(r.Findings) == 0 {
+		t.Error("other digests of the read model were not found")
+	}
+}
