@@ -57,6 +57,9 @@ type Config struct {
 
 	// Reconcile is the time between two reconciliations, 0 for 5 s.
 	Reconcile time.Duration
+	// Grace is the time that a worker has from fetching a job to locking it, 0
+	// for 5 s.
+	Grace time.Duration
 }
 
 // Jobs is the queue, and in a process with workers those too.
@@ -71,6 +74,9 @@ type Jobs struct {
 func Open(ctx context.Context, c Config) (*Jobs, error) {
 	if c.Reconcile == 0 {
 		c.Reconcile = 5 * time.Second
+	}
+	if c.Grace == 0 {
+		c.Grace = 5 * time.Second
 	}
 	pool, err := openPool(ctx, c.URL, c.Workers)
 	if err != nil {

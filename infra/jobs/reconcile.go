@@ -37,20 +37,17 @@ func (j *Jobs) reconcile(ctx context.Context) error {
 	return j.enqueueMissing(ctx)
 }
 
-// lockGrace is the time that a worker has from fetching a job to locking it.
-const lockGrace = "5 seconds"
-
 // freeOrphans makes jobs available again that are called running while nobody
 // holds their lock.
 func (j *Jobs) freeOrphans(ctx context.Context) (int64, error) {
 	tag, err := j.pool.Exec(ctx, `
 		UPDATE jobs.river_job j SET state = 'available', scheduled_at = now()
-		WHERE state = 'running' AND attempted_at < now() - interval '`+lockGrace+`'
+		WHERE state = 'running' AND attempted_at < now() - make_interval(secs => $1)
 		  AND NOT EXISTS (
 			SELECT FROM pg_locks l
 			WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
 			  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-			  AND (l.classid::bigint << 32 | l.objid::bigint) = `+fmt.Sprintf(lockName, "j.kind", "j.args")+`)`)
+			  AND (l.classid::bigint << 32 | l.objid::bigint) = `+fmt.Sprintf(lockName, "j.kind", "j.args")+`)`, j.config.Grace.Seconds())
 	if err != nil {
 		return 0, fmt.Errorf("free the jobs of dead workers: %w", err)
 	}

@@ -61,11 +61,17 @@ type Config struct {
 	EnginePoll     time.Duration `env:"NETSIM_ENGINE_POLL" envDefault:"2s"`      // between two looks at a run
 	EngineTimeout  time.Duration `env:"NETSIM_ENGINE_TIMEOUT" envDefault:"10s"`  // of a call
 	EnginePatience time.Duration `env:"NETSIM_ENGINE_PATIENCE" envDefault:"10m"` // without a usable answer, until a run fails
+	RunCheckpoint  time.Duration `env:"NETSIM_RUN_CHECKPOINT"`                   // instead of what simulations ask for, in tests
+	JobReconcile   time.Duration `env:"NETSIM_JOB_RECONCILE" envDefault:"5s"`    // between two looks for jobs whose worker is gone
+	JobGrace       time.Duration `env:"NETSIM_JOB_GRACE" envDefault:"5s"`        // that a worker has to begin a job
 	MaxWrites      int           `env:"NETSIM_MAX_WRITES" envDefault:"4096"`
 	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000"` // records the projector may lag before writes are shed
 	VerdictTimeout time.Duration `env:"NETSIM_VERDICT_TIMEOUT" envDefault:"10s"`
 	ReadTimeout    time.Duration `env:"NETSIM_READ_TIMEOUT" envDefault:"10s"`
 	Grace          time.Duration `env:"NETSIM_GRACE" envDefault:"10s"`
+	MaxStreams     int           `env:"NETSIM_MAX_STREAMS" envDefault:"1000"` // clients that follow simulations at a time
+	StreamLife     time.Duration `env:"NETSIM_STREAM_LIFE" envDefault:"15m"`  // after which they have to ask again
+	RunStall       time.Duration `env:"NETSIM_RUN_STALL" envDefault:"5m"`     // without simulated progress, after which a run fails
 
 	LogFormat string     `env:"NETSIM_LOG_FORMAT" envDefault:"json"`
 	LogLevel  slog.Level `env:"NETSIM_LOG_LEVEL" envDefault:"INFO"`
