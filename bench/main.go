@@ -37,13 +37,14 @@ type scale struct {
 	limit       time.Duration // of each measurement of a limit
 	burst       int           // facts appended while the projector is live
 	simulations int           // in the list
+	items       int           // active on the day of the night
 }
 
 func scaleOf(quick bool) scale {
 	if quick {
-		return scale{warm: 200 * time.Millisecond, run: time.Second, limit: 400 * time.Millisecond, burst: 20_000, simulations: 50_000}
+		return scale{warm: 200 * time.Millisecond, run: time.Second, limit: 400 * time.Millisecond, burst: 20_000, simulations: 50_000, items: 50_000}
 	}
-	return scale{warm: time.Second, run: 5 * time.Second, limit: 2 * time.Second, burst: 100_000, simulations: 1_000_000}
+	return scale{warm: time.Second, run: 5 * time.Second, limit: 2 * time.Second, burst: 100_000, simulations: 1_000_000, items: 1_000_000}
 }
 
 // bench is one run.
@@ -77,7 +78,7 @@ func exit(err error) {
 func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	quick := flags.Bool("quick", false, "measure less, in about a minute")
-	only := flags.String("only", "durable,fast,peer,lists,topology,replay", "which parts to run")
+	only := flags.String("only", "durable,fast,peer,lists,topology,replay,audit,accrual", "which parts to run")
 	profiles := flags.String("profile", "", "directory for CPU profiles of the service")
 	results := flags.String("results", "bench/results", "directory for the figures as JSON")
 	if err := flags.Parse(args); err != nil {
@@ -106,6 +107,8 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"lists", b.lists},
 		{"topology", b.topologies},
 		{"replay", b.replays},
+		{"audit", b.audits},
+		{"accrual", b.night},
 	}
 	for _, part := range parts {
 		if !slices.Contains(strings.Split(*only, ","), part.name) {

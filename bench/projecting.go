@@ -41,15 +41,8 @@ func (b *bench) burstWhileLive(ctx context.Context, s *stack) (err error) {
 		return err
 	}
 	appended := time.Since(began)
-	for judged := before; judged < before+int64(count); {
-		if judged, err = s.judged(ctx); err != nil {
-			return err
-		}
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if err := s.awaitJudged(ctx, before+int64(count)); err != nil {
+		return err
 	}
 	took := time.Since(began)
 	b.report.add(figure{
@@ -64,6 +57,21 @@ func (b *bench) burstWhileLive(ctx context.Context, s *stack) (err error) {
 func (s *stack) judged(ctx context.Context) (n int64, err error) {
 	err = s.pool.QueryRow(ctx, "SELECT sum(next)::bigint FROM readmodel.offsets").Scan(&n)
 	return n, err
+}
+
+// awaitJudged waits until the projector has gone past so many records.
+func (s *stack) awaitJudged(ctx context.Context, count int64) error {
+	for {
+		judged, err := s.judged(ctx)
+		if err != nil || judged >= count {
+			return err
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // allFacts checks that nothing was rejected or parked: what was appended was

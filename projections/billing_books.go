@@ -106,25 +106,35 @@ func UsageCausedBy(ctx context.Context, db Reader, fact string) ([]BillingEvent,
 	return found, nil
 }
 
-// UsageBetween returns the billing events, in the order of the log, of items
-// that are active at some time between two instants: of all, or, unless items
-// is nil, of these.
-func UsageBetween(ctx context.Context, db Reader, m Metered, from, to time.Time, items []int64) ([]events.UsageRecorded, error) {
-	t := &NewUsage().events
-	var c conditions
-	c.add("i.account_id = ? AND i.rate_name = ?", m.AccountID, m.RateName)
-	c.add("coalesce(i.ended_at, 'infinity') >= ? AND i.started_at < ?", from, to)
-	if items != nil {
-		c.add("i.id = ANY(?)", items)
-	}
-	rows, err := db.Query(ctx, fmt.Sprintf(`
-		SELECT %s FROM billing_items i JOIN billing_events e ON e.item_id = i.id
-		WHERE %s ORDER BY e.sequence`, t.list("e."), c.where()), c.args...)
-	found, err := collect(rows, err, t.pointers)
+// UsageBetween returns the billing events, in the order of the log, of all items
+// that are active at some time between two instants.
+func UsageBetween(ctx context.Context, db Reader, m Metered, from, to time.Time) ([]events.UsageRecorded, error) {
+	return usage(ctx, db, `billing_items i JOIN billing_events e ON e.item_id = i.id
+		WHERE i.account_id = $1 AND i.rate_name = $2 AND i.started_at < $4 AND coalesce(i.ended_at, 'infinity') >= $3`,
+		m.AccountID, m.RateName, from, to)
+}
+
+// UsageOf returns the billing events of items, in the order of the log.
+func UsageOf(ctx context.Context, db Reader, items []int64) ([]events.UsageRecorded, error) {
+	return usage(ctx, db, `billing_events e WHERE e.item_id = ANY($1)`, items)
+}
+
+// usage reads what rating needs of billing events.
+func usage(ctx context.Context, db Reader, from string, args ...any) ([]events.UsageRecorded, error) {
+	rows, err := db.Query(ctx, `
+		SELECT e.id, e.item_id, e.event_action, e.item_name, e.current_count, e.billable_count,
+		       e.workspace_id, e.sandbox_id, e.user_id, e.occurred_at
+		FROM `+from+` ORDER BY e.sequence`, args...)
+	found, err := collect(rows, err, func(u *events.UsageRecorded) []any {
+		return []any{
+			&u.BillingEventID, &u.BillingItemID, &u.Action, &u.ItemName, &u.CurrentCount, &u.BillableCount,
+			&u.WorkspaceID, &u.SandboxID, &u.UserID, &u.OccurredAt,
+		}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read the usage: %w", err)
 	}
-	return each(found, func(e BillingEvent) events.UsageRecorded { return e.UsageRecorded }), nil
+	return found, nil
 }
 
 // RatesOf returns the rows of the price list that can apply to a use.

@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"netsim/commands"
 	"netsim/events"
@@ -17,7 +14,7 @@ import (
 
 const (
 	ratedPage    = 2048 // items that are rated together, and costs that wait for their verdicts at a time
-	pagesAtATime = 3    // so that one is read while others wait
+	pagesAtATime = 8    // of a night: some are read while others wait
 	bookedRounds = 50   // how often a booking gives way to others of the same rows
 )
 
@@ -38,20 +35,31 @@ type dayBook struct {
 
 // bookItems books a day of items, whose ids are in order.
 func (b *Billing) bookItems(ctx context.Context, use projections.Metered, day time.Time, items []int64, from commands.Origin) error {
+	pages, err := b.pages(ctx, use, day, items, from)
+	for _, page := range pages {
+		if err := b.bookDay(ctx, page); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// pages cuts a day of items, whose ids are in order, into what is rated
+// together: all of them where the price of an item depends on the others.
+func (b *Billing) pages(ctx context.Context, use projections.Metered, day time.Time, items []int64, from commands.Origin) ([]*dayBook, error) {
 	price, err := b.priceOn(ctx, use, day)
-	if err != nil || len(items) == 0 {
-		return err
+	if err != nil {
+		return nil, err
 	}
 	size := ratedPage
 	if !price.Alone() {
-		size = len(items) // all are rated together
+		size = max(len(items), 1)
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(pagesAtATime)
+	var pages []*dayBook
 	for page := range slices.Chunk(items, size) {
-		group.Go(func() error { return b.bookDay(ctx, &dayBook{use, day, price, page, from}) })
+		pages = append(pages, &dayBook{use, day, price, page, from})
 	}
-	return group.Wait()
+	return pages, nil
 }
 
 // bookDay books until rows and usage agree.
@@ -77,18 +85,18 @@ func (b *Billing) bookDay(ctx context.Context, d *dayBook) error {
 }
 
 // rate returns the rows of the items for the day.
-func (b *Billing) rate(ctx context.Context, d *dayBook) ([]events.DailyCostRated, error) {
-	items := d.items
-	if !d.price.Alone() {
-		items = nil // of all
+func (b *Billing) rate(ctx context.Context, d *dayBook) (rows []events.DailyCostRated, err error) {
+	var usage []events.UsageRecorded
+	if d.price.Alone() {
+		usage, err = projections.UsageOf(ctx, b.DB, d.items)
+	} else {
+		begin, end := d.price.Window(d.day)
+		usage, err = projections.UsageBetween(ctx, b.DB, d.use, begin, end)
 	}
-	begin, end := d.price.Window(d.day)
-	usage, err := projections.UsageBetween(ctx, b.DB, d.use, begin, end, items)
 	if err != nil {
 		return nil, err
 	}
-	rows := rating.Day(d.day, d.price, usage)
-	return slices.DeleteFunc(rows, func(r events.DailyCostRated) bool {
+	return slices.DeleteFunc(rating.Day(d.day, d.price, usage), func(r events.DailyCostRated) bool {
 		_, wanted := slices.BinarySearch(d.items, r.BillingItemID)
 		return !wanted
 	}), nil
@@ -96,29 +104,26 @@ func (b *Billing) rate(ctx context.Context, d *dayBook) ([]events.DailyCostRated
 
 // enter writes the entries to the account's stream. It reports whether the
 // place of one was taken.
-func (b *Billing) enter(ctx context.Context, d *dayBook, entries []entry) (bool, error) {
+func (b *Billing) enter(ctx context.Context, d *dayBook, entries []entry) (gaveWay bool, err error) {
 	ids, err := projections.DailyCostIDs.Next(ctx, b.DB, len(entries))
 	if err != nil {
 		return false, err
 	}
-	var gaveWay atomic.Bool
-	to := commands.Target{Stream: d.use.AccountID, PartitionKey: d.use.AccountID}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(ratedPage)
+	sent := make([]commands.Sent[commands.Account], len(entries))
 	for i, e := range entries {
 		e.cost.DailyCostID = ids[i]
-		from := d.from
-		from.CommandID = e.commandID
-		group.Go(func() error {
-			result, err := commands.Handle(ctx, b.Commands, to, from, commands.RecordDailyCost{Rated: e.cost})
-			if result.Repeated {
-				gaveWay.Store(true)
-			}
-			return err
-		})
+		sent[i].From, sent[i].Command = d.from, commands.RecordDailyCost{Rated: e.cost}
+		sent[i].From.CommandID = e.commandID
 	}
-	err = group.Wait()
-	return gaveWay.Load(), err
+	to := commands.Target{Stream: d.use.AccountID, PartitionKey: d.use.AccountID}
+	for some := range slices.Chunk(sent, ratedPage) {
+		results, err := commands.HandleAll(ctx, b.Commands, to, some)
+		if err != nil {
+			return false, err
+		}
+		gaveWay = gaveWay || slices.ContainsFunc(results, func(r commands.Result) bool { return r.Repeated })
+	}
+	return gaveWay, nil
 }
 
 // priceOn returns what applies to a use on a day.

@@ -2,9 +2,12 @@ package reactions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"netsim/commands"
 	"netsim/events"
@@ -70,23 +73,39 @@ func (b *Billing) AccrueDay(ctx context.Context, date time.Time) error {
 	return projections.NoteAccrued(ctx, b.DB, day)
 }
 
-// accrue books a day of all items.
+// accrue books a day of all items: several pages at a time, of whichever
+// accounts, so that the log and the read model always have something to do.
 func (b *Billing) accrue(ctx context.Context, day time.Time) error {
 	next := day.AddDate(0, 0, 1)
 	uses, err := projections.MeteredBetween(ctx, b.DB, day, next)
 	if err != nil {
 		return err
 	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(pagesAtATime)
 	for _, use := range uses {
-		items, err := projections.ItemsBetween(ctx, b.DB, use, day, next)
-		if err == nil {
-			err = b.bookItems(ctx, use, day, items, commands.Origin{Actor: systemActor})
-		}
-		if err != nil {
-			return fmt.Errorf("accrue %s of %s on %s: %w", use.RateName, use.AccountID, day.Format(time.DateOnly), err)
+		if err := b.accrueUse(ctx, group, use, day); err != nil {
+			return errors.Join(err, group.Wait())
 		}
 	}
-	return nil
+	return group.Wait()
+}
+
+func (b *Billing) accrueUse(ctx context.Context, group *errgroup.Group, use projections.Metered, day time.Time) error {
+	items, err := projections.ItemsBetween(ctx, b.DB, use, day, day.AddDate(0, 0, 1))
+	if err != nil {
+		return err
+	}
+	pages, err := b.pages(ctx, use, day, items, commands.Origin{Actor: systemActor})
+	for _, page := range pages {
+		group.Go(func() error {
+			if err := b.bookDay(ctx, page); err != nil {
+				return fmt.Errorf("accrue %s of %s on %s: %w", use.RateName, use.AccountID, day.Format(time.DateOnly), err)
+			}
+			return nil
+		})
+	}
+	return err
 }
 
 // bookLate books anew what the billing events that a fact caused change of days

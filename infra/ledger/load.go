@@ -27,10 +27,7 @@ func (l *Ledger) Load(ctx context.Context, stream, commandID string) (events.Sna
 	}
 	s, _, err := l.loads.Get(ctx, loadKey{stream, family, commandID})
 	if err != nil {
-		return s, &fault.Fault{
-			Code: fault.Unavailable, Message: "the read store does not answer; nothing was changed",
-			RetryAfter: time.Second, Cause: fmt.Errorf("load stream %s: %w", stream, err),
-		}
+		return s, unread(stream, err)
 	}
 	return s, nil
 }
@@ -71,4 +68,31 @@ func scanSnapshot(row pgx.Rows) (key loadKey, s events.Snapshot, err error) {
 		s.Prior = &events.Prior{Sequence: *sequence, Digest: *digest}
 	}
 	return key, s, err
+}
+
+// Priors implements commands.Priors.
+func (l *Ledger) Priors(ctx context.Context, stream string, commandIDs []string) (map[string]events.Prior, error) {
+	rows, err := l.Pool.Query(ctx, `
+		SELECT command_id, sequence, digest FROM command_ids WHERE stream = $1 AND command_id = ANY($2)`, stream, commandIDs)
+	if err != nil {
+		return nil, unread(stream, err)
+	}
+	found := map[string]events.Prior{}
+	var id string
+	var prior events.Prior
+	_, err = pgx.ForEachRow(rows, []any{&id, &prior.Sequence, &prior.Digest}, func() error {
+		found[id] = prior
+		return nil
+	})
+	if err != nil {
+		return nil, unread(stream, err)
+	}
+	return found, nil
+}
+
+func unread(stream string, err error) error {
+	return &fault.Fault{
+		Code: fault.Unavailable, Message: "the read store does not answer; nothing was changed",
+		RetryAfter: time.Second, Cause: fmt.Errorf("load stream %s: %w", stream, err),
+	}
 }

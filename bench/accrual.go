@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"netsim/events"
+	"netsim/infra/projector"
+)
+
+// accounts is how many accounts the items of the night are of.
+const accounts = 100
+
+// night measures the night after a day on which many items were active: from
+// when the job begins until every cost is in the read model, with every role in
+// one process. The items are opened through the log and told by the projector.
+func (b *bench) night(ctx context.Context) (err error) {
+	s, err := b.startStack(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	yesterday := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -1)
+	if err := s.openItems(ctx, b.items, yesterday); err != nil {
+		return err
+	}
+	serving, err := s.serve(ctx, "api,projector,reactor,worker")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, serving.stop()) }()
+	name := fmt.Sprintf("nightly accrual of %s", plural(b.items, "active item"))
+	profiled := make(chan error, 1)
+	go func() { profiled <- b.profile(ctx, serving.ops, name, 4*b.run) }()
+	before := s.cpu(serving.process)
+	took, err := s.awaitNight(ctx, yesterday)
+	if err != nil {
+		return errors.Join(err, serving.complaint())
+	}
+	costs := s.since(before, serving.process, b.items)
+	if err := errors.Join(<-profiled, s.checkNight(ctx, b.items, yesterday)); err != nil {
+		return err
+	}
+	produced, err := s.produceLimit(ctx, 2048, partitions, b.limit)
+	if err != nil {
+		return err
+	}
+	copied, err := s.copyLimit(ctx, "daily_costs", 8192, b.limit)
+	b.report.add(figure{Name: name, Value: took.Seconds(), Unit: " s", Reach: "1 M in ≤ 60 s"})
+	b.report.add(figure{
+		Name: "costs of that night", Value: float64(b.items) / took.Seconds(), Unit: "/s", Reach: "≥ 16,700/s", CPU: costs,
+	}, produced, copied)
+	return err
+}
+
+// openItems opens items of a unit of storage each, at some time of the day, in
+// the log, and has them told.
+func (s *stack) openItems(ctx context.Context, count int, day time.Time) (err error) {
+	serving, err := s.serve(ctx, "api,projector")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, serving.stop()) }()
+	j, err := s.openJournal(ctx)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	before, err := s.judged(ctx)
+	if err != nil {
+		return err
+	}
+	say("opening %d items", count)
+	if _, err := appendAll(ctx, j, openedItems(count, day)); err != nil {
+		return err
+	}
+	if err := s.awaitJudged(ctx, before+int64(count)); err != nil {
+		return err
+	}
+	return s.allFacts(ctx, projector.Live)
+}
+
+func openedItems(count int, day time.Time) iter.Seq2[fact, error] {
+	return func(yield func(fact, error) bool) {
+		streams, workspaces := make([]*stream, accounts), make([]string, accounts)
+		for i := range streams {
+			streams[i], workspaces[i] = newStream(events.AccountPrefix, ""), events.NewID(events.WorkspacePrefix)
+		}
+		for n := range count {
+			s := streams[n%accounts]
+			at := day.Add(time.Duration(n) * 20 * time.Hour / time.Duration(count)).Truncate(time.Millisecond)
+			m, err := s.next(events.UsageRecorded{
+				BillingEventID: int64(n + 1), BillingItemID: int64(n + 1), Meter: "storage", Action: "start", RateName: "storage",
+				ItemName: fmt.Sprintf("nightly %d", n), CurrentCount: 1, BillableCount: int64(n/accounts + 1),
+				WorkspaceID: workspaces[n%accounts], UserID: "developer", ResourceType: "results",
+				ResourceID: events.NewID(events.SimulationPrefix), CauseType: "netsim.simulation.results_published.v1",
+				SizeBytes: 48_213, OccurredAt: at,
+			}, at)
+			if !yield(fact{s, m}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// awaitNight waits until the night of the day is over and returns how long it
+// took.
+func (s *stack) awaitNight(ctx context.Context, day time.Time) (took time.Duration, err error) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var seconds *float64
+		err := s.pool.QueryRow(ctx, `
+			SELECT extract(epoch FROM max(finalized_at) - min(attempted_at))::float8 FROM jobs.river_job
+			WHERE kind = 'accrue_day' AND args->>'date' = $1 AND state = 'completed'`, day.Format(time.DateOnly)).Scan(&seconds)
+		if err != nil {
+			return 0, err
+		}
+		if seconds != nil {
+			return time.Duration(*seconds * float64(time.Second)), nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+}
+
+// checkNight checks that every item has a cost, and that the sums are theirs.
+func (s *stack) checkNight(ctx context.Context, count int, day time.Time) error {
+	var rows int
+	var equal bool
+	err := s.pool.QueryRow(ctx, `
+		SELECT count(*), sum(cost::numeric) = (SELECT sum(total) FROM cost_totals WHERE period = $1)
+		FROM daily_costs WHERE date = $1`, day.Format(time.DateOnly)).Scan(&rows, &equal)
+	if err == nil && (rows != count || !equal) {
+		err = fmt.Errorf("%d items have %d costs, and the sums being theirs is %t", count, rows, equal)
+	}
+	return err
+}

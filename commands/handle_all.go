@@ -1,0 +1,147 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"netsim/events"
+)
+
+// Sent is a command and who sends it.
+type Sent[S any] struct {
+	From    Origin // with a command id, each its own
+	Command Command[S]
+}
+
+// Priors is what a log offers that can look many commands up at once.
+type Priors interface {
+	// Priors returns the facts that earlier runs of the commands left on the
+	// stream, by command id.
+	Priors(ctx context.Context, stream string, commandIDs []string) (map[string]events.Prior, error)
+}
+
+// HandleAll runs commands on one stream, as Handle runs each of them, and
+// returns their results in the same order. What they share is done once: the
+// look-ups, the way through the lane, and the wait. What keeps a command from
+// going with the others has it run by Handle, which runs it once in any case,
+// as its id says.
+//
+// After an error some of the commands may have run.
+func HandleAll[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []Sent[S]) ([]Result, error) {
+	results := make([]Result, len(all))
+	done := make([]bool, len(all))
+	for range 2 { // another writer may take the place of all of them, once
+		if err := together[S, P](ctx, h, to, all, results, done); err != nil {
+			return results, err
+		}
+	}
+	for i, one := range all {
+		if done[i] {
+			continue
+		}
+		var err error
+		if results[i], err = Handle[S, P](ctx, h, to, one.From, one.Command); err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}
+
+// together runs those commands that can go at once and are not done, and marks
+// them as done.
+func together[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []Sent[S], results []Result, done []bool) error {
+	log, ok := h.Log.(Priors)
+	if !ok || !slices.Contains(done, false) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.timeout())
+	defer cancel()
+	l := h.enter(to.Stream)
+	defer h.leave(to.Stream, l)
+	runs, ids := make([]*run, len(all)), make([]string, len(all))
+	for i, one := range all {
+		ids[i] = one.From.CommandID
+		if !done[i] && l.tryClaim(ids[i]) {
+			runs[i] = &run{Handler: h, lane: h.enter(to.Stream), to: to, from: one.From, claimed: true}
+			defer runs[i].end()
+		}
+	}
+	at, err := h.view(ctx, l, to, "", true)
+	if err != nil {
+		return err
+	}
+	priors, err := log.Priors(ctx, to.Stream, ids)
+	if err != nil {
+		return err
+	}
+	out := make([]*events.Event, len(all))
+	l.mu.Lock()
+	if t := at.tip; l.tip == t && t.head.Sequence >= at.sequence {
+		now := h.Now().UTC().Truncate(time.Millisecond)
+		for i, r := range runs {
+			if r == nil {
+				continue
+			}
+			if prior, ran := priors[ids[i]]; ran {
+				results[i].Repeated = true
+				done[i] = prior.Digest == r.from.CommandDigest
+				continue
+			}
+			state, ok := t.state.(P)
+			if !ok {
+				break // Handle says so
+			}
+			data, refusal := all[i].Command.Decide((*S)(state), now)
+			if refusal != nil || data == nil {
+				continue // an answer takes a closer look
+			}
+			if out[i], err = r.append(t, now, data); err != nil {
+				break // so does a log that takes no more
+			}
+		}
+	}
+	l.mu.Unlock()
+	return awaitAll(ctx, at.tip, runs, out, results, done)
+}
+
+// awaitAll waits for the verdicts, for that of the last record first: when it is
+// a fact, so is every record that it stands on. A record that is none leaves its
+// command to be run again; the first error is returned when all have been
+// waited for.
+func awaitAll(ctx context.Context, t *tip, runs []*run, out []*events.Event, results []Result, done []bool) (first error) {
+	facts := false
+	for i := len(out) - 1; i >= 0; i-- {
+		if out[i] == nil {
+			continue
+		}
+		if at, err := runs[i].out.wait(ctx); facts && err == nil {
+			runs[i].settle(t, runs[i].out, true)
+			results[i], done[i] = Result{Event: out[i], At: at}, true
+			continue
+		}
+		result, err := runs[i].await(ctx, t, out[i])
+		switch {
+		case err == nil:
+			results[i], done[i], facts = result, true, true
+		case !errors.Is(err, errLost):
+			first = err
+		}
+	}
+	return first
+}
+
+// tryClaim claims a command's id unless another run of it is under way here.
+func (l *lane) tryClaim(commandID string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, taken := l.claims[commandID]; taken || commandID == "" {
+		return false
+	}
+	if l.claims == nil {
+		l.claims = map[string]chan struct{}{}
+	}
+	l.claims[commandID] = make(chan struct{})
+	return true
+}

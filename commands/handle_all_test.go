@@ -1,0 +1,124 @@
+package commands_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+)
+
+// Priors implements commands.Priors.
+func (m *memory) Priors(_ context.Context, stream string, ids []string) (map[string]events.Prior, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := map[string]events.Prior{}
+	for _, id := range ids {
+		if s := m.streams[stream]; s != nil {
+			if prior, ran := s.prior[id]; ran {
+				found[id] = prior
+			}
+		}
+	}
+	return found, nil
+}
+
+// renames renames the workspace again and again, each under an id of its own.
+func (p *process) renames(from, to int) ([]commands.Result, error) {
+	var all []commands.Sent[commands.Workspace]
+	for i := from; i < to; i++ {
+		all = append(all, commands.Sent[commands.Workspace]{
+			From:    commands.Origin{CommandID: fmt.Sprint("rename-", i)},
+			Command: commands.UpdateWorkspace{ID: p.id, Name: fmt.Sprint("name ", i)},
+		})
+	}
+	return commands.HandleAll(p.t.Context(), p.handler, commands.Target{Stream: p.id, PartitionKey: p.id}, all)
+}
+
+func TestCommandsTogetherRunOnceEach(t *testing.T) {
+	t.Parallel()
+	for name, disturb := range map[string]func(*testing.T, *process){
+		"alone": func(*testing.T, *process) {},
+		"another writer takes the place of one": func(t *testing.T, p *process) {
+			p.log.beforeAppend = sync.OnceFunc(func() { p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: "foreign"}) })
+		},
+		"another writer is always ahead, for a while": func(t *testing.T, p *process) {
+			times := 0
+			p.log.beforeAppend = func() {
+				if times++; times%40 == 1 && times < 200 {
+					p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: fmt.Sprint("foreign ", times)})
+				}
+			}
+		},
+		"half of them have run": func(t *testing.T, p *process) {
+			if _, err := p.another().renames(20, 40); err != nil {
+				t.Error(err)
+			}
+		},
+		"one of them is under way": func(_ *testing.T, p *process) {
+			go p.run(commands.Origin{CommandID: "rename-7"}, commands.UpdateWorkspace{ID: p.id, Name: "name 7"}) //nolint:errcheck // whichever is first
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := newProcess(t)
+				disturb(t, p)
+				for _, process := range []*process{p, p.another()} {
+					results, err := process.renames(0, 40)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i, r := range results {
+						if r.Repeated == (r.Event != nil) {
+							t.Errorf("command %d: %+v, want a fact or that it was repeated", i, r)
+						}
+						if process != p && !r.Repeated {
+							t.Errorf("command %d ran again", i)
+						}
+					}
+				}
+				for i := range 40 {
+					if n := p.log.ran(fmt.Sprint("rename-", i)); n != 1 {
+						t.Errorf("command %d left %d facts", i, n)
+					}
+				}
+			})
+		})
+	}
+}
+
+// ran is how many facts a command left.
+func (m *memory) ran(commandID string) (facts int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.records {
+		frame, _, err := events.ReadFrame(&r.message)
+		if err == nil && frame.CommandID == commandID && r.verdict == events.Accepted {
+			facts++
+		}
+	}
+	return facts
+}
+
+func TestARefusalAmongCommandsTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		match := commands.Match{Given: true, Tags: []string{"9"}}
+		_, err := commands.HandleAll(t.Context(), p.handler, commands.Target{Stream: p.id, PartitionKey: p.id}, []commands.Sent[commands.Workspace]{
+			{From: commands.Origin{CommandID: "good"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "good"}},
+			{From: commands.Origin{CommandID: "bad"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "bad", Match: match}},
+		})
+		if !fault.Is(err, fault.PreconditionFailed) {
+			t.Errorf("answer %v, want the refusal of the second", err)
+		}
+		if w := p.log.workspace(p.id); w.Name != "good" {
+			t.Errorf("the name is %q", w.Name)
+		}
+	})
+}
