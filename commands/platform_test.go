@@ -2,22 +2,72 @@ package commands_test
 
 import (
 	"testing"
+	"time"
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/fault"
 )
 
 // Source: completions 7.3.
 
 func TestSetRate(t *testing.T) {
 	t.Parallel()
-	rate := func(id int64) events.RateSet {
-		return events.RateSet{RateID: id, RateName: "cluster", RateType: "unit", Amount: "10.00"}
+	rate := func(id int64, account, amount, start string) events.RateSet {
+		return events.RateSet{RateID: id, AccountID: account, RateName: "cluster", RateType: "unit", Amount: amount, StartDate: start}
 	}
-	set := commands.SetRate{Rate: rate(0)}
+	set := func(account, amount, start string) commands.SetRate {
+		return commands.SetRate{Rate: rate(0, account, amount, start), List: "list"}
+	}
+	first := rate(1, "", "10", "1960-01-01")
+	const today, tomorrow = "1970-01-01", "1970-01-02"
 	check(t, []example[commands.Platform]{
-		{"the first", nil, set, event(rate(1))},
-		{"the next", given(rate(1), rate(2)), set, event(rate(3))},
-		{"after a row that was ended", given(rate(1), rate(2), rate(1)), set, event(rate(3))},
+		{"the first, from any day on", nil, set("", "10", "1960-01-01"), event(first)},
+		{"what is there", given(first), set("", "10", "1960-01-01"), nothing()},
+		{"from tomorrow on", given(first), set("", "12", tomorrow), event(rate(2, "", "12", tomorrow))},
+		{"from today on", given(first), set("", "12", today), refusal(fault.Conflict)},
+		{"an account's own from today on", given(first), set("acct_1", "12", today), refusal(fault.Conflict)},
+		{"beside what only another account pays", given(rate(1, "acct_2", "9", "1960-01-01")), set("acct_1", "12", today), event(rate(2, "acct_1", "12", today))},
+		{"after a row that was ended", given(first, rate(2, "", "11", "2030-01-01"), first), set("", "12", tomorrow), event(rate(3, "", "12", tomorrow))},
+	})
+}
+
+// TestAFirstListIsSetWhole: each row of the list that founds a price may begin
+// in the past, and no row of another.
+func TestAFirstListIsSetWhole(t *testing.T) {
+	t.Parallel()
+	var p commands.Platform
+	set := func(list string, tier int64) error {
+		c := commands.SetRate{List: list, Rate: events.RateSet{RateName: "cluster", TierStart: tier, StartDate: "1960-01-01"}}
+		data, err := c.Decide(&p, time.UnixMilli(0))
+		if err == nil {
+			p.Evolve(events.Event{Frame: events.Frame{CorrelationID: list}, Data: data})
+		}
+		return err
+	}
+	for tier := range int64(3) {
+		if err := set("first", tier); err != nil {
+			t.Errorf("tier %d: %v", tier, err)
+		}
+	}
+	if err := set("second", 3); !fault.Is(err, fault.Conflict) {
+		t.Errorf("another list: %v, want a conflict", err)
+	}
+}
+
+func TestEndRate(t *testing.T) {
+	t.Parallel()
+	rate := func(end string) events.RateSet {
+		return events.RateSet{RateID: 1, RateName: "cluster", RateType: "unit", Amount: "10", StartDate: "1960-01-01", EndDate: end}
+	}
+	end := func(date string) commands.EndRate { return commands.EndRate{RateID: 1, EndDate: date} }
+	check(t, []example[commands.Platform]{
+		{"tomorrow", given(rate("")), end("1970-01-02"), event(rate("1970-01-02"))},
+		{"today", given(rate("")), end("1970-01-01"), refusal(fault.Conflict)},
+		{"again", given(rate("1970-01-02")), end("1970-01-02"), nothing()},
+		{"later than it was to", given(rate("1970-01-02")), end("1970-02-01"), event(rate("1970-02-01"))},
+		{"never", given(rate("1970-01-02")), end(""), event(rate(""))},
+		{"after it has", given(rate("1970-01-01")), end("1970-02-01"), refusal(fault.Conflict)},
+		{"one that is not there", nil, end("1970-02-01"), refusal(fault.NotFound)},
 	})
 }

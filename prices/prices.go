@@ -18,6 +18,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/fault"
 	"netsim/rating"
 )
 
@@ -94,6 +95,9 @@ func Read(text []byte) (List, error) {
 		}
 		list.Rates = append(list.Rates, row)
 	}
+	if err := covered(list.Rates); err != nil {
+		return List{}, fmt.Errorf("price list: %w", err)
+	}
 	if err := list.OpeningCredit.check(); err != nil {
 		return List{}, fmt.Errorf("price list: opening credit: %w", err)
 	}
@@ -140,32 +144,40 @@ func (o Opening) check() error {
 	return currency(o.Currency)
 }
 
-// Load writes the list to the log. The platform is the deployment's name, the
-// account its own.
-func (l List) Load(ctx context.Context, h *commands.Handler, platform, account string) error {
-	stream := commands.PlatformStream(platform)
+// Load writes to the log what a deployment begins with: the rates of what has no
+// price yet, and the opening credit. The platform is the deployment's name, the
+// account its own. It returns the refusals of rows that would change a price:
+// those are for a Plan.
+func (l List) Load(ctx context.Context, h *commands.Handler, platform, account string) (refused []error, err error) {
+	stream, list := commands.PlatformStream(platform), l.digest()
 	for _, row := range l.Rates {
 		row.Platform = platform
 		text, err := json.Marshal(row)
 		if err != nil {
-			return fmt.Errorf("load rate %s: %w", row.RateName, err)
+			return nil, fmt.Errorf("load rate %s: %w", row.RateName, err)
 		}
-		_, err = commands.Handle(ctx, h, commands.Target{Stream: stream, PartitionKey: stream},
-			origin("rate", string(text)), commands.SetRate{Rate: row})
-		if err != nil {
-			return fmt.Errorf("load rate %s: %w", row.RateName, err)
+		from := origin("rate", string(text))
+		from.CorrelationID = list
+		_, err = commands.Handle(ctx, h, commands.Target{Stream: stream, PartitionKey: stream}, from, commands.SetRate{Rate: row, List: list})
+		switch {
+		case fault.Is(err, fault.Conflict):
+			refused = append(refused, err)
+		case err != nil:
+			return nil, fmt.Errorf("load rate %s: %w", row.RateName, err)
 		}
 	}
-	if l.OpeningCredit.Amount == "" {
+	return refused, l.OpeningCredit.grant(ctx, h, account)
+}
+
+func (o Opening) grant(ctx context.Context, h *commands.Handler, account string) error {
+	if o.Amount == "" {
 		return nil
 	}
-	for _, to := range l.OpeningCredit.Accounts {
+	for _, to := range o.Accounts {
 		if to == DefaultAccount {
 			to = account
 		}
-		if err := Grant(ctx, h, to, events.CreditGranted{
-			Amount: l.OpeningCredit.Amount, Currency: l.OpeningCredit.Currency, Reference: "opening",
-		}); err != nil {
+		if err := Grant(ctx, h, to, events.CreditGranted{Amount: o.Amount, Currency: o.Currency, Reference: "opening"}); err != nil {
 			return err
 		}
 	}

@@ -68,8 +68,8 @@ func newBooks(t *testing.T) *books {
 		t.Fatal(err)
 	}
 	for range 2 { // a second start changes nothing
-		if err := list.Load(ctx, b.handler, platform, account); err != nil {
-			t.Fatal(err)
+		if refused, err := list.Load(ctx, b.handler, platform, account); err != nil || len(refused) > 0 {
+			t.Fatal(refused, err)
 		}
 	}
 	return b

@@ -12,6 +12,7 @@ import (
 )
 
 type billing struct {
+	Rates  rates  `cmd:"" help:"The price list."`
 	Export export `cmd:"" help:"Write daily costs as a FOCUS 1.2 cost and usage dataset."`
 }
 

@@ -26,8 +26,12 @@ func (s *core) seed(ctx context.Context, list prices.List) error {
 			return fmt.Errorf("create the built-in workspace %s: %w", w.name, err)
 		}
 	}
-	if err := list.Load(ctx, s.handler, s.config.Platform, s.config.Account); err != nil {
+	refused, err := list.Load(ctx, s.handler, s.config.Platform, s.config.Account)
+	if err != nil {
 		return err
+	}
+	for _, why := range refused {
+		s.log.WarnContext(ctx, "a row of the price list is left out; netsim billing rates apply changes prices", "because", why)
 	}
 	return s.seedTemplates(ctx)
 }

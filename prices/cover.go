@@ -1,0 +1,80 @@
+package prices
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"netsim/events"
+	"netsim/rating"
+)
+
+// place is a row of a list, with where it stands in the file.
+type place struct {
+	row int // 1, 2, 3 …
+	events.RateSet
+}
+
+func (p place) validOn(date string) bool {
+	return p.StartDate <= date && (p.EndDate == "" || date < p.EndDate)
+}
+
+// covered refuses a list in which something would have two prices on a day, or
+// some of its units none.
+func covered(rates []events.RateSet) error {
+	together := map[[2]string][]place{}
+	for i, r := range rates {
+		key := [2]string{r.AccountID, r.RateName}
+		together[key] = append(together[key], place{i + 1, r})
+	}
+	for i, r := range rates {
+		rows := together[[2]string{r.AccountID, r.RateName}]
+		if rows[0].row != i+1 {
+			continue // with the first of them
+		}
+		for _, p := range rows { // what is valid changes on these days, but for ends
+			if err := coveredOn(p.StartDate, rows); err != nil {
+				return err
+			}
+			if p.EndDate != "" {
+				if err := coveredOn(p.EndDate, rows); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// coveredOn checks the rows of one scope and rate name that are valid on a day:
+// none, one, or tiers that follow each other from 0 on without end.
+func coveredOn(date string, rows []place) error {
+	var valid []place
+	for _, p := range rows {
+		if p.validOn(date) {
+			valid = append(valid, p)
+		}
+	}
+	if len(valid) == 0 {
+		return nil
+	}
+	slices.SortFunc(valid, func(a, b place) int { return cmp.Compare(a.TierStart, b.TierStart) })
+	end := int64(0)
+	for i, p := range valid {
+		switch before := valid[max(i-1, 0)]; {
+		case p.RateType != before.RateType || p.Currency != before.Currency:
+			return fmt.Errorf("rows %d and %d: rate %s has two types or currencies on %s", before.row, p.row, p.RateName, date)
+		case i > 0 && (!tiered(p) || end == 0 || p.TierStart < end):
+			return fmt.Errorf("rows %d and %d: rate %s has two prices of the same units on %s", before.row, p.row, p.RateName, date)
+		case tiered(p) && p.TierStart > end:
+			return fmt.Errorf("row %d: rate %s has no price of the units %d to %d on %s", p.row, p.RateName, end, p.TierStart, date)
+		}
+		end = p.TierEnd
+	}
+	if last := valid[len(valid)-1]; tiered(last) && end != 0 {
+		return fmt.Errorf("row %d: rate %s has no price of more than %d units on %s", last.row, last.RateName, end, date)
+	}
+	return nil
+}
+
+func tiered(p place) bool { return p.RateType == rating.Graduated || p.RateType == rating.Volume }
