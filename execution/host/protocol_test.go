@@ -261,16 +261,21 @@ func (r reply) want(status int) (body map[string]any) {
 
 func (e engineAt) start(o *execution.Order) string {
 	e.t.Helper()
-	text, err := json.Marshal(o)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	body := e.call("POST", "/runs", text).want(201)
+	body := e.call("POST", "/runs", encoded(e.t, o)).want(201)
 	id, _ := body["runId"].(string)
 	if !regexp.MustCompile(`^[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,127}$`).MatchString(id) {
 		e.t.Fatalf("run id %q", id)
 	}
 	return id
+}
+
+func encoded(t *testing.T, o *execution.Order) []byte {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // ended waits for the end of a run and returns its status.
