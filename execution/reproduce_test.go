@@ -76,9 +76,8 @@ func simple(t *testing.T, ranks, phases int) *place {
 	return p
 }
 
-// replaying is the order of the recorded ring of eight ranks, in an archive, on
-// nine servers, with a mapping file that leaves the first one out.
-func replaying(t *testing.T) *place {
+// traced is the order of a replay on nine servers, without its traceset.
+func traced(t *testing.T) *place {
 	t.Helper()
 	find := func(model string) catalogue.Entry {
 		e, known := catalogue.Find(model)
@@ -97,8 +96,28 @@ func replaying(t *testing.T) *place {
 	rack.Components = []design.Ref{{Type: design.TypeSwitch, Name: "leaf", Count: 1}, {Type: design.TypeServer, Name: "server", Count: 9}}
 	d.Components = []design.Component{find("clos-switch-v1").Component("leaf", "1.0.0"), server, find("roce-nic-v1").Component("nic", "1.0.0")}
 	d.Containers = []design.Container{rack}
-	p := newPlace(t, d)
+	return newPlace(t, d)
+}
 
+// deadlocked is the order of two ranks that wait for each other.
+func deadlocked(t *testing.T) *place {
+	t.Helper()
+	p := traced(t)
+	p.order.Traceset = &execution.Traceset{ID: "ts_3", Format: "chakra_json_v1", Layout: "cas", RankCount: 2}
+	for rank := range 2 {
+		content := `{"version":"0.0.4"}` + fmt.Sprintf(
+			`{"id":"5","type":"COMM_RECV_NODE","attr":[{"name":"comm_src","int64Val":"%[1]d"},{"name":"comm_size","int64Val":"9"}]}`+
+				`{"id":"6","type":"COMM_SEND_NODE","dataDeps":["5"],"attr":[{"name":"comm_dst","int64Val":"%[1]d"},{"name":"comm_size","int64Val":"9"}]}`, 1-rank)
+		p.order.Traceset.Files = append(p.order.Traceset.Files, p.put(t, fmt.Sprintf("rank_%d.chakra.json", rank), "primary", content))
+	}
+	return p
+}
+
+// replaying is the order of the recorded ring of eight ranks, in an archive, on
+// nine servers, with a mapping file that leaves the first one out.
+func replaying(t *testing.T) *place {
+	t.Helper()
+	p := traced(t)
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)
 	var places strings.Builder
@@ -204,6 +223,7 @@ func TestReproduces(t *testing.T) {
 		"stopped":               {place: simple(t, 64, 64), stop: atOnce, want: execution.End{State: execution.Stopped}},
 		"stopped at an instant": {place: simple(t, 64, 4), config: execution.Config{UpTo: 5_000_000}, want: execution.End{State: execution.Stopped, TimePs: 5_000_000}},
 		"stopped past its end":  {place: simple(t, 8, 1), config: execution.Config{UpTo: 1e12}, want: execution.End{State: execution.Stopped}},
+		"deadlocked":            {place: deadlocked(t), want: execution.End{State: execution.Failed, Reason: "deadlock: 2 of 2 ranks wait and no event is left; rank 0 waits in node 5 for the message of rank 1 with tag 0 (its node 6); the last finished collective is none"}},
 		"failed from outside":   {place: simple(t, 64, 64), stop: atOnce, reason: "it stood still", want: execution.End{State: execution.Failed, Reason: "it stood still"}},
 	} {
 		t.Run(name, func(t *testing.T) {
