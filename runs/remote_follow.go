@@ -135,6 +135,9 @@ func (f *follower) over(ctx context.Context) bool {
 // engine that does not stop in time is left to itself.
 func (f *follower) hurry(ctx context.Context) (over bool, err error) {
 	stall := cmp.Or(f.Stall, 5*time.Minute)
+	if f.last.SimulatedTimeNs == 0 {
+		stall = max(stall, stagingLimit) // the engine fetches the inputs
+	}
 	if f.stopping.IsZero() && f.Now().Sub(f.moved) >= stall {
 		f.stopping, f.stalled = f.Now(), fmt.Sprintf("no simulated progress for %s", stall)
 	}
@@ -258,7 +261,7 @@ func (f *follower) progress() events.Progress {
 	p := f.sim.Progress
 	if f.last.SimulatedTimeNs > p.SimulatedTimeNs {
 		p.SimulatedTimeNs, p.EventsProcessed = f.last.SimulatedTimeNs, f.last.EventsProcessed
-		p.DeliveredBytes, p.FinishedRanks = f.last.DeliveredBytes, f.last.FinishedRanks
+		p.DeliveredBytes, p.FinishedRanks, p.LastCollective = f.last.DeliveredBytes, f.last.FinishedRanks, f.last.LastCollective
 	}
 	return p
 }

@@ -71,7 +71,7 @@ func (c *Client) order(ctx context.Context, base string, order []byte) (Run, err
 	err := c.call(ctx, http.MethodPost, base, []string{"runs"}, nil, order, &body)
 	if refusal, ok := errors.AsType[*Answered](err); ok {
 		switch refusal.Status {
-		case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge:
 			return Run{}, &Refused{refusal.Message}
 		}
 	}
