@@ -14,7 +14,7 @@ export NETSIM_DEV_BIN = $(CURDIR)/bin/netsim-dev
 # noted theirs there.
 SEEN = $(shell mkdir -p .cache && { ls -d "$(CURDIR)"/.cache/seen.* 2>/dev/null || mktemp -d "$(CURDIR)/.cache/seen.XXXXXX"; } | head -n 1)
 
-.PHONY: run build test check fuzz bench generate clean netsim-dev
+.PHONY: run build test check fuzz bench accuracy generate clean netsim-dev
 
 run: build ## start everything on this machine (NETSIM_HTTP, NETSIM_DATA)
 	@exec bin/netsim-dev run --end-with-parent
@@ -49,6 +49,9 @@ fuzz: build ## three minutes of requests that Schemathesis makes up from the con
 
 bench: ## print the figures beside their limits; BENCH=-quick for a minute of it
 	go run ./bench $(BENCH)
+
+accuracy: ## compare the engine with closed forms and other simulators, row by row
+	go run ./bench/accuracy
 
 generate: ## write the generated files anew
 	go generate ./...

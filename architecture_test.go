@@ -52,6 +52,8 @@ func directions() map[string]set {
 		"cmd/":         everything,
 		"bench":        everything,
 
+		"bench/accuracy": {"simulator/"}, // the engine beside other simulators
+
 		"events/internal/":                 {"events"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},

@@ -8,6 +8,8 @@ type solver struct {
 	flows []int32 // that are solved for
 	links []int32 // their resources
 	heap  []share
+
+	stages []stage // by resource, where traffic is sprayed
 }
 
 // share is what each flow of a resource gets that has no rate yet.
@@ -48,6 +50,9 @@ func (e *engine) solve() {
 		if !e.widen() {
 			break
 		}
+	}
+	if e.spreading == sprayed {
+		e.scatter()
 	}
 	for _, id := range s.flows {
 		f := &e.flows[id]
@@ -132,6 +137,7 @@ func (e *engine) fill() {
 		r.level, r.most = math.MaxInt64, 0
 	}
 	if e.spreading == sprayed {
+		e.survey()
 		e.trim()
 	}
 	s.heap = s.heap[:0]
@@ -235,33 +241,4 @@ func (e *engine) idleLimit(r *resource) bool {
 		}
 	}
 	return false
-}
-
-// trim takes from overloaded stages what their own overload costs. Transports
-// that spray let switches cut packets down to headers instead of dropping them
-// (NDP, Ultra Ethernet); hosts go on offering what their NICs can carry, so a
-// stage offered k times its rate carries, for each packet, k-1 headers and as
-// many negative acknowledgements.
-func (e *engine) trim() {
-	s := &e.solver
-	for _, h := range s.links {
-		e.resources[h].offered = 0
-	}
-	for _, id := range s.flows {
-		path := e.path(id)[:e.flows[id].steps]
-		first, last := &e.resources[path[0].resource], &e.resources[path[len(path)-1].resource]
-		offer := min(first.rate/int64(first.open), last.rate/int64(last.open))
-		for _, u := range path[1 : len(path)-1] {
-			e.resources[u.resource].offered += offer
-		}
-	}
-	p := e.options.Packet
-	packet, control := uint64(p.MSS+p.Header+p.Ack), uint64(p.Header+p.Ack)
-	for _, h := range s.links {
-		r := &e.resources[h]
-		if over := r.offered - r.rate; over > 0 {
-			cost := mulDiv(uint64(over), control, uint64(r.rate)) // bytes a packet, over k-1
-			r.left = int64(mulDiv(uint64(r.rate), packet, packet+cost))
-		}
-	}
 }

@@ -17,6 +17,7 @@ type flow struct {
 	rate  int64 // bit/s
 	drain int64 // ps, when nothing is left at this rate
 	tail  int64 // ps from drain to last acknowledgement
+	trip  int64 // ps, of that without queues
 
 	wire    load // all of it
 	carried load // of this, counted on the resources
@@ -107,7 +108,7 @@ func (e *engine) launch(r *route, t transfer, stripe int32) {
 	id := e.newFlow()
 	f := &e.flows[id]
 	*f = flow{
-		hops: r.hops, steps: r.steps, tail: r.tail, wire: r.wire, left: r.work, since: e.now,
+		hops: r.hops, steps: r.steps, tail: r.tail, trip: r.tail, wire: r.wire, left: r.work, since: e.now,
 		transfer: t, stripe: stripe, component: alone, stamp: f.stamp + 1, held: held{by: none},
 	}
 	path := e.path(id)

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/csv"
 	"fmt"
 	"os"
 	"slices"
@@ -67,9 +68,41 @@ func TestRingTrace(t *testing.T) {
 	}
 }
 
+// rows reads a reference table as maps by column name.
+func rows(t *testing.T, file string) []map[string]string {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []map[string]string
+	for _, row := range all[1:] {
+		m := map[string]string{}
+		for i, name := range all[0] {
+			m[name] = row[i]
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func number(t *testing.T, s string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
 // TestCollectiveTraces: the traces of single collectives give what the same
 // operations of a simple workload give, in the analytical mode that is
-// ASTRA-sim's (TestASTRASim), and in the ordinary one.
+// ASTRA-sim's (bench/accuracy), and in the ordinary one.
 func TestCollectiveTraces(t *testing.T) {
 	t.Parallel()
 	compared := 0

@@ -26,7 +26,6 @@ type resource struct {
 	left    int64
 	level   int64 // rate of the flows that it limits
 	most    int64 // rate of its fastest flow
-	offered int64
 	members int32 // flows that are solved for
 	open    int32 // of these, without a rate yet
 	mark    uint32

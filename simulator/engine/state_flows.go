@@ -52,7 +52,7 @@ func (e *engine) visitFlow(c *checkpoint.Codec, id int32, f *flow) {
 		}
 	}
 	f.left.visit(c)
-	for _, v := range []*int64{&f.since, &f.rate, &f.drain, &f.tail} {
+	for _, v := range []*int64{&f.since, &f.rate, &f.drain, &f.tail, &f.trip} {
 		checkpoint.Int(c, v)
 	}
 	f.wire.visit(c)

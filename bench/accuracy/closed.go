@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+
+	"netsim/simulator/collective"
+	"netsim/simulator/engine"
+)
+
+// closedForms compares every algorithm with its formula, on one switch of 400
+// Gb/s and links of 500 ns: a packet of 4,000 B takes 80 ns, a transfer that and
+// the rest of its packets, one packet's store-and-forward, and two links there
+// and back.
+func closedForms(ctx context.Context, _ string) ([]section, error) {
+	const ranks, packet, latency, hop = 8, 80, 2000, 80 // ns
+	s := section{Name: "closed forms of the algorithms", Unit: "ns", Exact: true}
+	for _, c := range []struct {
+		operation, algorithm string
+		size                 int64
+		want                 float64
+	}{
+		{collective.AllReduce, collective.Ring, 64_000, 14 * (2*packet + latency + hop)},
+		{collective.AllGather, collective.Ring, 8_000, 7 * (2*packet + latency + hop)},
+		{collective.ReduceScatter, collective.Ring, 64_000, 7 * (2*packet + latency + hop)},
+		{collective.ReduceScatter, collective.Halving, 64_000, (8+4+2)*packet + 3*(latency+hop)},
+		{collective.AllReduce, collective.RecursiveHalvingDoubling, 64_000, 2 * ((8+4+2)*packet + 3*(latency+hop))},
+		{collective.AllToAll, collective.Interleaved, 64_000, 7*2*packet + latency + hop},
+		{collective.AllToAll, collective.Sequential, 64_000, 7 * (2*packet + latency + hop)},
+		{collective.Broadcast, collective.Interleaved, 8_000, 7*2*packet + latency + hop},
+		{collective.Broadcast, collective.Sequential, 8_000, 7 * (2*packet + latency + hop)},
+		{collective.Scatter, collective.Direct, 64_000, 7*2*packet + latency + hop},
+	} {
+		fabric, err := oneSwitch(ranks, 400_000_000_000, 500_000)
+		if err != nil {
+			return nil, err
+		}
+		in, err := grouped(fabric, ranks, collective.Phase{OperationType: c.operation, Algorithm: c.algorithm, DataSize: c.size})
+		if err != nil {
+			return nil, err
+		}
+		in.Options.Packet = engine.Packet{MSS: 4000}
+		r, err := engine.Run(ctx, in, engine.Observer{})
+		if err != nil {
+			return nil, err
+		}
+		ns := float64((r.Time + 500) / 1000)
+		s.Rows = append(s.Rows, row{c.operation + " " + c.algorithm, ns, ns, c.want})
+	}
+	return []section{s}, nil
+}

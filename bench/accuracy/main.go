@@ -1,0 +1,76 @@
+// Command accuracy runs the reference's cases through the engine and prints its
+// answers beside theirs. It ends with 1 when a section is beyond its bound.
+//
+//	go run ./bench/accuracy                  the table
+//	go run ./bench/accuracy -reference DIR   other rows of the same tables
+//	go generate ./bench/accuracy             the tables of docs/engine.md
+//
+// The bounds are those of the engine's requirements; the tests of this package
+// hold the engine to them with the same code. Rows of a case that netsim cannot
+// build are counted with the reason and not compared.
+package main
+
+//go:generate go run . -reference ../../simulator/engine/testdata -document ../../docs/engine.md
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Stdout, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "accuracy:", err)
+		os.Exit(1)
+	}
+}
+
+// referenceDir is where the repository keeps the reference, seen from its root.
+const referenceDir = "simulator/engine/testdata"
+
+var errBeyond = errors.New("beyond the bounds")
+
+func run(ctx context.Context, out io.Writer, args []string) error {
+	flags := flag.NewFlagSet("accuracy", flag.ContinueOnError)
+	dir := flags.String("reference", referenceDir, "directory with astrasim_1d.csv, astrasim_switch_chunk_convergence.csv and htsim_leafspine.csv")
+	document := flags.String("document", "", "write the tables between the markers of this file, and print nothing")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	sections, err := compare(ctx, *dir)
+	if err != nil {
+		return err
+	}
+	if *document != "" {
+		return writeDocument(*document, sections)
+	}
+	if err := printTable(out, sections); err != nil {
+		return err
+	}
+	for _, s := range sections {
+		if s.beyond() != "" {
+			return errBeyond
+		}
+	}
+	return nil
+}
+
+// compare runs every row of the reference.
+func compare(ctx context.Context, dir string) ([]section, error) {
+	var all []section
+	for _, run := range []func(context.Context, string) ([]section, error){closedForms, astraSim, htsim} {
+		sections, err := run(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sections...)
+	}
+	return all, nil
+}
