@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -71,107 +69,7 @@ func fabric(t *testing.T, radix string, ranks int) *topology.Fabric {
 
 func record(t *testing.T, c results.Config, groups []collective.GroupSpec, o engine.Options) (*files, *engine.Result) {
 	t.Helper()
-	out := &files{}
-	c.Create = out.create
-	c.Start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	r, err := results.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := engine.Run(t.Context(), engine.Input{Fabric: c.Fabric, Groups: groups, Options: o}, r.Observer())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(result); err != nil {
-		t.Fatal(err)
-	}
-	if out.open != 0 {
-		t.Fatalf("%d files left open", out.open)
-	}
-	return out, result
-}
-
-// everyOperation is a 64-rank workload with each operation and algorithm, in
-// groups of different sizes, one of them over two racks.
-func everyOperation(t *testing.T) []collective.GroupSpec {
-	t.Helper()
-	var phases []collective.Phase
-	for _, entry := range collective.Matrix() {
-		for _, algorithm := range entry.AllowedAlgorithms {
-			phases = append(phases, collective.Phase{OperationType: entry.OperationType, Algorithm: algorithm, DataSize: 1<<20 + 7})
-		}
-	}
-	groups, err := collective.Resolve(nil, []collective.GroupSpec{
-		{Count: 1, GroupSize: 16, Phases: phases}, {Count: 1, GroupSize: 32, Phases: phases}, {Count: 2, GroupSize: 8, Phases: phases},
-	}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return groups
-}
-
-// TestGolden: the bytes of all result files of one run, whatever the machine
-// and GOMAXPROCS. A change of the model changes the hash: then engine.Version
-// changes too. Not parallel: GOMAXPROCS is the process's.
-func TestGolden(t *testing.T) {
-	golden := map[engine.Routing]string{
-		engine.ECMP:  "42ed729eff2e4f075a64427506a34754558fea94c37158065da6df7e3b4f0d0c",
-		engine.Spray: "5837607acaab48c2d13db01670a53f9d8a51a0f8c511df7d2a5ef3e8ad669946",
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, procs := range []int{1, 2, 8} {
-		runtime.GOMAXPROCS(procs)
-		for routing, want := range golden {
-			out, _ := record(t, results.Config{Simulation: "golden-*", Fabric: fabric(t, "64x800G", 64)}, everyOperation(t),
-				engine.Options{Routing: routing, Interval: 50_000_000, Beacon: 100_000_000})
-			if got := out.hash(); got != want {
-				t.Errorf("routing %d with GOMAXPROCS %d: %s, want %s", routing, procs, got, want)
-			}
-		}
-	}
-}
-
-// TestTrafficGolden: the same for applications that are not coordinated. Not
-// parallel either.
-func TestTrafficGolden(t *testing.T) {
-	const want = "cf49332f44ea5052732beffd563de8ec6785e247b44e0f3471172ffc8de5890e"
-	everyone := make([]int32, 64)
-	for i := range everyone {
-		everyone[i] = int32(i)
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, procs := range []int{1, 2, 8} {
-		runtime.GOMAXPROCS(procs)
-		out := &files{}
-		r, err := results.New(results.Config{
-			Simulation: "traffic", Fabric: fabric(t, "64x800G", 64), Create: out.create,
-			Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		result, err := engine.Run(t.Context(), engine.Input{
-			Fabric: fabric(t, "64x800G", 64),
-			Traffic: []engine.Traffic{
-				{Name: "web", Clients: everyone[:40], Servers: everyone[30:], MessageSize: 16_000, Load: 300_000_000},
-				{Name: "store", Clients: everyone, Servers: everyone, MessageSize: 1 << 20, Load: 400_000_000, Pattern: engine.Permutation},
-				{Name: "sync", Clients: everyone[10:], Servers: everyone[:1], MessageSize: 4000, Load: 10_000_000, Pattern: engine.Incast},
-			},
-			Options: engine.Options{Limit: 200_000_000, WarmUp: 20_000_000, Interval: 50_000_000, Beacon: 100_000_000},
-		}, r.Observer())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Close(result); err != nil {
-			t.Fatal(err)
-		}
-		if got := out.hash(); got != want {
-			t.Errorf("with GOMAXPROCS %d: %s, want %s", procs, got, want)
-		}
-		if perf := out.content["traffic-perf-0.csv"].String(); !strings.Contains(perf, ",TransferFCT.sync.GroupSize64.CommSize4000Bytes,-1,") {
-			t.Error("the per-transfer record does not name the application")
-		}
-	}
+	return recordInput(t, c, engine.Input{Fabric: c.Fabric, Groups: groups, Options: o})
 }
 
 func TestFiles(t *testing.T) {
