@@ -33,6 +33,8 @@ const (
 type Rate struct {
 	events.RateSet
 	amount *apd.Decimal
+	day    time.Time    // that it was chosen for
+	price  *apd.Decimal // of that day
 }
 
 // maxRateDecimals keeps a cost within 18 decimals: an amount per day or hour
@@ -58,7 +60,7 @@ func Check(row events.RateSet) (Rate, error) {
 	case row.RateType == Package && row.PackageSize < 1:
 		return Rate{}, fmt.Errorf("rate %s: a package needs a size", row.RateName)
 	}
-	return Rate{row, amount}, nil
+	return Rate{RateSet: row, amount: amount}, nil
 }
 
 // Price is the rates that apply together on a day, by tier.
@@ -89,6 +91,10 @@ func PriceOn(day time.Time, account, rateName string, list []events.RateSet) (Pr
 		own = common
 	}
 	slices.SortFunc(own, func(a, b Rate) int { return cmp.Compare(a.TierStart, b.TierStart) })
+	for i := range own {
+		own[i].price = own[i].dayPrice(day) // for every item of the day
+		own[i].day = day
+	}
 	return own, nil
 }
 
@@ -179,6 +185,9 @@ func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
 // dayPrice returns the part of the amount that falls to the day
 // (completions 7.4 step 2).
 func (r Rate) dayPrice(day time.Time) *apd.Decimal {
+	if r.price != nil && r.day.Equal(day) {
+		return r.price
+	}
 	switch k, n := r.placeInPeriod(day); r.Period {
 	case PerHour:
 		return mul(r.amount, newDecimal(24, 0))
