@@ -58,12 +58,13 @@ func directions() map[string]set {
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},
 		"internal/testworld":               everything,
+		"internal/slowbill":                {}, // the reference model of rating
 	}
 }
 
 // support lists the packages that only tests may import.
 func support() set {
-	return set{"infra/teststack", "internal/testworld", "api/contract/contracttest", "cmd/netsim/program/programtest", "infra/backends/scripted"}
+	return set{"infra/teststack", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "cmd/netsim/program/programtest", "infra/backends/scripted"}
 }
 
 // homes says which of our packages may import each library.

@@ -1,0 +1,264 @@
+// Package slowbill is completions 7.3 and 7.4 once more, in the plainest way:
+// between any two instants at which anything changes it asks again who is
+// active, in what order, and counts unit by unit, in rational numbers. It is
+// what tests hold package rating against, and shares nothing with it.
+package slowbill
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Rate is a row of the price list. Words and amounts are those of the document.
+type Rate struct {
+	ID                 int64
+	Type, Amount       string
+	Period, Minimum    string // hour, day, month, year; hour, day, month or ""
+	TierStart, TierEnd int64  // TierEnd 0 is open
+	PackageSize        int64
+}
+
+// Change says that an item has so many units from an instant on. Its first one
+// opens it; one that closes it is the last.
+type Change struct {
+	Item   int64
+	At     time.Time // to the millisecond
+	Units  int64
+	Closes bool
+}
+
+// Key is what one line of a day is about.
+type Key struct{ Item, Rate int64 }
+
+// Day returns what every item costs on a UTC day at the rates that apply on it.
+// An item that has units at a rate has a line, also when it comes to nothing.
+func Day(day time.Time, rates []Rate, changes []Change) map[Key]*big.Rat {
+	lines := map[Key]*big.Rat{}
+	for _, r := range rates {
+		for item := range items(changes) {
+			if cost := r.day(day, item, changes); cost != nil {
+				lines[Key{item, r.ID}] = cost
+			}
+		}
+	}
+	return lines
+}
+
+// Alone reports whether no item's cost depends on another item.
+func Alone(rates []Rate) bool {
+	return !slices.ContainsFunc(rates, func(r Rate) bool { return r.Type != "unit" })
+}
+
+// day returns what one item costs at one rate, nil when it has no line.
+func (r Rate) day(day time.Time, item int64, changes []Change) *big.Rat {
+	switch r.Minimum {
+	case "hour":
+		return r.widened(day, item, changes, 24)
+	case "day":
+		return r.widened(day, item, changes, 1)
+	case "month":
+		return r.firstTouch(day, item, changes)
+	}
+	var cost *big.Rat
+	for _, s := range segments(day, day.AddDate(0, 0, 1), changes) {
+		if units := r.units(item, s.from, changes); units > 0 {
+			cost = plus(cost, r.price(day), fraction(day, s.from, s.to), units)
+		}
+	}
+	return cost
+}
+
+// widened bears each of so many equal parts of the day that the item touches,
+// at the most units that it has in it.
+func (r Rate) widened(day time.Time, item int64, changes []Change, parts int) *big.Rat {
+	var cost *big.Rat
+	length := 24 * time.Hour / time.Duration(parts)
+	for i := range parts {
+		from := day.Add(time.Duration(i) * length)
+		most := int64(0)
+		for _, s := range segments(from, from.Add(length), changes) {
+			most = max(most, r.units(item, s.from, changes))
+		}
+		if most > 0 {
+			cost = plus(cost, r.price(day), fraction(day, from, from.Add(length)), most)
+		}
+	}
+	return cost
+}
+
+// firstTouch bears the rest of the month when the item is touched on the day
+// for the first time in its month.
+func (r Rate) firstTouch(day time.Time, item int64, changes []Change) *big.Rat {
+	month := day.AddDate(0, 0, 1-day.Day())
+	for _, s := range segments(month, day.AddDate(0, 0, 1), changes) {
+		units := r.units(item, s.from, changes)
+		if units == 0 {
+			continue
+		}
+		if s.from.Before(day) {
+			return nil
+		}
+		cost := plus(nil, r.price(day), fraction(day, s.from, day.AddDate(0, 0, 1)), units)
+		for later := day.AddDate(0, 0, 1); later.Month() == day.Month(); later = later.AddDate(0, 0, 1) {
+			cost = plus(cost, r.price(later), big.NewRat(1, 1), units)
+		}
+		return cost
+	}
+	return nil
+}
+
+type segment struct{ from, to time.Time }
+
+// segments cuts a span at every change of any item.
+func segments(from, to time.Time, changes []Change) []segment {
+	cuts := []time.Time{from, to}
+	for _, c := range changes {
+		if c.At.After(from) && c.At.Before(to) {
+			cuts = append(cuts, c.At)
+		}
+	}
+	slices.SortFunc(cuts, time.Time.Compare)
+	var out []segment
+	for i := range len(cuts) - 1 {
+		if cuts[i].Before(cuts[i+1]) {
+			out = append(out, segment{cuts[i], cuts[i+1]})
+		}
+	}
+	return out
+}
+
+func items(changes []Change) map[int64]bool {
+	out := map[int64]bool{}
+	for _, c := range changes {
+		out[c.Item] = true
+	}
+	return out
+}
+
+// units is how many times the amount is due for the item at an instant.
+func (r Rate) units(item int64, at time.Time, changes []Change) (due int64) {
+	active := activeAt(at, changes)
+	total := int64(0)
+	for _, a := range active {
+		total += a.units
+	}
+	unit := int64(0) // the ordinal of the unit that is looked at
+	for _, a := range active {
+		for range a.units {
+			if a.item == item && r.counts(unit, total) {
+				due++
+			}
+			unit++
+		}
+	}
+	return due
+}
+
+// counts says whether a unit is paid for, which of all that are active is the one
+// of that ordinal.
+func (r Rate) counts(ordinal, total int64) bool {
+	within := func(x int64) bool { return x >= r.TierStart && (r.TierEnd == 0 || x < r.TierEnd) }
+	switch r.Type {
+	case "unit":
+		return true
+	case "flat":
+		return ordinal == 0
+	case "graduated":
+		return within(ordinal)
+	case "volume":
+		return within(total)
+	case "package":
+		return ordinal%r.PackageSize == 0
+	}
+	return false
+}
+
+type active struct {
+	item, units int64
+	since       time.Time
+}
+
+// activeAt returns the items that are active at an instant, in their order.
+func activeAt(at time.Time, changes []Change) []active {
+	sorted := slices.Clone(changes)
+	slices.SortStableFunc(sorted, func(a, b Change) int { return a.At.Compare(b.At) })
+	var out []active
+	for _, c := range sorted {
+		if c.At.After(at) {
+			break
+		}
+		i := slices.IndexFunc(out, func(a active) bool { return a.item == c.Item })
+		if i < 0 {
+			out = append(out, active{c.Item, 0, c.At})
+			i = len(out) - 1
+		}
+		if out[i].units = c.Units; c.Closes {
+			out = slices.Delete(out, i, i+1)
+		}
+	}
+	slices.SortFunc(out, func(a, b active) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.item, b.item)) })
+	return out
+}
+
+// price is the part of the amount that falls to a day.
+func (r Rate) price(day time.Time) *big.Rat {
+	amount, _ := new(big.Rat).SetString(r.Amount)
+	first, next := day.AddDate(0, 0, 1-day.Day()), day.AddDate(0, 1, 1-day.Day())
+	switch r.Period {
+	case "hour":
+		return amount.Mul(amount, big.NewRat(24, 1))
+	case "day":
+		return amount
+	case "year":
+		first = time.Date(day.Year(), 1, 1, 0, 0, 0, 0, time.UTC)
+		next = first.AddDate(1, 0, 0)
+	}
+	days := int64(next.Sub(first) / (24 * time.Hour))
+	upTo := func(k int64) *big.Rat { return Round(new(big.Rat).Mul(amount, big.NewRat(k, days)), 12) }
+	k := int64(day.Sub(first)/(24*time.Hour)) + 1
+	return new(big.Rat).Sub(upTo(k), upTo(k-1))
+}
+
+// fraction is the part of the day between two instants of it.
+func fraction(day, from, to time.Time) *big.Rat {
+	part := func(at time.Time) *big.Rat {
+		return Round(big.NewRat(at.Sub(day).Milliseconds(), (24*time.Hour).Milliseconds()), 6)
+	}
+	return new(big.Rat).Sub(part(to), part(from))
+}
+
+func plus(sum, price, fraction *big.Rat, units int64) *big.Rat {
+	if sum == nil {
+		sum = new(big.Rat)
+	}
+	cost := new(big.Rat).Mul(price, fraction)
+	return new(big.Rat).Add(sum, cost.Mul(cost, new(big.Rat).SetInt64(units)))
+}
+
+// Round rounds half to even at so many decimals.
+func Round(x *big.Rat, decimals int64) *big.Rat {
+	scale := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(decimals), nil))
+	scaled := new(big.Rat).Mul(x, scale)
+	whole := new(big.Int).Div(scaled.Num(), scaled.Denom())
+	rest := new(big.Rat).Sub(scaled, new(big.Rat).SetInt(whole))
+	if c := rest.Cmp(big.NewRat(1, 2)); c > 0 || c == 0 && whole.Bit(0) == 1 {
+		whole.Add(whole, big.NewInt(1))
+	}
+	return new(big.Rat).Quo(new(big.Rat).SetInt(whole), scale)
+}
+
+// Exact writes a number as a decimal without trailing zeros. It says so when the
+// number has more than 18 decimals.
+func Exact(x *big.Rat) string {
+	text := x.FloatString(18)
+	if again, _ := new(big.Rat).SetString(text); again.Cmp(x) != 0 {
+		return "not a decimal of 18 places: " + x.String()
+	}
+	if text = strings.TrimSuffix(strings.TrimRight(text, "0"), "."); text == "-0" {
+		return "0"
+	}
+	return text
+}
