@@ -35,6 +35,7 @@ type Rate struct {
 	amount *apd.Decimal
 	day    time.Time    // that it was chosen for
 	price  *apd.Decimal // of that day
+	text   string       // that price
 }
 
 // maxRateDecimals keeps a cost within 18 decimals: an amount per day or hour
@@ -92,8 +93,8 @@ func PriceOn(day time.Time, account, rateName string, list []events.RateSet) (Pr
 	}
 	slices.SortFunc(own, func(a, b Rate) int { return cmp.Compare(a.TierStart, b.TierStart) })
 	for i := range own {
-		own[i].price = own[i].dayPrice(day) // for every item of the day
-		own[i].day = day
+		price := own[i].dayPrice(day) // for every item of the day
+		own[i].day, own[i].price, own[i].text = day, price, plain(price)
 	}
 	return own, nil
 }

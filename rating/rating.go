@@ -51,7 +51,10 @@ func charge(day time.Time, rate Rate, u use) (events.DailyCostRated, bool) {
 	if len(pieces) == 0 {
 		return events.DailyCostRated{}, false
 	}
-	dayPrice := rate.dayPrice(day)
+	dayPrice, priceText := rate.dayPrice(day), rate.text
+	if dayPrice != rate.price {
+		priceText = plain(dayPrice)
+	}
 	var unitDays int64 // in millionths
 	cost := newDecimal(0, 0)
 	segments := make([]events.CostSegment, len(pieces))
@@ -60,7 +63,7 @@ func charge(day time.Time, rate Rate, u use) (events.DailyCostRated, bool) {
 		beyond := daysAfter(day, p.to)
 		segments[i] = events.CostSegment{
 			From: p.from, To: p.to, Units: p.units, Count: p.count,
-			Fraction: plain(newDecimal(within+beyond*million, -6)),
+			Fraction: plainMillionths(within + beyond*million),
 		}
 		unitDays += p.units * (within + beyond*million)
 		cost = add(cost, mul(dayPrice, newDecimal(p.units*within, -6)))
@@ -75,7 +78,7 @@ func charge(day time.Time, rate Rate, u use) (events.DailyCostRated, bool) {
 		Date: day.Format(time.DateOnly), RateID: rate.RateID, RateName: rate.RateName,
 		RateAmount: rate.Amount, Cost: plain(cost), Currency: rate.Currency, Quantity: quantity,
 		WorkspaceID: opened.WorkspaceID, SandboxID: opened.SandboxID, UserID: opened.UserID,
-		Segments: segments, DayPrice: plain(dayPrice), UnitDays: plain(newDecimal(unitDays, -6)),
+		Segments: segments, DayPrice: priceText, UnitDays: plainMillionths(unitDays),
 		Period: rate.Period, TierStart: rate.TierStart, TierEnd: rate.TierEnd,
 		EngineVersion: EngineVersion, FirstEventID: first, LastEventID: last,
 	}, true

@@ -319,3 +319,16 @@ func TestCheckRefuses(t *testing.T) {
 		t.Errorf("a good row: %v", err)
 	}
 }
+
+func BenchmarkDay(b *testing.B) {
+	day := time.Date(2026, 11, 5, 0, 0, 0, 0, time.UTC)
+	price, err := rating.PriceOn(day, "acct_1", "cluster", []events.RateSet{rate(1, rating.Unit, "0.03", rating.PerMonth)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	usage := []events.UsageRecorded{{BillingEventID: 1, BillingItemID: 7, Action: "start", CurrentCount: 3, OccurredAt: day.AddDate(0, 0, -3)}}
+	b.ReportAllocs()
+	for b.Loop() {
+		rating.Day(day, price, usage)
+	}
+}

@@ -10,8 +10,8 @@ import (
 
 // life is an item's units over time.
 type life struct {
-	opened events.UsageRecorded // its start
-	steps  []step               // in the order of time; the first is the start
+	opened *events.UsageRecorded // its start
+	steps  []step                // in the order of time; the first is the start
 }
 
 // step is a change of an item's units.
@@ -26,11 +26,16 @@ type step struct {
 // livesOf folds the events before an instant into the lives of items, in the
 // order of their starts and then of their ids: the order of ordinals.
 func livesOf(usage []events.UsageRecorded, before time.Time) []*life {
-	sorted := slices.Clone(usage)
-	slices.SortStableFunc(sorted, func(a, b events.UsageRecorded) int { return a.OccurredAt.Compare(b.OccurredAt) })
+	sorted := usage
+	byTime := func(a, b events.UsageRecorded) int { return a.OccurredAt.Compare(b.OccurredAt) }
+	if !slices.IsSortedFunc(usage, byTime) {
+		sorted = slices.Clone(usage)
+		slices.SortStableFunc(sorted, byTime)
+	}
 	byID := map[int64]*life{}
 	var lives []*life
-	for _, u := range sorted {
+	for i := range sorted {
+		u := &sorted[i]
 		l := byID[u.BillingItemID]
 		if !u.OccurredAt.Before(before) || (l == nil) != (u.Action == start) || l != nil && l.stopped() {
 			continue
@@ -41,6 +46,9 @@ func livesOf(usage []events.UsageRecorded, before time.Time) []*life {
 			lives = append(lives, l)
 		}
 		l.steps = append(l.steps, step{u.OccurredAt.UTC(), u.CurrentCount, u.BillableCount, u.BillingEventID, u.Action == stop})
+	}
+	if len(lives) < 2 {
+		return lives
 	}
 	slices.SortFunc(lives, func(a, b *life) int {
 		return cmp.Or(a.opened.OccurredAt.Compare(b.opened.OccurredAt),
