@@ -3376,6 +3376,9 @@ type Simulation struct {
 	// Name Name of a simulation or simple submission.
 	Name SimulationName `json:"name"`
 
+	// Progress The last that was recorded; absent before there is any.
+	Progress *SimulationProgress `json:"progress,omitempty"`
+
 	// StartedAt RFC 3339, UTC, with milliseconds and `Z`.
 	StartedAt   Timestamp        `json:"startedAt,omitempty,omitzero"`
 	Status      SimulationStatus `json:"status"`
@@ -3391,6 +3394,18 @@ type SimulationDeletion struct {
 
 // SimulationDeletionStatus defines model for SimulationDeletion.Status.
 type SimulationDeletionStatus string
+
+// SimulationEvent defines model for SimulationEvent.
+type SimulationEvent struct {
+	// At RFC 3339, UTC, with milliseconds and `Z`.
+	At            Timestamp `json:"at"`
+	FailureReason string    `json:"failureReason,omitempty,omitzero"`
+
+	// Progress Absent before there is any.
+	Progress     *SimulationProgress `json:"progress,omitempty"`
+	SimulationID SimulationID        `json:"simulationId"`
+	Status       SimulationStatus    `json:"status"`
+}
 
 // SimulationID defines model for SimulationId.
 type SimulationID = string
@@ -3429,6 +3444,39 @@ type SimulationMetrics struct {
 
 // SimulationName Name of a simulation or simple submission.
 type SimulationName = string
+
+// SimulationProgress How far a run has come. What a remote engine does not tell is absent.
+type SimulationProgress struct {
+	// At When it was so.
+	At Timestamp `json:"at"`
+
+	// DeliveredBytes Payload.
+	DeliveredBytes Count `json:"deliveredBytes"`
+
+	// EstimatedRemaining Wall-clock time until the end when the run goes on as it went until now;
+	// absent when it stands still, has ended or cannot be estimated.
+	EstimatedRemaining DurationText `json:"estimatedRemaining,omitempty,omitzero"`
+
+	// EventsPerSecond Of wall-clock time, since the run started.
+	EventsPerSecond     Count `json:"eventsPerSecond"`
+	EventsProcessed     Count `json:"eventsProcessed"`
+	FinishedCollectives Count `json:"finishedCollectives,omitempty,omitzero"`
+	FinishedRanks       Count `json:"finishedRanks"`
+
+	// LastCollective The last collective that finished, in words.
+	LastCollective string `json:"lastCollective,omitempty,omitzero"`
+
+	// SimulatedTime Up to six significant digits and a unit, such as `2.5ms`.
+	SimulatedTime DurationText `json:"simulatedTime"`
+
+	// StalledSince Since when simulated time stands still; absent while it moves.
+	StalledSince Timestamp `json:"stalledSince,omitempty,omitzero"`
+
+	// TotalBytes Payload of the whole workload.
+	TotalBytes       Count `json:"totalBytes,omitempty,omitzero"`
+	TotalCollectives Count `json:"totalCollectives,omitempty,omitzero"`
+	TotalRanks       Count `json:"totalRanks"`
+}
 
 // SimulationStart defines model for SimulationStart.
 type SimulationStart struct {
@@ -4907,6 +4955,15 @@ type DeleteSimulationParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
 }
 
+// FollowSimulationParams defines parameters for FollowSimulation.
+type FollowSimulationParams struct {
+	// LastEventID The same, for who cannot set headers; the header counts when both are there.
+	LastEventID int64 `form:"lastEventId,omitempty" json:"lastEventId,omitempty,omitzero"`
+
+	// LastEventIDHeader Only what comes after this event.
+	LastEventIDHeader int64 `json:"Last-Event-ID,omitempty,omitzero"`
+}
+
 // GetLogsParams defines parameters for GetLogs.
 type GetLogsParams struct {
 	// Level Minimum severity.
@@ -5457,6 +5514,9 @@ type ServerInterface interface {
 	// GetSimulation Get a simulation
 	// (GET /api/v1/simulations/{sim_id})
 	GetSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID)
+	// FollowSimulation Follow a simulation
+	// (GET /api/v1/simulations/{sim_id}/events)
+	FollowSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID, params FollowSimulationParams)
 	// GetLogs Read the log of a simulation
 	// (GET /api/v1/simulations/{sim_id}/logs)
 	GetLogs(w http.ResponseWriter, r *http.Request, simID SimulationID, params GetLogsParams)
@@ -5952,6 +6012,12 @@ func (_ Unimplemented) DeleteSimulation(w http.ResponseWriter, r *http.Request, 
 // GetSimulation Get a simulation
 // (GET /api/v1/simulations/{sim_id})
 func (_ Unimplemented) GetSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// FollowSimulation Follow a simulation
+// (GET /api/v1/simulations/{sim_id}/events)
+func (_ Unimplemented) FollowSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID, params FollowSimulationParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -10646,6 +10712,69 @@ func (siw *ServerInterfaceWrapper) GetSimulation(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// FollowSimulation operation middleware
+func (siw *ServerInterfaceWrapper) FollowSimulation(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "sim_id" -------------
+	var simID SimulationID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sim_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FollowSimulationParams
+
+	// ------------- Optional query parameter "lastEventId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lastEventId", r.URL.Query(), &params.LastEventID, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "lastEventId"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "lastEventId", Err: err})
+		}
+		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventIDHeader int64
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventIDHeader, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventIDHeader = LastEventIDHeader
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.FollowSimulation(w, r, simID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetLogs operation middleware
 func (siw *ServerInterfaceWrapper) GetLogs(w http.ResponseWriter, r *http.Request) {
 
@@ -12395,6 +12524,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/simulations/{sim_id}", wrapper.GetSimulation)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/simulations/{sim_id}/events", wrapper.FollowSimulation)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/simulations/{sim_id}/logs", wrapper.GetLogs)
@@ -14485,6 +14617,66 @@ func (response GetSimulation200JSONResponse) VisitGetSimulationResponse(w http.R
 	return err
 }
 
+type FollowSimulationRequestObject struct {
+	SimID  SimulationID `json:"sim_id"`
+	Params FollowSimulationParams
+}
+
+type FollowSimulationResponseObject interface {
+	VisitFollowSimulationResponse(w http.ResponseWriter) error
+}
+
+type FollowSimulation200TextEventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response FollowSimulation200TextEventStreamResponse) VisitFollowSimulationResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type FollowSimulation204Response struct {
+}
+
+func (response FollowSimulation204Response) VisitFollowSimulationResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
 type GetLogsRequestObject struct {
 	SimID  SimulationID `json:"sim_id"`
 	Params GetLogsParams
@@ -15440,6 +15632,9 @@ type StrictServerInterface interface {
 	// GetSimulation Get a simulation
 	// (GET /api/v1/simulations/{sim_id})
 	GetSimulation(ctx context.Context, request GetSimulationRequestObject) (GetSimulationResponseObject, error)
+	// FollowSimulation Follow a simulation
+	// (GET /api/v1/simulations/{sim_id}/events)
+	FollowSimulation(ctx context.Context, request FollowSimulationRequestObject) (FollowSimulationResponseObject, error)
 	// GetLogs Read the log of a simulation
 	// (GET /api/v1/simulations/{sim_id}/logs)
 	GetLogs(ctx context.Context, request GetLogsRequestObject) (GetLogsResponseObject, error)
@@ -17544,6 +17739,33 @@ func (sh *strictHandler) GetSimulation(w http.ResponseWriter, r *http.Request, s
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetSimulationResponseObject); ok {
 		if err := validResponse.VisitGetSimulationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FollowSimulation operation middleware
+func (sh *strictHandler) FollowSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID, params FollowSimulationParams) {
+	var request FollowSimulationRequestObject
+
+	request.SimID = simID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FollowSimulation(ctx, request.(FollowSimulationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FollowSimulation")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FollowSimulationResponseObject); ok {
+		if err := validResponse.VisitFollowSimulationResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -33,6 +33,9 @@ type API struct {
 	// Inspect reads the traces of a traceset and says what is wrong with them.
 	Inspect func(ctx context.Context, t *projections.Traceset) (*chakra.Report, error)
 
+	Feed      *Feed         // of who follows simulations
+	Heartbeat time.Duration // between two signs of life of a stream, 0 for 15 s
+
 	summaries singleflight.Group // computations under way, by object key
 }
 

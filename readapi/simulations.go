@@ -167,7 +167,7 @@ func (a *API) simulationView(ctx context.Context, s *projections.Simulation) (ap
 		ConfigurationID: s.ConfigurationID, ConfigurationVersion: s.ConfigurationVersion,
 		Name: s.Name, Status: api.SimulationStatus(s.Status),
 		CreatedAt: timestamp(s.CreatedAt), StartedAt: timestampOf(s.StartedAt), CompletedAt: timestampOf(s.CompletedAt),
-		FailureReason: s.FailureReason,
+		FailureReason: s.FailureReason, Progress: progressView(s.RunProgress()),
 	}
 	if s.EventsProcessed > 0 { // a run that has not progressed has nothing to tell
 		view.Metrics = &api.SimulationMetrics{

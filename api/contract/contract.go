@@ -47,6 +47,8 @@ type Access struct {
 	Reads bool   // it changes nothing although its method could
 	Heavy bool   // it takes much memory: few at a time
 	Long  bool   // it reads many bytes: minutes
+	// Stream says that its answer goes on until something ends it.
+	Stream bool
 }
 
 type parameter struct {
@@ -92,6 +94,7 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 		op.Access.Reads, _ = access["reads"].(bool)
 		op.Access.Heavy, _ = access["heavy"].(bool)
 		op.Access.Long, _ = access["long"].(bool)
+		op.Access.Stream, _ = access["stream"].(bool)
 	}
 	for _, ref := range slices.Concat(item.Parameters, from.Parameters) {
 		p := ref.Value

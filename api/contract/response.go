@@ -79,6 +79,9 @@ func (op *Operation) response(status int, header http.Header, body []byte, head 
 	if !known {
 		return fmt.Errorf("content type %s, not one of %v", mediaType, slices.Sorted(maps.Keys(of.contents)))
 	}
+	if mediaType == eventStream {
+		return schema.checkEvents(body)
+	}
 	value, err := decode(body)
 	if err != nil {
 		return err

@@ -15,6 +15,8 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 		problem  = `{"type":"about:blank","title":"Not Found","status":404,"detail":"workspace 'x' does not exist","code":"NOT_FOUND"}`
 		item     = `{"billingItemId":13,"accountName":null,"accountId":"acct_01kahcfv4ge3brkm7g5c1d9e2f","platformName":"netsim","itemName":"x","rateName":"cluster","eventType":"cluster","eventAction":"start","quantity":1,"workspaceName":null,"workspaceId":null,"sandboxName":null,"sandboxId":null,"userName":null,"userId":null,"startTimestamp":"2026-11-21T08:30:00.000Z","endTimestamp":null,"status":"active","details":{"resourceType":"simulation","resourceId":"sim_1"},"metadata":{"openedBy":1,"lastChangedBy":1}}`
 	)
+	const events = "/api/v1/simulations/sim_01kahcfv4ge3brkm7dy5s5h2k3/events"
+	const moment = `{"simulationId":"sim_01kahcfv4ge3brkm7dy5s5h2k3","at":"2026-11-21T08:30:00.125Z","status":"running"}`
 	json, tag := "application/json", `"3"`
 	cases := []struct {
 		method, path string
@@ -31,6 +33,8 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 		{"HEAD", workspace, 200, json, tag, "", ""},
 		{"GET", "/api/v1/billing/items/13", 200, json, "", item, ""},
 		{"GET", "/nowhere", 404, "text/plain", "", "404 page not found", ""},
+		{"GET", events, 200, "text/event-stream", "", "retry: 9\n\nid: 3\nevent: status\ndata: " + moment + "\n\n:\n\n", ""},
+		{"GET", events, 204, "", "", "", ""},
 
 		{"GET", "/nowhere", 200, json, "", "{}", "the contract has no such operation"},
 		{"GET", workspace, 418, json, "", envelope, "answered 418: the contract lists no such status"},
@@ -46,6 +50,8 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 		{"GET", workspace, 200, json, tag, strings.Replace(record, "08:30:00.125Z", "08:30:00Z", 1), "createdAt must be of the form"},
 		{"GET", workspace, 200, json, tag, strings.Replace(record, `"owner":"user-17",`, "", 1), "owner is required"},
 		{"GET", workspace, 200, json, tag, strings.Replace(record, `"stats"`, `"secret":1,"stats"`, 1), "secret is unknown"},
+		{"GET", events, 200, "text/event-stream", "", "data: " + moment + "\n\ndata: {}\n\n", "simulationId is required"},
+		{"GET", events, 200, "text/event-stream", "", "name: x\n\n", `the field "name"`},
 		{"GET", workspace, 404, json, "", `{"message":"no"}`, "message is unknown; known members: error"},
 		{"GET", "/api/v1/billing/items/13", 200, json, "", strings.Replace(item, `"endTimestamp":null,`, "", 1), "endTimestamp is required"},
 		{"GET", "/api/v1/billing/items/13", 200, json, "", strings.Replace(item, `"quantity":1`, `"quantity":"1"`, 1), "quantity must be an integer, got '1'"},

@@ -79,12 +79,16 @@ func Harden(next http.Handler) http.Handler {
 // Budget bounds how long a request may take: its context ends after read for
 // methods that change nothing, after write for the others, and so much longer
 // for a request that moves many bytes, which also has that long to be sent.
-// Fail answers what comes of it with 504, or with 503 "outcome not known".
-func Budget(read, write, longer time.Duration, isLong func(*http.Request) bool) Middleware {
+// Fail answers what comes of it with 504, or with 503 "outcome not known". An
+// answer that goes on is bound by Streams instead.
+func Budget(read, write, longer time.Duration, isLong, isStream func(*http.Request) bool) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			budget := write
 			switch {
+			case isStream(r):
+				next.ServeHTTP(w, r)
+				return
 			case safe(r.Method):
 				budget = read
 			case isLong(r):

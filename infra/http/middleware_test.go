@@ -39,7 +39,7 @@ func service(t *testing.T, log io.Writer, admit func(context.Context) error) (ht
 	fail := Errors{Log: logger}.Fail
 	router := chi.NewRouter()
 	router.Use(Observe(logger, metrics, time.Now), Identify, Harden, Recover(fail), LimitBody(atMost(8), fail),
-		Budget(time.Hour, time.Minute, time.Hour, func(*http.Request) bool { return false }), Shed(1, admit, fail))
+		Budget(time.Hour, time.Minute, time.Hour, never, never), Shed(1, admit, fail))
 	Unrouted(router, fail)
 	router.Get("/things/{id}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "thing") })
 	router.Post("/things", func(w http.ResponseWriter, r *http.Request) {
@@ -272,7 +272,7 @@ func TestLongRequestsHaveTime(t *testing.T) {
 	t.Parallel()
 	for long, want := range map[bool]int{false: 0, true: http.StatusOK} {
 		isLong := func(*http.Request) bool { return long }
-		server := httptest.NewUnstartedServer(Budget(time.Minute, time.Minute, time.Hour, isLong)(
+		server := httptest.NewUnstartedServer(Budget(time.Minute, time.Minute, time.Hour, isLong, never)(
 			http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				deadline, _ := r.Context().Deadline()
 				if longer := time.Until(deadline) > 2*time.Minute; longer != (want != 0) {
@@ -299,3 +299,5 @@ func TestLongRequestsHaveTime(t *testing.T) {
 		server.Close()
 	}
 }
+
+func never(*http.Request) bool { return false }

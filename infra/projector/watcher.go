@@ -21,8 +21,9 @@ type Watcher struct {
 	schema string
 	log    *slog.Logger
 
-	mu    sync.Mutex
-	parts map[partitionKey]*judged
+	mu        sync.Mutex
+	parts     map[partitionKey]*judged
+	listeners []*listener
 }
 
 type partitionKey struct {
@@ -206,7 +207,10 @@ func (w *Watcher) release(to judgedTo) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	part := w.part(partitionKey{to.family, to.partition})
-	part.next = max(part.next, to.next)
+	if to.next > part.next {
+		part.next = to.next
+		w.tell(to.family)
+	}
 	for offset, waiters := range part.waiters {
 		if offset >= to.next {
 			continue

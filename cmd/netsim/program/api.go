@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"netsim/events"
 	web "netsim/infra/http"
 	"netsim/projections"
 	"netsim/reactions"
@@ -25,7 +26,7 @@ type (
 )
 
 // api makes the handler of the API's listener.
-func (s *core) api(ctx context.Context, d *domain) (http.Handler, error) {
+func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed) (http.Handler, error) {
 	keys, err := cursorKeys(ctx, s.pool)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (s *core) api(ctx context.Context, d *domain) (http.Handler, error) {
 		DB: s.pool, Rows: projections.NewLookups(s.pool), Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console, TraceRoutes: s.config.TraceRoutes,
 		Storage: readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
 		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
-		Checks: s.readiness(d),
+		Checks: s.readiness(d), Feed: feed,
 	}
 	change := &writeapi.API{
 		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, TracesetFiles: get, TracesetOwners: get, MappingFiles: get, Templates: get,
@@ -54,4 +55,11 @@ func (s *core) api(ctx context.Context, d *domain) (http.Handler, error) {
 		return nil, err
 	}
 	return door.router(handlers{get, change, books}), nil
+}
+
+// feed tells who follows simulations.
+func (s *core) feed() *readapi.Feed {
+	return &readapi.Feed{DB: s.pool, Log: s.log, Changes: func() (<-chan struct{}, func()) {
+		return s.watcher.Changes(events.Simulations, events.Workspaces)
+	}}
 }

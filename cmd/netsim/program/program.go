@@ -105,7 +105,9 @@ func (s *core) serve(ctx context.Context, listen, ops net.Listener, started func
 		return err
 	}
 	if s.config.has(RoleAPI) {
-		handler, err := s.api(ctx, work)
+		feed := s.feed()
+		roles.Go(func() error { return feed.Run(ctx) })
+		handler, err := s.api(ctx, work, feed)
 		if err != nil {
 			return err
 		}

@@ -46,9 +46,10 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	root.Group(func(group chi.Router) {
 		group.Use(
 			web.LimitBody(d.maxBody, fail),
-			web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTime, d.isLong),
+			web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTime, d.isLong, d.isStream),
 			d.flags(fail), d.verifier.Authenticate(fail), auth.Authorize(d.access(), d.operation, fail),
 			d.where(changing, web.Shed(d.config.MaxWrites, d.admit, fail)),
+			d.where(streaming, web.Streams(d.config.MaxStreams, d.config.ReadTimeout, d.config.StreamLife, fail)),
 			d.where(heavy, web.Queue(2*runtime.GOMAXPROCS(0), fail)),
 			d.contract.Check(fail),
 		)
@@ -128,6 +129,14 @@ func (d door) where(applies func(contract.Access) bool, m web.Middleware) web.Mi
 func changing(a contract.Access) bool { return !a.Reads }
 
 func heavy(a contract.Access) bool { return a.Heavy }
+
+func streaming(a contract.Access) bool { return a.Stream }
+
+// isStream reports whether the answer to a request goes on.
+func (d door) isStream(r *http.Request) bool {
+	op, ok := d.contract.Find(r)
+	return ok && op.Access.Stream
+}
 
 // access is the authorization table: one row for every operation.
 func (d door) access() map[string]auth.Access {

@@ -75,6 +75,7 @@ GET /simple/compatibility | D1 Simple
 GET /simulations | D1 Simulations
 POST /simulations | D1 Simulations, 5.2
 GET /simulations/{sim_id} | D1 Simulations
+GET /simulations/{sim_id}/events | ours, issue 5
 DELETE /simulations/{sim_id} | D1 Simulations, 5.5
 POST /simulations/{sim_id}/terminate | D1 Simulations, 5.4
 GET /simulations/{sim_id}/results | D1 Simulations, 5.3

@@ -98,6 +98,22 @@ func (c *Client) Do(method, path string, body any, headers ...Header) Reply {
 	return Reply{Status: resp.StatusCode, Header: resp.Header, Body: got, t: c.t}
 }
 
+// Open sends a GET whose answer goes on, and returns its response unread and
+// unchecked. Who calls it closes the body.
+func (c *Client) Open(path string) *http.Response {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.base+path, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return resp
+}
+
 // Want fails the test unless the status is this one, and returns the reply.
 func (r Reply) Want(status int) Reply {
 	r.t.Helper()

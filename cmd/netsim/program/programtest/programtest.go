@@ -91,6 +91,7 @@ func Config(t testing.TB) program.Config {
 		MountRoot: "/mnt/libraries", MaxFiles: 100, UploadLife: 24 * time.Hour, UploadPatience: 10 * time.Second,
 		Workers: 2, MaxWrites: 4096, MaxLag: 200_000,
 		VerdictTimeout: program.DefaultVerdictTimeout, ReadTimeout: program.DefaultReadTimeout, Grace: program.DefaultGrace,
+		MaxStreams: 100, StreamLife: time.Minute,
 	}
 }
 

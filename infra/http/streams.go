@@ -1,0 +1,80 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"netsim/fault"
+)
+
+// Streams lets at most places answers go on at a time, each for at most life.
+// An answer has budget to begin, and a client so long to take each part of it,
+// instead of the time that Budget and the server give. When the client is gone
+// or does not take what it is sent, the request's context ends, and what is
+// written from then on is thrown away.
+func Streams(places int, budget, life time.Duration, fail FailFunc) Middleware {
+	taken := make(chan struct{}, places)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case taken <- struct{}{}:
+				defer func() { <-taken }()
+			default:
+				fail(w, r, &fault.Fault{
+					Code:       fault.Unavailable,
+					Message:    "too many streams at a time; ask again",
+					RetryAfter: 5 * time.Second,
+				})
+				return
+			}
+			ctx, cancel := context.WithTimeout(r.Context(), life)
+			defer cancel()
+			s := &streamed{
+				ResponseWriter: w, end: http.NewResponseController(w), part: budget, stop: cancel,
+				late: time.AfterFunc(budget, cancel), head: r.Method == http.MethodHead,
+			}
+			defer s.late.Stop()
+			_ = s.end.SetReadDeadline(time.Time{}) // else the server takes its own for the client's end
+			next.ServeHTTP(s, r.WithContext(ctx))
+		})
+	}
+}
+
+// streamed is the writer of an answer that goes on.
+type streamed struct {
+	http.ResponseWriter
+	end  *http.ResponseController
+	part time.Duration // for the client to take what is written
+	late *time.Timer   // ends an answer that does not begin
+	stop context.CancelFunc
+	head bool // only the header is wanted
+}
+
+// Unwrap is for http.ResponseController.
+func (s *streamed) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (s *streamed) WriteHeader(status int) {
+	s.late.Stop()
+	s.ResponseWriter.WriteHeader(status)
+	if s.head {
+		s.stop()
+	}
+}
+
+// Write implements http.ResponseWriter. It does not fail: the context tells.
+func (s *streamed) Write(p []byte) (int, error) {
+	_ = s.end.SetWriteDeadline(time.Now().Add(s.part))
+	if _, err := s.ResponseWriter.Write(p); err != nil {
+		s.stop()
+	}
+	return len(p), nil
+}
+
+// Flush implements http.Flusher.
+func (s *streamed) Flush() {
+	if err := s.end.Flush(); err != nil {
+		s.stop()
+	}
+}

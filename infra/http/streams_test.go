@@ -1,0 +1,111 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// endless writes a line for each value of parts, until its context ends.
+func endless(parts <-chan string, ended chan<- error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(200)
+		w.(http.Flusher).Flush()
+		for {
+			select {
+			case part := <-parts:
+				io.WriteString(w, part)
+				w.(http.Flusher).Flush()
+			case <-r.Context().Done():
+				ended <- r.Context().Err()
+				return
+			}
+		}
+	}
+}
+
+func fail503(w http.ResponseWriter, _ *http.Request, err error) {
+	w.Header().Set("Retry-After", "5")
+	http.Error(w, err.Error(), 503)
+}
+
+func open(t *testing.T, method, url string) (*http.Response, context.CancelFunc) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp, cancel
+}
+
+// TestStreams: an answer outlives the times of the server, there are only so
+// many at once, and a client that goes takes its place with it.
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	parts, ended := make(chan string), make(chan error, 10)
+	server := httptest.NewUnstartedServer(Streams(1, time.Minute, time.Hour, fail503)(endless(parts, ended)))
+	server.Config.ReadTimeout, server.Config.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
+	server.Start()
+	t.Cleanup(server.Close)
+
+	first, leave := open(t, "GET", server.URL)
+	lines := bufio.NewReader(first.Body)
+	for began := time.Now(); time.Since(began) < 200*time.Millisecond; {
+		parts <- "more\n"
+		if line, err := lines.ReadString('\n'); line != "more\n" {
+			t.Fatalf("after %s: %q, %v", time.Since(began), line, err)
+		}
+	}
+	if second, _ := open(t, "GET", server.URL); second.StatusCode != 503 || second.Header.Get("Retry-After") == "" {
+		t.Errorf("a second stream: %d", second.StatusCode)
+	}
+	leave()
+	if err := <-ended; err != context.Canceled {
+		t.Errorf("the stream of a client that is gone ended with %v", err)
+	}
+	for { // its place is free when the handler has returned
+		third, done := open(t, "HEAD", server.URL)
+		if third.StatusCode == 200 {
+			break
+		}
+		done()
+	}
+	if err := <-ended; err != context.Canceled {
+		t.Errorf("a stream of which only the head is wanted ended with %v", err)
+	}
+}
+
+// TestStreamsEnd: a stream ends with its life, and one that does not begin with
+// the budget.
+func TestStreamsEnd(t *testing.T) {
+	t.Parallel()
+	ended := make(chan error, 1)
+	long := httptest.NewServer(Streams(1, time.Minute, 20*time.Millisecond, fail503)(endless(nil, ended)))
+	t.Cleanup(long.Close)
+	got, _ := open(t, "GET", long.URL)
+	if _, err := io.ReadAll(got.Body); err != nil {
+		t.Errorf("the end of a stream is %v", err)
+	}
+	if err := <-ended; err != context.DeadlineExceeded {
+		t.Errorf("a stream ended with %v", err)
+	}
+	late := httptest.NewServer(Streams(1, 20*time.Millisecond, time.Minute, fail503)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		fail503(w, r, r.Context().Err())
+	})))
+	t.Cleanup(late.Close)
+	if got, _ := open(t, "GET", late.URL); got.StatusCode != 503 {
+		t.Errorf("a stream that does not begin answers %d", got.StatusCode)
+	}
+}

@@ -1,0 +1,11 @@
+package readapi
+
+// Following is how many follow something.
+func (f *Feed) Following() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, simulation := range f.followers {
+		n += len(simulation)
+	}
+	return n
+}

@@ -1,0 +1,310 @@
+package readapi_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/api"
+	"netsim/cmd/netsim/program"
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/auth"
+	"netsim/internal/testworld"
+	"netsim/projections"
+	"netsim/readapi"
+)
+
+// told is an event of a stream.
+type told struct {
+	ID          int64
+	Name        string
+	Status      string
+	SimulatedNs string // of the progress
+}
+
+// readEvents reads a stream to its end.
+func readEvents(t *testing.T, r io.Reader) (all []told) {
+	t.Helper()
+	var one told
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch name {
+		case "id":
+			one.ID, _ = strconv.ParseInt(value, 10, 64)
+		case "event":
+			one.Name = value
+		case "data":
+			var data api.SimulationEvent
+			if err := json.Unmarshal([]byte(value), &data); err != nil {
+				t.Errorf("%v: %s", err, value)
+			}
+			one.Status = string(data.Status)
+			if data.Progress != nil {
+				one.SimulatedNs = data.Progress.SimulatedTime
+			}
+		case "":
+			if value == "" && one.ID > 0 {
+				all = append(all, one)
+				one = told{}
+			}
+		}
+	}
+	return all
+}
+
+// followed is a simulation in a world, and who may follow it.
+type followed struct {
+	*testworld.World
+	api *readapi.API
+	id  string
+}
+
+func newFollowed(t *testing.T) *followed {
+	t.Helper()
+	f := &followed{World: testworld.New(t), id: events.NewID(events.SimulationPrefix)}
+	f.api = &readapi.API{DB: f.DB, Rows: projections.NewLookups(f.DB), Now: time.Now, Heartbeat: 20 * time.Millisecond}
+	f.api.Feed = &readapi.Feed{DB: f.DB, Log: f.Logger, Changes: func() (<-chan struct{}, func()) {
+		return f.Watcher.Changes(events.Simulations, events.Workspaces)
+	}}
+	workspace := events.NewID(events.WorkspacePrefix)
+	testworld.Do(t, f.World, workspace, commands.CreateWorkspace{AccountID: testworld.Account, Name: "w"})
+	testworld.Do(t, f.World, f.id, commands.RequestSimulation{Requested: events.SimulationRequested{
+		Origin: commands.OriginSimple, AccountID: testworld.Account, WorkspaceID: workspace,
+		ConfigurationID: events.NewID(events.ConfigurationPrefix), ConfigurationVersion: 1, Name: "run", DurationNs: 1e9,
+	}})
+	testworld.Do(t, f.World, f.id, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "r", Ranks: 8}})
+	return f
+}
+
+// follow returns the stream from after an event on; nil when nothing follows.
+func (f *followed) follow(t *testing.T, ctx context.Context, after int64) io.ReadCloser {
+	t.Helper()
+	ctx = auth.WithCaller(ctx, auth.Caller{UserID: "u", AccountID: testworld.Account, AllWorkspaces: true})
+	r := api.FollowSimulationRequestObject{SimID: f.id}
+	r.Params.LastEventIDHeader = after
+	reply, err := f.api.FollowSimulation(ctx, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stream, ok := reply.(api.FollowSimulation200TextEventStreamResponse); ok {
+		return stream.Body.(io.ReadCloser)
+	}
+	return nil
+}
+
+// collect reads a stream in the background, and closes it then.
+func collect(t *testing.T, stream io.ReadCloser) <-chan []told {
+	t.Helper()
+	got := make(chan []told, 1)
+	go func() {
+		got <- readEvents(t, stream)
+		stream.Close()
+	}()
+	return got
+}
+
+// TestFollow: whoever follows gets every status and all progress once, in
+// order, however he comes to it, until the final one.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	f := newFollowed(t)
+	testworld.Running(t, f.api.Feed.Run)
+	begin := collect(t, f.follow(t, t.Context(), 0))
+	want := []told{{ID: 1, Name: "status", Status: "provisioning"}, {ID: 2, Name: "status", Status: "running"}}
+	var joined []<-chan []told
+	for i := range int64(20) {
+		ns := (i + 1) * 1000
+		testworld.Do(t, f.World, f.id, commands.ReportProgress{Progress: events.Progress{SimulatedTimeNs: ns, EventsProcessed: ns}})
+		text := fmt.Sprintf("%dus", i+1)
+		want = append(want, told{ID: 3 + i, Name: "progress", Status: "running", SimulatedNs: text})
+		joined = append(joined, collect(t, f.follow(t, t.Context(), i)))
+	}
+	testworld.Do(t, f.World, f.id, commands.PublishResults{Published: events.SimulationResultsPublished{Manifest: "m"}})
+	testworld.Do(t, f.World, f.id, commands.CompleteRun{Completed: events.SimulationCompleted{Progress: events.Progress{SimulatedTimeNs: 50_000, EventsProcessed: 50_000}}})
+	want = append(want, told{ID: 24, Name: "status", Status: "completed", SimulatedNs: "50us"})
+
+	if diff := cmp.Diff(want, <-begin); diff != "" {
+		t.Errorf("from the beginning (-want +got):\n%s", diff)
+	}
+	for i, stream := range joined {
+		if diff := cmp.Diff(want[i:], <-stream); diff != "" {
+			t.Errorf("after %d (-want +got):\n%s", i, diff)
+		}
+	}
+	for after := range int64(24) {
+		rest := slices.DeleteFunc(slices.Clone(want), func(e told) bool { return e.ID <= after })
+		if diff := cmp.Diff(rest, readEvents(t, f.follow(t, t.Context(), after))); diff != "" {
+			t.Errorf("after %d, later (-want +got):\n%s", after, diff)
+		}
+	}
+	if f.follow(t, t.Context(), 24) != nil {
+		t.Error("something follows the final event")
+	}
+}
+
+// TestFollowEnds: a stream ends with its client, with the simulation's
+// workspace and with the service, and leaves nothing behind.
+func TestFollowEnds(t *testing.T) {
+	t.Parallel()
+	f := newFollowed(t)
+	running, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- f.api.Feed.Run(running) }()
+
+	client, leave := context.WithCancel(t.Context())
+	var left []<-chan []told
+	for range 50 {
+		left = append(left, collect(t, f.follow(t, client, 0)))
+	}
+	stays := f.follow(t, t.Context(), 0)
+	lines := bufio.NewReader(stays)
+	for line := ""; line != ":\n"; { // it lives
+		var err error
+		if line, err = lines.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leave()
+	for _, stream := range left {
+		if got := <-stream; len(got) != 2 {
+			t.Errorf("a client that has left got %v", got)
+		}
+	}
+	if n := f.api.Feed.Following(); n != 1 {
+		t.Errorf("%d follow, want 1", n)
+	}
+
+	workspace := f.Simulation(t, f.id).WorkspaceID
+	testworld.Do(t, f.World, workspace, commands.DeleteWorkspace{ID: workspace})
+	if rest, err := io.ReadAll(lines); err != nil {
+		t.Errorf("the stream of a workspace that is deleted: %q, %v", rest, err)
+	}
+	if n := f.api.Feed.Following(); n != 0 {
+		t.Errorf("%d follow a simulation that is gone", n)
+	}
+
+	f2 := newFollowed(t)
+	f2.api.Feed = f.api.Feed
+	last := collect(t, f2.follow(t, t.Context(), 2))
+	end()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := <-last; len(got) > 0 {
+		t.Errorf("a stream got %v when the service ended", got)
+	}
+	ctx := auth.WithCaller(t.Context(), auth.Caller{UserID: "u", AccountID: testworld.Account, AllWorkspaces: true})
+	if _, err := f2.api.FollowSimulation(ctx, api.FollowSimulationRequestObject{SimID: f2.id}); err == nil {
+		t.Error("a stream begins after the end of the service")
+	}
+}
+
+// TestFollowOverHTTP: a run from its submission to its end, and who may not
+// follow it.
+func TestFollowOverHTTP(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := funded(t, p)
+	user := p.User(t, account)
+	id := submit(t, user, workload(8, "allReduce"))
+	path := simulations + "/" + id + "/events"
+
+	whole := user.Get(path).Want(200)
+	if h := whole.Header; h.Get("Content-Type") != "text/event-stream" || h.Get("Cache-Control") != "no-store" {
+		t.Errorf("header %v", h)
+	}
+	if !strings.HasPrefix(string(whole.Body), "retry: 2000\n\n") {
+		t.Errorf("it begins with %.40q", whole.Body)
+	}
+	got := readEvents(t, strings.NewReader(string(whole.Body)))
+	var statuses []string
+	for _, e := range got {
+		if e.Name == "status" {
+			statuses = append(statuses, e.Status)
+		}
+	}
+	if want := []string{"provisioning", "running", "completed"}; !slices.Equal(statuses, want) {
+		t.Errorf("statuses %v, want %v", statuses, want)
+	}
+	after := func(id int64) programtest.Header {
+		return programtest.Header{Name: "Last-Event-ID", Value: strconv.FormatInt(id, 10)}
+	}
+	for i, e := range got[:len(got)-1] {
+		for _, reply := range []programtest.Reply{
+			user.Get(path, after(e.ID)), user.Get(fmt.Sprintf("%s?lastEventId=%d", path, e.ID)), user.Get(path+"?lastEventId=1", after(e.ID)),
+		} {
+			if diff := cmp.Diff(got[i+1:], readEvents(t, strings.NewReader(string(reply.Want(200).Body)))); diff != "" {
+				t.Errorf("after %d (-want +got):\n%s", e.ID, diff)
+			}
+		}
+	}
+	user.Get(path, after(got[len(got)-1].ID)).Want(204)
+	user.Do("HEAD", path, nil).Want(200)
+	progress := user.Get(simulations + "/" + id).Want(200).Object()["progress"].(object)
+	if progress["finishedRanks"] != 8.0 || progress["totalRanks"] != 8.0 || progress["totalBytes"] != progress["deliveredBytes"] ||
+		progress["finishedCollectives"] != 1.0 || progress["lastCollective"] != "allReduce 0 of group 0" {
+		t.Errorf("the status has the progress %v", progress)
+	}
+
+	for _, bad := range []string{"x", "-1", "1.5"} {
+		user.Get(path+"?lastEventId="+bad).Refused(400, "VALIDATION_ERROR")
+	}
+	user.Get(path, programtest.Header{Name: "Last-Event-ID", Value: "x"}).Refused(400, "VALIDATION_ERROR")
+	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
+	p.User(t, programtest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
+	user.Get(simulations+"/"+events.NewID(events.SimulationPrefix)+"/events").Refused(404, "NOT_FOUND")
+	user.Delete(simulations + "/" + id).Want(200)
+	user.Get(path).Refused(404, "NOT_FOUND")
+}
+
+// TestFollowIsBounded: there are so many streams and no more, and they end with
+// their life and with the service.
+func TestFollowIsBounded(t *testing.T) {
+	t.Parallel()
+	p := programtest.Start(t, func(c *program.Config) { c.MaxStreams, c.StreamLife = 1, time.Second })
+	user := p.User(t, funded(t, p))
+	id := submit(t, user, endless())
+	path := simulations + "/" + id + "/events"
+	begun, got := make(chan struct{}), make(chan []told, 1)
+	go func() {
+		resp := user.Open(path)
+		close(begun)
+		got <- readEvents(t, resp.Body)
+		resp.Body.Close()
+	}()
+	<-begun
+	if reply := user.Get(path); reply.Refused(503, "SERVICE_UNAVAILABLE") == "" || reply.Header.Get("Retry-After") == "" {
+		t.Errorf("%v", reply.Header)
+	}
+	if first := <-got; len(first) == 0 || first[0].ID != 1 || slices.ContainsFunc(first, func(e told) bool { return e.Status == "completed" }) {
+		t.Errorf("a stream that has ended before the simulation told %v", first)
+	}
+	user.Eventually(simulations+"/"+id, func(r programtest.Reply) bool { return r.Object()["status"] == "running" })
+	user.Post(simulations+"/"+id+"/terminate", nil).Want(http.StatusOK)
+	user.Eventually(path, func(r programtest.Reply) bool {
+		all := readEvents(t, strings.NewReader(string(r.Body)))
+		return r.Status == 200 && len(all) > 0 && all[len(all)-1].Status == "terminated"
+	})
+}
+
+// endless is a workload that takes longer than any test.
+func endless() object {
+	phases := make([]object, 64)
+	for i := range phases {
+		phases[i] = object{"operationType": "allToAll", "dataSize": 1 << 20}
+	}
+	return object{"workload": object{"ranks": 256, "phases": phases}}
+}
