@@ -138,6 +138,9 @@ func (f *follower) publish(ctx context.Context, order *Staged, about backends.Ab
 	if err != nil {
 		return fmt.Errorf("publish the results of %s: %w", f.sim.ID, err)
 	}
+	if err := f.dropUploads(ctx, f.sim.ID); err != nil {
+		f.Log.WarnContext(ctx, "what earlier attempts began to write is left", "simulation", f.sim.ID, "error", err)
+	}
 	return f.unlessDeleted(ctx, f.sim.ID)
 }
 

@@ -1,6 +1,7 @@
 package writeapi_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -22,13 +23,16 @@ func underway(capabilities ...string) scripted.Script {
 	}
 }
 
-// withEngine starts a service with one remote engine.
-func withEngine(t *testing.T, e *scripted.Engine) *programtest.Program {
+// withEngine starts a service with one remote engine, whose calls may take
+// half a second.
+func withEngine(t *testing.T, e *scripted.Engine, options ...func(*program.Config)) *programtest.Program {
 	t.Helper()
 	return programtest.Start(t, func(c *program.Config) {
 		c.EngineURLs, c.EngineToken = []string{e.URL}, "secret"
 		c.EnginePoll, c.EngineTimeout = 20*time.Millisecond, 500*time.Millisecond
-		c.Workers = 16 // runs that go on take one each
+		for _, option := range options {
+			option(c)
+		}
 	})
 }
 
@@ -110,6 +114,31 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 	}
 }
 
+// TestTerminateTooLate: the run completes while its engine is asked to stop it.
+// The first final event is the one.
+func TestTerminateTooLate(t *testing.T) {
+	t.Parallel()
+	e := scripted.Start(t, underway("terminate"))
+	p := withEngine(t, e, func(c *program.Config) { c.EngineTimeout = time.Minute })
+	user := p.User(t, funded(t, p))
+	id := running(t, user, remotely(t, user, events.DefaultWorkspace))
+	busy := underway("terminate")
+	busy.Answers = map[string]scripted.Answer{"terminate": {Delay: time.Minute}}
+	e.Do(busy)
+	answered := make(chan programtest.Reply, 1)
+	go func() { answered <- user.Post(simulations+"/"+id+"/terminate", nil) }()
+	user.Eventually(simulations+"/"+id, func(programtest.Reply) bool { return len(e.Calls("terminate")) == 1 })
+	busy.Run.State = "completed"
+	e.Do(busy)
+	reaches(user, id, "completed")
+	e.Do(underway("terminate"))
+	reply := <-answered
+	reply.Refused(409, "CONFLICT")
+	if s := user.Get(simulations + "/" + id).Object(); s["status"] != "completed" {
+		t.Errorf("%v", s)
+	}
+}
+
 func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, underway("terminate"))
@@ -133,10 +162,7 @@ func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 
 	e.Restart() // as one that cannot stop runs
 	e.Do(underway())
-	user.Eventually(simulations+"/"+id, func(programtest.Reply) bool { return len(e.Calls("order")) == 1 })
-	user.Eventually(simulations+"/"+id, func(programtest.Reply) bool {
-		return user.Post(simulations+"/"+id+"/terminate", nil).Status == 501
-	})
+	user.Eventually(simulations+"/"+id+"/logs", func(r programtest.Reply) bool { return strings.Contains(string(r.Body), "ordered again") })
 	user.Post(simulations+"/"+id+"/terminate", nil).Refused(501, "NOT_IMPLEMENTED")
 	if n := len(e.Calls("terminate")); n != 0 {
 		t.Errorf("an engine that cannot stop was asked %d times", n)

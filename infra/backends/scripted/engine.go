@@ -45,7 +45,7 @@ type Answer struct {
 	Status int // 0 for that of the protocol, late
 	Body   string
 	Header map[string]string
-	Delay  time.Duration
+	Delay  time.Duration // until another script has no such answer at the latest
 }
 
 // Call is a request that came.
@@ -58,12 +58,13 @@ type Call struct {
 
 // engine is the process.
 type engine struct {
-	mu     sync.Mutex
-	script Script
-	runs   map[string]string // run ids by simulation
-	ended  map[string]bool   // by run id: terminated
-	lost   int               // how often the runs were lost
-	calls  []Call
+	mu      sync.Mutex
+	script  Script
+	another chan struct{}     // closed when there is another script
+	runs    map[string]string // run ids by simulation
+	ended   map[string]bool   // by run id: terminated
+	lost    int               // how often the runs were lost
+	calls   []Call
 }
 
 func (e *engine) handler() http.Handler {
@@ -89,7 +90,11 @@ func (e *engine) setScript(_ http.ResponseWriter, r *http.Request) {
 	if err := json.NewDecoder(r.Body).Decode(&s); err != nil {
 		panic(err)
 	}
-	e.locked(func() { e.script = s })
+	e.locked(func() {
+		e.script = s
+		close(e.another)
+		e.another = make(chan struct{})
+	})
 }
 
 func (e *engine) locked(f func()) {
@@ -105,17 +110,18 @@ func (e *engine) call(w http.ResponseWriter, r *http.Request, name string) {
 		text, _ := io.ReadAll(r.Body)
 		_ = json.Unmarshal(text, &order) // one without an id is noted as such
 	}
-	var own Answer
-	var scripted bool
+	own, scripted, another := e.scripted(name)
 	e.locked(func() {
-		own, scripted = e.script.Answers[name]
 		e.calls = append(e.calls, Call{name, order.SimulationID, r.PathValue("run"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")})
 	})
-	if own.Delay > 0 {
-		late := time.NewTimer(own.Delay)
-		defer late.Stop()
+	late := time.NewTimer(own.Delay)
+	defer late.Stop()
+	for waiting := own.Delay > 0; waiting && scripted; {
 		select {
+		case <-another:
+			own, scripted, another = e.scripted(name)
 		case <-late.C:
+			waiting = false
 		case <-r.Context().Done():
 			return
 		}
@@ -129,6 +135,15 @@ func (e *engine) call(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	e.locked(func() { e.answer(w, r, name, order.SimulationID) })
+}
+
+// scripted is the script's answer to a call, if it has one, until another
+// script.
+func (e *engine) scripted(name string) (own Answer, is bool, another <-chan struct{}) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	own, is = e.script.Answers[name]
+	return own, is, e.another
 }
 
 // answer is that of the protocol.

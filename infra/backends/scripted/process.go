@@ -33,7 +33,7 @@ func Main(m *testing.M) int {
 	if at == "" {
 		return m.Run()
 	}
-	e := &engine{runs: map[string]string{}, ended: map[string]bool{}, script: Script{Run: Run{State: "running"}}}
+	e := &engine{runs: map[string]string{}, ended: map[string]bool{}, another: make(chan struct{}), script: Script{Run: Run{State: "running"}}}
 	if err := http.ListenAndServe(at, e.handler()); err != nil {
 		os.Stderr.WriteString(err.Error())
 	}
