@@ -53,6 +53,7 @@ type hostEngine struct {
 	OrderBytes int64         `help:"Bytes of an order." default:"64000000"`
 	RunBytes   int64         `help:"Bytes of a run's input and result files." default:"10000000000"`
 	TotalBytes int64         `help:"Bytes of all files." default:"100000000000"`
+	Within     time.Duration `help:"Wall-clock time of a run; one that takes longer fails." default:"24h"`
 	MaxFlows   int           `help:"Transfers in flight at once in a run, some 300 bytes of memory each; 0 is 4 million."`
 }
 
@@ -60,7 +61,7 @@ type hostEngine struct {
 func (s hostEngine) Run(ctx context.Context) error {
 	h, err := host.New(host.Config{
 		Token: s.Token, Dir: s.Data, Runs: s.Runs, Kept: s.Kept, KeptFor: s.KeptFor, OrderBytes: s.OrderBytes,
-		RunBytes: s.RunBytes, TotalBytes: s.TotalBytes, MaxFlows: s.MaxFlows, Log: slog.Default(),
+		RunBytes: s.RunBytes, TotalBytes: s.TotalBytes, MaxFlows: s.MaxFlows, Within: s.Within, Log: slog.Default(),
 	})
 	if err != nil {
 		return err

@@ -121,7 +121,7 @@ func (h *Host) take(o execution.Order) (id string, taken bool) {
 		return "", false
 	}
 	r := &run{id: strings.ToLower(rand.Text()), order: o, state: running}
-	r.ctx, r.cancel = context.WithCancel(h.ctx)
+	r.ctx, r.cancel = context.WithTimeoutCause(h.ctx, h.config.Within, errTooLong)
 	h.runs[r.id], h.ordered[o.SimulationID] = r, r
 	h.going.Add(1)
 	go h.carryOut(r)

@@ -35,6 +35,7 @@ type Config struct {
 	RunBytes    int64         // of a run's files, inputs and results; 0 is 10 GB
 	TotalBytes  int64         // of all of them; 0 is 100 GB
 	MaxFlows    int           // in flight at once in a run; 0 is the engine's default
+	Within      time.Duration // wall-clock time of a run; 0 is a day
 	FetchWithin time.Duration // for each input file; 0 is 15 min
 
 	Now func() time.Time // nil is time.Now
@@ -65,7 +66,7 @@ func New(c Config) (*Host, error) {
 	}
 	c.Runs, c.Kept, c.KeptFor = cmp.Or(c.Runs, 2), cmp.Or(c.Kept, 100), cmp.Or(c.KeptFor, 24*time.Hour)
 	c.OrderBytes, c.RunBytes, c.TotalBytes = cmp.Or(c.OrderBytes, 64e6), cmp.Or(c.RunBytes, 10e9), cmp.Or(c.TotalBytes, 100e9)
-	c.FetchWithin = cmp.Or(c.FetchWithin, 15*time.Minute)
+	c.FetchWithin, c.Within = cmp.Or(c.FetchWithin, 15*time.Minute), cmp.Or(c.Within, 24*time.Hour)
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -124,6 +124,17 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestTooLong: a run that takes more than its time fails, with what there is.
+func TestTooLong(t *testing.T) {
+	t.Parallel()
+	e := inProcess(t, host.Config{Within: 300 * time.Millisecond})
+	run := e.start(e.order("endless", endless()))
+	s := e.ended(run)
+	if reason, _ := s["failureReason"].(string); s["state"] != "failed" || !strings.HasPrefix(reason, "the run took longer than 300ms; the last finished collective is ") && reason != "the run takes too long" {
+		t.Errorf("status %v", s)
+	}
+}
+
 // TestRefusesOrders: what can never run is said at once.
 func TestRefusesOrders(t *testing.T) {
 	t.Parallel()

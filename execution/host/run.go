@@ -26,6 +26,9 @@ const (
 // maxEntries bounds the log of a run; the oldest entries go.
 const maxEntries = 100_000
 
+// errTooLong ends runs that take more than their time.
+var errTooLong = errors.New("the run takes too long")
+
 // run is one order and what came of it.
 type run struct {
 	id    string
@@ -86,6 +89,8 @@ func (r *run) conclude(results []execution.Result, stopped bool, err error) {
 	defer r.mu.Unlock()
 	r.results = results
 	switch {
+	case err != nil && errors.Is(context.Cause(r.ctx), errTooLong) && r.engine == nil:
+		r.state, r.reason = failed, errTooLong.Error()
 	case err != nil && stopped && r.engine == nil: // before it had begun
 		r.state = terminated
 	case err != nil:
@@ -149,8 +154,11 @@ func (h *Host) simulate(r *run, tell func(execution.Entry)) (results []execution
 
 // finish lets the engine run and closes the results.
 func (h *Host) finish(r *run, started *execution.Run) error {
-	_, err := started.Run(r.ctx)
+	result, err := started.Run(r.ctx)
 	reason := ""
+	if err == nil && result.End == engine.Stopped && errors.Is(context.Cause(r.ctx), errTooLong) {
+		reason = started.Failure(fmt.Sprintf("the run took longer than %s", h.config.Within))
+	}
 	if crash := new(execution.Panic); errors.As(err, &crash) {
 		h.config.Log.Error("the engine panicked", "run", r.id, "panic", crash.Value, "stack", crash.Stack)
 	}
