@@ -1,0 +1,274 @@
+package reactions_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/ledger"
+	"netsim/internal/slowbill"
+	"netsim/internal/testworld"
+	"netsim/prices"
+	"netsim/projections"
+	"netsim/reactions"
+)
+
+// keeper lets accounts live, one after the other, on the servers of one world,
+// and lets a model keep the same books.
+type keeper struct {
+	*testworld.World
+	log     *mortal
+	billing *reactions.Billing
+	mu      sync.Mutex
+	clock   time.Time
+
+	// Of the account that lives.
+	t       *testing.T
+	account string
+	model   *ledgerModel
+	sims    map[int]string
+	told    map[int]time.Time // the last cause of each item
+	list    []events.RateSet
+}
+
+func newKeeper(t *testing.T) *keeper {
+	k := &keeper{World: testworld.New(t), clock: day("2027-01-20 00:00:00")}
+	k.log = &mortal{Ledger: k.Ledger}
+	k.Commands.Now = k.now
+	k.restart()
+	return k
+}
+
+// mortal is the log of a process that dies at an append.
+type mortal struct {
+	*ledger.Ledger
+	left    atomic.Int64 // appends until it dies; below 1 it lives
+	written bool
+}
+
+var errKilled = errors.New("killed")
+
+// Append implements commands.Log.
+func (m *mortal) Append(family events.Family, key string, message events.Message) (commands.Wait, error) {
+	if m.left.Add(-1) != 0 {
+		return m.Ledger.Append(family, key, message)
+	}
+	if m.written {
+		if _, err := m.Ledger.Append(family, key, message); err != nil {
+			return nil, err
+		}
+	}
+	return func(context.Context) (events.Position, error) { return events.Position{}, errKilled }, nil
+}
+
+// restart is another process, which knows nothing of the one before.
+func (k *keeper) restart() {
+	h := &commands.Handler{Log: k.log, Now: k.now}
+	k.billing = &reactions.Billing{Commands: h, DB: k.DB, Now: k.now}
+}
+
+func (k *keeper) now() time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.clock
+}
+
+func (k *keeper) advance(d time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.clock = k.clock.Add(d)
+}
+
+// live lets an account live, and compares the books at its end.
+func (k *keeper) live(t *testing.T, steps []bookStep) {
+	k.advance(midnight(k.now()).AddDate(0, 1, 1).Sub(k.now()))
+	k.t, k.account, k.list = t, events.NewID(events.AccountPrefix), nil
+	k.sims, k.told = map[int]string{}, map[int]time.Time{}
+	k.try(bookStep{}, k.night)
+	k.model = newLedgerModel(midnight(k.now()).AddDate(0, 0, -1))
+	for _, s := range steps {
+		k.advance(s.After)
+		k.take(s)
+	}
+	for item := range k.sims {
+		k.take(bookStep{What: "delete", Item: item})
+	}
+	k.advance(24 * time.Hour)
+	k.take(bookStep{What: "night"})
+	k.compare()
+}
+
+func (k *keeper) take(s bookStep) {
+	now := k.now()
+	at := now.Add(-s.Late)
+	if last, ok := k.told[s.Item]; ok && at.Before(last) {
+		at = last // what happens to a thing becomes known in order
+	}
+	name := fmt.Sprint("item ", s.Item)
+	switch s.What {
+	case "night":
+		k.try(s, k.night)
+		k.model.night(now)
+	case "prices":
+		k.setPrices(s, now)
+	case "publish":
+		k.told[s.Item] = at
+		k.react(s, at, events.SimulationResultsPublished{Manifest: "m", Bytes: s.Units * 1_000_000_000})
+		k.model.publish(name, s.Units, at, now)
+	case "delete":
+		k.told[s.Item] = at
+		k.react(s, at, events.SimulationDeleted{Reason: "request"})
+		k.model.remove(name, at, now)
+	}
+}
+
+// try runs what a process does, again and again until it is through.
+func (k *keeper) try(s bookStep, do func(context.Context) error) {
+	k.t.Helper()
+	k.log.written = s.Written
+	k.log.left.Store(int64(s.KillAt))
+	for err := do(k.t.Context()); err != nil; err = do(k.t.Context()) {
+		if !errors.Is(err, errKilled) {
+			k.t.Fatalf("%s: %v", s.What, err)
+		}
+		k.restart()
+	}
+	if s.Twice {
+		if err := do(k.t.Context()); err != nil {
+			k.t.Fatalf("%s again: %v", s.What, err)
+		}
+	}
+	k.log.left.Store(0)
+}
+
+func (k *keeper) night(ctx context.Context) error {
+	return k.billing.AccrueDay(ctx, midnight(k.now()).AddDate(0, 0, -1))
+}
+
+// react tells billing a fact of the item's simulation, which happened at an
+// instant.
+func (k *keeper) react(s bookStep, at time.Time, data events.Data) {
+	k.t.Helper()
+	sim, there := k.sims[s.Item]
+	if !there {
+		sim = events.NewID(events.SimulationPrefix)
+		k.sims[s.Item] = sim
+		testworld.Do(k.t, k.World, sim, commands.RequestSimulation{Requested: events.SimulationRequested{
+			Origin: commands.OriginStart, AccountID: k.account, WorkspaceID: events.DefaultWorkspace, Name: fmt.Sprint("item ", s.Item),
+		}})
+	}
+	f := events.Fact{Event: events.Event{Data: data, Frame: events.Frame{
+		ID: events.NewID("e"), Type: data.EventType(), Stream: sim, Time: at, Actor: "system",
+	}}}
+	k.try(s, func(ctx context.Context) error { return k.billing.React(ctx, f) })
+}
+
+// setPrices applies a price list that has the account's new rows, or the old
+// ones, beside those of the accounts before.
+func (k *keeper) setPrices(s bookStep, now time.Time) {
+	k.t.Helper()
+	start := now.AddDate(0, 0, 1).Format(time.DateOnly)
+	if k.list == nil {
+		start = "2020-01-01"
+	}
+	if s.Rates != nil {
+		k.list = nil
+		file := priceFile{applied: midnight(now)}
+		for i, r := range s.Rates {
+			r.AccountID, r.StartDate = k.account, start
+			k.list = append(k.list, r)
+			file.rates = append(file.rates, slowbill.Rate{
+				ID: int64(i), Type: r.RateType, Amount: r.Amount, Period: r.Period, Minimum: r.MinimumPeriod,
+				TierStart: r.TierStart, TierEnd: r.TierEnd, PackageSize: r.PackageSize,
+			})
+		}
+		k.model.files = append(k.model.files, file)
+	}
+	k.try(s, func(ctx context.Context) error {
+		var state commands.Platform
+		found, err := k.Ledger.Load(ctx, commands.PlatformStream(platform), "")
+		if err != nil {
+			return err
+		}
+		if known, err := commands.ReadState(commands.PlatformStream(platform), found.State); err != nil {
+			return err
+		} else if p, ok := known.(*commands.Platform); ok {
+			state = *p
+		}
+		list := prices.List{Rates: slices.Clone(k.list)}
+		for _, r := range state.Rates {
+			if r.AccountID != k.account {
+				list.Rates = append(list.Rates, r)
+			}
+		}
+		plan, err := prices.NewPlan(list, platform, state, k.now())
+		if err != nil {
+			return err
+		}
+		return plan.Apply(ctx, k.billing.Commands)
+	})
+}
+
+// compare fails the test unless rows, summary, balance and the account's state
+// say what the model says.
+func (k *keeper) compare() {
+	k.t.Helper()
+	ctx := k.t.Context()
+	want, sum := k.model.books()
+	rows, err := k.DB.Query(ctx, `
+		SELECT d.item_name, coalesce(o.date, d.date), d.tier_start, d.cost, CASE WHEN o.id IS NULL THEN '' ELSE d.date END
+		FROM daily_costs d LEFT JOIN daily_costs o ON o.id = d.correction_of AND d.correction_of <> 0
+		WHERE d.account_id = $1`, k.account)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	got := []string{}
+	for rows.Next() {
+		var item, date, cost, corrected string
+		var tier int64
+		if err := rows.Scan(&item, &date, &tier, &cost, &corrected); err != nil {
+			k.t.Fatal(err)
+		}
+		got = append(got, bookedLine(item, date, tier, cost, corrected))
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		k.t.Fatalf("lines (-model +books):\n%s", diff)
+	}
+	if len(want) == 0 {
+		return
+	}
+	end := k.now().AddDate(0, 0, 1)
+	sums, err := projections.SumCosts(ctx, k.DB, k.account, end.AddDate(-1, 0, 0), end)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for _, s := range sums {
+		if s.Total != slowbill.Exact(sum) {
+			k.t.Errorf("summary %+v, want %s", s, slowbill.Exact(sum))
+		}
+	}
+	balances, _, err := projections.ListBalances(ctx, k.DB, k.account, projections.Page{Limit: 2})
+	owed := slowbill.Exact(new(big.Rat).Neg(sum))
+	if err != nil || len(balances) != 1 || balances[0].Current != owed {
+		k.t.Errorf("balances %+v, %v, want %s", balances, err, owed)
+	}
+	found, err := k.Ledger.Load(ctx, k.account, "")
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	state, err := commands.ReadState(k.account, found.State)
+	if a, ok := state.(*commands.Account); err != nil || !ok || a.Credits["CREDIT"].Balance != owed {
+		k.t.Errorf("state %s, %v, want a balance of %s", found.State, err, owed)
+	}
+}

@@ -1,0 +1,207 @@
+package reactions_test
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"netsim/internal/slowbill"
+)
+
+// ledgerModel keeps the books of one account in the plainest way: it has all
+// changes of units, in the order in which they became known, and what is booked;
+// and whenever something is to be booked it works out anew what the day costs.
+type ledgerModel struct {
+	files   []priceFile
+	changes []slowbill.Change
+	open    map[string]int64 // item of each name that has one
+	last    map[string]time.Time
+	closed  map[string]bool
+	names   []string // of items, by number
+	lines   map[lineKey]*big.Rat
+	wrong   map[lineKey][]correction
+	through time.Time
+}
+
+// priceFile is a price list, and the day on which it was applied: it prices the
+// days after it. The first one prices every day.
+type priceFile struct {
+	applied time.Time
+	rates   []slowbill.Rate
+}
+
+type lineKey struct {
+	item int64
+	date string
+	tier int64
+}
+
+type correction struct {
+	date   string
+	amount *big.Rat
+}
+
+func newLedgerModel(through time.Time) *ledgerModel {
+	return &ledgerModel{
+		open: map[string]int64{}, last: map[string]time.Time{}, closed: map[string]bool{},
+		lines: map[lineKey]*big.Rat{}, wrong: map[lineKey][]correction{}, through: through,
+	}
+}
+
+func (m *ledgerModel) priceOf(day time.Time) []slowbill.Rate {
+	rates := m.files[0].rates
+	for _, f := range m.files {
+		if f.applied.Before(day) {
+			rates = f.rates
+		}
+	}
+	return rates
+}
+
+// publish is that an item has so many units, since an instant, and that this is
+// known now.
+func (m *ledgerModel) publish(name string, units int64, at, now time.Time) {
+	item, there := m.open[name]
+	switch {
+	case m.closed[name]:
+		return
+	case !there:
+		item = int64(len(m.names))
+		m.names, m.open[name] = append(m.names, name), item
+	case m.units(item) == units:
+		return
+	}
+	m.last[name] = at
+	m.changes = append(m.changes, slowbill.Change{Item: item, At: at, Units: units})
+	m.bookLate(item, at, now)
+}
+
+func (m *ledgerModel) units(item int64) (units int64) {
+	for _, c := range m.changes {
+		if c.Item == item {
+			units = c.Units
+		}
+	}
+	return units
+}
+
+// remove is that an item is no more. Its days until then are booked at once.
+func (m *ledgerModel) remove(name string, at, now time.Time) {
+	item, there := m.open[name]
+	if !there || m.closed[name] {
+		return
+	}
+	m.closed[name] = true
+	m.changes = append(m.changes, slowbill.Change{Item: item, At: at, Closes: true})
+	for day := m.unbooked(item); !day.After(at); day = day.AddDate(0, 0, 1) {
+		m.book(item, day, now)
+	}
+	m.bookLate(item, at, now)
+}
+
+// unbooked is the last day for which an item has a line, or its first day.
+func (m *ledgerModel) unbooked(item int64) (day time.Time) {
+	for _, c := range m.changes {
+		if c.Item == item {
+			day = midnight(c.At)
+			break
+		}
+	}
+	for key := range m.lines {
+		if date, _ := time.Parse(time.DateOnly, key.date); key.item == item && date.After(day) {
+			day = date
+		}
+	}
+	return day
+}
+
+// bookLate books the days that are over and that a change touches.
+func (m *ledgerModel) bookLate(item int64, at, now time.Time) {
+	for day := midnight(at); day.Before(midnight(now)); day = day.AddDate(0, 0, 1) {
+		if slowbill.Alone(m.priceOf(day)) {
+			m.book(item, day, now)
+		} else {
+			m.bookAll(day, now)
+		}
+	}
+}
+
+// night books the days since the last night.
+func (m *ledgerModel) night(now time.Time) {
+	day := midnight(now).AddDate(0, 0, -1)
+	first := m.through.AddDate(0, 0, 1)
+	if first.After(day) {
+		first = day
+	}
+	for ; !first.After(day); first = first.AddDate(0, 0, 1) {
+		m.bookAll(first, now)
+	}
+	if day.After(m.through) {
+		m.through = day
+	}
+}
+
+func (m *ledgerModel) bookAll(day, now time.Time) {
+	for item := range m.names {
+		m.book(int64(item), day, now)
+	}
+}
+
+// book makes the books of an item's day agree with what it costs: by the line
+// itself until the 3rd of the next month, by a correction dated today from then
+// on.
+func (m *ledgerModel) book(item int64, day, now time.Time) {
+	rates, costs := m.priceOf(day), map[lineKey]*big.Rat{}
+	for key, cost := range slowbill.Day(day, rates, m.changes) {
+		if key.Item == item {
+			costs[lineKey{item, day.Format(time.DateOnly), rates[key.Rate].TierStart}] = cost
+		}
+	}
+	for key := range m.lines {
+		if _, has := costs[key]; !has && key.item == item && key.date == day.Format(time.DateOnly) {
+			costs[key] = new(big.Rat)
+		}
+	}
+	closes := time.Date(day.Year(), day.Month()+1, 3, 0, 0, 0, 0, time.UTC)
+	for key, cost := range costs {
+		stands, booked := m.lines[key]
+		if !booked || now.Before(closes) {
+			m.lines[key] = cost
+			continue
+		}
+		sum := new(big.Rat).Set(stands)
+		for _, c := range m.wrong[key] {
+			sum.Add(sum, c.amount)
+		}
+		if difference := new(big.Rat).Sub(cost, sum); difference.Sign() != 0 {
+			m.wrong[key] = append(m.wrong[key], correction{now.Format(time.DateOnly), difference})
+		}
+	}
+}
+
+// books renders what is booked, in order, and its sum.
+func (m *ledgerModel) books() (lines []string, sum *big.Rat) {
+	lines, sum = []string{}, new(big.Rat)
+	for key, cost := range m.lines {
+		lines = append(lines, bookedLine(m.names[key.item], key.date, key.tier, slowbill.Exact(cost), ""))
+		sum.Add(sum, cost)
+		for _, c := range m.wrong[key] {
+			lines = append(lines, bookedLine(m.names[key.item], key.date, key.tier, slowbill.Exact(c.amount), c.date))
+			sum.Add(sum, c.amount)
+		}
+	}
+	slices.Sort(lines)
+	return lines, sum
+}
+
+func bookedLine(item, date string, tier int64, cost, corrected string) string {
+	if corrected != "" {
+		corrected = ", corrected " + corrected
+	}
+	return fmt.Sprintf("%s of %s from unit %d: %s%s", date, item, tier, cost, corrected)
+}
+
+func midnight(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+}

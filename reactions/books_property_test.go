@@ -1,0 +1,105 @@
+package reactions_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"netsim/events"
+	"netsim/rating"
+)
+
+// casesSetting is how many lives TestBooksEqualTheModel draws; a few by default.
+const casesSetting = "NETSIM_TEST_BOOKS"
+
+// TestBooksEqualTheModel: whatever happens to the items of an account, however
+// late it becomes known, whichever nights run and wherever the process dies,
+// the real reactions on real servers keep the books that the plain model keeps:
+// the same lines and corrections, the same summary, the same balance.
+func TestBooksEqualTheModel(t *testing.T) {
+	t.Parallel()
+	cases := 24
+	if text := os.Getenv(casesSetting); text != "" {
+		var err error
+		if cases, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := newKeeper(t)
+	lives := rapid.Custom(anyLife)
+	for seed := range cases {
+		steps := lives.Example(seed)
+		if !t.Run(fmt.Sprint("life ", seed), func(t *testing.T) { k.live(t, steps) }) {
+			for _, s := range steps {
+				t.Logf("%+v", s)
+			}
+			return // what follows stands on the same servers
+		}
+	}
+}
+
+// bookStep is something that happens to an account.
+type bookStep struct {
+	What    string        // publish, delete, night or prices
+	After   time.Duration // since the step before
+	Item    int
+	Units   int64
+	Late    time.Duration // how long it is not known
+	Twice   bool          // it is told again
+	KillAt  int           // the append at which the process dies, 0 for none
+	Written bool          // the append is in the log nevertheless
+	Rates   []events.RateSet
+}
+
+func anyLife(t *rapid.T) []bookStep {
+	steps := []bookStep{{What: "prices", Rates: anyPrices(t)}}
+	for range rapid.IntRange(4, 14).Draw(t, "steps") {
+		s := bookStep{
+			What:  rapid.SampledFrom([]string{"publish", "publish", "publish", "publish", "delete", "night", "night", "prices"}).Draw(t, "what"),
+			After: anyTime(t, time.Minute, 8*time.Hour, 8*time.Hour, 30*time.Hour, 6*24*time.Hour, 20*24*time.Hour),
+			Item:  rapid.IntRange(1, 3).Draw(t, "item"),
+			Units: rapid.Int64Range(1, 12).Draw(t, "units"),
+			Late:  anyTime(t, 0, 0, time.Hour, 24*time.Hour, 40*24*time.Hour),
+			Twice: rapid.Bool().Draw(t, "twice"),
+		}
+		if rapid.IntRange(0, 2).Draw(t, "dies") == 0 {
+			s.KillAt, s.Written = rapid.IntRange(1, 4).Draw(t, "at"), rapid.Bool().Draw(t, "written")
+		}
+		if s.What == "prices" && rapid.IntRange(0, 3).Draw(t, "other") > 0 {
+			s.Rates = anyPrices(t) // else those that there are, again
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func anyTime(t *rapid.T, most ...time.Duration) time.Duration {
+	limit := rapid.SampledFrom(most).Draw(t, "most").Milliseconds()
+	return time.Duration(rapid.Int64Range(0, limit).Draw(t, "ms")) * time.Millisecond
+}
+
+// anyPrices draws a price of storage of any type, as rows without dates.
+func anyPrices(t *rapid.T) []events.RateSet {
+	row := events.RateSet{
+		RateName: "storage", Currency: "CREDIT", Platform: platform,
+		RateType:      rapid.SampledFrom([]string{rating.Unit, rating.Flat, rating.Graduated, rating.Volume, rating.Package}).Draw(t, "type"),
+		Period:        rapid.SampledFrom([]string{rating.PerHour, rating.PerDay, rating.PerMonth, rating.PerYear}).Draw(t, "period"),
+		MinimumPeriod: rapid.SampledFrom([]string{"", "", rating.PerHour, rating.PerDay, rating.PerMonth}).Draw(t, "minimum"),
+	}
+	amount := func() string { return rapid.StringMatching(`[0-9]{1,3}(\.[0-9]{1,6})?`).Draw(t, "amount") }
+	row.Amount = amount()
+	switch row.RateType {
+	case rating.Package:
+		row.PackageSize = rapid.Int64Range(1, 7).Draw(t, "package")
+	case rating.Graduated, rating.Volume:
+		low := row
+		low.TierEnd, low.Amount = rapid.Int64Range(1, 12).Draw(t, "bound"), amount()
+		row.TierStart = low.TierEnd
+		return []events.RateSet{low, row}
+	}
+	return []events.RateSet{row}
+}
