@@ -34,6 +34,22 @@ func TestReceipts(t *testing.T) {
 		t.Error(err)
 	}
 
+	phases := make([]object, 1000)
+	for i := range phases {
+		phases[i] = object{"operationType": "allToAll", "dataSize": 1 << 40}
+	}
+	long := text(t, j.c.Post("/api/v1/simple/simulations", object{
+		"name": "long", "workload": object{"ranks": 128, "phases": phases},
+	}).Want(202), "simulationId")
+	j.c.Eventually("/api/v1/simulations/"+long, hasStatus("running"))
+	j.c.Post("/api/v1/simulations/"+long+"/terminate", nil).Want(200)
+	j.c.Eventually("/api/v1/simulations/"+long+"/results", func(r programtest.Reply) bool { return r.Status == 200 })
+	dir = j.reproducible(long)
+	want = fmt.Sprintf("reproduced: %d files equal\n", receiptFiles(t, dir))
+	if said, err := offline(t, binary, dir); err != nil || said != want {
+		t.Errorf("terminated: %v: %q, want %q", err, said, want)
+	}
+
 	j.workspace = text(t, p.Service(t, account).Post("/api/v1/workspaces", object{"name": "traces"}).Want(201), "id")
 	j.traceset = j.upload(traces(t, "ring"))
 	j.ready(8)
