@@ -70,7 +70,7 @@ func (h *Host) orderRun(w http.ResponseWriter, r *http.Request) {
 	var o execution.Order
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, h.config.OrderBytes)).Decode(&o); err != nil {
 		if errors.As(err, new(*http.MaxBytesError)) {
-			refuse(w, http.StatusRequestEntityTooLarge, "the order has more than "+strconv.FormatInt(h.config.OrderBytes, 10)+" bytes")
+			refuse(w, http.StatusUnprocessableEntity, "the order has more than "+strconv.FormatInt(h.config.OrderBytes, 10)+" bytes")
 			return
 		}
 		refuse(w, http.StatusBadRequest, "the order cannot be read")
@@ -257,7 +257,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 func refuse(w http.ResponseWriter, status int, message string) {
 	code := map[int]fault.Code{
 		http.StatusBadRequest: fault.Validation, http.StatusUnauthorized: fault.Unauthorized, http.StatusNotFound: fault.NotFound,
-		http.StatusConflict: fault.Conflict, http.StatusRequestEntityTooLarge: fault.PayloadTooLarge,
+		http.StatusConflict: fault.Conflict,
 		http.StatusUnprocessableEntity: fault.Unprocessable, http.StatusServiceUnavailable: fault.Unavailable,
 	}[status]
 	answer(w, status, map[string]any{"error": map[string]any{"code": code, "message": message}})

@@ -144,7 +144,7 @@ func TestRefusesOrders(t *testing.T) {
 		status int
 		want   string
 	}{
-		"too large":       {func(o *execution.Order) { o.Document += strings.Repeat(" ", 60_000) }, 413, "the order has more than 60000 bytes"},
+		"too large":       {func(o *execution.Order) { o.Document += strings.Repeat(" ", 60_000) }, 422, "the order has more than 60000 bytes"},
 		"no simulation":   {func(o *execution.Order) { o.SimulationID = "" }, 422, "simulationId must have 1 to 128 characters"},
 		"a way out":       {func(o *execution.Order) { o.Name = "../../x" }, 422, "name must be a simulation's"},
 		"no start":        {func(o *execution.Order) { o.StartedAt = time.Time{} }, 422, "startedAt is missing"},
