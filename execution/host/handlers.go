@@ -257,7 +257,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 func refuse(w http.ResponseWriter, status int, message string) {
 	code := map[int]fault.Code{
 		http.StatusBadRequest: fault.Validation, http.StatusUnauthorized: fault.Unauthorized, http.StatusNotFound: fault.NotFound,
-		http.StatusConflict: fault.Conflict,
+		http.StatusConflict:            fault.Conflict,
 		http.StatusUnprocessableEntity: fault.Unprocessable, http.StatusServiceUnavailable: fault.Unavailable,
 	}[status]
 	answer(w, status, map[string]any{"error": map[string]any{"code": code, "message": message}})
