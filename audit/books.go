@@ -2,6 +2,8 @@ package audit
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"netsim/events"
@@ -13,6 +15,7 @@ import (
 type books struct {
 	rates    []events.RateSet // the price list; a later row of an id replaces the earlier
 	rateAt   map[int64]int    // by rate id
+	spare    []cost           // room for the next ones: one allocation for many
 	accounts map[string]*account
 	prices   map[priceKey]rating.Price
 	findings []Finding
@@ -30,22 +33,26 @@ type account struct {
 	items   map[int64]*item
 	names   map[string][]*item // by rate name, in the order of the log
 	units   map[string]int64   // as the last event of a rate name says
-	costs   map[place]*cost    // current rows
-	byID    map[int64]*cost    // those, and superseded ones that a correction may name
+	byID    map[int64]*cost    // the rows, from the first correction on
 	fixes   []*cost            // corrections
 	credits map[string]*credit // by currency
 	holds   map[string]*hold   // by simulation
 }
 
-// place is what a row of the daily costs is about.
-type place struct {
-	item, rate int64
-	date       string
+// item is a billing item, its events and its costs.
+type item struct {
+	id    int64
+	usage []events.UsageRecorded
+	at    []usageAt // of those
+	ended time.Time // of a stop; zero while active
+	costs []*cost   // the current rows, as they came
+	mixed bool      // they did not come by date
+
+	looked int // where cost found the last one
 }
 
-// usage is a billing event at its place.
-type usage struct {
-	*events.UsageRecorded
+// usageAt is where a billing event stands.
+type usageAt struct {
 	sequence int64
 	recorded time.Time
 	hash     events.Hash
@@ -53,17 +60,11 @@ type usage struct {
 	cause    string
 }
 
-type item struct {
-	id    int64
-	usage []usage
-	ended time.Time // of a stop; zero while active
-}
-
-func (i *item) opened() *events.UsageRecorded { return i.usage[0].UsageRecorded }
+func (i *item) opened() *events.UsageRecorded { return &i.usage[0] }
 
 // cost is a daily cost, or a correction of one.
 type cost struct {
-	*events.DailyCostRated
+	events.DailyCostRated
 	at       Where
 	sequence int64
 	ratedAt  time.Time
@@ -92,6 +93,16 @@ func (b *books) find(at Where, format string, args ...any) {
 // tell folds one fact of billing.
 func (b *books) tell(f *Fact) error {
 	b.facts++
+	if f.Type == costType {
+		c := b.newCost()
+		if err := decodeCost(f.Value, &c.DailyCostRated); err != nil {
+			b.find(f.Where, "the event cannot be read: %v", err)
+			return nil
+		}
+		c.at, c.sequence, c.ratedAt = f.Where, f.Sequence, f.Time
+		b.account(f.Stream).charge(b, c)
+		return nil
+	}
 	data, err := decode(f.Type, f.Value)
 	if err != nil {
 		b.find(f.Where, "the event cannot be read: %v", err)
@@ -100,8 +111,6 @@ func (b *books) tell(f *Fact) error {
 	switch d := data.(type) {
 	case *events.UsageRecorded:
 		b.account(f.Stream).use(b, f, d)
-	case *events.DailyCostRated:
-		b.account(f.Stream).charge(b, f, d)
 	case events.CreditGranted:
 		c := b.account(f.Stream).credit(d.Currency)
 		if err := c.granted.Add(d.Amount); err != nil {
@@ -128,13 +137,22 @@ func (b *books) tell(f *Fact) error {
 	return nil
 }
 
+// newCost returns room for a cost.
+func (b *books) newCost() *cost {
+	if len(b.spare) == 0 {
+		b.spare = make([]cost, 256)
+	}
+	c := &b.spare[0]
+	b.spare = b.spare[1:]
+	return c
+}
+
 func (b *books) account(id string) *account {
 	a := b.accounts[id]
 	if a == nil {
 		a = &account{
 			id: id, items: map[int64]*item{}, names: map[string][]*item{}, units: map[string]int64{},
-			costs: map[place]*cost{}, byID: map[int64]*cost{}, credits: map[string]*credit{},
-			holds: map[string]*hold{},
+			credits: map[string]*credit{}, holds: map[string]*hold{},
 		}
 		b.accounts[id] = a
 	}
@@ -157,48 +175,116 @@ func (a *account) use(b *books, f *Fact, u *events.UsageRecorded) {
 			u.BillingEventID, u.BillableCount, u.RateName, want)
 	}
 	a.units[u.RateName] = u.BillableCount
-	i := a.items[u.BillingItemID]
-	if i == nil {
-		i = &item{id: u.BillingItemID}
-		a.items[u.BillingItemID] = i
+	i := a.item(u.BillingItemID)
+	if len(i.usage) == 0 {
+		i.usage, i.at = make([]events.UsageRecorded, 0, 2), make([]usageAt, 0, 2)
 		a.names[u.RateName] = append(a.names[u.RateName], i)
 	}
 	if u.Action == "stop" && i.ended.IsZero() {
 		i.ended = u.OccurredAt
 	}
-	i.usage = append(i.usage, usage{u, f.Sequence, f.RecordedAt, f.Hash, f.PreviousHash, f.CauseID})
+	i.usage = append(i.usage, *u)
+	i.at = append(i.at, usageAt{f.Sequence, f.RecordedAt, f.Hash, f.PreviousHash, f.CauseID})
+}
+
+func (a *account) item(id int64) *item {
+	i := a.items[id]
+	if i == nil {
+		i = &item{id: id}
+		a.items[id] = i
+	}
+	return i
 }
 
 // charge takes down a daily cost: the first version of its row, the next one,
 // or a correction.
-func (a *account) charge(b *books, f *Fact, d *events.DailyCostRated) {
-	c := &cost{DailyCostRated: d, at: f.Where, sequence: f.Sequence, ratedAt: f.Time}
-	if d.CorrectionOf != 0 {
-		of := a.byID[d.CorrectionOf]
+func (a *account) charge(b *books, c *cost) {
+	if c.CorrectionOf != 0 {
+		of := a.costOf(c.CorrectionOf)
 		if of == nil {
-			b.find(f.Where, "daily cost %d corrects %d, which is not there", d.DailyCostID, d.CorrectionOf)
+			b.find(c.at, "daily cost %d corrects %d, which is not there", c.DailyCostID, c.CorrectionOf)
 			return
 		}
 		of.fixes = append(of.fixes, c)
 		a.fixes = append(a.fixes, c)
 		return
 	}
-	at := place{d.BillingItemID, d.RateID, d.Date}
-	if before := a.costs[at]; before != nil {
-		if d.Version != before.Version+1 || d.Supersedes != before.DailyCostID {
-			b.find(f.Where, "daily cost %d is version %d and supersedes %d; the one before it is %d, version %d",
-				d.DailyCostID, d.Version, d.Supersedes, before.DailyCostID, before.Version)
+	i := a.item(c.BillingItemID)
+	if at := i.place(c.Date, c.RateID); at >= 0 {
+		before := i.costs[at]
+		if c.Version != before.Version+1 || c.Supersedes != before.DailyCostID {
+			b.find(c.at, "daily cost %d is version %d and supersedes %d; the one before it is %d, version %d",
+				c.DailyCostID, c.Version, c.Supersedes, before.DailyCostID, before.Version)
 		}
-		if d.PreviousCost != "" && !rating.Equal(d.PreviousCost, before.Cost) {
-			b.find(f.Where, "daily cost %d supersedes a cost of %s, and says %s", d.DailyCostID, before.Cost, d.PreviousCost)
+		if c.PreviousCost != "" && !rating.Equal(c.PreviousCost, before.Cost) {
+			b.find(c.at, "daily cost %d supersedes a cost of %s, and says %s", c.DailyCostID, before.Cost, c.PreviousCost)
 		}
 		c.ratedAt = latest(c.ratedAt, before.ratedAt)
-	} else if d.Version > 1 {
-		b.find(f.Where, "daily cost %d is version %d of a row that is not there", d.DailyCostID, d.Version)
+		i.costs[at] = c
+	} else {
+		if c.Version > 1 {
+			b.find(c.at, "daily cost %d is version %d of a row that is not there", c.DailyCostID, c.Version)
+		}
+		if n := len(i.costs); n > 0 && c.Date < i.costs[n-1].Date {
+			i.mixed = true
+		}
+		i.costs = append(i.costs, c)
 	}
-	a.costs[at], a.byID[d.DailyCostID] = c, c
-	credit := a.credit(d.Currency)
+	if a.byID != nil {
+		a.byID[c.DailyCostID] = c
+	}
+	credit := a.credit(c.Currency)
 	credit.at = latest(credit.at, c.ratedAt)
+}
+
+// place returns where the row of a day and rate stands, -1 when there is none.
+// Rows come by date, but for late ones, so it mostly looks at the last.
+func (i *item) place(date string, rate int64) int {
+	for at := len(i.costs) - 1; at >= 0; at-- {
+		c := i.costs[at]
+		if c.Date == date && c.RateID == rate {
+			return at
+		}
+		if c.Date < date && !i.mixed {
+			break
+		}
+	}
+	return -1
+}
+
+// cost returns the row of a day and rate, nil when there is none. It is mostly
+// asked for one day after the other.
+func (i *item) cost(date string, rate int64) *cost {
+	at := i.looked
+	if at >= len(i.costs) || i.costs[at].Date != date {
+		at++
+	}
+	if at >= len(i.costs) || i.costs[at].Date != date || at > 0 && i.costs[at-1].Date == date {
+		at, _ = slices.BinarySearchFunc(i.costs, date, func(c *cost, date string) int { return strings.Compare(c.Date, date) })
+		if i.mixed {
+			at = 0
+		}
+	}
+	for ; at < len(i.costs) && (i.mixed || i.costs[at].Date == date); at++ {
+		if c := i.costs[at]; c.Date == date && c.RateID == rate {
+			i.looked = at
+			return c
+		}
+	}
+	return nil
+}
+
+// costOf returns the row of an id; nil when there is none.
+func (a *account) costOf(id int64) *cost {
+	if a.byID == nil {
+		a.byID = map[int64]*cost{}
+		for _, i := range a.items {
+			for _, c := range i.costs {
+				a.byID[c.DailyCostID] = c
+			}
+		}
+	}
+	return a.byID[id]
 }
 
 func latest(a, b time.Time) time.Time {

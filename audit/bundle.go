@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -228,7 +227,10 @@ func (e *eventLine) fact() (f Fact, err error) {
 // costsOf returns the costs and corrections of a period, and their totals.
 func (a *account) costsOf(from, to string) (costs []costLine, totals []totalLine) {
 	sums := map[[2]string]*rating.Sum{}
-	all := append(slices.Collect(maps.Values(a.costs)), a.fixes...)
+	all := slices.Clone(a.fixes)
+	for _, i := range a.items {
+		all = append(all, i.costs...)
+	}
 	for _, c := range all {
 		if c.Date < from || c.Date > to {
 			continue

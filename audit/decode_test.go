@@ -27,7 +27,8 @@ func TestDecodeEqualsTheCodec(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := func() int64 { return rapid.Int64().Draw(t, "number") }
 		var data events.Data
-		if rapid.Bool().Draw(t, "a cost") {
+		switch rapid.IntRange(0, 3).Draw(t, "type") {
+		case 0:
 			c := events.DailyCostRated{
 				DailyCostID: number(), BillingItemID: number(), ItemName: anyText(t), Date: anyText(t), Cost: anyText(t),
 				PreviousCost: anyText(t), Quantity: number(), UserID: anyText(t), TierEnd: number(), CorrectionOf: number(),
@@ -37,7 +38,11 @@ func TestDecodeEqualsTheCodec(t *testing.T) {
 				c.Segments = append(c.Segments, events.CostSegment{From: anyTime(t), To: anyTime(t), Units: number(), Fraction: anyText(t), Count: number()})
 			}
 			data = c
-		} else {
+		case 1:
+			data = events.CreditHeld{SimulationID: anyText(t), Amount: anyText(t), ExpiresAt: anyTime(t)}
+		case 2:
+			data = events.CreditReleased{SimulationID: anyText(t), Reason: anyText(t)}
+		default:
 			data = events.UsageRecorded{
 				BillingEventID: number(), Meter: anyText(t), Action: anyText(t), WorkspaceID: anyText(t), SizeBytes: number(),
 				BillableCount: number(), OccurredAt: anyTime(t),
@@ -63,15 +68,24 @@ func TestDecodeEqualsTheCodec(t *testing.T) {
 		var ok bool
 		switch want.(type) {
 		case events.DailyCostRated:
-			c, read := readCost(value)
-			got, ok = *c, read
+			var c events.DailyCostRated
+			ok = readCost(value, &c)
+			got = c
 		case events.UsageRecorded:
 			u, read := readUsage(value)
 			got, ok = *u, read
+		case events.CreditHeld:
+			got, ok = readHeld(value)
+		case events.CreditReleased:
+			got, ok = readReleased(value)
 		default:
-			_, costRead := readCost(value)
 			_, usageRead := readUsage(value)
-			if data.EventType() == costType && costRead || data.EventType() == usageType && usageRead {
+			_, heldRead := readHeld(value)
+			_, releasedRead := readReleased(value)
+			read := map[string]bool{
+				costType: readCost(value, new(events.DailyCostRated)), usageType: usageRead, heldType: heldRead, releaseType: releasedRead,
+			}
+			if read[data.EventType()] {
 				t.Fatalf("%s was read; encoding/json says %v", value, failed)
 			}
 			return
@@ -94,7 +108,7 @@ func TestDecodeIsFastForWhatTheServiceWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := readCost(cost); !ok {
+	if !readCost(cost, new(events.DailyCostRated)) {
 		t.Errorf("%s is odd", cost)
 	}
 	if _, ok := readUsage(usage); !ok {

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -34,31 +35,20 @@ func (b *books) rerate(now, settled time.Time) Rated {
 			r := rerating{books: b, account: a, name: name, now: now, settled: settled, out: &out}
 			r.days(a.names[name])
 		}
-		for _, at := range slices.SortedFunc(maps.Keys(a.costs), comparePlaces) {
-			c := a.costs[at]
-			switch {
-			case c.judged || rating.Equal(b.stands(c), "0"):
-			case a.items[c.BillingItemID] != nil && touched([]*item{a.items[c.BillingItemID]}, c, settled):
-				out.Pending++
-			default:
-				b.find(c.at, "%s costs %s, by its events nothing", c.name(), b.stands(c))
+		for _, number := range slices.Sorted(maps.Keys(a.items)) {
+			i := a.items[number]
+			for _, c := range i.costs {
+				switch {
+				case c.judged || rating.Equal(b.stands(c), "0"):
+				case touched([]*item{i}, c, settled):
+					out.Pending++
+				default:
+					b.find(c.at, "%s costs %s, by its events nothing", c.name(), b.stands(c))
+				}
 			}
 		}
 	}
 	return out
-}
-
-func comparePlaces(a, b place) int {
-	if a.item != b.item {
-		return int(a.item - b.item)
-	}
-	if a.date != b.date {
-		if a.date < b.date {
-			return -1
-		}
-		return 1
-	}
-	return int(a.rate - b.rate)
 }
 
 // rerating is that of an account's rate name.
@@ -69,6 +59,9 @@ type rerating struct {
 	now     time.Time
 	settled time.Time
 	out     *Rated
+
+	alone    [1]*item
+	together []events.UsageRecorded // room for the events of items that are rated together
 }
 
 // days goes through the days from the first start on, with the items that can
@@ -107,18 +100,24 @@ func (r *rerating) day(day time.Time, price rating.Price, active []*item) {
 	}
 	for _, i := range active {
 		if i.ended.IsZero() || !i.ended.Before(window) {
-			r.compare(day, price, []*item{i})
+			r.alone[0] = i
+			r.compare(day, price, r.alone[:])
 		}
 	}
 }
 
 // compare rates a day of items that are rated together.
 func (r *rerating) compare(day time.Time, price rating.Price, items []*item) {
-	var all [8]events.UsageRecorded
-	rows := rating.Day(day, price, usageOf(all[:0], items, 1<<62))
+	usage := items[0].usage
+	if len(items) > 1 {
+		r.together = usageOf(r.together[:0], items, math.MaxInt64)
+		usage = r.together
+	}
+	rows := rating.Day(day, price, usage)
 	for i := range rows {
 		row := &rows[i]
-		c := r.account.costs[place{row.BillingItemID, row.RateID, row.Date}]
+		i := r.account.items[row.BillingItemID]
+		c := i.cost(row.Date, row.RateID)
 		if c == nil {
 			if !day.Before(r.settled) {
 				continue // its night is still to come
@@ -143,7 +142,7 @@ func (r *rerating) compare(day time.Time, price rating.Price, items []*item) {
 // and only such, came after a row was booked.
 func touched(items []*item, c *cost, settled time.Time) (after bool) {
 	for _, i := range items {
-		for _, u := range i.usage {
+		for _, u := range i.at {
 			if u.sequence < c.booked() {
 				continue
 			}
@@ -186,9 +185,9 @@ func (r *rerating) pending(day time.Time, price rating.Price, items []*item, c *
 // usageOf appends the billing events of items that are before a sequence.
 func usageOf(to []events.UsageRecorded, items []*item, before int64) []events.UsageRecorded {
 	for _, i := range items {
-		for _, u := range i.usage {
-			if u.sequence < before {
-				to = append(to, *u.UsageRecorded)
+		for n := range i.usage {
+			if i.at[n].sequence < before {
+				to = append(to, i.usage[n])
 			}
 		}
 	}
@@ -236,25 +235,32 @@ func (b *books) differs(c *cost, want *events.DailyCostRated) (what, wanted, got
 	if len(c.fixes) > 0 {
 		return "", "", ""
 	}
-	for _, m := range [...]struct{ name, want, got string }{
-		{"rateName", want.RateName, c.RateName},
-		{"rateAmount", want.RateAmount, c.RateAmount},
-		{"currency", want.Currency, c.Currency},
-		{"itemName", want.ItemName, c.ItemName},
-		{"workspaceId", want.WorkspaceID, c.WorkspaceID},
-		{"sandboxId", want.SandboxID, c.SandboxID},
-		{"userId", want.UserID, c.UserID},
-		{"dayPrice", want.DayPrice, c.DayPrice},
-		{"unitDays", want.UnitDays, c.UnitDays},
-		{"period", want.Period, c.Period},
-		{"engineVersion", want.EngineVersion, c.EngineVersion},
-	} {
-		if m.want != m.got {
-			return m.name, m.want, m.got
-		}
+	switch {
+	case want.RateName != c.RateName:
+		return "rateName", want.RateName, c.RateName
+	case want.RateAmount != c.RateAmount:
+		return "rateAmount", want.RateAmount, c.RateAmount
+	case want.Currency != c.Currency:
+		return "currency", want.Currency, c.Currency
+	case want.ItemName != c.ItemName:
+		return "itemName", want.ItemName, c.ItemName
+	case want.WorkspaceID != c.WorkspaceID:
+		return "workspaceId", want.WorkspaceID, c.WorkspaceID
+	case want.SandboxID != c.SandboxID:
+		return "sandboxId", want.SandboxID, c.SandboxID
+	case want.UserID != c.UserID:
+		return "userId", want.UserID, c.UserID
+	case want.DayPrice != c.DayPrice:
+		return "dayPrice", want.DayPrice, c.DayPrice
+	case want.UnitDays != c.UnitDays:
+		return "unitDays", want.UnitDays, c.UnitDays
+	case want.Period != c.Period:
+		return "period", want.Period, c.Period
+	case want.EngineVersion != c.EngineVersion:
+		return "engineVersion", want.EngineVersion, c.EngineVersion
 	}
 	if want.Quantity != c.Quantity || want.TierStart != c.TierStart || want.TierEnd != c.TierEnd {
-		return "quantity and tier", tierOf(want), tierOf(c.DailyCostRated)
+		return "quantity and tier", tierOf(want), tierOf(&c.DailyCostRated)
 	}
 	if !slices.EqualFunc(want.Segments, c.Segments, sameSegment) {
 		if sum, ok := unitDays(c.Segments); !ok || !rating.Equal(sum, c.UnitDays) {
@@ -283,7 +289,7 @@ func tierOf(d *events.DailyCostRated) string {
 	return strconv.FormatInt(d.Quantity, 10) + " in " + strconv.FormatInt(d.TierStart, 10) + " to " + strconv.FormatInt(d.TierEnd, 10)
 }
 
-func (c *cost) name() string { return nameOf(c.DailyCostRated) }
+func (c *cost) name() string { return nameOf(&c.DailyCostRated) }
 
 func nameOf(d *events.DailyCostRated) string {
 	name := "item " + strconv.FormatInt(d.BillingItemID, 10) + " on " + d.Date + " at rate " + strconv.FormatInt(d.RateID, 10)

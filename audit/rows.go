@@ -72,17 +72,21 @@ func (b *books) tables() map[string]rows {
 	}
 	for _, a := range b.accounts {
 		for _, i := range a.items {
+			if len(i.usage) == 0 {
+				continue
+			}
 			all["billing_items"][number(i.id)] = func() []string { return itemRow(a, i) }
 			for n := range i.usage {
-				u := &i.usage[n]
-				all["billing_events"][number(u.BillingEventID)] = func() []string { return eventRow(a, u) }
+				all["billing_events"][number(i.usage[n].BillingEventID)] = func() []string { return eventRow(a, i, n) }
 			}
 		}
 		totals := map[string]*rating.Sum{}
-		for at, c := range a.costs {
-			slot := fmt.Sprintf("%d/%s/%d", at.item, at.date, at.rate)
-			all["daily_costs"][slot] = func() []string { return costRow(a, slot, c) }
-			a.sum(b, totals, c)
+		for _, i := range a.items {
+			for _, c := range i.costs {
+				slot := fmt.Sprintf("%d/%s/%d", c.BillingItemID, c.Date, c.RateID)
+				all["daily_costs"][slot] = func() []string { return costRow(a, slot, c) }
+				a.sum(b, totals, c)
+			}
 		}
 		for _, c := range a.fixes {
 			slot := fmt.Sprintf("correction/%d", c.DailyCostID)
@@ -156,11 +160,12 @@ func itemRow(a *account, i *item) []string {
 		instant(last.OccurredAt), instant(ended), number(o.BillingEventID), number(last.BillingEventID), number(closed)}
 }
 
-func eventRow(a *account, u *usage) []string {
+func eventRow(a *account, i *item, n int) []string {
+	u, at := &i.usage[n], &i.at[n]
 	return []string{number(u.BillingEventID), number(u.BillingItemID), a.id, u.Meter, u.Action, u.RateName, u.ItemName,
 		number(u.PreviousCount), number(u.CurrentCount), number(u.BillableCount), u.WorkspaceID, u.SandboxID, u.UserID,
-		u.ResourceType, u.ResourceID, u.CauseType, u.cause, number(u.Ranks), number(u.SizeBytes), u.Engine,
-		instant(u.OccurredAt), instant(u.recorded), number(u.sequence), u.hash.String(), u.previous.String()}
+		u.ResourceType, u.ResourceID, u.CauseType, at.cause, number(u.Ranks), number(u.SizeBytes), u.Engine,
+		instant(u.OccurredAt), instant(at.recorded), number(at.sequence), at.hash.String(), at.previous.String()}
 }
 
 func costRow(a *account, slot string, c *cost) []string {

@@ -18,6 +18,12 @@ const (
 	testParts    = 3
 )
 
+// place is what a row of the daily costs is about.
+type place struct {
+	item, rate int64
+	date       string
+}
+
 // world writes a log in memory as the service writes one: rates, the lives of
 // items, nights that book costs, and checkpoints.
 type world struct {

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"netsim/audit"
+	"netsim/events"
+	"netsim/infra/journal"
+	"netsim/rating"
+)
+
+// audits measures what the auditor's tools do on one core: the program itself,
+// with one processor, on a log of billing alone, by the CPU time that it took.
+func (b *bench) audits(ctx context.Context) (err error) {
+	dir, err := os.MkdirTemp(b.dir, "audit-")
+	if err != nil {
+		return err
+	}
+	broker, err := startPart(ctx, b.binaries.stack, dir, "broker", "--no-sync")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, broker.stop()) }()
+	j, err := journal.Open(ctx, journal.Config{Brokers: []string{broker.at.Addr}, Partitions: partitions, Relaxed: true})
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	if err := j.Ensure(ctx); err != nil {
+		return err
+	}
+	days := 5 * b.burst / 4000 // about so many facts in thousands
+	say("appending the books of %d days", days)
+	count, err := appendAll(ctx, j, bookedDays(100, days))
+	if err != nil {
+		return err
+	}
+	limits, err := b.auditLimits(ctx, j, broker.at.Addr, count)
+	if err != nil {
+		return err
+	}
+	key, err := audit.NewKey("bench")
+	if err != nil {
+		return err
+	}
+	keyFile := filepath.Join(dir, "audit.key")
+	if err := os.WriteFile(keyFile, []byte(key), 0o600); err != nil {
+		return err
+	}
+	for _, tool := range []string{"verify", "replay"} {
+		cmd := exec.CommandContext(ctx, b.binaries.service, "audit", tool, "--log-only")
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "NETSIM_KAFKA="+broker.at.Addr, "NETSIM_AUDIT_KEY="+keyFile)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("netsim audit %s: %w\n%s", tool, err, out)
+		}
+		used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		memory := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+		name := fmt.Sprintf("audit %s, %s of billing, one core", tool, plural(count, "event"))
+		b.report.add(figure{Name: name, Value: float64(count) / used.Seconds(), Unit: "/s", Reach: "≥ 150,000/s"}, slices.Clone(limits)...)
+		b.report.add(figure{Name: "memory of it", Value: float64(memory) / 1024, Unit: " MB"})
+	}
+	return nil
+}
+
+// auditLimits are, by CPU time on one core: reading the log, hashing what is in
+// it, and a plain reader with kafka-go and encoding/json that only checks
+// hashes and decodes.
+func (b *bench) auditLimits(ctx context.Context, j *journal.Kafka, address string, count int) ([]limit, error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	topic, sample := j.Topic(events.Billing), []events.Record(nil)
+	d, err := j.Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ends := map[int]int64{}
+	for _, t := range d.Topics {
+		for i, p := range t.Partitions {
+			if t.Family == events.Billing {
+				ends[i] = p.End
+			}
+		}
+	}
+	began := cpuOfSelf()
+	for partition, end := range ends {
+		for next := int64(0); next < end; {
+			records, _, err := j.Read(ctx, topic, int32(partition), next, readBytes, time.Second)
+			if err != nil || len(records) == 0 {
+				return nil, errors.Join(err, fmt.Errorf("read %d of %d records", next, end))
+			}
+			next, sample = records[len(records)-1].Offset+1, records
+		}
+	}
+	fetched := cpuOfSelf() - began
+
+	began, hashed := cpuOfSelf(), 0
+	for hashed < count {
+		for i := range sample {
+			size := 0
+			for _, h := range sample[i].Headers {
+				size += len(h.Value) + 4
+			}
+			sha256.Sum256(sample[i].Value)
+			sha256.Sum256(make([]byte, size))
+			hashed++
+		}
+	}
+	hashing := cpuOfSelf() - began
+
+	began = cpuOfSelf()
+	for partition, end := range ends {
+		if err := plainReader(ctx, address, topic, partition, end); err != nil {
+			return nil, err
+		}
+	}
+	plain := cpuOfSelf() - began
+	per := func(d time.Duration) float64 { return float64(count) / d.Seconds() }
+	return []limit{
+		{Name: "the log read alone", Value: per(fetched)}, {Name: "SHA-256 of the same bytes alone", Value: per(hashing)},
+		{Name: "kafka-go reader with encoding/json", Value: per(plain)},
+	}, nil
+}
+
+// plainReader does what a careful reader would write in an hour.
+func plainReader(ctx context.Context, address, topic string, partition int, end int64) (err error) {
+	if end == 0 {
+		return nil
+	}
+	r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{address}, Topic: topic, Partition: partition, MaxBytes: readBytes})
+	defer func() { err = errors.Join(err, r.Close()) }()
+	heads := map[string]events.Head{}
+	for {
+		m, err := r.ReadMessage(ctx)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		message := events.Message{Key: m.Key, Value: m.Value}
+		for _, h := range m.Headers {
+			message.Headers = append(message.Headers, events.Header{Key: h.Key, Value: h.Value})
+		}
+		f, hash, err := events.ReadFrame(&message)
+		if err != nil {
+			return err
+		}
+		if verdict := events.Judge(heads[f.Stream], &f, hash, int32(partition), partitions); verdict != events.Accepted {
+			return fmt.Errorf("offset %d of %s/%d: %s", m.Offset, topic, partition, verdict)
+		}
+		heads[f.Stream] = events.Head{Sequence: f.Sequence, Hash: hash}
+		if _, err := events.Decode(f.Type, m.Value); err != nil {
+			return err
+		}
+		if m.Offset >= end-1 {
+			return nil
+		}
+	}
+}
+
+// cpuOfSelf is the CPU time that this process has used.
+func cpuOfSelf() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// bookedDays are the books of accounts over so many days, ended yesterday. On
+// each day every account runs four simulations, opens a result's storage, and
+// pays in the night for all storage that is there; storage lives for twenty
+// days. Of 42 facts of a day 24 are daily costs, 10 starts and stops, 8 credit
+// that is held and released.
+func bookedDays(accounts, days int) iter.Seq2[fact, error] {
+	return func(yield func(fact, error) bool) {
+		books := booking{yield: yield, from: time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -days)}
+		platform := &stream{id: "platform_netsim", partitionKey: "platform_netsim"}
+		for i, r := range []events.RateSet{
+			{RateName: "cluster", Amount: "10.00", Period: "hour"}, {RateName: "storage", Amount: "0.03", Period: "month"},
+		} {
+			r.RateID, r.Platform, r.RateType, r.RateTypeRaw, r.Currency, r.StartDate = int64(i+1), "netsim", "unit", "unit", "CREDIT", "2020-01-01"
+			books.rates = append(books.rates, r)
+			books.tell(platform, r, books.from)
+		}
+		all := make([]*booked, accounts)
+		for i := range all {
+			all[i] = &booked{stream: newStream(events.AccountPrefix, "")}
+		}
+		for day := range days {
+			for _, a := range all {
+				books.day(a, books.from.AddDate(0, 0, day))
+			}
+		}
+	}
+}
+
+type booking struct {
+	yield func(fact, error) bool
+	from  time.Time
+	rates []events.RateSet
+	id    int64
+	ended bool
+}
+
+// booked is an account and what it has in store.
+type booked struct {
+	stream  *stream
+	stored  []events.UsageRecorded
+	cluster int64
+}
+
+func (b *booking) next() int64 { b.id++; return b.id }
+
+func (b *booking) tell(s *stream, data events.Data, at time.Time) {
+	if b.ended {
+		return
+	}
+	m, err := s.next(data, at)
+	b.ended = !b.yield(fact{s, m}, err) || err != nil
+}
+
+func (b *booking) day(a *booked, day time.Time) {
+	for n := range 4 {
+		at := day.Add(time.Duration(5*n+1)*time.Hour + time.Duration(b.id%3_600_000)*time.Millisecond)
+		sim := events.NewID(events.SimulationPrefix)
+		b.tell(a.stream, events.CreditHeld{SimulationID: sim, Amount: "10", Currency: "CREDIT", ExpiresAt: at.Add(time.Hour)}, at)
+		run := usageOf(b.next(), b.next(), "cluster", "start", "simulation", sim, at)
+		run.CurrentCount, run.BillableCount, run.Ranks, run.Engine = 1, 1, 1024, "builtin"
+		b.tell(a.stream, run, at)
+		stop := run
+		stop.BillingEventID, stop.Action, stop.PreviousCount, stop.CurrentCount, stop.BillableCount = b.next(), "stop", 1, 0, 0
+		stop.OccurredAt = at.Add(17 * time.Minute)
+		b.tell(a.stream, stop, stop.OccurredAt)
+		b.rate(a, day, "cluster", []events.UsageRecorded{run, stop}, stop.OccurredAt)
+		b.tell(a.stream, events.CreditReleased{SimulationID: sim, Amount: "10", Currency: "CREDIT", Reason: "ended"}, stop.OccurredAt)
+	}
+	at := day.Add(22 * time.Hour)
+	kept := usageOf(b.next(), b.next(), "storage", "start", "results", events.NewID(events.SimulationPrefix), at)
+	kept.CurrentCount, kept.BillableCount, kept.SizeBytes = 3, int64(3*len(a.stored)+3), 2_900_000_000
+	b.tell(a.stream, kept, at)
+	a.stored = append(a.stored, kept)
+	night := day.AddDate(0, 0, 1)
+	for _, u := range a.stored {
+		b.rate(a, day, "storage", []events.UsageRecorded{u}, night.Add(30*time.Second))
+	}
+	if len(a.stored) > 20 {
+		stop := a.stored[0]
+		stop.BillingEventID, stop.Action, stop.PreviousCount, stop.CurrentCount = b.next(), "stop", 3, 0
+		stop.BillableCount, stop.OccurredAt = int64(3*len(a.stored)-3), night
+		b.tell(a.stream, stop, night.Add(time.Minute))
+		a.stored = a.stored[1:]
+	}
+}
+
+func (b *booking) rate(a *booked, day time.Time, name string, usage []events.UsageRecorded, at time.Time) {
+	price, err := rating.PriceOn(day, a.stream.id, name, b.rates)
+	if err != nil {
+		b.ended = true
+		b.yield(fact{}, err)
+		return
+	}
+	for _, row := range rating.Day(day, price, usage) {
+		row.DailyCostID, row.Version = b.next(), 1
+		b.tell(a.stream, row, at)
+	}
+}
+
+func usageOf(event, item int64, name, action, kind, resource string, at time.Time) events.UsageRecorded {
+	return events.UsageRecorded{
+		BillingEventID: event, BillingItemID: item, Meter: name, Action: action, RateName: name, ItemName: "ring allreduce sweep",
+		WorkspaceID: events.DefaultWorkspace, UserID: "developer", ResourceType: kind, ResourceID: resource,
+		CauseType: "netsim.simulation.started.v1", OccurredAt: at,
+	}
+}
