@@ -111,6 +111,8 @@ type Status struct {
 	End             json.RawMessage // how it ended, as receipts have it; nil where the engine does not say
 }
 
+const maxEnd = 16 << 10 // bytes
+
 // Status asks how a run does. One that the engine does not know is Answered 404.
 func (c *Client) Status(ctx context.Context, run Run) (Status, error) {
 	var body struct {
@@ -135,7 +137,9 @@ func (c *Client) Status(ctx context.Context, run Run) (Status, error) {
 		State: body.State, SimulatedTimeNs: *body.SimulatedTimeNs, EventsProcessed: *body.EventsProcessed,
 		DeliveredBytes: body.DeliveredBytes, FinishedRanks: body.FinishedRanks, UnfinishedRanks: body.UnfinishedRanks,
 		LastCollective: oneLine(body.LastCollective, maxMessage), FailureReason: oneLine(body.FailureReason, maxMessage),
-		End: body.End,
+	}
+	if len(body.End) <= maxEnd {
+		s.End = body.End
 	}
 	if min(s.SimulatedTimeNs, s.EventsProcessed, s.DeliveredBytes, s.FinishedRanks, s.UnfinishedRanks) < 0 {
 		return Status{}, garbled("the status of a run has a negative number: %+v", s)

@@ -23,6 +23,7 @@ const Schema = "jobs"
 type Config struct {
 	URL     string // of PostgreSQL
 	Workers int    // jobs at a time in this process; 0 only enqueues
+	Follow  int    // beside them, runs at remote engines that are looked after at a time; 0 is 16
 	Log     *slog.Logger
 	Now     func() time.Time
 
@@ -72,13 +73,16 @@ type Jobs struct {
 // Open connects to the queue and brings its tables up to date. Processes that
 // start together wait for each other.
 func Open(ctx context.Context, c Config) (*Jobs, error) {
+	if c.Follow == 0 {
+		c.Follow = 16
+	}
 	if c.Reconcile == 0 {
 		c.Reconcile = 5 * time.Second
 	}
 	if c.Grace == 0 {
 		c.Grace = 5 * time.Second
 	}
-	pool, err := openPool(ctx, c.URL, c.Workers)
+	pool, err := openPool(ctx, c.URL, c.Workers+c.Follow)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +115,7 @@ func openPool(ctx context.Context, url string, workers int) (*pgxpool.Pool, erro
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
 	}
-	c.MaxConns = int32(workers) + extractions + followed + 6
+	c.MaxConns = int32(workers) + extractions + 6
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
 	for name, value := range map[string]string{
 		"application_name": "netsim-jobs", "timezone": "UTC", "synchronous_commit": "on",
@@ -161,7 +165,7 @@ func (j *Jobs) settings() *river.Config {
 		river.QueueDefault: {MaxWorkers: j.config.Workers},
 		queueHousekeeping:  {MaxWorkers: 1},
 		queueExtraction:    {MaxWorkers: extractions},
-		queueFollowing:     {MaxWorkers: followed},
+		queueFollowing:     {MaxWorkers: j.config.Follow},
 	}
 	c.Workers = river.NewWorkers()
 	river.AddWorker(c.Workers, &worker[RunSimulation]{jobs: j, work: func(ctx context.Context, a RunSimulation) error {

@@ -22,9 +22,6 @@ const extractions = 2
 // process next to nothing, but may take days.
 const queueFollowing = "following"
 
-// followed is how many of these a process looks after at a time.
-const followed = 16
-
 // RunSimulation is the run of one simulation.
 type RunSimulation struct {
 	SimulationID string `json:"simulationId"`

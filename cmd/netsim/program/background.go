@@ -47,6 +47,9 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		runner: &runs.Runner{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Now: time.Now, Log: s.log,
 			Stall: s.config.RunStall, Checkpoint: s.config.RunCheckpoint,
+			Limits: runs.Limits{
+				Flows: s.config.RunFlows, TraceBytes: s.config.RunTraces, ResultBytes: s.config.RunResults, Time: s.config.RunTime,
+			},
 		},
 		workspace: &reactions.Workspace{Commands: s.handler, DB: s.pool},
 		life: &reactions.TracesetLife{
@@ -57,7 +60,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	if err != nil {
 		return nil, err
 	}
-	d.runner.Remote = runs.Remote{Engines: d.engines, Poll: s.config.EnginePoll, Patience: s.config.EnginePatience}
+	d.runner.Remote = runs.Remote{Engines: d.engines, Poll: s.config.EnginePoll, Patience: s.config.EnginePatience, MaxBytes: s.config.EngineBytes}
 	extractor := &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
 	d.uploads = uploads.New(uploads.Config{
 		Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Log: s.log, Now: time.Now,
@@ -72,7 +75,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		Extract: extractor.Extract, Processing: s.waiting(projections.ProcessingTracesets),
 	}
 	if s.config.has(RoleWorker) {
-		settings.Workers = s.config.Workers
+		settings.Workers, settings.Follow = s.config.Workers, s.config.EngineRuns
 	}
 	if d.jobs, err = jobs.Open(ctx, settings); err != nil {
 		return nil, err

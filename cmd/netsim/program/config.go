@@ -52,18 +52,25 @@ type Config struct {
 	TraceRoutes      bool `env:"NETSIM_ENABLE_TRACE_ROUTES" envDefault:"true"`
 	SimulationDelete bool `env:"NETSIM_ENABLE_SIMULATION_DELETE" envDefault:"true"`
 
+	EngineURLs     []string      `env:"NETSIM_ENGINE_URLS"`                            // base URLs of remote engines (docs/engine-protocol.md)
+	EngineToken    string        `env:"NETSIM_ENGINE_TOKEN"`                           // a secret shared with them
+	EnginePoll     time.Duration `env:"NETSIM_ENGINE_POLL" envDefault:"2s"`            // between two looks at a run
+	EngineTimeout  time.Duration `env:"NETSIM_ENGINE_TIMEOUT" envDefault:"10s"`        // of a call
+	EnginePatience time.Duration `env:"NETSIM_ENGINE_PATIENCE" envDefault:"10m"`       // without a usable answer, until a run fails
+	EngineRuns     int           `env:"NETSIM_ENGINE_RUNS" envDefault:"16"`            // at remote engines, looked after at a time by this process
+	EngineBytes    int64         `env:"NETSIM_ENGINE_BYTES" envDefault:"100000000000"` // of a run's result files; of more it fails
+
 	MaxFiles       int           `env:"NETSIM_MAX_FILES_PER_UPLOAD" envDefault:"100"`
-	UploadLife     time.Duration `env:"NETSIM_UPLOAD_LIFE" envDefault:"24h"`     // of an upload session and its links
-	UploadPatience time.Duration `env:"NETSIM_UPLOAD_PATIENCE" envDefault:"10s"` // for another upload of the same content
-	Workers        int           `env:"NETSIM_WORKERS" envDefault:"2"`           // simulations at a time in this process
-	EngineURLs     []string      `env:"NETSIM_ENGINE_URLS"`                      // base URLs of remote engines (docs/engine-protocol.md)
-	EngineToken    string        `env:"NETSIM_ENGINE_TOKEN"`                     // a secret shared with them
-	EnginePoll     time.Duration `env:"NETSIM_ENGINE_POLL" envDefault:"2s"`      // between two looks at a run
-	EngineTimeout  time.Duration `env:"NETSIM_ENGINE_TIMEOUT" envDefault:"10s"`  // of a call
-	EnginePatience time.Duration `env:"NETSIM_ENGINE_PATIENCE" envDefault:"10m"` // without a usable answer, until a run fails
-	RunCheckpoint  time.Duration `env:"NETSIM_RUN_CHECKPOINT"`                   // instead of what simulations ask for, in tests
-	JobReconcile   time.Duration `env:"NETSIM_JOB_RECONCILE" envDefault:"5s"`    // between two looks for jobs whose worker is gone
-	JobGrace       time.Duration `env:"NETSIM_JOB_GRACE" envDefault:"5s"`        // that a worker has to begin a job
+	UploadLife     time.Duration `env:"NETSIM_UPLOAD_LIFE" envDefault:"24h"`               // of an upload session and its links
+	UploadPatience time.Duration `env:"NETSIM_UPLOAD_PATIENCE" envDefault:"10s"`           // for another upload of the same content
+	Workers        int           `env:"NETSIM_WORKERS" envDefault:"2"`                     // simulations at a time in this process
+	RunFlows       int           `env:"NETSIM_RUN_FLOWS" envDefault:"4194304"`             // transfers in flight at once in a run, some 300 bytes of memory each
+	RunTraces      int64         `env:"NETSIM_RUN_TRACE_BYTES" envDefault:"2147483648"`    // memory of the traces of a run
+	RunResults     int64         `env:"NETSIM_RUN_RESULT_BYTES" envDefault:"100000000000"` // of the result files of a run
+	RunTime        time.Duration `env:"NETSIM_RUN_TIME" envDefault:"24h"`                  // wall-clock time of a run
+	RunCheckpoint  time.Duration `env:"NETSIM_RUN_CHECKPOINT"`                             // instead of what simulations ask for, in tests
+	JobReconcile   time.Duration `env:"NETSIM_JOB_RECONCILE" envDefault:"5s"`              // between two looks for jobs whose worker is gone
+	JobGrace       time.Duration `env:"NETSIM_JOB_GRACE" envDefault:"5s"`                  // that a worker has to begin a job
 	MaxWrites      int           `env:"NETSIM_MAX_WRITES" envDefault:"4096"`
 	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000"` // records the projector may lag before writes are shed
 	VerdictTimeout time.Duration `env:"NETSIM_VERDICT_TIMEOUT" envDefault:"10s"`

@@ -31,7 +31,7 @@ func TestRemoteEngine(t *testing.T) {
 	binary := buildNetsim(t)
 	p := programtest.Start(t, func(c *program.Config) {
 		c.EngineURLs, c.EngineToken = []string{serveEngine(t, binary)}, "shared"
-		c.EnginePoll = 20 * time.Millisecond
+		c.EnginePoll, c.Workers = 20*time.Millisecond, 1
 	})
 	account := programtest.NewAccount()
 	p.Grant(t, account, "1000")
@@ -81,8 +81,10 @@ func TestRemoteEngine(t *testing.T) {
 		j.elsewhere()
 		there := text(t, j.c.Post("/api/v1/simulations",
 			object{"configurationId": j.configuration, "name": "long", "duration": "24h"}).Want(201), "id")
-		for _, sim := range []string{id, there} {
+		for _, sim := range []string{id, there} { // at the same time, though there is one worker
 			j.c.Eventually("/api/v1/simulations/"+sim, hasStatus("running"))
+		}
+		for _, sim := range []string{id, there} {
 			j.c.Post("/api/v1/simulations/"+sim+"/terminate", nil).Want(200)
 		}
 		j.c.Eventually("/api/v1/simulations/"+there+"/results", func(r programtest.Reply) bool { return r.Status == 200 })
