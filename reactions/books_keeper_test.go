@@ -97,7 +97,12 @@ func (k *keeper) live(t *testing.T, steps []bookStep) {
 	k.try(bookStep{}, k.night)
 	k.model = newLedgerModel(midnight(k.now()).AddDate(0, 0, -1))
 	for _, s := range steps {
-		k.advance(s.After)
+		if s.Closing {
+			first := midnight(k.now()).AddDate(0, 1, 1-k.now().Day())
+			k.advance(first.AddDate(0, 0, 1).Add(s.After % (48 * time.Hour)).Sub(k.now()))
+		} else {
+			k.advance(s.After)
+		}
 		k.take(s)
 	}
 	for item := range k.sims {

@@ -46,6 +46,7 @@ func TestBooksEqualTheModel(t *testing.T) {
 type bookStep struct {
 	What    string        // publish, delete, night or prices
 	After   time.Duration // since the step before
+	Closing bool          // or on the 3rd of the next month, or the day before it
 	Item    int
 	Units   int64
 	Late    time.Duration // how long it is not known
@@ -57,29 +58,35 @@ type bookStep struct {
 
 func anyLife(t *rapid.T) []bookStep {
 	steps := []bookStep{{What: "prices", Rates: anyPrices(t)}}
-	for range rapid.IntRange(4, 14).Draw(t, "steps") {
+	for range rapid.SampledFrom([]int{4, 8, 12, 16}).Draw(t, "steps") {
 		s := bookStep{
-			What:  rapid.SampledFrom([]string{"publish", "publish", "publish", "publish", "delete", "night", "night", "prices"}).Draw(t, "what"),
+			What:  rapid.SampledFrom([]string{"publish", "publish", "publish", "publish", "delete", "night", "prices"}).Draw(t, "what"),
 			After: anyTime(t, time.Minute, 8*time.Hour, 8*time.Hour, 30*time.Hour, 6*24*time.Hour, 20*24*time.Hour),
-			Item:  rapid.IntRange(1, 3).Draw(t, "item"),
-			Units: rapid.Int64Range(1, 12).Draw(t, "units"),
-			Late:  anyTime(t, 0, 0, time.Hour, 24*time.Hour, 40*24*time.Hour),
+			Item:  rapid.SampledFrom([]int{1, 2, 3}).Draw(t, "item"),
+			Units: rapid.SampledFrom([]int64{1, 2, 3, 5, 8, 13}).Draw(t, "units"),
+			Late:  anyTime(t, 0, time.Hour, 3*24*time.Hour, 40*24*time.Hour),
 			Twice: rapid.Bool().Draw(t, "twice"),
 		}
+		s.Closing = rapid.IntRange(0, 5).Draw(t, "closing") == 0
 		if rapid.IntRange(0, 2).Draw(t, "dies") == 0 {
 			s.KillAt, s.Written = rapid.IntRange(1, 4).Draw(t, "at"), rapid.Bool().Draw(t, "written")
 		}
 		if s.What == "prices" && rapid.IntRange(0, 3).Draw(t, "other") > 0 {
 			s.Rates = anyPrices(t) // else those that there are, again
 		}
-		steps = append(steps, s)
+		if steps = append(steps, s); rapid.Bool().Draw(t, "sleeps") {
+			steps = append(steps, bookStep{What: "night", After: anyTime(t, 48*time.Hour)})
+		}
 	}
 	return steps
 }
 
+// anyTime draws a time of at most one of these, the long ones as often as the
+// short ones.
 func anyTime(t *rapid.T, most ...time.Duration) time.Duration {
-	limit := rapid.SampledFrom(most).Draw(t, "most").Milliseconds()
-	return time.Duration(rapid.Int64Range(0, limit).Draw(t, "ms")) * time.Millisecond
+	limit := rapid.SampledFrom(most).Draw(t, "most")
+	part := rapid.SampledFrom([]time.Duration{0, 1, 2, 3, 4, 5, 6, 7, 8}).Draw(t, "part")
+	return (limit*part/8 + time.Duration(rapid.IntRange(0, 5000).Draw(t, "ms"))*time.Millisecond).Truncate(time.Millisecond)
 }
 
 // anyPrices draws a price of storage of any type, as rows without dates.
