@@ -27,7 +27,7 @@ func (e *engine) hold(f *flow, left int64) {
 // release counts how long the flow was limited by one resource.
 func (e *engine) release(f *flow, until, left int64) {
 	l := &e.limits[f.held.by]
-	l.time.add(until - f.held.since)
+	l.time.Add(until - f.held.since)
 	l.bits += f.held.left - left
 }
 

@@ -22,7 +22,7 @@ func (e *engine) count(f *transfer, packets int64) {
 		return
 	}
 	p.Measured++
-	p.LatencySum.add(e.now - asked)
+	p.LatencySum.Add(e.now - asked)
 	if e.observe.Transfer != nil {
 		step := int64(f.step)
 		switch g := e.ranks[f.from].group; {

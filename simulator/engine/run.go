@@ -194,7 +194,7 @@ type Progress struct {
 }
 
 // AvgLatency is the mean completion time of a transfer in picoseconds.
-func (p *Progress) AvgLatency() int64 { return p.LatencySum.mean(p.Measured) }
+func (p *Progress) AvgLatency() int64 { return p.LatencySum.Mean(p.Measured) }
 
 // Throughput is the delivered payload in bit/s of simulated time.
 func (p *Progress) Throughput() int64 {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"math/big"
 	"math/bits"
 )
 
@@ -65,16 +66,24 @@ func mulDiv(a, b, c uint64) uint64 {
 // not overflow it.
 type Sum struct{ Hi, Lo uint64 }
 
-func (s *Sum) add(ps int64) {
+// Add adds a time.
+func (s *Sum) Add(ps int64) {
 	var carry uint64
 	s.Lo, carry = bits.Add64(s.Lo, uint64(ps), 0)
 	s.Hi += carry
 }
 
-func (s *Sum) mean(n int64) int64 {
+// Mean is the sum over n, rounded down; 0 of none.
+func (s *Sum) Mean(n int64) int64 {
 	if n == 0 || s.Hi >= uint64(n) {
 		return 0
 	}
 	q, _ := bits.Div64(s.Hi, s.Lo, uint64(n))
 	return int64(q)
+}
+
+// Big is the sum, to reckon with.
+func (s *Sum) Big() *big.Int {
+	b := new(big.Int).SetUint64(s.Hi)
+	return b.Lsh(b, 64).Or(b, new(big.Int).SetUint64(s.Lo))
 }

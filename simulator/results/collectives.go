@@ -54,10 +54,7 @@ func (r *Recorder) writePercentiles() error {
 		k := &r.classes[i]
 		c := &k.sample
 		t.text(c.OperationType).text(c.Algorithm).int(c.DataSize).int(int64(c.GroupSize)).int(int64(len(k.runs)))
-		var bandwidth int64 // bytes/s
-		for _, run := range k.runs {
-			bandwidth += ratio(c.AlgorithmBytes, 1_000_000_000_000, run) / int64(len(k.runs))
-		}
+		bandwidth := k.bandwidth()
 		for _, v := range [][]int64{k.runs, k.ratios} {
 			slices.Sort(v)
 			t.fixed(mean(v), 6)
@@ -71,6 +68,15 @@ func (r *Recorder) writePercentiles() error {
 		}
 	}
 	return t.close()
+}
+
+// bandwidth is the mean algorithm bandwidth, in bytes/s.
+func (k *class) bandwidth() int64 {
+	var sum int64
+	for _, run := range k.runs {
+		sum += ratio(k.sample.AlgorithmBytes, 1_000_000_000_000, run) / int64(len(k.runs))
+	}
+	return sum
 }
 
 // percentile is the nearest-rank percentile of sorted values, in thousandths.

@@ -45,7 +45,8 @@ type Recorder struct {
 	classes  []class
 	listed   int64        // transfers in the per-transfer record
 	totals   engine.Links // since the start of the run
-	forward  [4]int64     // packets sent by the switches of a tier
+	split    split
+	forward  [4]int64 // packets sent by the switches of a tier
 	pathOf   engine.Collective
 	pathText string
 	names    []string // rank-<n>, as they are needed
@@ -178,6 +179,7 @@ const rankHeader = "metric_path,rank,completion_time_us,payload_bytes_sent,paylo
 	"receives_completed,sends_acked,computations_completed,computation_time_us,finished"
 
 func (r *Recorder) rank(k *engine.Rank) error {
+	r.split.add(k)
 	return r.ranks.text("RankCompletion").int(int64(k.Rank)).fixed(k.Time, 6).int(k.BytesSent).int(k.BytesReceived).
 		int(k.Sends).int(k.Receives).int(k.Sends).int(k.Computations).fixed(k.ComputeTime, 6).bool(k.Finished).end()
 }

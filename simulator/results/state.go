@@ -64,6 +64,7 @@ func (r *Recorder) visit(c *checkpoint.Codec) {
 	links := 2 * len(r.config.Fabric.Links)
 	whole(c, &r.totals.Bits, links, func(v *int64) { checkpoint.Int(c, v) })
 	whole(c, &r.totals.Packets, links, func(v *int64) { checkpoint.Int(c, v) })
+	r.split.visit(c)
 	for i := range r.forward {
 		checkpoint.Int(c, &r.forward[i])
 	}

@@ -17,9 +17,10 @@ func TestStateIsDecided(t *testing.T) {
 		of          reflect.Type
 		saved, left string
 	}{
-		{reflect.TypeFor[Recorder](), "perf ranks collectives cdf links hops classes listed totals forward ports", "config pathOf pathText names"},
+		{reflect.TypeFor[Recorder](), "perf ranks collectives cdf links hops classes listed totals split forward ports", "config pathOf pathText names"},
 		{reflect.TypeFor[table](), "file shard written", "create prefix header limit out row err resumed"},
 		{reflect.TypeFor[class](), "sample runs ratios", ""},
+		{reflect.TypeFor[split](), "ranks time compute exposed", ""},
 		{reflect.TypeFor[port](), "sends receives out in", ""},
 		{reflect.TypeFor[engine.Links](), "Start End Bits Packets", ""},
 		{reflect.TypeFor[engine.Collective](), "ID Group GroupName GroupSize OperationType Algorithm DataSize Start End Ideal Finished AlgorithmBytes BusNum BusDen", ""},

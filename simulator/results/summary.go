@@ -47,7 +47,10 @@ func Summarize(r *engine.Result) Summary {
 }
 
 func (r *Recorder) writeSummary(result *engine.Result) error {
-	s := Summarize(result)
+	s := struct {
+		Summary
+		Explained
+	}{Summarize(result), r.explain(result)}
 	s.Unlisted = result.Sends - r.listed
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {

@@ -1,0 +1,238 @@
+package results
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"netsim/simulator/engine"
+	"netsim/simulator/topology"
+)
+
+// conventions says in summary.json what its figures mean.
+const conventions = "Us is microseconds, GB 10^9 bytes. Algorithm bandwidth is the size of a collective (of allGather the size times the " +
+	"ranks) over its run time; bus bandwidth is that times 2(N-1)/N for allReduce, 1 for broadcast, (N-1)/N for others. The ideal time " +
+	"is the closed form of the algorithm at the NICs' rate without latency, the slowdown the run time over it. Utilisation is wire bits " +
+	"sent over what the interface could have sent, over the whole run. Flow time is how long transfers drained, summed over them: at " +
+	"every instant one resource limits each."
+
+// Explained is what summary.json tells beside the Summary: why the run took as
+// long as it did.
+type Explained struct {
+	Conventions  string        `json:"conventions"`
+	Kinds        []kindSummary `json:"collectiveKinds"`        // of groups of at least two
+	RankTime     *rankTime     `json:"rankTime,omitempty"`     // none of traffic
+	TransferTime *transferTime `json:"transferTime,omitempty"` // none where a transfer is several flows
+	Links        []linkUse     `json:"linkUtilization"`
+	LimitedBy    []limitShare  `json:"limitedBy"`   // by kind, tier and direction, the most first
+	Bottlenecks  []bottleneck  `json:"bottlenecks"` // the ten that limited most
+	Reading      []string      `json:"reading"`     // the same in sentences
+}
+
+// kindSummary is a row of collective-percentiles in short.
+type kindSummary struct {
+	OperationType string     `json:"operationType"`
+	Algorithm     string     `json:"algorithm"`
+	SizeBytes     int64      `json:"sizeBytes"`
+	GroupSize     int        `json:"groupSize"`
+	Count         int        `json:"count"` // finished
+	IdealTime     millionths `json:"idealTimeUs"`
+	MeanRunTime   millionths `json:"meanRunTimeUs"`
+	P99RunTime    millionths `json:"p99RunTimeUs"`
+	MeanSlowdown  millionths `json:"meanSlowdownRatio"`
+	P99Slowdown   millionths `json:"p99SlowdownRatio"`
+	Algorithmic   millionths `json:"meanAlgorithmBandwidthGBps"`
+	Bus           millionths `json:"meanBusBandwidthGBps"`
+}
+
+// rankTime divides the time of the ranks, until each of them ended.
+// Computations of a rank's accelerator and its host's processor may overlap.
+type rankTime struct {
+	MeanTime     millionths `json:"meanTimeUs"`
+	MeanCompute  millionths `json:"meanComputeTimeUs"`
+	MeanExposed  millionths `json:"meanExposedCommunicationTimeUs"` // not computing
+	ExposedShare millionths `json:"exposedCommunicationPercent"`
+}
+
+// transferTime divides the time of the transfers.
+type transferTime struct {
+	Draining millionths `json:"drainingPercent"` // bytes were sent
+	Latency  millionths `json:"latencyPercent"`  // propagation, store-and-forward and acknowledgement
+}
+
+// linkUse is how far the interfaces of a tier were used in one direction.
+type linkUse struct {
+	Tier       string     `json:"tier"`
+	Direction  string     `json:"uldl"`
+	Interfaces int        `json:"interfaces"`
+	Mean       millionths `json:"meanPercent"`
+	P99        millionths `json:"p99Percent"`
+	Max        millionths `json:"maxPercent"`
+}
+
+// limitShare is how much of the flow time resources of a kind limited.
+type limitShare struct {
+	Kind      string      `json:"kind"` // links, switching or scaleUpPort
+	Tier      string      `json:"tier,omitempty"`
+	Direction string      `json:"uldl,omitempty"`
+	Percent   millionths  `json:"flowTimePercent"`
+	FlowTime  json.Number `json:"flowTimeUs"`
+	Bytes     int64       `json:"wireBytes"` // sent while they limited
+
+	time big.Int // flow·ps
+	bits int64
+}
+
+// bottleneck is one resource that limited flows.
+type bottleneck struct {
+	Name        string      `json:"name"`
+	Rate        millionths  `json:"rateGbps,omitempty"`
+	Utilization *millionths `json:"utilizationPercent,omitempty"` // of links
+	limitShare
+}
+
+// explain says why the run took as long as it did.
+func (r *Recorder) explain(result *engine.Result) Explained {
+	x := Explained{
+		Conventions: conventions, Kinds: r.kindSummaries(),
+		Links: r.linkUses(result.Time), LimitedBy: []limitShare{}, Bottlenecks: []bottleneck{},
+	}
+	if result.CollectivesTotal > 0 || result.ComputationsTotal > 0 {
+		x.RankTime = r.split.summary()
+	}
+	var total big.Int
+	for i := range result.Limits {
+		total.Add(&total, result.Limits[i].FlowTime.Big())
+	}
+	for i := range result.Limits {
+		x.limit(r.bottleneck(&result.Limits[i], result.Time))
+	}
+	for i := range x.LimitedBy {
+		x.LimitedBy[i].close(&total)
+	}
+	for i := range x.Bottlenecks {
+		x.Bottlenecks[i].close(&total)
+	}
+	if all := result.LatencySum.Big(); result.Measured == result.Sends && all.Sign() > 0 && total.Cmp(all) <= 0 {
+		draining := percent(&total, all)
+		x.TransferTime = &transferTime{draining, 100_000_000 - draining}
+	}
+	x.Reading = x.read()
+	return x
+}
+
+// bottlenecks is how many resources a summary names.
+const bottlenecks = 10
+
+// limit counts a resource in.
+func (x *Explained) limit(b bottleneck) {
+	at := slices.IndexFunc(x.LimitedBy, func(s limitShare) bool {
+		return s.Kind == b.Kind && s.Tier == b.Tier && s.Direction == b.Direction
+	})
+	if at < 0 {
+		at = len(x.LimitedBy)
+		x.LimitedBy = append(x.LimitedBy, limitShare{Kind: b.Kind, Tier: b.Tier, Direction: b.Direction})
+	}
+	share := &x.LimitedBy[at]
+	share.time.Add(&share.time, &b.time)
+	share.bits += b.bits
+	for ; at > 0 && x.LimitedBy[at].time.Cmp(&x.LimitedBy[at-1].time) > 0; at-- {
+		x.LimitedBy[at], x.LimitedBy[at-1] = x.LimitedBy[at-1], x.LimitedBy[at]
+	}
+	place, _ := slices.BinarySearchFunc(x.Bottlenecks, b, func(a, b bottleneck) int {
+		return cmp.Or(b.time.Cmp(&a.time), -1) // behind equal ones
+	})
+	if place < bottlenecks {
+		x.Bottlenecks = slices.Insert(x.Bottlenecks, place, b)
+		x.Bottlenecks = x.Bottlenecks[:min(len(x.Bottlenecks), bottlenecks)]
+	}
+}
+
+// close states the share of all.
+func (s *limitShare) close(total *big.Int) {
+	s.Percent, s.FlowTime, s.Bytes = percent(&s.time, total), microseconds(&s.time), s.bits/8
+}
+
+// percent is a part of a whole, exact to a millionth of a percent.
+func percent(part, whole *big.Int) millionths {
+	if whole.Sign() == 0 {
+		return 0
+	}
+	scaled := new(big.Int).Mul(part, big.NewInt(100_000_000))
+	return millionths(scaled.Quo(scaled, whole).Int64())
+}
+
+// microseconds writes picoseconds so.
+func microseconds(ps *big.Int) json.Number {
+	whole, rest := new(big.Int).QuoRem(ps, big.NewInt(1_000_000), new(big.Int))
+	text, _ := millionths(rest.Int64()).MarshalJSON() // "0" or "0.5"
+	return json.Number(whole.String() + string(text[1:]))
+}
+
+// bottleneck describes a resource that limited flows.
+func (r *Recorder) bottleneck(l *engine.Limit, elapsed int64) bottleneck {
+	f := r.config.Fabric
+	b := bottleneck{limitShare: limitShare{time: *l.FlowTime.Big(), bits: l.Bits}}
+	switch l.Kind {
+	case engine.LimitPort:
+		b.Kind, b.Direction = "scaleUpPort", direction(l.Down)
+		b.Name = "scale-up port of rank " + strconv.Itoa(int(l.Of)) + map[bool]string{false: ", out", true: ", in"}[l.Down]
+		return b
+	case engine.LimitSwitch:
+		b.Kind, b.Tier = "switching", tierName(f, l.Of)
+		b.Name = "switching capacity of " + f.Nodes[l.Of].Name()
+		return b
+	}
+	first := &f.Links[l.Links[0]]
+	from, to, out, in := first.Lower, first.Upper, first.LowerPort, first.UpperPort
+	down := 0
+	if l.Down {
+		from, to, out, in, down = to, from, in, out, 1
+	}
+	b.Kind, b.Tier, b.Direction = "links", tierName(f, from), direction(l.Down)
+	if len(l.Links) == 1 {
+		b.Name = fmt.Sprintf("%s %s to %s %s", f.Nodes[from].Name(), device(out), f.Nodes[to].Name(), device(in))
+	} else {
+		last := &f.Links[l.Links[len(l.Links)-1]]
+		ends := [2]int32{last.Lower, last.Upper}
+		b.Name = fmt.Sprintf("%d links from %s to %s", len(l.Links),
+			span(f, from, ends[down]), span(f, to, ends[1-down]))
+	}
+	var rate, bits int64
+	for _, id := range l.Links {
+		rate += f.Links[id].Rate
+		if r.totals.Bits != nil {
+			bits += r.totals.Bits[2*int(id)+down]
+		}
+	}
+	b.Rate = millionths(rate / 1000)
+	used := utilization(bits, rate, elapsed)
+	b.Utilization = &used
+	return b
+}
+
+// span names one node or the first and the last of some.
+func span(f *topology.Fabric, first, last int32) string {
+	if first == last {
+		return f.Nodes[first].Name()
+	}
+	return f.Nodes[first].Name() + " … " + f.Nodes[last].Name()
+}
+
+func direction(down bool) string {
+	if down {
+		return "dl"
+	}
+	return "ul"
+}
+
+func tierName(f *topology.Fabric, node int32) string { return Tiers()[f.Nodes[node].Tier] }
+
+// utilization is bits over what the rate could have sent, in millionths of a
+// percent.
+func utilization(bits, rate, elapsed int64) millionths {
+	return millionths(ratio(ratio(bits, 1_000_000_000_000, elapsed), 100_000_000, rate))
+}

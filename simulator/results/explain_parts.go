@@ -1,0 +1,145 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+
+	"netsim/simulator/checkpoint"
+	"netsim/simulator/engine"
+	"netsim/simulator/topology"
+)
+
+// split sums up the time of the ranks.
+type split struct {
+	ranks                  int64
+	time, compute, exposed engine.Sum // ps
+}
+
+func (s *split) add(k *engine.Rank) {
+	s.ranks++
+	s.time.Add(k.Time)
+	s.compute.Add(k.ComputeTime)
+	s.exposed.Add(max(k.Time-k.ComputeTime, 0))
+}
+
+func (s *split) visit(c *checkpoint.Codec) {
+	checkpoint.Int(c, &s.ranks)
+	for _, sum := range []*engine.Sum{&s.time, &s.compute, &s.exposed} {
+		checkpoint.Uint(c, &sum.Hi)
+		checkpoint.Uint(c, &sum.Lo)
+	}
+}
+
+func (s *split) summary() *rankTime {
+	if s.ranks == 0 {
+		return nil
+	}
+	return &rankTime{
+		MeanTime: millionths(s.time.Mean(s.ranks)), MeanCompute: millionths(s.compute.Mean(s.ranks)),
+		MeanExposed: millionths(s.exposed.Mean(s.ranks)), ExposedShare: percent(s.exposed.Big(), s.time.Big()),
+	}
+}
+
+// kindSummaries tells of each class of collectives, in the order in which the
+// first of each finished. Their figures are sorted.
+func (r *Recorder) kindSummaries() []kindSummary {
+	kinds := []kindSummary{}
+	for i := range r.classes {
+		k := &r.classes[i]
+		c := &k.sample
+		bandwidth := k.bandwidth()
+		kinds = append(kinds, kindSummary{
+			OperationType: c.OperationType, Algorithm: c.Algorithm, SizeBytes: c.DataSize, GroupSize: c.GroupSize,
+			Count: len(k.runs), IdealTime: millionths(c.Ideal),
+			MeanRunTime: millionths(mean(k.runs)), P99RunTime: millionths(percentile(k.runs, 990)),
+			MeanSlowdown: millionths(mean(k.ratios)), P99Slowdown: millionths(percentile(k.ratios, 990)),
+			Algorithmic: millionths(bandwidth / 1000), Bus: millionths(ratio(bandwidth, c.BusNum, c.BusDen) / 1000),
+		})
+	}
+	return kinds
+}
+
+// linkUses tells how far the interfaces were used, by the tier that sends.
+func (r *Recorder) linkUses(elapsed int64) []linkUse {
+	uses := []linkUse{}
+	if r.totals.Bits == nil {
+		return uses
+	}
+	f := r.config.Fabric
+	var used [topology.TierServer][2][]int64
+	for i := range f.Links {
+		l := &f.Links[i]
+		for down, sender := range [2]int32{l.Lower, l.Upper} {
+			list := &used[f.Nodes[sender].Tier][down]
+			*list = append(*list, int64(utilization(r.totals.Bits[2*i+down], l.Rate, elapsed)))
+		}
+	}
+	for tier, name := range Tiers() {
+		for down, list := range used[tier] {
+			if len(list) == 0 {
+				continue
+			}
+			slices.Sort(list)
+			uses = append(uses, linkUse{
+				Tier: name, Direction: direction(down == 1), Interfaces: len(list),
+				Mean: millionths(mean(list)), P99: millionths(percentile(list, 990)), Max: millionths(list[len(list)-1]),
+			})
+		}
+	}
+	return uses
+}
+
+// read says in sentences what the figures say.
+func (x *Explained) read() []string {
+	said := []string{}
+	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	if len(x.LimitedBy) > 0 {
+		var own, rest millionths // of the servers; of the network
+		for i := range x.LimitedBy {
+			if s := &x.LimitedBy[i]; s.ofServers() {
+				own += s.Percent
+			} else {
+				rest += s.Percent
+			}
+		}
+		most := &x.LimitedBy[0]
+		say("%s limited transfers for %s %% of their flow time, and %s most of all.", most.words(), tenths(most.Percent), x.Bottlenecks[0].Name)
+		if own >= rest {
+			say("The servers' own links and ports limited %s %% of the flow time: another topology shortens only the other %s %%, and latency.", tenths(own), tenths(rest))
+		} else {
+			say("The network between the racks limited %s %% of the flow time: there more or faster links help.", tenths(rest))
+		}
+	}
+	if t := x.TransferTime; t != nil && t.Latency > t.Draining {
+		say("Transfers took %s %% of their time for latency: faster links change at most the other %s %%.", tenths(t.Latency), tenths(t.Draining))
+	}
+	if t := x.RankTime; t != nil && t.MeanCompute > 0 {
+		say("Ranks waited for communication for %s %% of their time and computed in the rest: no network makes them faster than that.", tenths(t.ExposedShare))
+	}
+	if len(x.Kinds) > 0 {
+		worst := slices.MaxFunc(x.Kinds, func(a, b kindSummary) int { return int(min(max(a.MeanSlowdown-b.MeanSlowdown, -1), 1)) })
+		say("Furthest from its ideal time is %s %s of %d bytes over %d ranks: %s times, at a bus bandwidth of %s GB/s.",
+			worst.OperationType, worst.Algorithm, worst.SizeBytes, worst.GroupSize, tenths(worst.MeanSlowdown), tenths(worst.Bus))
+	}
+	return said
+}
+
+// ofServers reports whether the resources are NICs' links, in either direction,
+// or scale-up ports.
+func (s *limitShare) ofServers() bool {
+	return s.Kind == "scaleUpPort" || s.Kind == "links" && (s.Tier == "nic" || s.Tier == "rsw" && s.Direction == "dl")
+}
+
+// words names the resources of a share.
+func (s *limitShare) words() string {
+	switch s.Kind {
+	case "scaleUpPort":
+		return "Scale-up ports"
+	case "switching":
+		return "The switching capacity of tier " + s.Tier
+	}
+	return "Links from tier " + s.Tier + map[string]string{"ul": " upwards", "dl": " downwards"}[s.Direction]
+}
+
+// tenths writes a figure with one decimal, rounded down.
+func tenths(m millionths) string { return fmt.Sprintf("%d.%d", m/1_000_000, m%1_000_000/100_000) }
