@@ -16,6 +16,7 @@ type books struct {
 	rates    []events.RateSet // the price list; a later row of an id replaces the earlier
 	rateAt   map[int64]int    // by rate id
 	spare    []cost           // room for the next ones: one allocation for many
+	seen     words
 	accounts map[string]*account
 	prices   map[priceKey]rating.Price
 	findings []Finding
@@ -95,7 +96,7 @@ func (b *books) tell(f *Fact) error {
 	b.facts++
 	if f.Type == costType {
 		c := b.newCost()
-		if err := decodeCost(f.Value, &c.DailyCostRated); err != nil {
+		if err := decodeCost(f.Value, &c.DailyCostRated, &b.seen); err != nil {
 			b.find(f.Where, "the event cannot be read: %v", err)
 			return nil
 		}
@@ -103,7 +104,7 @@ func (b *books) tell(f *Fact) error {
 		b.account(f.Stream).charge(b, c)
 		return nil
 	}
-	data, err := decode(f.Type, f.Value)
+	data, err := decode(f.Type, f.Value, &b.seen)
 	if err != nil {
 		b.find(f.Where, "the event cannot be read: %v", err)
 		return nil

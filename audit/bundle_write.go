@@ -146,7 +146,7 @@ func gather(ctx context.Context, log *Log, r *Request, wanted []*signed) (facts 
 
 // isOthers reports whether an event is a rate of another account than this.
 func isOthers(f *Fact, account string) bool {
-	data, err := decode(f.Type, f.Value)
+	data, err := decode(f.Type, f.Value, nil)
 	d, is := data.(events.RateSet)
 	return err == nil && is && d.AccountID != "" && d.AccountID != account
 }

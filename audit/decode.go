@@ -14,19 +14,19 @@ const (
 	releaseType = "netsim.billing.credit_released.v1"
 )
 
-// decode reads an event's data; a billing event as a pointer.
-func decode(eventType string, value []byte) (any, error) {
+// decode reads an event's data; a billing event as a pointer. seen may be nil.
+func decode(eventType string, value []byte, seen *words) (any, error) {
 	switch eventType {
 	case usageType:
-		if u, ok := readUsage(value); ok {
+		if u, ok := readUsage(value, seen); ok {
 			return u, nil
 		}
 	case heldType:
-		if d, ok := readHeld(value); ok {
+		if d, ok := readHeld(value, seen); ok {
 			return d, nil
 		}
 	case releaseType:
-		if d, ok := readReleased(value); ok {
+		if d, ok := readReleased(value, seen); ok {
 			return d, nil
 		}
 	}
@@ -38,8 +38,8 @@ func decode(eventType string, value []byte) (any, error) {
 }
 
 // decodeCost reads a daily cost into one that is empty.
-func decodeCost(value []byte, into *events.DailyCostRated) error {
-	if readCost(value, into) {
+func decodeCost(value []byte, into *events.DailyCostRated, seen *words) error {
+	if readCost(value, into, seen) {
 		return nil
 	}
 	data, err := events.Decode(costType, value)
@@ -49,16 +49,16 @@ func decodeCost(value []byte, into *events.DailyCostRated) error {
 	return err
 }
 
-func readHeld(value []byte) (d events.CreditHeld, whole bool) {
-	s := scan{text: string(value)}
-	s.object(func(key string) {
-		switch key {
+func readHeld(value []byte, seen *words) (d events.CreditHeld, whole bool) {
+	s := scan{text: value, seen: seen}
+	s.object(func(key []byte) {
+		switch string(key) {
 		case "simulationId":
 			d.SimulationID = s.str()
 		case "amount":
 			d.Amount = s.str()
 		case "currency":
-			d.Currency = s.str()
+			d.Currency = s.word(12)
 		case "expiresAt":
 			d.ExpiresAt = s.time()
 		default:
@@ -68,16 +68,16 @@ func readHeld(value []byte) (d events.CreditHeld, whole bool) {
 	return d, s.whole()
 }
 
-func readReleased(value []byte) (d events.CreditReleased, whole bool) {
-	s := scan{text: string(value)}
-	s.object(func(key string) {
-		switch key {
+func readReleased(value []byte, seen *words) (d events.CreditReleased, whole bool) {
+	s := scan{text: value, seen: seen}
+	s.object(func(key []byte) {
+		switch string(key) {
 		case "simulationId":
 			d.SimulationID = s.str()
 		case "amount":
 			d.Amount = s.str()
 		case "currency":
-			d.Currency = s.str()
+			d.Currency = s.word(12)
 		case "reason":
 			d.Reason = s.str()
 		default:
@@ -87,23 +87,23 @@ func readReleased(value []byte) (d events.CreditReleased, whole bool) {
 	return d, s.whole()
 }
 
-func readUsage(value []byte) (*events.UsageRecorded, bool) {
+func readUsage(value []byte, seen *words) (*events.UsageRecorded, bool) {
 	u := new(events.UsageRecorded)
-	s := scan{text: string(value)}
-	s.object(func(key string) {
-		switch key {
+	s := scan{text: value, seen: seen}
+	s.object(func(key []byte) {
+		switch string(key) {
 		case "billingEventId":
 			u.BillingEventID = s.integer()
 		case "billingItemId":
 			u.BillingItemID = s.integer()
 		case "eventType":
-			u.Meter = s.str()
+			u.Meter = s.word(0)
 		case "eventAction":
-			u.Action = s.str()
+			u.Action = s.word(1)
 		case "rateName":
-			u.RateName = s.str()
+			u.RateName = s.word(2)
 		case "itemName":
-			u.ItemName = s.str()
+			u.ItemName = s.word(3)
 		case "previousCount":
 			u.PreviousCount = s.integer()
 		case "currentCount":
@@ -111,23 +111,23 @@ func readUsage(value []byte) (*events.UsageRecorded, bool) {
 		case "totalBillableCount":
 			u.BillableCount = s.integer()
 		case "workspaceId":
-			u.WorkspaceID = s.str()
+			u.WorkspaceID = s.word(4)
 		case "sandboxId":
-			u.SandboxID = s.str()
+			u.SandboxID = s.word(5)
 		case "userId":
-			u.UserID = s.str()
+			u.UserID = s.word(6)
 		case "resourceType":
-			u.ResourceType = s.str()
+			u.ResourceType = s.word(7)
 		case "resourceId":
 			u.ResourceID = s.str()
 		case "causeType":
-			u.CauseType = s.str()
+			u.CauseType = s.word(8)
 		case "ranks":
 			u.Ranks = s.integer()
 		case "sizeBytes":
 			u.SizeBytes = s.integer()
 		case "engine":
-			u.Engine = s.str()
+			u.Engine = s.word(9)
 		case "occurredAt":
 			u.OccurredAt = s.time()
 		default:
@@ -137,53 +137,53 @@ func readUsage(value []byte) (*events.UsageRecorded, bool) {
 	return u, s.whole()
 }
 
-func readCost(value []byte, c *events.DailyCostRated) bool {
-	s := scan{text: string(value)}
-	s.object(func(key string) {
-		switch key {
+func readCost(value []byte, c *events.DailyCostRated, seen *words) bool {
+	s := scan{text: value, seen: seen}
+	s.object(func(key []byte) {
+		switch string(key) {
 		case "dailyCostId":
 			c.DailyCostID = s.integer()
 		case "billingItemId":
 			c.BillingItemID = s.integer()
 		case "itemName":
-			c.ItemName = s.str()
+			c.ItemName = s.word(3)
 		case "date":
-			c.Date = s.str()
+			c.Date = s.word(10)
 		case "rateId":
 			c.RateID = s.integer()
 		case "rateName":
-			c.RateName = s.str()
+			c.RateName = s.word(2)
 		case "rateAmount":
-			c.RateAmount = s.str()
+			c.RateAmount = s.word(11)
 		case "cost":
 			c.Cost = s.str()
 		case "previousCost":
 			c.PreviousCost = s.str()
 		case "currency":
-			c.Currency = s.str()
+			c.Currency = s.word(12)
 		case "quantity":
 			c.Quantity = s.integer()
 		case "workspaceId":
-			c.WorkspaceID = s.str()
+			c.WorkspaceID = s.word(4)
 		case "sandboxId":
-			c.SandboxID = s.str()
+			c.SandboxID = s.word(5)
 		case "userId":
-			c.UserID = s.str()
+			c.UserID = s.word(6)
 		case "segments":
 			s.odd = s.odd || c.Segments != nil
 			c.Segments = s.segments()
 		case "dayPrice":
-			c.DayPrice = s.str()
+			c.DayPrice = s.word(13)
 		case "unitDays":
 			c.UnitDays = s.str()
 		case "period":
-			c.Period = s.str()
+			c.Period = s.word(14)
 		case "tierStart":
 			c.TierStart = s.integer()
 		case "tierEnd":
 			c.TierEnd = s.integer()
 		case "engineVersion":
-			c.EngineVersion = s.str()
+			c.EngineVersion = s.word(15)
 		case "firstEventId":
 			c.FirstEventID = s.integer()
 		case "lastEventId":
@@ -205,8 +205,8 @@ func (s *scan) segments() []events.CostSegment {
 	segments := make([]events.CostSegment, 0, 1)
 	s.array(func() {
 		var g events.CostSegment
-		s.object(func(key string) {
-			switch key {
+		s.object(func(key []byte) {
+			switch string(key) {
 			case "from":
 				g.From = s.time()
 			case "to":

@@ -4,12 +4,31 @@ import "time"
 
 // scan reads JSON as the service writes it: no white space, no escapes, plain
 // ASCII, whole numbers. At anything else it is odd, and what it has read is not
-// to be used. The strings share the text's memory.
+// to be used.
 type scan struct {
-	text string
+	text []byte
 	at   int
 	odd  bool
+	seen *words
 }
+
+// words are the last texts of members. Most members say the same in one event
+// after the other, so that their text is kept once.
+type words [16]string
+
+// word reads a string that is likely the one of the same number before.
+func (s *scan) word(number int) string {
+	text := s.token()
+	if s.seen == nil {
+		return string(text)
+	}
+	if string(text) != s.seen[number] {
+		s.seen[number] = string(text)
+	}
+	return s.seen[number]
+}
+
+func (s *scan) str() string { return string(s.token()) }
 
 // whole reports whether the text was read to its end and nothing was odd.
 func (s *scan) whole() bool { return !s.odd && s.at == len(s.text) }
@@ -31,13 +50,13 @@ func (s *scan) next(c byte) bool {
 	return true
 }
 
-func (s *scan) object(member func(key string)) {
+func (s *scan) object(member func(key []byte)) {
 	s.take('{')
 	if s.next('}') {
 		return
 	}
 	for !s.odd {
-		key := s.str()
+		key := s.token()
 		s.take(':')
 		if s.odd {
 			return
@@ -64,10 +83,11 @@ func (s *scan) array(element func()) {
 	}
 }
 
-func (s *scan) str() string {
+// token reads a string where it stands.
+func (s *scan) token() []byte {
 	s.take('"')
 	if s.odd {
-		return ""
+		return nil
 	}
 	for i := s.at; i < len(s.text); i++ {
 		switch c := s.text[i]; {
@@ -77,11 +97,11 @@ func (s *scan) str() string {
 			return read
 		case c < ' ' || c == '\\' || c > '~':
 			s.odd = true
-			return ""
+			return nil
 		}
 	}
 	s.odd = true
-	return ""
+	return nil
 }
 
 func (s *scan) integer() (n int64) {
@@ -104,14 +124,14 @@ func (s *scan) integer() (n int64) {
 // time reads a time of UTC such as 2026-11-21T03:04:05.678Z, with up to nine
 // digits after the point, or without it.
 func (s *scan) time() time.Time {
-	text := s.str()
+	text := s.token()
 	const least = len("2026-11-21T03:04:05Z")
 	if len(text) < least || len(text) == least+1 || len(text) > least+10 || text[len(text)-1] != 'Z' {
 		s.odd = true
 		return time.Time{}
 	}
 	number := func(from, to int) (n int) {
-		for _, c := range []byte(text[from:to]) {
+		for _, c := range text[from:to] {
 			if c < '0' || c > '9' {
 				s.odd = true
 			}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -195,7 +194,6 @@ func withAuditor(ctx context.Context, logOnly bool, use func(*program.Auditor, p
 	if logOnly {
 		c.Postgres = ""
 	}
-	debug.SetGCPercent(300) // books only grow: looking through them less often is a fifth of the time
 	a, err := program.OpenAudit(ctx, c)
 	if err != nil {
 		return err
