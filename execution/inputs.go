@@ -28,6 +28,8 @@ type Inputs struct {
 	Traffic   []engine.Traffic // of applications that are not coordinated
 	Options   engine.Options
 
+	TraceBytes int64 // memory that traces may take, 0 for 2 GiB
+
 	files       Files
 	groups      []collective.GroupSpec // of a simple traceset
 	replayed    *replayed              // or the traces of another

@@ -54,7 +54,7 @@ func (in *Inputs) Read(ctx context.Context) error {
 	}
 	b := replay.New(in.Ranks, replay.Options{
 		Groups: groups, Algorithms: r.settings.Algorithms, Serialize: r.settings.Serialize, Callers: r.settings.Callers,
-		Abort: r.settings.Abort, Times: r.scales,
+		Abort: r.settings.Abort, Times: r.scales, MaxBytes: in.TraceBytes,
 		Sizes: max(r.settings.Sizes, math.SmallestNonzeroFloat64), // 0 makes every size the least, not the default
 	})
 	if len(files) != in.Ranks {
@@ -140,6 +140,10 @@ func (in *Inputs) listed() *engine.ScaleUp {
 	}
 	return in.scaleUp
 }
+
+// Flows is how many transfers of collectives are in flight at once at most, as
+// far as that is known before the run: of traces it is not.
+func (in *Inputs) Flows() int64 { return engine.MostFlows(in.groups) }
 
 // Nothing reports whether there is nothing to simulate. Traces must have been
 // read.

@@ -21,6 +21,9 @@ const (
 	maxParts = 10_000
 )
 
+// Written is how many bytes were written.
+func (u *Upload) Written() int64 { return u.size }
+
 // Stored says what was written.
 type Stored struct {
 	Key    string

@@ -72,7 +72,7 @@ func (e *engine) addGroups(specs []collective.GroupSpec, hosts []int32) error {
 		}
 	}
 	p.RanksTotal = len(e.ranks)
-	if n := mostFlows(e.groups); n > int64(e.options.MaxFlows) {
+	if n := MostFlows(specs); n > int64(e.options.MaxFlows) {
 		return tooManyFlows(e.options.MaxFlows)
 	}
 	return nil
@@ -103,18 +103,19 @@ func (e *engine) place(hosts []int32) {
 	}
 }
 
-// mostFlows is how many transfers are in flight at once when every group is in
-// its most crowded phase.
-func mostFlows(groups []group) int64 {
+// MostFlows is how many transfers are in flight at once when every group is in
+// its most crowded phase, of those that start all of their transfers together.
+// The groups are resolved.
+func MostFlows(specs []collective.GroupSpec) int64 {
 	var total int64
-	for i := range groups {
+	for _, spec := range specs {
 		most := int64(0)
-		for j := range groups[i].plans {
-			if plan := &groups[i].plans[j]; plan.Order == collective.Burst {
+		for _, ph := range spec.Phases {
+			if plan := collective.NewPlan(ph, spec.GroupSize); plan.Order == collective.Burst {
 				most = max(most, plan.Transfers())
 			}
 		}
-		total += most
+		total += int64(spec.Count) * most
 	}
 	return total
 }
