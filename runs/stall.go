@@ -1,0 +1,33 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/execution"
+	"netsim/projections"
+	"netsim/simulator/units"
+)
+
+// stallLimit is the wall-clock time without simulated progress that fails a
+// run (completions 5.1).
+func (r *Runner) stallLimit() time.Duration { return cmp.Or(r.Stall, 5*time.Minute) }
+
+// standsStill says in the log and records with the progress that simulated time
+// has not moved since an instant, before that fails the run.
+func (r *Runner) standsStill(ctx context.Context, sim *projections.Simulation, log *logbook, p events.Progress, since time.Time) {
+	since = since.UTC().Truncate(time.Millisecond)
+	log.add(execution.Entry{At: p.SimulatedTimeNs * 1000, Level: execution.Warn, Component: execution.Engine, Message: fmt.Sprintf(
+		"simulated time stands still at %s since %s; the last finished collective is %s",
+		units.FormatDuration(p.SimulatedTimeNs*1000), since.Format(events.TimeLayout), cmp.Or(p.LastCollective, "none"))})
+	from := origin(sim.ID, "stall", strconv.FormatInt(p.SimulatedTimeNs, 10))
+	report := commands.ReportProgress{Progress: p, StalledSince: since}
+	if _, err := commands.Handle(ctx, r.Commands, target(sim), from, report); err != nil {
+		r.Log.WarnContext(ctx, "a standstill was not recorded", "simulation", sim.ID, "error", err)
+	}
+}
