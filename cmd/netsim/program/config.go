@@ -52,13 +52,12 @@ type Config struct {
 	TraceRoutes      bool `env:"NETSIM_ENABLE_TRACE_ROUTES" envDefault:"true"`
 	SimulationDelete bool `env:"NETSIM_ENABLE_SIMULATION_DELETE" envDefault:"true"`
 
-	EngineURLs     []string      `env:"NETSIM_ENGINE_URLS"`                            // base URLs of remote engines (docs/engine-protocol.md)
-	EngineToken    string        `env:"NETSIM_ENGINE_TOKEN"`                           // a secret shared with them
-	EnginePoll     time.Duration `env:"NETSIM_ENGINE_POLL" envDefault:"2s"`            // between two looks at a run
-	EngineTimeout  time.Duration `env:"NETSIM_ENGINE_TIMEOUT" envDefault:"10s"`        // of a call
-	EnginePatience time.Duration `env:"NETSIM_ENGINE_PATIENCE" envDefault:"10m"`       // without a usable answer, until a run fails
-	EngineRuns     int           `env:"NETSIM_ENGINE_RUNS" envDefault:"16"`            // at remote engines, looked after at a time by this process
-	EngineBytes    int64         `env:"NETSIM_ENGINE_BYTES" envDefault:"100000000000"` // of a run's result files; of more it fails
+	EngineURLs     []string      `env:"NETSIM_ENGINE_URLS"`                      // base URLs of remote engines (docs/engine-protocol.md)
+	EngineToken    string        `env:"NETSIM_ENGINE_TOKEN"`                     // a secret shared with them
+	EnginePoll     time.Duration `env:"NETSIM_ENGINE_POLL" envDefault:"2s"`      // between two looks at a run
+	EngineTimeout  time.Duration `env:"NETSIM_ENGINE_TIMEOUT" envDefault:"10s"`  // of a call
+	EnginePatience time.Duration `env:"NETSIM_ENGINE_PATIENCE" envDefault:"10m"` // without a usable answer, until a run fails
+	EngineRuns     int           `env:"NETSIM_ENGINE_RUNS" envDefault:"16"`      // at remote engines, looked after at a time by this process
 
 	MaxFiles       int           `env:"NETSIM_MAX_FILES_PER_UPLOAD" envDefault:"100"`
 	UploadLife     time.Duration `env:"NETSIM_UPLOAD_LIFE" envDefault:"24h"`               // of an upload session and its links
