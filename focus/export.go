@@ -27,7 +27,7 @@ const (
 )
 
 // pageRows is how many rows are read at a time.
-const pageRows = 5000
+const pageRows = 1000
 
 // Request says what to export.
 type Request struct {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/compress/snappy"
 )
 
 // groupRows bounds what is in memory before it is written: a row has some 600
@@ -27,7 +27,7 @@ type parquetWriter struct {
 func newParquet(to io.Writer, columns []Column) *parquetWriter {
 	root := parquet.Group{}
 	options := []parquet.WriterOption{
-		parquet.Compression(&zstd.Codec{}), parquet.MaxRowsPerRowGroup(groupRows),
+		parquet.Compression(&snappy.Codec{}), parquet.MaxRowsPerRowGroup(groupRows),
 		parquet.KeyValueMetadata("FocusVersion", Version), parquet.KeyValueMetadata("SchemaId", SchemaID(columns)),
 	}
 	for _, c := range columns {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -27,6 +28,7 @@ type export struct {
 
 // Run exports.
 func (e export) Run(ctx context.Context) error {
+	debug.SetGCPercent(50) // it reads for long, and shares its machine
 	return withTools(ctx, func(t *program.Tools) error {
 		done, err := t.ExportCosts(ctx, focus.Request{
 			From: e.From, To: e.To, AccountID: e.Account, Format: e.Format, Directory: e.Out, CreditPrice: e.CreditPrice,
