@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"netsim/commands"
@@ -33,16 +34,24 @@ type attempt struct {
 
 	run *execution.Run // nil until it has started
 
+	began time.Time     // when this attempt did
+	ran   time.Duration // wall-clock time that the attempts before it have taken, as far as they count
+
 	from  string    // the checkpoint that it goes on from, "" for none
 	index int64     // of the last checkpoint that it has stored, 0 for none
 	saved time.Time // when that was, or when the run began
+
+	leaving atomic.Bool // the worker is to stop
 }
 
 // do runs the simulation.
 func (a *attempt) do(ctx context.Context) error {
-	running, stop := context.WithCancelCause(ctx)
+	live, end := a.outlive(ctx)
+	defer end()
+	running, stop := context.WithCancelCause(live)
 	defer stop(nil)
-	if err := a.start(ctx); err != nil {
+	a.files.ctx = live
+	if err := a.start(live); err != nil {
 		return errors.Join(err, a.files.abort())
 	}
 	watched := make(chan struct{})
@@ -62,7 +71,7 @@ func (a *attempt) do(ctx context.Context) error {
 
 // start starts the run from the beginning, or from a checkpoint.
 func (a *attempt) start(ctx context.Context) error {
-	a.saved = a.Now()
+	a.began, a.saved = a.Now(), a.Now()
 	resumed, err := a.resume(ctx)
 	if err != nil || resumed {
 		return err
@@ -73,7 +82,7 @@ func (a *attempt) start(ctx context.Context) error {
 
 // config is how the run writes to the files.
 func (a *attempt) config(ctx context.Context, to *files) execution.Config {
-	c := execution.Config{Create: to.create, Reopen: to.reopen, Tell: a.log.add, MaxFlows: a.MaxFlows, Progress: func() {
+	c := execution.Config{Create: to.create, Reopen: to.reopen, Tell: a.log.add, MaxFlows: a.Limits.flows(), Progress: func() {
 		if a.log.full() {
 			a.log.flush(ctx)
 		}
@@ -100,8 +109,10 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 		return fmt.Errorf("write the results of %s: %w", a.sim.ID, a.files.err)
 	case err != nil:
 		return a.failed(ctx, err.Error())
+	case errors.As(cause, new(excess)):
+		return a.failed(ctx, cause.Error())
 	case errors.Is(cause, errStalled):
-		return a.failed(ctx, fmt.Sprintf("no simulated progress for %s", a.stall()))
+		return a.failed(ctx, fmt.Sprintf("no simulated progress for %s", a.stallLimit()))
 	}
 	p := a.run.Progress()
 	end, err := a.publish(ctx, "")

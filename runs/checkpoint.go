@@ -32,6 +32,7 @@ type standing struct {
 	open        []openFile
 	checkpoints []File // those before this one that are kept
 	lines       int64  // of the log
+	ran         time.Duration
 }
 
 // openFile is a result file that is being written.
@@ -45,6 +46,7 @@ func (s *standing) visit(c *checkpoint.Codec) {
 	checkpoint.Slice(c, &s.done, func(f *File) { f.visit(c) })
 	checkpoint.Slice(c, &s.checkpoints, func(f *File) { f.visit(c) })
 	checkpoint.Int(c, &s.lines)
+	checkpoint.Int(c, &s.ran)
 	checkpoint.Slice(c, &s.open, func(f *openFile) {
 		c.Text(&f.name)
 		c.Text(&f.at.Key)
@@ -85,16 +87,46 @@ func (a *attempt) every() time.Duration {
 	return cmp.Or(a.Checkpoint, time.Duration(a.sim.CheckpointIntervalNs))
 }
 
-// checkpoint stores the state of the run when it is time to. A run is not lost
-// with a checkpoint: the next is tried in its time.
+// leaveWithin is how long a worker that is to stop may take to leave a
+// checkpoint.
+const leaveWithin = 5 * time.Second
+
+// errLeft ends the engine of a worker that is to stop.
+var errLeft = errors.New("the worker is to stop")
+
+// outlive returns a context that goes on when the worker is to stop, until the
+// run has left a checkpoint or has had the time to.
+func (a *attempt) outlive(ctx context.Context) (live context.Context, end func()) {
+	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	forget := context.AfterFunc(ctx, func() {
+		if a.every() == 0 {
+			cancel()
+			return
+		}
+		a.leaving.Store(true)
+		time.AfterFunc(leaveWithin, cancel)
+	})
+	return live, func() {
+		forget()
+		cancel()
+	}
+}
+
+// checkpoint stores the state of the run when it is time to, or when the worker
+// is to stop. A run is not lost with a checkpoint: the next is tried in its
+// time.
 func (a *attempt) checkpoint(ctx context.Context, save func(io.Writer) error) error {
-	if every := a.every(); every == 0 || a.Now().Sub(a.saved) < every {
+	leaving := a.leaving.Load()
+	if every := a.every(); every == 0 || !leaving && a.Now().Sub(a.saved) < every {
 		return nil
 	}
 	err := a.store(ctx, save)
 	a.saved = a.Now()
 	if err != nil && ctx.Err() == nil {
 		a.Log.WarnContext(ctx, "a checkpoint could not be stored", "simulation", a.sim.ID, "error", err)
+	}
+	if leaving {
+		return errLeft
 	}
 	return a.files.err // what the result files do not survive, the run does not
 }
@@ -115,7 +147,7 @@ func (a *attempt) store(ctx context.Context, save func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	at.lines = lines
+	at.lines, at.ran = lines, a.takes()
 	at.checkpoints = a.files.checkpoints[max(len(a.files.checkpoints)+1-keptCheckpoints, 0):]
 	index := max(a.sim.Checkpoint, a.index) + 1
 	name := "checkpoints/" + strconv.FormatInt(index, 10) + ".state"

@@ -22,7 +22,7 @@ import (
 // long is a workload of a second or two, whose record of transfers is larger
 // than what the store takes at once, 8 MiB.
 func long() collective.Workload {
-	phases := make([]collective.Phase, 6)
+	phases := make([]collective.Phase, 10)
 	for i := range phases {
 		phases[i] = collective.Phase{OperationType: collective.AllToAll, DataSize: 1 << 20}
 	}
@@ -39,6 +39,11 @@ func interrupt(t *testing.T, w *testworld.World, id string, checkpoints int64) (
 	t.Helper()
 	r := runner(w)
 	r.Checkpoint = 20 * time.Millisecond
+	return interruptOf(t, w, id, r, checkpoints)
+}
+
+func interruptOf(t *testing.T, w *testworld.World, id string, r *runs.Runner, checkpoints int64) (over bool) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	first := w.Simulation(t, id).Checkpoint
@@ -192,6 +197,38 @@ func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, lives
 	}
 }
 
+// TestLeaves: a worker that is to stop leaves a checkpoint, whenever the next
+// one is due.
+func TestLeaves(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, long(), checkpointed)
+	r := runner(w)
+	r.Report = time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.Run(ctx, id) }()
+	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs > 0 })
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	left := w.Simulation(t, id)
+	if left.Checkpoint != 1 || left.Status != commands.Running {
+		t.Errorf("simulation is %s with %d checkpoints", left.Status, left.Checkpoint)
+	}
+
+	if err := runner(w).Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	sim := w.Simulation(t, id)
+	if sim.Status != commands.Completed || !strings.HasPrefix(left.CheckpointKey, sim.ResultsPrefix) {
+		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+	}
+	sameResults(t, w, sim, undisturbed(t, w, sim))
+	sameLog(t, w, sim, 2)
+}
+
 // TestLostCheckpoints: a run goes on from the checkpoint before the last, or
 // begins anew, when the last cannot be had, and its files are the same.
 func TestLostCheckpoints(t *testing.T) {
@@ -230,12 +267,14 @@ func TestLostCheckpoints(t *testing.T) {
 			t.Parallel()
 			w := testworld.New(t)
 			id := provisioned(t, w, long(), checkpointed)
-			for uploading := false; !uploading; uploading = len(begun(t, w, id)) > 0 {
-				if interrupt(t, w, id, 3) {
+			for uploading := 0; uploading < 2; { // so that both checkpoints know of the upload
+				if interrupt(t, w, id, 2) {
 					t.Fatal("the run was over too soon")
 				}
+				if len(begun(t, w, id)) > 0 {
+					uploading++
+				}
 			}
-			interrupt(t, w, id, 3) // so that both checkpoints know of the upload
 			before := w.Simulation(t, id)
 			if err := c.spoil(t, w, before); err != nil {
 				t.Fatal(err)

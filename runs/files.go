@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"netsim/infra/objects"
 )
@@ -42,8 +43,9 @@ type files struct {
 	done   Manifest
 	err    error // the first one of the store: what it says passes
 
-	checkpoints []File // that are kept, the newest last
-	kept        bool   // a checkpoint refers to the open files
+	checkpoints []File       // that are kept, the newest last
+	written     atomic.Int64 // bytes of all files
+	kept        bool         // a checkpoint refers to the open files
 }
 
 type file struct {
@@ -65,6 +67,7 @@ func (f *files) create(name string) (io.WriteCloser, error) {
 // Write implements io.Writer.
 func (w *file) Write(p []byte) (int, error) {
 	n, err := w.Upload.Write(p)
+	w.files.written.Add(int64(n))
 	return n, w.files.note(err)
 }
 

@@ -24,6 +24,7 @@ type Stage struct {
 	DB      projections.Reader // the read model
 	Objects *objects.Store
 	Remote  bool // there are engines behind HTTP
+	Limits  Limits
 }
 
 // Staged is the order of a simulation, and what else is known of its inputs.
@@ -163,6 +164,9 @@ func (s *Stage) Check(ctx context.Context, sim *projections.Simulation) (documen
 			sim.ConfigurationVersion, sim.ConfigurationID, o.ConfigurationStatus), nil
 	case in.Transfers == 0:
 		return "", engine.ErrNothing.Error(), nil
+	}
+	if err := s.Limits.check(in); err != nil && o.Engine == commands.EngineBuiltin {
+		return "", err.Error(), nil
 	}
 	reason, err = s.withoutFile(ctx, sim.MappingFileID)
 	return o.DocumentHash, reason, err

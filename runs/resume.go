@@ -71,6 +71,7 @@ func (a *attempt) goOn(ctx context.Context, key string) error {
 		return err
 	}
 	resumed.checkpoints = append(resumed.checkpoints, File{name, int64(len(content)), hex.EncodeToString(sum[:]), contentType, kind})
+	resumed.written.Store(resumed.size())
 	for i := range at.open {
 		if err := resumed.goOn(at.open[i]); err != nil {
 			return err
@@ -84,7 +85,7 @@ func (a *attempt) goOn(ctx context.Context, key string) error {
 	if err := a.log.resume(ctx, at.lines); err != nil {
 		return err
 	}
-	a.files, a.run, a.from = resumed, run, key
+	a.files, a.run, a.from, a.ran = resumed, run, key, at.ran
 	a.tidy(ctx)
 	a.log.add(execution.Entry{
 		At: run.Progress().Time, Level: execution.Info, Component: execution.Provisioner,
@@ -155,6 +156,7 @@ func (f *files) goOn(from openFile) error {
 		return err
 	}
 	contentType, kind := typesOf(from.name)
+	f.written.Add(up.Written())
 	f.open = append(f.open, &file{Upload: up, files: f, File: File{Name: from.name, ContentType: contentType, Type: kind}})
 	return nil
 }

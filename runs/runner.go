@@ -29,9 +29,7 @@ type Runner struct {
 	Log      *slog.Logger
 	Remote   Remote
 
-	// MaxFlows bounds the transfers that are in flight at once, and with them
-	// the memory of a run, about 200 bytes each; 0 is the engine's default.
-	MaxFlows int
+	Limits Limits
 
 	Poll   time.Duration // between two looks at the simulation's status, 0 for 200 ms
 	Report time.Duration // between two progress events, 0 for 5 s
@@ -73,7 +71,7 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 		return r.dispatch(ctx, &sim, order, in, log)
 	}
 	if err == nil {
-		err = in.Read(ctx)
+		err = r.Limits.read(ctx, in)
 	}
 	if err != nil {
 		return r.unstaged(ctx, &sim, log, err)

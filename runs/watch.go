@@ -11,8 +11,6 @@ import (
 	"netsim/projections"
 )
 
-func (a *attempt) stall() time.Duration { return cmp.Or(a.Stall, 5*time.Minute) }
-
 // watch looks at the simulation while the engine runs: it stops the engine of
 // one that was terminated, that has ended or that does not get on, reports its
 // progress and stores its log. It returns when the run is over.
@@ -20,24 +18,28 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 	poll := time.NewTicker(cmp.Or(a.Poll, 200*time.Millisecond))
 	defer poll.Stop()
 	moved := a.Now() // when simulated time did
-	reported, at := moved, int64(0)
+	reported, at, told := moved, int64(0), false
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-poll.C:
 		}
-		if err := a.verdict(ctx); err != nil {
+		if err := cmp.Or(a.verdict(ctx), a.exceeds()); err != nil {
 			stop(err)
 			return
 		}
 		now, p := a.Now(), a.run.Progress()
 		if p.Time > at {
-			moved, at = now, p.Time
+			moved, at, told = now, p.Time, false
 		}
-		if now.Sub(moved) >= a.stall() {
+		switch quiet := now.Sub(moved); {
+		case quiet >= a.stallLimit():
 			stop(errStalled)
 			return
+		case quiet >= a.stallLimit()/3 && !told && !a.ended:
+			told = true
+			a.standsStill(ctx, &a.sim, a.log, recorded(&p), moved)
 		}
 		a.log.flush(ctx)
 		if now.Sub(reported) >= cmp.Or(a.Report, 5*time.Second) && p.Time > 0 && !a.ended {

@@ -24,8 +24,9 @@
 // timeout is infinite for river, which makes its rescuer leave jobs alone.
 //
 // Between a broken session and its notice two workers may be at one job. What
-// they do must stand that: a simulation's attempts write under prefixes of
-// their own, and of two final events the log accepts one.
+// they do must stand that: a simulation's attempts write the same bytes, under
+// prefixes of their own or that of the checkpoint which they go on from, and of
+// two final events the log accepts one.
 //
 // # Nothing is lost with the database
 //

@@ -1,0 +1,61 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"netsim/execution"
+	"netsim/simulator/units"
+)
+
+// Limits bound what one run may take. A zero field stands for its default.
+type Limits struct {
+	Flows       int           // transfers in flight at once, some 300 bytes of memory each: 4 million
+	TraceBytes  int64         // memory of replayed traces: 2 GiB
+	ResultBytes int64         // of the result files: 100 GB
+	Time        time.Duration // wall-clock, of all workers together: 24 h
+}
+
+func (l Limits) flows() int          { return cmp.Or(l.Flows, 4<<20) }
+func (l Limits) results() int64      { return cmp.Or(l.ResultBytes, 100_000_000_000) }
+func (l Limits) time() time.Duration { return cmp.Or(l.Time, 24*time.Hour) }
+
+// check refuses inputs of which it is known that their run would take too much.
+func (l Limits) check(in *execution.Inputs) error {
+	if n := in.Flows(); n > int64(l.flows()) {
+		return unfit("the workload has %d transfers in flight at once, more than the %d that a run may have", n, l.flows())
+	}
+	return nil
+}
+
+// read reads the traces of inputs that are not refused.
+func (l Limits) read(ctx context.Context, in *execution.Inputs) error {
+	if err := l.check(in); err != nil {
+		return err
+	}
+	in.TraceBytes = l.TraceBytes
+	return in.Read(ctx)
+}
+
+// excess is that a run takes more than it may: it fails, with what it has come
+// to.
+type excess struct{ reason string }
+
+// Error implements error.
+func (e excess) Error() string { return e.reason }
+
+// exceeds returns the excess of the run, nil while there is none.
+func (a *attempt) exceeds() error {
+	if takes, most := a.takes(), a.Limits.time(); takes > most {
+		return excess{fmt.Sprintf("the run takes longer than the %s that a run may take", most)}
+	}
+	if n, most := a.files.written.Load(), a.Limits.results(); n > most {
+		return excess{fmt.Sprintf("the result files have more than the %s that a run may write", units.FormatSize(most))}
+	}
+	return nil
+}
+
+// takes is for how long the run has run, in all attempts that count.
+func (a *attempt) takes() time.Duration { return a.ran + a.Now().Sub(a.began) }

@@ -1,0 +1,83 @@
+package runs_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/commands"
+	"netsim/internal/testworld"
+	"netsim/runs"
+)
+
+// TestExcessiveRuns: a run that takes more than it may fails with its reason
+// and what it has come to; one that would is not begun.
+func TestExcessiveRuns(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		limits runs.Limits
+		reason string
+		begun  bool
+	}{
+		"time": {runs.Limits{Time: time.Nanosecond}, "the run takes longer than the 1ns that a run may take; the last finished collective is ", true},
+		"results": {
+			runs.Limits{ResultBytes: 10_000},
+			"the result files have more than the 10KB that a run may write; the last finished collective is ", true,
+		},
+		"flows": {
+			runs.Limits{Flows: 1000},
+			"inputs could not be staged: the workload has 65280 transfers in flight at once, more than the 1000 that a run may have", false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := testworld.New(t)
+			id := provisioned(t, w, endless())
+			r := runner(w)
+			r.Limits = c.limits
+
+			if err := r.Run(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+
+			sim := w.Simulation(t, id)
+			if sim.Status != commands.Failed || !strings.HasPrefix(sim.FailureReason, c.reason) {
+				t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+			}
+			if begun := sim.StartedAt != nil; begun != c.begun {
+				t.Errorf("begun: %v", begun)
+			}
+			if c.begun && !strings.Contains(resultFiles(t, w, sim)["receipt.json"], `"partial": true`) {
+				t.Error("the receipt does not say that the results are partial")
+			}
+			stage := runs.Stage{DB: w.DB, Objects: w.Objects, Limits: c.limits}
+			switch _, reason, err := stage.Check(t.Context(), &sim); {
+			case err != nil:
+				t.Error(err)
+			case c.begun && reason != "", !c.begun && reason != strings.TrimPrefix(c.reason, "inputs could not be staged: "):
+				t.Errorf("the recheck says %q", reason)
+			}
+		})
+	}
+}
+
+// TestTimeAddsUp: the time of a run is that of all of its workers.
+func TestTimeAddsUp(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, endless(), checkpointed)
+	r := runner(w)
+	r.Limits.Time, r.Stall = time.Hour, 1000*time.Hour
+	begun := time.Now()
+	r.Now = func() time.Time { return begun.Add(1000 * time.Since(begun)) } // an hour is some seconds
+	for lives := 1; !commands.Final(w.Simulation(t, id).Status); lives++ {
+		if lives > 50 {
+			t.Fatal("the run goes on and on")
+		}
+		interruptOf(t, w, id, r, 1)
+	}
+	sim := w.Simulation(t, id)
+	if sim.Status != commands.Failed || !strings.HasPrefix(sim.FailureReason, "the run takes longer than the 1h0m0s") || sim.Checkpoint < 2 {
+		t.Errorf("simulation is %s after %d checkpoints: %s", sim.Status, sim.Checkpoint, sim.FailureReason)
+	}
+}
