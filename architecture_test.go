@@ -52,7 +52,8 @@ func directions() map[string]set {
 		"cmd/":         everything,
 		"bench":        everything,
 
-		"bench/accuracy": {"simulator/"}, // the engine beside other simulators
+		"bench/reference": {"simulator/"}, // cases of other simulators
+		"bench/accuracy":  {"simulator/", "bench/reference"},
 
 		"events/internal/":                 {"events"}, // generators
 		"api/contract/contracttest":        {"api/contract"},

@@ -78,7 +78,7 @@ func exit(err error) {
 func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	quick := flags.Bool("quick", false, "measure less, in about a minute")
-	only := flags.String("only", "durable,fast,peer,lists,topology,replay,audit,accrual", "which parts to run")
+	only := flags.String("only", "durable,fast,peer,lists,topology,replay,engine,audit,accrual", "which parts to run")
 	profiles := flags.String("profile", "", "directory for CPU profiles of the service")
 	results := flags.String("results", "bench/results", "directory for the figures as JSON")
 	if err := flags.Parse(args); err != nil {
@@ -107,6 +107,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"lists", b.lists},
 		{"topology", b.topologies},
 		{"replay", b.replays},
+		{"engine", b.engines},
 		{"audit", b.audits},
 		{"accrual", b.night},
 	}

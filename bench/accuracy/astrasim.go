@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"netsim/bench/reference"
 	"netsim/simulator/collective"
 	"netsim/simulator/engine"
-	"netsim/simulator/topology"
 )
 
 // fluidChunks is how many chunks make ASTRA-sim's store-and-forward a fluid
@@ -26,7 +26,7 @@ func astraSim(ctx context.Context, dir string) ([]section, error) {
 	aware := section{Name: "ASTRA-sim, congestion-aware, whole messages", Unit: "ns", Worst: 0.01}
 	fluid := section{Name: fmt.Sprintf("ASTRA-sim, congestion-aware, %d chunks", fluidChunks), Unit: "ns", Worst: 0.01}
 	for _, name := range []string{"astrasim_1d.csv", "astrasim_switch_chunk_convergence.csv"} {
-		table, err := records(dir, name)
+		table, err := reference.Records(dir, name)
 		if err != nil {
 			return nil, err
 		}
@@ -68,8 +68,8 @@ type astraRow struct {
 }
 
 // astraCase returns the row as ours, or why it cannot be one.
-func astraCase(r record) (astraRow, string, error) {
-	v, err := r.numbers("npus", "size_bytes", "bw_GiBps", "latency_ns", "splits", "active_chunks", "finish_max_ns")
+func astraCase(r reference.Record) (astraRow, string, error) {
+	v, err := r.Numbers("npus", "size_bytes", "bw_GiBps", "latency_ns", "splits", "active_chunks", "finish_max_ns")
 	if err != nil {
 		return astraRow{}, "", err
 	}
@@ -150,11 +150,11 @@ func phasesOf(operation, algorithm string, size int64, n int) []collective.Phase
 }
 
 func (c *astraRow) compare(ctx context.Context, s *section) error {
-	fabric, err := oneSwitch(c.ranks, c.rate, c.delay)
+	fabric, err := reference.OneSwitch(c.ranks, c.rate, c.delay)
 	if err != nil {
 		return err
 	}
-	in, err := grouped(fabric, c.ranks, c.phases...)
+	in, err := reference.Grouped(fabric, c.ranks, c.phases...)
 	if err != nil {
 		return err
 	}
@@ -166,18 +166,4 @@ func (c *astraRow) compare(ctx context.Context, s *section) error {
 	ns := float64(r.Time)/1000 + c.adds
 	s.Rows = append(s.Rows, row{c.name, ns, ns, c.theirs})
 	return nil
-}
-
-// oneSwitch is a rack of hosts with one link each.
-func oneSwitch(hosts int, rate, delay int64) (*topology.Fabric, error) {
-	server := topology.Server{Component: "server", NICs: []topology.NIC{{Component: "nic", Rate: rate, Delay: delay}}}
-	return topology.Build(topology.Layout{Racks: []topology.Rack{{
-		Switches: []topology.Switch{{Component: "switch", DownRate: rate}}, Servers: slices.Repeat([]topology.Server{server}, hosts),
-	}}})
-}
-
-// grouped is the phases of one group of ranks on the fabric.
-func grouped(f *topology.Fabric, ranks int, phases ...collective.Phase) (engine.Input, error) {
-	groups, err := collective.Resolve(nil, []collective.GroupSpec{{Count: 1, GroupSize: ranks, Phases: phases}}, true)
-	return engine.Input{Fabric: f, Groups: groups}, err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"netsim/bench/reference"
 	"netsim/simulator/collective"
 	"netsim/simulator/engine"
 )
@@ -30,11 +31,11 @@ func closedForms(ctx context.Context, _ string) ([]section, error) {
 		{collective.Broadcast, collective.Sequential, 8_000, 7 * (2*packet + latency + hop)},
 		{collective.Scatter, collective.Direct, 64_000, 7*2*packet + latency + hop},
 	} {
-		fabric, err := oneSwitch(ranks, 400_000_000_000, 500_000)
+		fabric, err := reference.OneSwitch(ranks, 400_000_000_000, 500_000)
 		if err != nil {
 			return nil, err
 		}
-		in, err := grouped(fabric, ranks, collective.Phase{OperationType: c.operation, Algorithm: c.algorithm, DataSize: c.size})
+		in, err := reference.Grouped(fabric, ranks, collective.Phase{OperationType: c.operation, Algorithm: c.algorithm, DataSize: c.size})
 		if err != nil {
 			return nil, err
 		}

@@ -20,6 +20,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+
+	"netsim/bench/reference"
 )
 
 func main() {
@@ -32,14 +34,11 @@ func main() {
 	}
 }
 
-// referenceDir is where the repository keeps the reference, seen from its root.
-const referenceDir = "simulator/engine/testdata"
-
 var errBeyond = errors.New("beyond the bounds")
 
 func run(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("accuracy", flag.ContinueOnError)
-	dir := flags.String("reference", referenceDir, "directory with astrasim_1d.csv, astrasim_switch_chunk_convergence.csv and htsim_leafspine.csv")
+	dir := flags.String("reference", reference.Dir, "directory with astrasim_1d.csv, astrasim_switch_chunk_convergence.csv and htsim_leafspine.csv")
 	document := flags.String("document", "", "write the tables between the markers of this file, and print nothing")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"netsim/bench/reference"
+	"netsim/simulator/collective"
+	"netsim/simulator/engine"
+	"netsim/simulator/topology"
+)
+
+// engines measures the engine on one core, in CPU time: the machine may have
+// more to do. What it is compared with was measured elsewhere.
+func (b *bench) engines(ctx context.Context) error {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, c := range []struct {
+		name                 string
+		ranks                int
+		operation, algorithm string
+		reach                string // seconds
+	}{
+		{"ring allReduce", 1024, collective.AllReduce, collective.Ring, "1"},
+		{"ring allReduce", 8192, collective.AllReduce, collective.Ring, "30"},
+		{"halving-doubling allReduce", 1024, collective.AllReduce, collective.RecursiveHalvingDoubling, ""},
+		{"allToAll", 512, collective.AllToAll, collective.Interleaved, "2"},
+	} {
+		if c.ranks > 1024 && b.report.Quick {
+			continue
+		}
+		for _, routing := range []engine.Routing{engine.ECMP, engine.Spray} {
+			if c.ranks > 1024 && routing != engine.ECMP {
+				continue
+			}
+			in, err := derived(c.ranks, collective.Phase{OperationType: c.operation, Algorithm: c.algorithm, DataSize: 64 << 20})
+			if err != nil {
+				return err
+			}
+			in.Options.Routing = routing
+			spent, r, err := timed(ctx, in)
+			if err != nil {
+				return err
+			}
+			name := fmt.Sprintf("engine, %s, %s ranks, %s", c.name, number(float64(c.ranks)), [...]string{"hashed", "sprayed"}[routing])
+			reach := ""
+			if c.reach != "" {
+				reach = "at most " + c.reach
+			}
+			b.report.add(figure{Name: name, Value: spent.Seconds(), Unit: " s CPU", Reach: reach})
+			b.report.add(figure{Name: name + ", transfers", Value: float64(r.Sends) / spent.Seconds(), Unit: "/s", Reach: "ASTRA-sim 0.5 to 0.8 M"})
+			b.report.add(figure{Name: name + ", events", Value: float64(r.Events) / spent.Seconds(), Unit: "/s"})
+		}
+	}
+	if err := b.memoryOfFlow(ctx); err != nil {
+		return err
+	}
+	return b.besidePackets(ctx)
+}
+
+// derived is a phase of all ranks on the fabric that netsim derives for them.
+func derived(ranks int, p collective.Phase) (engine.Input, error) {
+	d, err := topology.Derive(topology.Constraints{SwitchRadix: "128x400G", SubscriptionRatio: "1:1"}, ranks)
+	if err != nil {
+		return engine.Input{}, err
+	}
+	fabric, err := topology.Build(d.Layout())
+	if err != nil {
+		return engine.Input{}, err
+	}
+	return reference.Grouped(fabric, ranks, p)
+}
+
+// timed is the CPU time of a run.
+func timed(ctx context.Context, in engine.Input) (time.Duration, *engine.Result, error) {
+	runtime.GC()
+	before := cpuSelf()
+	r, err := engine.Run(ctx, in, engine.Observer{})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return cpuSelf() - before, r, err
+}
+
+// memoryOfFlow is the memory that a run holds while all transfers of an
+// allToAll are on their way, by their number.
+func (b *bench) memoryOfFlow(ctx context.Context) error {
+	in, err := derived(512, collective.Phase{OperationType: collective.AllToAll, Algorithm: collective.Interleaved, DataSize: 64 << 20})
+	if err != nil {
+		return err
+	}
+	heap := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	empty, full, flows := heap(), 0.0, int64(0)
+	in.Options.ProgressEvents = 4096
+	_, err = engine.Run(ctx, in, engine.Observer{Progress: func(p *engine.Progress) error {
+		if flows == 0 && p.Events >= p.SendsTotal {
+			flows, full = p.SendsTotal-p.Sends, heap()
+		}
+		return nil
+	}})
+	if err != nil {
+		return err
+	}
+	b.report.add(figure{Name: fmt.Sprintf("engine, memory of a transfer of %s on their way", number(float64(flows))), Value: (full - empty) / float64(flows), Unit: " B"})
+	return nil
+}
+
+// besidePackets runs the 64-rank cases of the packet simulator, whose times are
+// in the reference. They were measured on another machine; beside them is the
+// time that the packets would take at the highest rate that is published of it.
+func (b *bench) besidePackets(ctx context.Context) error {
+	table, err := reference.Records(reference.Dir, "htsim_leafspine.csv")
+	if err != nil {
+		return err
+	}
+	const fastest = 335_000 // packets a second
+	var measured, published []float64
+	for _, row := range table {
+		if row["ranks"] != "64" {
+			continue
+		}
+		in, reason, err := reference.Packets(row)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			continue
+		}
+		v, err := row.Numbers("wall_s", "data_packets")
+		if err != nil {
+			return err
+		}
+		if row["transport"] == "ndp_spray" {
+			in.Options.Routing = engine.Spray
+		}
+		// A run takes a millisecond or less, too little to be measured alone.
+		var spent time.Duration
+		runs := 0
+		for begin := time.Now(); runs == 0 || time.Since(begin) < b.limit/20; runs++ {
+			one, _, err := timed(ctx, in)
+			if err != nil {
+				return err
+			}
+			spent += one
+		}
+		each := spent.Seconds() / float64(runs)
+		measured, published = append(measured, v[0]/each), append(published, v[1]/fastest/each)
+	}
+	if len(measured) == 0 {
+		return nil
+	}
+	for _, c := range []struct {
+		name   string
+		factor []float64
+		reach  string
+	}{
+		{"than csg-htsim took", measured, "at least 100"},
+		{"than its packets take at 335 k/s", published, ""},
+	} {
+		slices.Sort(c.factor)
+		name := fmt.Sprintf("engine, %d cases of 64 ranks, times faster %s", len(c.factor), c.name)
+		b.report.add(figure{Name: name + ", median", Value: c.factor[len(c.factor)/2], Reach: c.reach})
+		b.report.add(figure{Name: name + ", least", Value: c.factor[0], Reach: c.reach})
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+// Package reference reads the tables of other simulators' results that netsim is
+// compared with, and makes of their cases what the engine runs.
+package reference
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Record is a row of a reference table, by column name.
+type Record map[string]string
+
+// Dir is where the repository keeps the tables, seen from its root.
+const Dir = "simulator/engine/testdata"
+
+// Records reads a table. Its errors are those of the file and of its CSV.
+func Records(dir, name string) ([]Record, error) {
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it is only read
+	all, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(all) == 0 {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var out []Record
+	for _, fields := range all[1:] {
+		r := Record{}
+		for i, column := range all[0] {
+			r[column] = fields[i]
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Number is a column's. Of a table without it, or with something else in it, the
+// error names it.
+func (r Record) Number(column string) (float64, error) {
+	v, err := strconv.ParseFloat(r[column], 64)
+	if err != nil {
+		return 0, fmt.Errorf("column %s: %w", column, err)
+	}
+	return v, nil
+}
+
+// Numbers are those of several columns, in their order.
+func (r Record) Numbers(columns ...string) ([]float64, error) {
+	var out []float64
+	for _, c := range columns {
+		v, err := r.Number(c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
