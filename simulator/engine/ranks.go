@@ -128,10 +128,24 @@ func (e *engine) begin() {
 	case len(e.groups) == 0:
 		e.beginTraffic()
 	default:
+		e.reserve()
 		for i := range e.ranks {
 			e.next(int32(i))
 		}
 	}
+}
+
+// reserve makes room for the transfers that start at once.
+func (e *engine) reserve() {
+	flows := len(e.ranks)
+	for i := range e.groups {
+		if first := &e.groups[i].plans[0]; first.Order == collective.Burst {
+			flows += int(first.Transfers())
+		}
+	}
+	flows = min(flows, e.options.MaxFlows)
+	e.flows = slices.Grow(e.flows, flows)
+	e.hops = slices.Grow(e.hops, flows*e.stride)
 }
 
 // next moves a rank on to its next phase, past those in which it has nothing
