@@ -1,0 +1,57 @@
+package audit
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestGuideByHand runs the Python of docs/audit.md as it stands there, on a
+// bundle and on mutations of it that need no key to be found.
+func TestGuideByHand(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile(filepath.Join("..", "docs", "audit.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(guide)
+	if program == nil {
+		t.Fatal("the guide has no Python")
+	}
+	file := filepath.Join(t.TempDir(), "bundle.jsonl")
+	check := func(text []byte) (string, error) {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		said, err := exec.CommandContext(t.Context(), "python3", "-c", string(program[1]), file).CombinedOutput()
+		return string(said), err
+	}
+	w := lived(t)
+	for _, account := range []string{alice, bob} {
+		r := request()
+		r.Account = account
+		said, err := check(bundleOf(t, w, r))
+		if err != nil || !strings.Contains(said, "agrees: 3 events of platform_netsim, ") || !strings.Contains(said, account) {
+			t.Fatalf("%v: %s", err, said)
+		}
+	}
+	text := bundleOf(t, w, request())
+	random := rand.New(rand.NewPCG(6, 12))
+	for _, m := range mutations() {
+		if strings.Contains(m.name, "the sum made anew") || strings.Contains(m.name, "numbered anew") {
+			continue // some of these only the seal shows
+		}
+		for range 3 {
+			lines := bytes.SplitAfter(bytes.Clone(text), []byte("\n"))
+			lines, at := m.apply(random, lines[:len(lines)-1])
+			if said, err := check(bytes.Join(lines, nil)); err == nil {
+				t.Errorf("%s at line %d was not found: %s", m.name, at, said)
+			}
+		}
+	}
+}
