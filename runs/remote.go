@@ -22,7 +22,6 @@ type Remote struct {
 	Engines  *backends.Client // nil when there are none
 	Poll     time.Duration    // between two looks at a run, 0 for 2 s
 	Patience time.Duration    // without a usable answer, until a run fails; 0 for 10 min
-	MaxBytes int64            // of a run's result files, 0 for 100 GB
 }
 
 // linkLife is how long the links live by which an engine gets its inputs.
@@ -30,7 +29,7 @@ const linkLife = time.Hour
 
 // stage is where inputs are read.
 func (r *Runner) stage() *Stage {
-	return &Stage{DB: r.DB, Objects: r.Objects, Remote: r.Remote.Engines != nil && len(r.Remote.Engines.URLs()) > 0}
+	return &Stage{DB: r.DB, Objects: r.Objects, Limits: r.Limits, Remote: r.Remote.Engines != nil && len(r.Remote.Engines.URLs()) > 0}
 }
 
 // Check is Stage.Check with the engines that there are.

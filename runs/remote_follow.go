@@ -34,9 +34,10 @@ type follower struct {
 	silent   time.Time       // since when there is no usable answer; zero while there is
 	trouble  int             // answers in a row that were of no use
 	moved    time.Time       // when simulated time did
+	told     bool            // that it does not
 	reported time.Time       // when progress was
 	stopping time.Time       // since when the engine is to stop; zero while it is not
-	stalled  string          // why the run fails when it has stopped; "" when it was terminated
+	excess   string          // why the run fails when it has stopped; "" when it was terminated
 }
 
 // follow looks after a run that a remote engine has taken, until the simulation
@@ -96,7 +97,7 @@ func (f *follower) look(ctx context.Context) (over bool, err error) {
 		return f.troubled(ctx, err)
 	}
 	if s.SimulatedTimeNs > f.last.SimulatedTimeNs {
-		f.moved = f.Now()
+		f.moved, f.told = f.Now(), false
 	}
 	f.last = s
 	f.takeLogs(ctx)
@@ -131,24 +132,31 @@ func (f *follower) over(ctx context.Context) bool {
 	return sim.Status != commands.Running
 }
 
-// hurry has a run stopped that was terminated or that does not get on. An
-// engine that does not stop in time is left to itself.
+// hurry has a run stopped that was terminated, that does not get on or that
+// takes too long. An engine that does not stop in time is left to itself.
 func (f *follower) hurry(ctx context.Context) (over bool, err error) {
-	stall := cmp.Or(f.Stall, 5*time.Minute)
+	stall, most := f.stallLimit(), f.Limits.time()
 	if f.last.SimulatedTimeNs == 0 {
 		stall = max(stall, stagingLimit) // the engine fetches the inputs
 	}
-	if f.stopping.IsZero() && f.Now().Sub(f.moved) >= stall {
-		f.stopping, f.stalled = f.Now(), fmt.Sprintf("no simulated progress for %s", stall)
-	}
-	if f.stopping.IsZero() {
+	switch quiet := f.Now().Sub(f.moved); {
+	case !f.stopping.IsZero():
+	case quiet >= stall:
+		f.stopping, f.excess = f.Now(), fmt.Sprintf("no simulated progress for %s", stall)
+	case f.Now().Sub(*f.sim.StartedAt) > most:
+		f.stopping, f.excess = f.Now(), fmt.Sprintf("the run takes longer than the %s that a run may take", most)
+	default:
+		if quiet >= stall/3 && !f.told {
+			f.told = true
+			f.standsStill(ctx, &f.sim, f.log, f.progress(), f.moved)
+		}
 		return false, nil
 	}
 	f.stop(ctx)
 	if f.Now().Sub(f.stopping) < f.patience() {
 		return false, nil
 	}
-	return true, f.giveUp(ctx, cmp.Or(f.stalled, "the engine does not stop"))
+	return true, f.giveUp(ctx, cmp.Or(f.excess, "the engine does not stop"))
 }
 
 // stop asks the engine to stop the run. One that does not is asked again.
@@ -169,7 +177,7 @@ func (f *follower) lost(ctx context.Context) (over bool, err error) {
 	f.orders++
 	switch {
 	case !f.stopping.IsZero():
-		return true, f.giveUp(ctx, cmp.Or(f.stalled, "the engine has lost the run"))
+		return true, f.giveUp(ctx, cmp.Or(f.excess, "the engine has lost the run"))
 	case f.orders > most:
 		return true, f.giveUp(ctx, fmt.Sprintf("the engine has lost the run %d times", f.orders))
 	}

@@ -15,10 +15,8 @@ import (
 	"netsim/fault"
 	"netsim/infra/backends"
 	"netsim/simulator/results"
+	"netsim/simulator/units"
 )
-
-// errTooLarge says that an engine offers more than is taken.
-var errTooLarge = errors.New("the result files are too large")
 
 // summaryName is the result file that has what the service tells of results.
 const summaryName = "summary.json"
@@ -42,7 +40,7 @@ func (f *follower) conclude(ctx context.Context) (over bool, err error) {
 		return false, ctx.Err()
 	case f.files.err != nil:
 		return false, fmt.Errorf("write the results of %s: %w", f.sim.ID, f.files.err)
-	case errors.Is(err, errTooLarge):
+	case errors.As(err, new(excess)):
 		return true, f.giveUp(ctx, err.Error())
 	case isStatus(err, http.StatusNotFound):
 		return f.lost(ctx)
@@ -68,12 +66,12 @@ func (f *follower) fetch(ctx context.Context) (about backends.About, err error) 
 	if err != nil {
 		return about, err
 	}
-	var size int64
+	left := f.Limits.results()
 	for _, file := range listed {
-		if file.Size > f.maxBytes()-size {
-			return about, fmt.Errorf("%w: more than %d bytes", errTooLarge, f.maxBytes())
+		if file.Size > left {
+			return about, excess{fmt.Sprintf("the result files have more than the %s that a run may write", units.FormatSize(f.Limits.results()))}
 		}
-		size += file.Size
+		left -= file.Size
 	}
 	for _, file := range listed {
 		there := slices.ContainsFunc(f.files.done.Files, func(d File) bool { return d.Name == file.Name })
@@ -85,13 +83,6 @@ func (f *follower) fetch(ctx context.Context) (about backends.About, err error) 
 		}
 	}
 	return about, nil
-}
-
-func (f *follower) maxBytes() int64 {
-	if f.Remote.MaxBytes > 0 {
-		return f.Remote.MaxBytes
-	}
-	return 100e9
 }
 
 // download stores one file; the summary is kept in memory beside it.
@@ -169,8 +160,8 @@ func (f *follower) record(ctx context.Context) error {
 	switch {
 	case f.sim.Status != commands.Running:
 		return nil
-	case f.stalled != "":
-		return f.failed(ctx, f.stalled)
+	case f.excess != "":
+		return f.failed(ctx, f.excess)
 	case f.last.State == backends.Failed:
 		reason := f.last.FailureReason
 		if reason == "" {

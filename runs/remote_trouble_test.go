@@ -92,8 +92,9 @@ func TestRemoteTroubleStays(t *testing.T) {
 		"fails":          {answering("status", scripted.Answer{Status: 500, Body: `{"error":{"message":"full"}}`}), "for 100ms: the engine answers with status 500: full; the last"},
 		"is silent":      {answering("status", scripted.Answer{Delay: time.Hour}), "for 100ms: the engine does not answer; the last"},
 		"talks nonsense": {answering("results", scripted.Answer{Status: 200, Body: `{"files":[{"name":"../x"}]}`}), `protocol: the name "../x" of a result file`},
-		"has too much":   {large, "the result files are too large: more than 1000 bytes"},
+		"has too much":   {large, "the result files have more than the 1KB that a run may write"},
 		"stands still":   {underway(), "no simulated progress for 300ms; the last finished collective is allReduce of 1KB"},
+		"takes too long": {underway(), "the run takes longer than the 50ms that a run may take; the last"},
 		"does not stop":  {never, "no simulated progress for 300ms; the last finished collective is allReduce of 1KB"},
 		"loses its runs": {answering("status", scripted.Answer{Status: 404}), "the engine has lost the run 11 times"},
 	} {
@@ -102,7 +103,10 @@ func TestRemoteTroubleStays(t *testing.T) {
 			id := ready(t, w)
 			e := scripted.Start(t, c.script)
 			r := impatient(t, w, e)
-			r.Remote.Patience, r.Remote.MaxBytes, r.Stall = 100*time.Millisecond, 1000, 300*time.Millisecond
+			r.Remote.Patience, r.Limits.ResultBytes, r.Stall = 100*time.Millisecond, 1000, 300*time.Millisecond
+			if name == "takes too long" {
+				r.Limits.Time = 50 * time.Millisecond
+			}
 			if err := r.Run(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +114,11 @@ func TestRemoteTroubleStays(t *testing.T) {
 			if s.Status != commands.Failed || !strings.Contains(s.FailureReason, c.reason) {
 				t.Errorf("it is %s: %s", s.Status, s.FailureReason)
 			}
-			if stopped := name == "stands still"; stopped != (s.ResultsManifest != "") {
+			still := strings.Contains(strings.Join(logOf(t, w, id), "\n"), "simulated time stands still at 500ns since 2")
+			if still != strings.Contains(c.reason, "no simulated") {
+				t.Errorf("log %q", logOf(t, w, id))
+			}
+			if stopped := name == "stands still" || name == "takes too long"; stopped != (s.ResultsManifest != "") {
 				t.Errorf("results: %q", s.ResultsManifest)
 			}
 		})
