@@ -86,7 +86,7 @@ func (e *engine) measure(r *route, p *Packet) {
 	if e.options.Analytical {
 		r.wire.bits = 8 * r.bytes
 		ns := (delay + int64(mulDiv(uint64(r.wire.bits), picoseconds, uint64(r.rate)))) / 1000
-		r.solo, r.tail = 1000*(ns+1), 0
+		r.work, r.solo, r.tail = work{}, 1000*(ns+1), 0
 		return
 	}
 	r.work = workOf(r.wire.bits)
