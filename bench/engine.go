@@ -47,9 +47,9 @@ func (b *bench) engines(ctx context.Context) error {
 			name := fmt.Sprintf("engine, %s, %s ranks, %s", c.name, number(float64(c.ranks)), [...]string{"hashed", "sprayed"}[routing])
 			reach := ""
 			if c.reach != "" {
-				reach = "at most " + c.reach
+				reach = "at most " + c.reach + " s"
 			}
-			b.report.add(figure{Name: name, Value: spent.Seconds(), Unit: " s CPU", Reach: reach})
+			b.report.add(figure{Name: name, Value: milliseconds(spent), Unit: " ms CPU", Reach: reach})
 			b.report.add(figure{Name: name + ", transfers", Value: float64(r.Sends) / spent.Seconds(), Unit: "/s", Reach: "ASTRA-sim 0.5 to 0.8 M"})
 			b.report.add(figure{Name: name + ", events", Value: float64(r.Events) / spent.Seconds(), Unit: "/s"})
 		}

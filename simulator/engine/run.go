@@ -10,8 +10,9 @@
 // acknowledgement's way back. A transfer counts as received, and releases what
 // waits for it, when its sender holds the last acknowledgement; that is the
 // convention of the packet-level reference (reference/README.md). Sprayed
-// traffic also pays for the packets that an overloaded stage trims. What is
-// not: queues, drops, retransmissions, congestion control's ramp-up.
+// traffic also pays for the packets that an overloaded stage trims, and for the
+// queues where they are spread unevenly (spray.go). What is not: other queues,
+// drops, time-outs, congestion control's ramp-up.
 //
 // Every switch has its own method. One that hashes gives a pair of NICs one
 // link, and a flowlet switch another one when the pair was idle for its gap. One
@@ -52,7 +53,8 @@ type Routing uint8
 const (
 	// ECMP gives a pair of NICs one path, by a hash at every node.
 	ECMP Routing = iota
-	// Spray spreads every flow perfectly over all parallel links of a stage.
+	// Spray spreads the packets of every flow over all parallel links of a
+	// stage, each as often as the others.
 	Spray
 	// Flowlet is ECMP that gives a pair another path when it was idle long
 	// enough.
