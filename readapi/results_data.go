@@ -94,22 +94,29 @@ func tierOf(asked api.GetResultDataParamsTier) api.ResultDataTier {
 }
 
 // summary returns what is known of a summary, and whether it was there
-// already. Requests for one that is missing wait for one computation.
+// already. Requests for one that is missing wait for one computation, and only
+// the request that began it says so.
 func (a *API) summary(ctx context.Context, s *projections.Simulation, name, metric, tier string, shards []resultFile) (summaryFacts, bool, error) {
 	key := s.ResultsPrefix + name
 	facts, err := a.summaryFacts(ctx, key)
 	if !fault.Is(err, fault.NotFound) {
 		return facts, err == nil, err
 	}
+	mine := false
 	computed := a.summaries.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), summaryTimeout)
 		defer cancel()
+		// One that was under way may have ended since this request looked.
+		if facts, err := a.summaryFacts(ctx, key); !fault.Is(err, fault.NotFound) {
+			return facts, err
+		}
+		mine = true
 		return a.summarise(ctx, s, key, metric, tier, shards)
 	})
 	select {
 	case done := <-computed:
 		facts, _ := done.Val.(summaryFacts)
-		return facts, false, done.Err
+		return facts, !mine, done.Err
 	case <-ctx.Done():
 		return summaryFacts{}, false, ctx.Err()
 	}

@@ -247,11 +247,14 @@ func TestPresignedLink(t *testing.T) {
 		t.Errorf("disposition %q %v, %v", disposition, parameters, err)
 	}
 
+	clock = now.Add(-objects.LinkLife - time.Second)
+	old := link(objects.LinkLife).URL
 	clock = now.Add(-2 * time.Second)
 	for name, url := range map[string]string{
-		"expired":  link(time.Second).URL,
-		"tampered": strings.Replace(good.URL, "X-Amz-Expires=900", "X-Amz-Expires=9000", 1),
-		"unsigned": good.URL[:strings.IndexByte(good.URL, '?')],
+		"quarter of an hour old": old,
+		"expired":                link(time.Second).URL,
+		"tampered":               strings.Replace(good.URL, "X-Amz-Expires=900", "X-Amz-Expires=9000", 1),
+		"unsigned":               good.URL[:strings.IndexByte(good.URL, '?')],
 	} {
 		if got := get(t, url); got.status != http.StatusForbidden {
 			t.Errorf("%s link: %d %s, want 403", name, got.status, got.body)

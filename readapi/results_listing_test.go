@@ -1,0 +1,141 @@
+package readapi_test
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"netsim/cmd/netsim/program"
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/journal"
+	"netsim/infra/objects"
+	"netsim/internal/testworld"
+)
+
+// beside is a process at the place of a program, to bring in what no run of a
+// test makes.
+func beside(t *testing.T, c *program.Config) *testworld.World {
+	t.Helper()
+	w := testworld.Place{
+		Log:      journal.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions, Relaxed: true},
+		Database: c.Postgres,
+	}.Connect(t)
+	w.Listen(t)
+	w.Objects = objects.New(objects.Config{
+		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket, AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey,
+	})
+	return w
+}
+
+// stored is a result file as a test publishes it.
+type stored struct {
+	name, kind string
+	content    []byte
+}
+
+// publish replaces the results of a simulation by these files, in this order.
+func publish(t *testing.T, w *testworld.World, id string, files []stored) {
+	t.Helper()
+	prefix := "results/" + id + "/" + events.NewID("attempt") + "/"
+	list := []object{}
+	for _, f := range files {
+		if _, err := w.Objects.Put(t.Context(), prefix+f.name, "text/csv", bytes.NewReader(f.content)); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(f.content)
+		list = append(list, object{
+			"name": f.name, "size": len(f.content), "sha256": hex.EncodeToString(sum[:]), "contentType": "text/csv", "type": f.kind,
+		})
+	}
+	text, err := json.Marshal(object{"files": list})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Objects.Put(t.Context(), prefix+"manifest.json", "application/json", bytes.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	testworld.Do(t, w, id, commands.PublishResults{Published: events.SimulationResultsPublished{Prefix: prefix, Manifest: prefix + "manifest.json"}})
+}
+
+// TestResultsListing: every combination of filter, order and page size over a
+// set with several shards lists what a plain reading of the documents lists.
+func TestResultsListing(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, funded(t, p))
+	id := submit(t, user, with(workload(8, "allReduce"), "name", "a-nd*stats"))
+	completed(user, id)
+	var files []stored
+	for i, name := range []string{
+		"a-nd_stats-topology-report-0.csv", "a-nd_stats-perf-0.csv", "a-nd_stats-nd-stats-0.csv", "a-nd_stats-perf-1.csv",
+		"a-nd_stats-nd-stats-1.csv", "a-nd_stats-perf-2.csv", "a-nd_stats-nd-stats-10.csv", "a-nd_stats-collective-percentiles-0.csv",
+		"summary.json", "run.log", "notes.txt", "checkpoints/1.state", "checkpoints/2.state", "nic-0.pcap", "extra/x.bin", "receipt.json",
+		"other-perf-0.csv", "a-nd_stats-perf-x.csv",
+	} {
+		kind := "unknown"
+		for suffix, k := range map[string]string{".csv": "csv", ".json": "json", ".log": "log", ".txt": "log", ".state": "state", ".pcap": "pcap"} {
+			if strings.HasSuffix(name, suffix) {
+				kind = k
+			}
+		}
+		files = append(files, stored{name, kind, bytes.Repeat([]byte("x"), (i*7)%5*100)}) // sizes repeat
+	}
+	publish(t, beside(t, &p.Config), id, files)
+	path := simulations + "/" + id + "/results"
+	record := func(name string) string {
+		rest, ours := strings.CutPrefix(name, "a-nd_stats-")
+		for _, r := range []string{"perf", "nd-stats", "topology-report", "collective-percentiles"} {
+			if shard, is := strings.CutPrefix(rest, r+"-"); ours && is && strings.HasSuffix(shard, ".csv") && shard != "x.csv" {
+				return r
+			}
+		}
+		return ""
+	}
+	for _, kind := range []string{"", "csv", "json", "log", "state", "pcap", "unknown"} {
+		for _, metrics := range []string{"", "perf", "nd-stats", "topology-report", "pfc", "stats", "csv"} {
+			for _, sort := range []string{"", "created_at", "size"} {
+				for _, order := range []string{"", "asc", "desc"} {
+					var want []string
+					chosen := slices.DeleteFunc(slices.Clone(files), func(f stored) bool {
+						return kind != "" && f.kind != kind || metrics != "" && record(f.name) != metrics
+					})
+					if sort == "size" {
+						slices.SortStableFunc(chosen, func(a, b stored) int { return cmp.Compare(len(a.content), len(b.content)) })
+					}
+					if order != "asc" {
+						slices.Reverse(chosen)
+					}
+					for _, f := range chosen {
+						want = append(want, f.name)
+					}
+					query := "?limit=5"
+					for name, value := range map[string]string{"type": kind, "metrics": metrics, "sort": sort, "order": order} {
+						if value != "" {
+							query += "&" + name + "=" + value
+						}
+					}
+					if got := pages(t, user, path+query, "files", "name"); !slices.Equal(got, want) {
+						t.Errorf("%s (-want +got):\n%s", query, gocmp.Diff(want, got))
+					}
+				}
+			}
+		}
+	}
+	next := cursor(user, path+"?limit=5&order=asc")
+	for _, other := range []string{"?limit=5&order=desc", "?limit=5&order=asc&type=csv", "?limit=5&order=asc&sort=size", "?limit=5&order=asc&metrics=perf"} {
+		user.Get(path+other+"&next="+next).Refused(400, "VALIDATION_ERROR")
+	}
+	user.Get(path + "?limit=2&order=asc&cursor=" + next).Want(200) // the page size is no filter
+	for _, bad := range []string{"type=xml", "sort=name", "order=up", "limit=0", "limit=101", "next=x", "metrics=" + strings.Repeat("x", 65)} {
+		user.Get(path+"?"+bad).Refused(400, "VALIDATION_ERROR")
+	}
+}
