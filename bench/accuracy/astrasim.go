@@ -10,21 +10,22 @@ import (
 	"netsim/simulator/engine"
 )
 
-// fluidChunks is how many chunks make ASTRA-sim's store-and-forward a fluid
-// within a percent (reference/README.md).
-const fluidChunks = 256
+// fluidChunks is how many chunks at once make ASTRA-sim's store-and-forward a
+// fluid within a percent.
+const fluidChunks = 64
 
 // astraSim compares with ASTRA-sim's analytical backends.
 //
 // Unaware is the engine's analytical mode. Aware sends a message of the
 // collective as one packet that every hop stores; so does the engine when its
-// MSS is as large. ASTRA-sim has no acknowledgements, whose way back the engine
+// MSS is as large. Networks and algorithms that netsim does not have are
+// compared message by message, where there is no contention. ASTRA-sim has no acknowledgements, whose way back the engine
 // always waits for, so its links get half the latency each way. With very many
 // chunks at once both are fluids, and hide the latency of all steps but one.
 func astraSim(ctx context.Context, dir string) ([]section, error) {
 	unaware := section{Name: "ASTRA-sim, congestion-unaware", Unit: "ns", Exact: true}
 	aware := section{Name: "ASTRA-sim, congestion-aware, whole messages", Unit: "ns", Worst: 0.01}
-	fluid := section{Name: fmt.Sprintf("ASTRA-sim, congestion-aware, %d chunks", fluidChunks), Unit: "ns", Worst: 0.01}
+	fluid := section{Name: fmt.Sprintf("ASTRA-sim, congestion-aware, %d chunks and more", fluidChunks), Unit: "ns", Worst: 0.01}
 	for _, name := range []string{"astrasim_1d.csv", "astrasim_switch_chunk_convergence.csv"} {
 		table, err := reference.Records(dir, name)
 		if err != nil {
@@ -58,9 +59,10 @@ func astraSim(ctx context.Context, dir string) ([]section, error) {
 type astraRow struct {
 	name   string
 	phases []collective.Phase
+	chain  [][]message // instead of phases
 	ranks  int
 	rate   int64 // bit/s
-	delay  int64 // ps, of each of the two links between a pair
+	delay  int64 // ps, of each of the two links between a pair; of a chain, a hop
 	mode   engine.Options
 	fluid  bool
 	adds   float64 // ns, beyond the chain of messages
@@ -84,11 +86,20 @@ func astraCase(r reference.Record) (astraRow, string, error) {
 		return c, "chunks at once, too few to be a fluid", nil
 	case active > 1 && !aware:
 		return c, "chunks at once without contention", nil
-	case r["topology"] == "Ring" && r["algorithm"] != "ring":
-		return c, "a ring network, beyond neighbours", nil
+	}
+	foreign := r["topology"] == "Ring" && r["algorithm"] != "ring" || r["algorithm"] == "doubleBinaryTree"
+	if foreign && !aware {
+		c.mode.Analytical, c.adds = true, float64(splits)
+		c.chain = chainOf(r["topology"], r["collective"], r["algorithm"], size/int64(max(1, splits)), c.ranks, splits)
+		if c.chain != nil {
+			return c, "", nil
+		}
 	}
 	phases := phasesOf(r["collective"], r["algorithm"], size/int64(max(1, splits)), c.ranks)
-	if phases == nil {
+	switch {
+	case r["topology"] == "Ring" && r["algorithm"] != "ring":
+		return c, "a ring network, beyond neighbours", nil
+	case phases == nil:
 		return c, "algorithm " + r["algorithm"], nil
 	}
 	if r["topology"] != "Switch" { // one hop between the pair, on a link of its own
@@ -98,7 +109,7 @@ func astraCase(r reference.Record) (astraRow, string, error) {
 	switch {
 	case active > 1:
 		c.phases, c.fluid, c.delay = phasesOf(r["collective"], r["algorithm"], size, c.ranks), true, 0
-		c.mode.Packet.MSS = 1
+		c.mode = engine.Options{Analytical: r["topology"] != "Switch", Packet: engine.Packet{MSS: 1}}
 	case aware:
 		c.delay /= 2
 		c.mode.Packet.MSS = 1 << 40
@@ -150,13 +161,17 @@ func phasesOf(operation, algorithm string, size int64, n int) []collective.Phase
 }
 
 func (c *astraRow) compare(ctx context.Context, s *section) error {
+	if c.chain != nil {
+		return c.compareChain(ctx, s)
+	}
 	fabric, err := reference.OneSwitch(c.ranks, c.rate, c.delay)
 	if err != nil {
 		return err
 	}
 	in, err := reference.Grouped(fabric, c.ranks, c.phases...)
-	if err != nil {
-		return err
+	if err != nil { // such as an algorithm that takes other numbers of ranks
+		s.leave(err.Error())
+		return nil
 	}
 	in.Options = c.mode
 	r, err := engine.Run(ctx, in, engine.Observer{})
