@@ -114,7 +114,7 @@ func (b *books) tables() map[string]rows {
 
 // sum adds a cost to the account's totals of its day and month, and to its debits.
 func (a *account) sum(b *books, totals map[string]*rating.Sum, c *cost) {
-	for _, period := range []string{c.Date, c.Date[:min(len(c.Date), len("2026-11"))]} {
+	for _, period := range []string{c.Date, c.Date[:min(len(c.Date), len("2026-11-2"))], c.Date[:min(len(c.Date), len("2026-11"))]} {
 		key := keyOf([]string{a.id, period, c.Currency, c.RateName, c.WorkspaceID})
 		if totals[key] == nil {
 			totals[key] = &rating.Sum{}

@@ -38,13 +38,14 @@ type scale struct {
 	burst       int           // facts appended while the projector is live
 	simulations int           // in the list
 	items       int           // active on the day of the night
+	costs       int           // daily costs of the year that is summed
 }
 
 func scaleOf(quick bool) scale {
 	if quick {
-		return scale{warm: 200 * time.Millisecond, run: time.Second, limit: 400 * time.Millisecond, burst: 20_000, simulations: 50_000, items: 50_000}
+		return scale{warm: 200 * time.Millisecond, run: time.Second, limit: 400 * time.Millisecond, burst: 20_000, simulations: 50_000, items: 50_000, costs: 500_000}
 	}
-	return scale{warm: time.Second, run: 5 * time.Second, limit: 2 * time.Second, burst: 100_000, simulations: 1_000_000, items: 1_000_000}
+	return scale{warm: time.Second, run: 5 * time.Second, limit: 2 * time.Second, burst: 100_000, simulations: 1_000_000, items: 1_000_000, costs: 10_000_000}
 }
 
 // bench is one run.
@@ -78,7 +79,7 @@ func exit(err error) {
 func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	quick := flags.Bool("quick", false, "measure less, in about a minute")
-	only := flags.String("only", "durable,fast,peer,lists,topology,replay,engine,audit,accrual", "which parts to run")
+	only := flags.String("only", "durable,fast,peer,lists,topology,replay,engine,audit,accrual,summary", "which parts to run")
 	profiles := flags.String("profile", "", "directory for CPU profiles of the service")
 	results := flags.String("results", "bench/results", "directory for the figures as JSON")
 	if err := flags.Parse(args); err != nil {
@@ -110,6 +111,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"engine", b.engines},
 		{"audit", b.audits},
 		{"accrual", b.night},
+		{"summary", b.summaries},
 	}
 	for _, part := range parts {
 		if !slices.Contains(strings.Split(*only, ","), part.name) {

@@ -134,7 +134,7 @@ func queueTotals(writes *pgx.Batch, moves []costMove) {
 		SELECT account_id, period, currency, rate_name, workspace_id, trim_scale(sum(after::numeric - before::numeric))
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
 			AS m (account_id, date, currency, rate_name, workspace_id, before, after),
-			LATERAL (VALUES (date), (left(date, 7))) AS of (period)
+			LATERAL (VALUES (date), (left(date, 9)), (left(date, 7))) AS of (period)
 		GROUP BY account_id, period, currency, rate_name, workspace_id
 		ON CONFLICT (account_id, period, currency, rate_name, workspace_id)
 		DO UPDATE SET total = trim_scale(t.total + excluded.total)`,

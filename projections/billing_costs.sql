@@ -1,9 +1,9 @@
 -- Daily costs in their newest version, and corrections. Amounts are text, as
 -- they stand in the log.
 CREATE TABLE daily_costs (
-    slot           text        NOT NULL PRIMARY KEY, -- item/date/rate, or correction/id
+    slot           text        COLLATE "C" NOT NULL PRIMARY KEY, -- item/date/rate, or correction/id
     id             bigint      NOT NULL,
-    account_id     text        NOT NULL,
+    account_id     text        COLLATE "C" NOT NULL,
     item_id        bigint      NOT NULL,
     item_name      text        NOT NULL,
     date           text        NOT NULL COLLATE "C", -- YYYY-MM-DD
@@ -35,11 +35,12 @@ CREATE INDEX daily_costs_date ON daily_costs (date, id);
 CREATE INDEX daily_costs_item ON daily_costs (item_id, date);
 CREATE INDEX daily_costs_corrections ON daily_costs (correction_of) WHERE correction_of <> 0;
 
--- Sums of the daily costs by day and by month, so that a summary never scans
--- them and that of a year reads twelve months instead of its days.
+-- Sums of the daily costs by day, by the days of a month that begin with the same
+-- digit, and by month, so that a summary never scans them and that of a year reads
+-- its months, and at its ends a few days, instead of all its days.
 CREATE TABLE cost_totals (
     account_id   text    NOT NULL,
-    period       text    NOT NULL COLLATE "C", -- YYYY-MM-DD or YYYY-MM
+    period       text    NOT NULL COLLATE "C", -- the first 10, 9 or 7 characters of a date
     currency     text    NOT NULL,
     rate_name    text    NOT NULL,
     workspace_id text    NOT NULL,

@@ -208,8 +208,10 @@ func SumCosts(ctx context.Context, db Reader, account string, start, end time.Ti
 	c := BillingFilter{AccountID: account}.conditions()
 	c.add("period = ANY(?)", periods(start, end))
 	rows, err := db.Query(ctx, `
-		SELECT currency, rate_name, workspace_id, trim_scale(sum(total))::text FROM cost_totals
-		WHERE `+c.where()+`
+		WITH t AS MATERIALIZED (
+			SELECT currency, rate_name, workspace_id, sum(total) AS total FROM cost_totals
+			WHERE `+c.where()+` GROUP BY currency, rate_name, workspace_id)
+		SELECT currency, rate_name, workspace_id, trim_scale(sum(total))::text FROM t
 		GROUP BY GROUPING SETS ((currency), (currency, rate_name), (currency, workspace_id))`, c.args...)
 	sums, err := collect(rows, err, func(s *CostSum) []any {
 		return []any{&s.Currency, &s.RateName, &s.WorkspaceID, &s.Total}
@@ -220,19 +222,26 @@ func SumCosts(ctx context.Context, db Reader, account string, start, end time.Ti
 	return sums, nil
 }
 
-// periods cuts a range of days, both inclusive, into whole months and the days
-// that are left at its ends.
+// periods cuts a range of days, both inclusive, into what there are sums of: whole
+// months, the days of one that begin with the same digit, and single days.
 func periods(start, end time.Time) []string {
 	var out []string
 	for day := start; !day.After(end); {
-		month := day.AddDate(0, 1, 0)
-		if day.Day() == 1 && !month.AddDate(0, 0, -1).After(end) {
-			out = append(out, day.Format("2006-01"))
-			day = month
-			continue
+		date, month := day.Format(time.DateOnly), day.AddDate(0, 1, 1-day.Day())
+		next, length := day.AddDate(0, 0, 1), len(date)
+		if ten := day.AddDate(0, 0, 10-day.Day()%10); day.Day()%10 == 0 || day.Day() == 1 {
+			if ten.After(month) {
+				ten = month
+			}
+			if ten.AddDate(0, 0, -1).Compare(end) <= 0 {
+				next, length = ten, 9
+			}
 		}
-		out = append(out, day.Format(time.DateOnly))
-		day = day.AddDate(0, 0, 1)
+		if day.Day() == 1 && month.AddDate(0, 0, -1).Compare(end) <= 0 {
+			next, length = month, 7
+		}
+		out = append(out, date[:length])
+		day = next
 	}
 	return out
 }
