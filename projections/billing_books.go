@@ -185,9 +185,10 @@ func LastRated(ctx context.Context, db Reader, item int64) (date string, err err
 	return date, nil
 }
 
-// OpenHold reads what is set aside for a simulation; nil when nothing is.
-func OpenHold(ctx context.Context, db Reader, simulation string) (*CreditHold, error) {
-	holds, err := openHolds(ctx, db, `simulation_id = $1`, simulation)
+// LastHold reads what was last held for a simulation, open or released; nil
+// when nothing ever was.
+func LastHold(ctx context.Context, db Reader, simulation string) (*CreditHold, error) {
+	holds, err := findHolds(ctx, db, `simulation_id = $1`, simulation)
 	if err != nil || len(holds) == 0 {
 		return nil, err
 	}
@@ -198,14 +199,14 @@ func OpenHold(ctx context.Context, db Reader, simulation string) (*CreditHold, e
 // those whose time is over, and, of those whose time is over before the second
 // instant, the ones whose simulation has not been requested.
 func HoldsOver(ctx context.Context, db Reader, now, unrequested time.Time, limit int) ([]CreditHold, error) {
-	return openHolds(ctx, db, `(expires_at <= $1 OR expires_at <= $2
+	return findHolds(ctx, db, `released_at IS NULL AND (expires_at <= $1 OR expires_at <= $2
 		AND NOT EXISTS (SELECT FROM simulations s WHERE s.id = credit_holds.simulation_id))
 		ORDER BY expires_at LIMIT $3`, now, unrequested, limit)
 }
 
-func openHolds(ctx context.Context, db Reader, where string, args ...any) ([]CreditHold, error) {
+func findHolds(ctx context.Context, db Reader, where string, args ...any) ([]CreditHold, error) {
 	t := &NewHolds().rows
-	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM credit_holds WHERE released_at IS NULL AND %s`, t.list(""), where), args...)
+	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM credit_holds WHERE %s`, t.list(""), where), args...)
 	found, err := collect(rows, err, t.pointers)
 	if err != nil {
 		return nil, fmt.Errorf("read the holds: %w", err)

@@ -32,7 +32,7 @@ const (
 // It refuses with PaymentRequired when a prepaid account has not that much, or
 // nothing, that is neither spent nor held. The account's stream decides, so
 // requests that race never hold more than there is. Repeating it holds nothing
-// more.
+// more, unless what was held has been released since: then it is decided anew.
 func (b *Billing) Hold(ctx context.Context, simulation string, d events.SimulationRequested) error {
 	ranks, err := b.ranksOf(ctx, d)
 	if err != nil {
@@ -49,12 +49,24 @@ func (b *Billing) Hold(ctx context.Context, simulation string, d events.Simulati
 		return err
 	}
 	amount, currency := price.OneHour(dayOf(now), max(clusterUnits(ranks), 1))
-	return b.run(ctx, d.AccountID, commands.Origin{Actor: systemActor, CommandID: "hold:" + simulation}, commands.HoldCredit{
+	hold := commands.HoldCredit{
 		Held: events.CreditHeld{
 			SimulationID: simulation, Amount: amount, Currency: cmp.Or(currency, creditCurrency), ExpiresAt: now.Add(holdLife),
 		},
 		Prepaid: !slices.Contains(b.Postpaid, d.AccountID),
-	})
+	}
+	to := commands.Target{Stream: d.AccountID, PartitionKey: d.AccountID}
+	for id := "hold:" + simulation; ; {
+		result, err := commands.Handle(ctx, b.Commands, to, commands.Origin{Actor: systemActor, CommandID: id}, hold)
+		if err != nil || !result.Repeated {
+			return err
+		}
+		last, err := projections.LastHold(ctx, b.DB, simulation)
+		if err != nil || last == nil || last.ReleasedAt == nil {
+			return err
+		}
+		id = fmt.Sprintf("hold:%s:%d", simulation, last.ExpiresAt.UnixMilli()) // the one after that
+	}
 }
 
 // ranksOf returns how many ranks a simulation is going to have, as far as its
@@ -76,11 +88,11 @@ func (b *Billing) ranksOf(ctx context.Context, d events.SimulationRequested) (in
 
 // release frees what is held for a simulation, if anything is.
 func (b *Billing) release(ctx context.Context, simulation, reason string, from commands.Origin) error {
-	held, err := projections.OpenHold(ctx, b.DB, simulation)
-	if err != nil || held == nil {
+	held, err := projections.LastHold(ctx, b.DB, simulation)
+	if err != nil || held == nil || held.ReleasedAt != nil {
 		return err
 	}
-	from.CommandID = "release:" + simulation
+	from.CommandID = fmt.Sprintf("release:%s:%d", simulation, held.ExpiresAt.UnixMilli())
 	return b.run(ctx, held.AccountID, from, commands.ReleaseCredit{Released: events.CreditReleased{
 		SimulationID: simulation, Amount: held.Amount, Currency: held.Currency, Reason: reason,
 	}})

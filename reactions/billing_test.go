@@ -238,6 +238,48 @@ func TestHolds(t *testing.T) {
 	}
 }
 
+// TestAHoldThatWasReleased: a request that comes again after its credit was
+// freed, as a client repeats it with its key, needs credit as any other.
+func TestAHoldThatWasReleased(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	ctx := t.Context()
+	const poor = "acct_00000000000000000000000009"
+	wanted := requested()
+	wanted.AccountID = poor
+	other := sim[:len(sim)-1] + "8"
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.tell(poor, "system", events.CreditGranted{Amount: "20", Currency: "CREDIT", Reference: "r"})
+	must(b.billing.Hold(ctx, sim, wanted))
+	b.at("2026-04-15 10:11:00")
+	must(b.billing.ReleaseHolds(ctx)) // it was not requested
+	must(b.billing.Hold(ctx, other, wanted))
+	b.tell(other, "ada", wanted)
+	for range 2 {
+		if err := b.billing.Hold(ctx, sim, wanted); !fault.Is(err, fault.PaymentRequired) {
+			t.Errorf("hold again while another has all of it: %v, want payment required", err)
+		}
+	}
+	b.react(b.tell(other, "system", events.SimulationFailed{Reason: "gone"}))
+	for range 2 {
+		must(b.billing.Hold(ctx, sim, wanted))
+	}
+	b.tell(sim, "ada", wanted)
+	b.react(b.tell(sim, "system", events.SimulationFailed{Reason: "gone"}))
+	want := []string{
+		"granted 20 CREDIT", "held 20 CREDIT", "released 20 CREDIT: not requested", "held 20 CREDIT", "released 20 CREDIT: ended",
+		"held 20 CREDIT", "released 20 CREDIT: ended",
+	}
+	if diff := cmp.Diff(want, b.recorded(poor)); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
+
 func TestCountersAreRaised(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
