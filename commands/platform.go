@@ -60,7 +60,7 @@ func scopeOf(account, rateName string) string { return account + "/" + rateName 
 // Once something has a price, a row for it cannot begin before tomorrow, so
 // that the price of a day never changes after the day has begun. Only the list
 // that brings the first rows may bring all of them, one after the other, and
-// from any day on.
+// from any day on that none of them has priced yet.
 type SetRate struct {
 	Rate events.RateSet // without RateID
 	List string         // names the list; the command's correlation id
@@ -83,14 +83,26 @@ func (c SetRate) Decide(p *Platform, now time.Time) (events.Data, error) {
 }
 
 // founding reports whether whatever the row prices has no price yet, but from
-// the list.
+// the list, and none from any row on days of this one: the list may come again
+// after others.
 func (p *Platform) founding(r events.RateSet, list string) bool {
+	for _, there := range p.Rates {
+		if scopeOf(there.AccountID, there.RateName) == scopeOf(r.AccountID, r.RateName) && overlap(there, r) {
+			return false
+		}
+	}
 	for _, account := range []string{"", r.AccountID} {
 		if by, founded := p.Founders[scopeOf(account, r.RateName)]; founded && (by != list || list == "") {
 			return false
 		}
 	}
 	return true
+}
+
+// overlap reports whether two rows are about the same units on some day.
+func overlap(a, b events.RateSet) bool {
+	return (a.EndDate == "" || b.StartDate < a.EndDate) && (b.EndDate == "" || a.StartDate < b.EndDate) &&
+		(a.TierEnd == 0 || b.TierStart < a.TierEnd) && (b.TierEnd == 0 || a.TierStart < b.TierEnd)
 }
 
 // EndRate has a row end on another day, which is tomorrow at the earliest, as

@@ -38,7 +38,7 @@ func TestAFirstListIsSetWhole(t *testing.T) {
 	t.Parallel()
 	var p commands.Platform
 	set := func(list string, tier int64) error {
-		c := commands.SetRate{List: list, Rate: events.RateSet{RateName: "cluster", TierStart: tier, StartDate: "1960-01-01"}}
+		c := commands.SetRate{List: list, Rate: events.RateSet{RateName: "cluster", TierStart: tier, TierEnd: tier + 1, StartDate: "1960-01-01"}}
 		data, err := c.Decide(&p, time.UnixMilli(0))
 		if err == nil {
 			p.Evolve(events.Event{Frame: events.Frame{CorrelationID: list}, Data: data})
@@ -52,6 +52,39 @@ func TestAFirstListIsSetWhole(t *testing.T) {
 	}
 	if err := set("second", 3); !fault.Is(err, fault.Conflict) {
 		t.Errorf("another list: %v, want a conflict", err)
+	}
+}
+
+// TestAFirstListComesAgain: what founded a price has no say about days that
+// have another by now, or none.
+func TestAFirstListComesAgain(t *testing.T) {
+	t.Parallel()
+	var p commands.Platform
+	take := func(list string, c commands.Command[commands.Platform]) error {
+		data, err := c.Decide(&p, time.UnixMilli(0))
+		if err == nil && data != nil {
+			p.Evolve(events.Event{Frame: events.Frame{CorrelationID: list}, Data: data})
+		}
+		return err
+	}
+	row := commands.SetRate{List: "first", Rate: events.RateSet{RateName: "cluster", RateType: "unit", Amount: "5", StartDate: "1960-01-01"}}
+	for _, step := range []struct {
+		list string
+		c    commands.Command[commands.Platform]
+	}{
+		{"first", row}, {"second", commands.EndRate{RateID: 1, EndDate: "1970-01-02"}},
+		{"second", commands.SetRate{Rate: events.RateSet{RateName: "cluster", RateType: "unit", Amount: "7", StartDate: "1970-01-02"}, List: "second"}},
+	} {
+		if err := take(step.list, step.c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := take("first", row); !fault.Is(err, fault.Conflict) {
+		t.Errorf("the row of 1960 again: %v, want a conflict", err)
+	}
+	row.Rate.StartDate, row.Rate.EndDate = "1950-01-01", "1960-01-01"
+	if err := take("first", row); err != nil {
+		t.Errorf("a row of days without a price: %v", err)
 	}
 }
 
