@@ -163,7 +163,7 @@ func TestStalls(t *testing.T) {
 
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Failed || !strings.Contains(sim.FailureReason, "no simulated progress") ||
-		!strings.Contains(sim.FailureReason, "the last finished collective is") {
+		!strings.Contains(sim.FailureReason, "the last finished collective is ") {
 		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
 	}
 	resultFiles(t, w, sim)

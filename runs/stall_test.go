@@ -1,0 +1,88 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/execution"
+	"netsim/internal/testworld"
+	"netsim/projections"
+)
+
+// TestStandsStill: a run whose simulated time stands still is said to do so
+// once, after a third of the time that fails it.
+func TestStandsStill(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := events.NewID(events.SimulationPrefix)
+	testworld.Do(t, w, id, commands.RequestSimulation{Requested: events.SimulationRequested{
+		Origin: commands.OriginSimple, AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace, Name: "run", DurationNs: 1e9,
+	}})
+	testworld.Do(t, w, id, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "r", Ranks: 8}})
+	testworld.Do(t, w, id, commands.ReportProgress{Progress: events.Progress{
+		SimulatedTimeNs: 5000, EventsProcessed: 7, LastCollective: "allReduce 3 of group 0",
+	}})
+	begin := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	var clock atomic.Int64 // since begin
+	looked := make(chan struct{})
+	var once sync.Once
+	r := &Runner{
+		Commands: w.Commands, DB: w.DB, Log: w.Logger, Poll: time.Millisecond,
+		Now: func() time.Time {
+			now := begin.Add(time.Duration(clock.Load()))
+			once.Do(func() { close(looked) })
+			return now
+		},
+	}
+	a := &attempt{
+		Runner: r, sim: w.Simulation(t, id), run: &execution.Run{}, began: begin, files: &files{},
+		log: &logbook{db: w.DB, simulation: id, now: r.Now, log: w.Logger},
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	over := make(chan struct{})
+	go func() {
+		a.watch(ctx, stop)
+		close(over)
+	}()
+	warnings := func() []projections.LogLine {
+		lines, _, err := projections.ListLogs(t.Context(), w.DB, projections.LogQuery{Simulation: id, MinLevel: 2, Page: projections.Page{Limit: 10}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lines
+	}
+
+	<-looked
+	clock.Store(int64(100 * time.Second))
+	testworld.Await(t, func() bool { return w.Simulation(t, id).StalledSince != nil })
+	s := w.Simulation(t, id)
+	if !s.StalledSince.Equal(begin) || s.SimulatedTimeNs != 5000 || s.LastCollective != "allReduce 3 of group 0" {
+		t.Errorf("it stands still since %s at %d ns", s.StalledSince, s.SimulatedTimeNs)
+	}
+	testworld.Await(t, func() bool { return len(warnings()) > 0 })
+	clock.Store(int64(299 * time.Second))
+	if ctx.Err() != nil {
+		t.Error("it was given up before its time")
+	}
+	clock.Store(int64(300 * time.Second))
+	<-over
+	if cause := context.Cause(ctx); !errors.Is(cause, errStalled) {
+		t.Errorf("the engine was stopped because of %v", cause)
+	}
+	history, err := projections.History(t.Context(), w.DB, id, 3, 100)
+	if err != nil || len(history) != 1 || history[0].Progress.StalledSince == nil {
+		t.Errorf("history %+v, %v", history, err)
+	}
+	lines := warnings()
+	const want = "simulated time stands still at 0ns since 2026-11-21T08:00:00.000Z; the last finished collective is none"
+	if len(lines) != 1 || lines[0].Component != "engine" || lines[0].Message != want {
+		t.Errorf("log %+v, want %s", lines, want)
+	}
+}
