@@ -138,7 +138,7 @@ func (p Plan) Apply(ctx context.Context, h *commands.Handler) error {
 			if (s.Was == nil) != begins {
 				continue
 			}
-			from := commands.Origin{Actor: "system", CorrelationID: p.List}
+			from := commands.Origin{Actor: events.System, CorrelationID: p.List}
 			_, err := commands.Handle(ctx, h, commands.Target{Stream: stream, PartitionKey: stream}, from, s.command(p.List))
 			if err != nil {
 				return fmt.Errorf("apply rate %s: %w", s.Row.RateName, err)

@@ -170,7 +170,7 @@ func (f *follower) record(ctx context.Context) error {
 		return f.failed(ctx, reason)
 	case f.last.State == backends.Terminated:
 		_, err = commands.Handle(ctx, f.Commands, target(&f.sim), origin(f.sim.ID, "terminated"), commands.TerminateSimulation{
-			ID: f.sim.ID, By: systemActor,
+			ID: f.sim.ID, By: events.System,
 		})
 		if fault.Is(err, fault.NotImplemented) {
 			return f.failed(ctx, "the engine stopped the run, which it says it cannot")

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/commands"
@@ -41,7 +40,6 @@ type Runner struct {
 }
 
 const (
-	systemActor  = "system"
 	stagingLimit = 10 * time.Minute // after the request
 )
 
@@ -145,7 +143,7 @@ func target(sim *projections.Simulation) commands.Target {
 // origin is that of a worker's command: what is done once in a simulation's
 // life is known by what it is.
 func origin(parts ...string) commands.Origin {
-	return commands.Origin{Actor: systemActor, CommandID: events.DerivedUUID(parts...).String()}
+	return commands.Origin{Actor: events.System, CommandID: events.DerivedUUID(parts...).String()}
 }
 
 // Purge removes everything that a deleted simulation left behind.
@@ -157,20 +155,4 @@ func (r *Runner) Purge(ctx context.Context, id string) error {
 		return fmt.Errorf("purge the log of %s: %w", id, err)
 	}
 	return nil
-}
-
-// maxUnfinished bounds one answer of Unfinished; the next one has the rest.
-const maxUnfinished = 10_000
-
-// Unfinished lists simulations that are to run or running, the oldest first;
-// not those without a platform link, which run elsewhere.
-func (r *Runner) Unfinished(ctx context.Context) ([]string, error) {
-	rows, err := r.DB.Query(ctx, `
-		SELECT id FROM simulations WHERE status IN ('provisioning', 'running') AND deleted = ''
-		  AND (status = 'provisioning' OR engine <> '')
-		ORDER BY id LIMIT $1`, maxUnfinished)
-	if err != nil {
-		return nil, fmt.Errorf("list the unfinished simulations: %w", err)
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
 }

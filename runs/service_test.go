@@ -11,6 +11,7 @@ import (
 	"netsim/infra/postgres"
 	"netsim/infra/reactor"
 	"netsim/internal/testworld"
+	"netsim/projections"
 	"netsim/reactions"
 	"netsim/runs"
 )
@@ -24,7 +25,8 @@ func serve(t *testing.T, w *testworld.World) {
 	idle := func(context.Context) error { return nil }
 	queue, err := jobs.Open(t.Context(), jobs.Config{
 		URL: w.Database, Workers: 2, Log: w.Logger, Now: time.Now,
-		Run: r.Run, Purge: r.Purge, Unfinished: r.Unfinished,
+		Run: r.Run, Purge: r.Purge,
+		Unfinished:    func(ctx context.Context) ([]string, error) { return projections.UnfinishedSimulations(ctx, w.DB, 100) },
 		Accrue:        func(context.Context, string) error { return nil },
 		ExpireUploads: idle, SweepTracesets: idle, ReleaseHolds: idle,
 	})

@@ -46,7 +46,7 @@ func (s *core) checkpoint(ctx context.Context, key *audit.Key, name string) erro
 		}
 		publish := commands.PublishCheckpoint{Checkpoint: events.CheckpointPublished{Name: name, Note: text}, Previous: last.Note}
 		result, err := commands.Handle(ctx, s.handler, commands.Target{Stream: stream, PartitionKey: stream},
-			commands.Origin{Actor: "system", CommandID: "checkpoint:" + name}, publish)
+			commands.Origin{Actor: events.System, CommandID: "checkpoint:" + name}, publish)
 		if err != nil {
 			return fmt.Errorf("publish checkpoint %s: %w", name, err)
 		}
