@@ -24,12 +24,12 @@ func TestQuickstart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)## Quickstart.*?```sh\n(.*?)```.*?## A real trace.*?```sh\n(.*?)```").FindSubmatch(readme)
+	blocks := regexp.MustCompile("(?s)## Quickstart.*?```sh\n(.*?)```.*?## A real trace.*?```sh\n(.*?)```.*?## An audit in five commands.*?```sh\n(.*?)```").FindSubmatch(readme)
 	if blocks == nil {
-		t.Fatal("the README has no quickstart, or no trace after it")
+		t.Fatal("the README has no quickstart, or no trace and no audit after it")
 	}
 	address, data := teststack.FreeAddress(t), filepath.Join(t.TempDir(), "data")
-	written := string(blocks[1]) + string(blocks[2])
+	written := string(bytes.Join(blocks[1:], nil))
 	script := strings.Replace(written, "127.0.0.1:8080", address, 1)
 	if script == written {
 		t.Fatal("the quickstart does not name the address")
@@ -65,6 +65,9 @@ func TestQuickstart(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("the quickstart failed: %v\n%s", err, out)
+	}
+	if n := strings.Count(string(out), "everything agrees\n"); n != 3 {
+		t.Errorf("of the log, the books and the bundle %d agree:\n%s", n, out)
 	}
 	for _, want := range []string{
 		`"status":"accepted"`, `"status":"completed"`, `"downloadUrl"`, `"simulatedTime`, `"status":"closed"`,
