@@ -34,8 +34,9 @@ type attempt struct {
 
 	run *execution.Run // nil until it has started
 
-	began time.Time     // when this attempt did
-	ran   time.Duration // wall-clock time that the attempts before it have taken, as far as they count
+	stop  context.CancelCauseFunc // of the engine
+	began time.Time               // when this attempt did
+	ran   time.Duration           // wall-clock time that the attempts before it have taken, as far as they count
 
 	from  string    // the checkpoint that it goes on from, "" for none
 	index int64     // of the last checkpoint that it has stored, 0 for none
@@ -50,7 +51,7 @@ func (a *attempt) do(ctx context.Context) error {
 	defer end()
 	running, stop := context.WithCancelCause(live)
 	defer stop(nil)
-	a.files.ctx = live
+	a.files.ctx, a.stop = live, stop
 	if err := a.start(live); err != nil {
 		return errors.Join(err, a.files.abort())
 	}
@@ -87,8 +88,12 @@ func (a *attempt) config(ctx context.Context, to *files) execution.Config {
 			a.log.flush(ctx)
 		}
 	}}
-	if a.every() > 0 {
-		c.Checkpoint = func(save func(io.Writer) error) error { return a.checkpoint(ctx, save) }
+	c.Checkpoint = func(save func(io.Writer) error) error {
+		if err := a.exceeds(); err != nil {
+			a.stop(err)
+			return nil
+		}
+		return a.checkpoint(ctx, save)
 	}
 	if a.ended {
 		c.UpTo = max(a.sim.SimulatedTimeNs*1000, 1)

@@ -33,6 +33,7 @@ type replaying struct {
 	set     map[string]any // parameters of the application
 	mapping string         // the mapping file's text
 	lost    string         // the object that is gone: a file's name, or chakra-mapping.txt
+	limits  runs.Limits
 }
 
 // run puts everything in place and runs the simulation to its end, as POST
@@ -57,7 +58,9 @@ func (r replaying) run(t *testing.T, w *testworld.World) projections.Simulation 
 		return w.Simulation(t, id)
 	}
 	testworld.Do(t, w, id, commands.ValidateSimulation{Validated: events.SimulationValidated{DocumentHash: hash}})
-	if err := runner(w).Run(t.Context(), id); err != nil {
+	worker := runner(w)
+	worker.Limits = r.limits
+	if err := worker.Run(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	return w.Simulation(t, id)
@@ -282,6 +285,8 @@ func TestReplaysThatCannot(t *testing.T) {
 			"inputs could not be staged: traceset ts_* has 1000000 bytes, of others 2000000; the most count; AbortOnChakraWarning is on"},
 		{"a file that ends in the middle", replaying{files: cut, servers: 8}, commands.Failed,
 			"inputs could not be staged: file custom_allreduce.3.et.gz of the traceset: *the file ends in the middle"},
+		{"more traces than a run may hold", replaying{files: pair(), servers: 2, limits: runs.Limits{TraceBytes: 100}}, commands.Failed,
+			"inputs could not be staged: *the traces take more than the 0 MiB that replaying may hold"},
 		{"too few servers", replaying{files: pair(), servers: 1}, "invalid", "*2 ranks exceed the 1 servers of logical group 0"},
 		{"a lost file", replaying{files: pair(), groups: `{"tensor, \"1\"":[0,1],"lost":[0]}`, servers: 2, lost: "rank_1.chakra.json"}, "invalid", "file rank_1.chakra.json of the traceset is not stored"},
 		{"a lost file of a folder", replaying{files: pair(), servers: 2, folder: true, lost: "rank_1.chakra.json"}, "invalid", "traceset ts_* has 1 of 2 rank files stored"},

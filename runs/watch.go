@@ -25,7 +25,7 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 			return
 		case <-poll.C:
 		}
-		if err := cmp.Or(a.verdict(ctx), a.exceeds()); err != nil {
+		if err := a.verdict(ctx); err != nil {
 			stop(err)
 			return
 		}
