@@ -29,10 +29,18 @@ func TestRunIsContinuedOnTheSameData(t *testing.T) {
 		t.Errorf("exit status after SIGTERM = %d, want 0: %s", code, first.complaint(t))
 	}
 	left.waitEnded(t)
+	key := readSecret(t, filepath.Join(data, "audit.key"))
+	if settings := readSecret(t, filepath.Join(data, "environment")); !strings.Contains(settings, "export NETSIM_KAFKA="+before["NETSIM_KAFKA"]+"\n") ||
+		!strings.HasPrefix(key, "PRIVATE+KEY+netsim-dev+") || before["NETSIM_AUDIT_KEY"] != filepath.Join(data, "audit.key") {
+		t.Errorf("the settings are\n%s", settings)
+	}
 
 	second := startDev(t, runSettings(data), "run", "--service", os.Args[0])
 	after := settingsOf(t, second)
 	execute(t, after["NETSIM_POSTGRES"], "drop table kept")
+	if readSecret(t, filepath.Join(data, "audit.key")) != key {
+		t.Error("the audit key is another after the restart")
+	}
 	for _, name := range []string{"NETSIM_OIDC_ISSUER", "NETSIM_S3_ACCESS_KEY", "NETSIM_S3_SECRET_KEY", "NETSIM_DATA"} {
 		if before[name] != after[name] {
 			t.Errorf("%s = %q after the restart, was %q", name, after[name], before[name])
@@ -41,6 +49,23 @@ func TestRunIsContinuedOnTheSameData(t *testing.T) {
 	if code := second.end(t, syscall.SIGINT); code != 0 {
 		t.Errorf("exit status after SIGINT = %d, want 0: %s", code, second.complaint(t))
 	}
+}
+
+// readSecret reads a file that only its owner may read.
+func readSecret(t *testing.T, path string) string {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("%s has mode %v", path, info.Mode())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func TestKillLeavesNoProcessBehind(t *testing.T) {

@@ -3,16 +3,20 @@ package program_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"netsim/audit"
 	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
+	"netsim/infra/objects"
 )
 
 // audited is a service that has worked for an account, and a checkpoint of it.
@@ -110,6 +114,53 @@ func (a audited) exec(t *testing.T, sql string) {
 	}
 }
 
+// stored verifies the note of a checkpoint in the object store.
+func (a audited) stored(t *testing.T, name string) {
+	t.Helper()
+	store := objects.New(objects.Config{
+		Endpoint: a.Config.S3Endpoint, Region: a.Config.S3Region, Bucket: a.Config.S3Bucket,
+		AccessKey: a.Config.S3AccessKey, SecretKey: a.Config.S3SecretKey,
+	})
+	content, _, err := store.Get(t.Context(), "checkpoints/"+name+".note")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer content.Close() //nolint:errcheck // it was only read
+	note, err := io.ReadAll(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := audit.OpenCheckpoint(string(note), a.verifier(t)); err != nil || c.Name != name || c.Chains == 0 {
+		t.Errorf("%s: %+v, %v", note, c, err)
+	}
+}
+
+// complete sees that a replay compares every column of the tables it compares.
+func (a audited) complete(t *testing.T) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), a.Config.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing was written
+	for _, table := range audit.Tables() {
+		var compared, there []string
+		for _, c := range table.Columns {
+			compared = append(compared, c.Name)
+		}
+		err := conn.QueryRow(t.Context(), `SELECT array_agg(column_name::text) FROM information_schema.columns
+			WHERE table_schema = 'readmodel' AND table_name = $1`, table.Name).Scan(&there)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(compared)
+		slices.Sort(there)
+		if diff := cmp.Diff(there, compared); diff != "" {
+			t.Errorf("columns of %s (-there +compared):\n%s", table.Name, diff)
+		}
+	}
+}
+
 // TestAudit: what a service did is proved from the log, the read model and a
 // bundle, and what is changed in the read model is found.
 func TestAudit(t *testing.T) {
@@ -127,6 +178,9 @@ func TestAudit(t *testing.T) {
 	if len(replayed.Findings) > 0 || replayed.Rated.Days < 4 || replayed.Rows["daily_costs"] < 4 || replayed.Rows["balances"] == 0 {
 		t.Errorf("replayed: %+v", replayed)
 	}
+
+	a.stored(t, "first")
+	a.complete(t)
 
 	var bundle bytes.Buffer
 	today := time.Now().UTC().Format(time.DateOnly)
