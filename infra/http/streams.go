@@ -8,8 +8,12 @@ import (
 	"netsim/fault"
 )
 
+// takePart is how long a client may take for each part of an answer that goes
+// on.
+const takePart = 10 * time.Second
+
 // Streams lets at most places answers go on at a time, each for at most life.
-// An answer has budget to begin, and a client so long to take each part of it,
+// An answer has budget to begin, and a client takePart for each part of it,
 // instead of the time that Budget and the server give. When the client is gone
 // or does not take what it is sent, the request's context ends, and what is
 // written from then on is thrown away.
@@ -31,7 +35,7 @@ func Streams(places int, budget, life time.Duration, fail FailFunc) Middleware {
 			ctx, cancel := context.WithTimeout(r.Context(), life)
 			defer cancel()
 			s := &streamed{
-				ResponseWriter: w, end: http.NewResponseController(w), part: budget, stop: cancel,
+				ResponseWriter: w, end: http.NewResponseController(w), stop: cancel,
 				late: time.AfterFunc(budget, cancel), head: r.Method == http.MethodHead,
 			}
 			defer s.late.Stop()
@@ -45,8 +49,7 @@ func Streams(places int, budget, life time.Duration, fail FailFunc) Middleware {
 type streamed struct {
 	http.ResponseWriter
 	end  *http.ResponseController
-	part time.Duration // for the client to take what is written
-	late *time.Timer   // ends an answer that does not begin
+	late *time.Timer // ends an answer that does not begin
 	stop context.CancelFunc
 	head bool // only the header is wanted
 }
@@ -65,7 +68,7 @@ func (s *streamed) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter. It does not fail: the context tells.
 func (s *streamed) Write(p []byte) (int, error) {
-	_ = s.end.SetWriteDeadline(time.Now().Add(s.part))
+	_ = s.end.SetWriteDeadline(time.Now().Add(takePart))
 	if _, err := s.ResponseWriter.Write(p); err != nil {
 		s.stop()
 	}
