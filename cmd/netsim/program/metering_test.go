@@ -114,6 +114,31 @@ func TestMetering(t *testing.T) {
 	m.proven(log, accountRecords(t, p, account))
 }
 
+// TestLookUpsByNameAreLogged: whoever looks a person's billing up by name leaves
+// that in the log of the account, without the name.
+func TestLookUpsByNameAreLogged(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	service := p.Service(t, account)
+	p.User(t, account).Get("/api/v1/workspaces").Want(200) // the directory knows the name
+	service.Get("/api/v1/billing/rates?userName=tester").Want(200)
+	service.Get("/api/v1/billing/rates").Want(200)
+	service.Get("/api/v1/billing/events?userName=tester").Want(200)
+	service.Get("/api/v1/billing/costs?startDate=2026-01-01&endDate=2026-01-02&userName=nobody").Want(200)
+	records := accountRecords(t, p, account)
+	var got []string
+	for sequence := range int64(len(records)) {
+		if a, ok := records[sequence+1].data.(events.AccessLogged); ok {
+			got = append(got, fmt.Sprintf("%s by %s of %q", a.Operation, a.Caller, a.SubjectID))
+		}
+	}
+	want := []string{`ListRates by robot of "tester"`, `ListBillingEvents by robot of "tester"`, `ListCosts by robot of ""`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("logged (-want +got):\n%s", diff)
+	}
+}
+
 // meter reads what an account is billed.
 type meter struct {
 	t *testing.T
