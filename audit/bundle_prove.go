@@ -30,7 +30,7 @@ func (b *bundle) checkpoints() {
 				continue
 			}
 			id := chainID{p.Stream, p.Partition}
-			proven[id] = p.Sequence
+			proven[id] = max(p.Sequence, 0)
 			if ch := b.chains[id]; ch == nil || p.Sequence < 1 || p.Sequence > int64(len(ch.hashes)) {
 				b.problem(b.endOf(ch, l.line), "after this line event %d of %s is missing, which checkpoint %s has seen", p.Sequence, p.Stream, c.Name)
 			} else if ch.hashes[p.Sequence-1].String() != p.Hash {
