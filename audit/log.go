@@ -69,7 +69,7 @@ type partition struct {
 	next     int64
 	facts    int64
 	rejected int64
-	digest   events.Digest
+	digest   events.Digest // unless it is undigested
 	heads    map[string]*events.Head
 	verdicts map[events.Verdict]int64
 	bytes    int64
@@ -77,6 +77,8 @@ type partition struct {
 	// something that is not there, while no later fact took its place.
 	missing map[string]orphan
 	unread  []events.Record
+
+	undigested bool
 }
 
 // orphan is a record whose predecessor is missing.
@@ -180,7 +182,9 @@ func (p *partition) judge(r *events.Record, f *Fact) events.Verdict {
 		}
 	}
 	p.facts++
-	p.digest = p.digest.Add(hash)
+	if !p.undigested {
+		p.digest = p.digest.Add(hash)
+	}
 	*f = Fact{Frame: frame, Hash: hash, Value: r.Value, Message: &r.Message, Where: p.where(r, frame.Stream), RecordedAt: r.Time}
 	return verdict
 }

@@ -38,6 +38,7 @@ const settling = time.Hour
 func Replay(ctx context.Context, log *Log, readModel ReadModel, now time.Time) (Replayed, error) {
 	b := newBooks()
 	for _, p := range log.open(events.Billing) {
+		p.undigested = true
 		to := p.topic.Ends[p.number]
 		if readModel != nil {
 			for _, e := range readModel.At() {

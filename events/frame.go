@@ -262,6 +262,14 @@ func printable(v []byte) bool {
 	if len(v) == 0 || len(v) > maxFrameValue {
 		return false
 	}
+	// Eight bytes at a time: this looks at most bytes of every frame.
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	for ; len(v) >= 8; v = v[8:] {
+		x := binary.LittleEndian.Uint64(v)
+		if ((x-ones*0x21)&^x|(x+ones)|x)&high != 0 { // one is below !, is behind ~, or is no ASCII
+			return false
+		}
+	}
 	for _, c := range v {
 		if c < 0x21 || c > 0x7e {
 			return false
@@ -360,11 +368,23 @@ func lowerHex(v []byte, into []byte) bool {
 	if len(v) != 2*len(into) {
 		return false
 	}
-	for _, c := range v {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+	for i := range into {
+		digit, ok := lowerDigit(v[2*i])
+		other, also := lowerDigit(v[2*i+1])
+		if !ok || !also {
 			return false
 		}
+		into[i] = digit<<4 | other
 	}
-	_, err := hex.Decode(into, v)
-	return err == nil
+	return true
+}
+
+func lowerDigit(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10, true
+	}
+	return 0, false
 }

@@ -65,6 +65,7 @@ type decoder struct {
 	topic     string
 	partition int32
 	names     map[string]string
+	before    []events.Header // of the record before
 	headers   []events.Header // the next records' headers are cut off its end
 	records   []events.Record
 }
@@ -117,17 +118,26 @@ func (d *decoder) message(c *cursor) events.Message {
 		d.headers = make([]events.Header, 0, max(int(n), 1024))
 	}
 	start := len(d.headers)
-	for range n {
-		key := c.bytes()
-		name, known := d.names[string(key)]
-		if !known {
-			name = string(key)
-			d.names[name] = name
-		}
-		d.headers = append(d.headers, events.Header{Key: name, Value: c.bytes()})
+	for i := range int(n) {
+		d.headers = append(d.headers, events.Header{Key: d.name(i, c.bytes()), Value: c.bytes()})
 	}
 	m.Headers = d.headers[start:len(d.headers):len(d.headers)]
+	d.before = m.Headers
 	return m
+}
+
+// name returns the name of a record's header at a place: mostly what stood
+// there in the record before.
+func (d *decoder) name(at int, key []byte) string {
+	if at < len(d.before) && d.before[at].Key == string(key) {
+		return d.before[at].Key
+	}
+	name, known := d.names[string(key)]
+	if !known {
+		name = string(key)
+		d.names[name] = name
+	}
+	return name
 }
 
 // inflate returns the batch's records uncompressed. The journal never
