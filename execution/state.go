@@ -65,6 +65,7 @@ func (r *Run) recording() results.Config {
 	return results.Config{
 		Simulation: r.in.Order.Name, Start: r.in.Order.StartedAt.UTC(), Fabric: r.in.Fabric,
 		Create: r.config.Create, Reopen: r.config.Reopen, MaxTransfers: maxTransfers, ScaleUp: r.in.listed(),
+		Hosts: r.in.hosts, Seats: r.in.scaleUp,
 	}
 }
 

@@ -33,6 +33,10 @@ type Config struct {
 	MaxTransfers int64
 	// ScaleUp has a record of the ports of these groups written; nil for none.
 	ScaleUp *engine.ScaleUp
+	// Hosts is where the ranks of a traceset run; nil of traffic. Seats are the
+	// scale-up groups that they are in, nil where there are none.
+	Hosts []int32
+	Seats *engine.ScaleUp
 }
 
 // Recorder turns what an engine reports into result files. It is used by one
@@ -56,7 +60,10 @@ type Recorder struct {
 // New starts the files of a run with its topology report.
 func New(c Config) (*Recorder, error) {
 	r := start(c)
-	return r, r.writeTopology()
+	if err := r.writeTopology(); err != nil {
+		return r, err
+	}
+	return r, r.writePlacement()
 }
 
 func start(c Config) *Recorder {
@@ -101,6 +108,8 @@ func header(record string) string {
 		return topologyHeader
 	case "scale-up-stats":
 		return scaleUpHeader
+	case "chakra-mapping":
+		return placementHeader
 	}
 	return ""
 }
