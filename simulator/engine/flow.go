@@ -8,32 +8,34 @@ import "fmt"
 // 0), alone on all of its resources, or in a component with the flows that it
 // shares resources with. A flow that is drained leaves its resources at the
 // latest when somebody else needs them or its acknowledgement arrives.
+//
+// What is looked at when rates are shared out comes first and is 64 bytes, so
+// that of the flows of a component one line each is read.
 type flow struct {
-	hops  int32 // of its path
-	steps int32 // of these, that forward packets
-
-	left  work  // at `since`
-	since int64 // ps
-	rate  int64 // bit/s
-	drain int64 // ps, when nothing is left at this rate
-	tail  int64 // ps from drain to last acknowledgement
-	trip  int64 // ps, of that without queues
-
-	wire    load // all of it
-	carried load // of this, counted on the resources
-
-	transfer
-
+	left      work  // at `since`
+	since     int64 // ps
+	rate      int64 // bit/s
+	drain     int64 // ps, when nothing is left at this rate
 	share     int64 // bit/s, the solver's
-	limit     int32 // the resource that limits the rate
-	held      held
 	component int32
-	stamp     uint32
 	mark      uint32 // the solver's visits
-	stripe    int32  // the transfer that it carries a part of, or 0
+	limit     int32  // the resource that limits the rate
 	queued    bool   // its acknowledgement is in the queue
 	attached  bool
 	frozen    bool
+
+	stamp  uint32
+	stripe int32 // the transfer that it carries a part of, or 0
+	hops   int32 // of its path
+	steps  int32 // of these, that forward packets
+	tail   int64 // ps from drain to last acknowledgement
+	trip   int64 // ps, of that without queues
+
+	wire    load // all of it
+	carried load // of this, counted on the resources
+	held    held
+
+	transfer
 }
 
 // hop is a flow's use of one resource.

@@ -97,11 +97,15 @@ func (e *engine) measure(r *route, p *Packet) {
 	last := workOf(8 * (min(r.bytes, p.MSS) + p.Header))
 	ack := workOf(8 * p.Ack)
 	r.tail = 2 * delay
+	var rate, data, back int64 // of the hop before
 	for i, h := range path {
-		if i > 0 {
-			r.tail += last.duration(e.resources[h].hopRate)
+		if next := e.resources[h].hopRate; next != rate {
+			rate, data, back = next, last.duration(next), ack.duration(next)
 		}
-		r.tail += ack.duration(e.resources[h].hopRate)
+		if i > 0 {
+			r.tail += data
+		}
+		r.tail += back
 	}
 }
 
