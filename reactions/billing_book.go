@@ -13,7 +13,8 @@ import (
 //
 // Its command id names the place that it takes: the first of its row, or the
 // next behind the row's newest version and its corrections. Whoever books into
-// the same place, be it another version or a correction, finds it taken.
+// the same place, be it another version or a correction, finds it taken. The ids
+// of a night follow each other in the index that they are looked up in.
 type entry struct {
 	cost      events.DailyCostRated
 	commandID string
@@ -69,7 +70,7 @@ func reconcile(day, now time.Time, rated []events.DailyCostRated, booked []proje
 // row that has been corrected is corrected again: its month is closed, whatever
 // this process's clock says.
 func amend(day, now time.Time, rated events.DailyCostRated, b projections.BookedCost) ([]entry, error) {
-	next := derivedCommand("amend", fmt.Sprint(b.DailyCostID), fmt.Sprint(b.Corrections+1))
+	next := fmt.Sprintf("amend:%d:%d", b.DailyCostID, b.Corrections+1)
 	if b.Corrections > 0 || !now.Before(monthCloses(day)) {
 		stands, err := rating.Add(b.Cost, b.Corrected)
 		if err != nil {
@@ -93,7 +94,7 @@ func amend(day, now time.Time, rated events.DailyCostRated, b projections.Booked
 // first makes the entry of a row that is not booked yet.
 func first(r events.DailyCostRated) entry {
 	r.Version = 1
-	return entry{r, derivedCommand("cost", fmt.Sprint(r.BillingItemID), r.Date, fmt.Sprint(r.RateID), "1")}
+	return entry{r, fmt.Sprintf("cost:%s:%d:%d", r.Date, r.BillingItemID, r.RateID)}
 }
 
 // monthCloses is when the books of the day's month close: the 3rd of the next,

@@ -29,8 +29,8 @@ CREATE TABLE streams (
 
 -- Facts whose command may be sent again under the same id.
 CREATE TABLE command_ids (
-    stream     text   NOT NULL,
-    command_id text   NOT NULL,
+    stream     text   COLLATE "C" NOT NULL,
+    command_id text   COLLATE "C" NOT NULL,
     sequence   bigint NOT NULL,
     digest     text   NOT NULL,
     PRIMARY KEY (stream, command_id)
