@@ -26,6 +26,7 @@ const (
 	Provisioner = "provisioner"
 	Engine      = "engine"
 	Rank        = "rank"
+	Mapping     = "mapping"
 )
 
 // Entry is a log entry.
@@ -73,7 +74,7 @@ func (in *Inputs) Describe(tell func(Entry)) {
 		add(Info, "traceset %s: %d ranks, %d transfers", o.Traceset.ID, in.Ranks, in.Transfers)
 	}
 	if m := o.MappingFile; m != nil {
-		add(Info, "mapping file %s (%s) places the ranks", m.Title, m.ID)
+		tell(Entry{0, Info, Mapping, fmt.Sprintf("mapping file %s (%s) places the ranks", m.Title, m.ID)})
 	}
 	if in.replayed != nil {
 		w := &in.replayed.warnings
