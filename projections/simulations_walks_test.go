@@ -70,7 +70,7 @@ func TestPagesAreShortWalks(t *testing.T) {
 		`INSERT INTO simulations SELECT 'sim_' || lpad(i::text, 26, '0'), CASE i % 50 WHEN 0 THEN 'acct_b' ELSE 'acct_a' END,
 			'workspace_' || i % 10, 'config_x', 1, 'run-' || i % 97,
 			CASE WHEN i % 1000 = 3 THEN 'running' WHEN i % 3 = 0 THEN 'failed' ELSE 'completed' END,
-			'{}', 'start', 1, '1s', 0, '', '', '', 'u', '', '', '', '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, 0, '', NULL, NULL, '', '', 0, 0, 0, '',
+			'{}', 'start', 1, '1s', 0, '', '', '', 'u', '', '', '', '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, 0, '', NULL, NULL, 0, '', '', '', '', 0, 0, 0, '',
 			timestamptz '2026-01-01Z' + i * interval '1 second', NULL, NULL FROM generate_series(1, 100000) i`,
 		`UPDATE simulations SET name = 'needle' WHERE id = 'sim_' || lpad('501', 26, '0')`,
 		`INSERT INTO simulation_items SELECT account_id, created_at, id, workspace_id, name, lower(name), item FROM simulations`,
