@@ -15,6 +15,7 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 
+	"netsim/events"
 	"netsim/fault"
 	"netsim/projections"
 	"netsim/rating"
@@ -77,14 +78,15 @@ func Export(ctx context.Context, db projections.Reader, r Request) (Report, erro
 		StartDate: r.From.Format(time.DateOnly), EndDate: r.To.Format(time.DateOnly), AccountID: r.AccountID, CreditPrice: r.CreditPrice,
 	}
 	metadata.DataGenerator.DataGenerator = r.Provider
-	if _, err := x.file("metadata.json", func(to io.Writer) error {
+	described := name + ".metadata.json"
+	if _, err := x.file(described, func(to io.Writer) error {
 		out := json.NewEncoder(to)
 		out.SetIndent("", "  ")
 		return out.Encode(metadata)
 	}); err != nil {
 		return Report{}, err
 	}
-	return Report{x.rows, x.totals, filepath.Join(r.Directory, name), filepath.Join(r.Directory, "metadata.json")}, nil
+	return Report{x.rows, x.totals, filepath.Join(r.Directory, name), filepath.Join(r.Directory, described)}, nil
 }
 
 // maxPricePlaces leaves a cost of 18 decimals exact within the scale.
@@ -99,6 +101,8 @@ func (r Request) check() (*apd.Decimal, error) {
 		return nil, fault.New(fault.Validation, "the price of a credit, %s, must be above zero and have at most %d decimals", r.CreditPrice, maxPricePlaces)
 	case r.To.Before(r.From):
 		return nil, fault.New(fault.Validation, "to, %s, must not be before from, %s", r.To.Format(time.DateOnly), r.From.Format(time.DateOnly))
+	case r.AccountID != "" && !events.ValidID(events.AccountPrefix, r.AccountID):
+		return nil, fault.New(fault.Validation, "account %q is not an account id", r.AccountID)
 	case r.Format != CSV && r.Format != Parquet:
 		return nil, fault.New(fault.Validation, "format %q is unknown: csv and parquet are known", r.Format)
 	}

@@ -28,7 +28,7 @@ func TestExportOfAnyBooks(t *testing.T) {
 	n := int64(0)
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
-		account, id := fmt.Sprintf("acct_%d", n), 100*n
+		account, id := events.NewID(events.AccountPrefix), 100*n
 		rate := priced(id, fmt.Sprintf("rate%d", n), rapid.SampledFrom([]string{rating.Unit, rating.Flat, rating.Graduated, rating.Volume, rating.Package}).Draw(rt, "type"),
 			rapid.StringMatching(`[0-9]{1,5}(\.[0-9]{1,12})?`).Draw(rt, "amount"),
 			rapid.SampledFrom([]string{rating.PerHour, rating.PerDay, rating.PerMonth, rating.PerYear}).Draw(rt, "period"))
@@ -135,6 +135,7 @@ func TestExportFails(t *testing.T) {
 		{"a fine price", "", func(r *focus.Request) { r.CreditPrice = "0.0000001" }, fault.Validation, "at most 6 decimals"},
 		{"no price", "", func(r *focus.Request) { r.CreditPrice = "1e3" }, fault.Validation, `"1e3" is not a decimal`},
 		{"dates the wrong way", "", func(r *focus.Request) { r.To = day("2026-03-31") }, fault.Validation, "to, 2026-03-31, must not be before from, 2026-04-01"},
+		{"no account", "", func(r *focus.Request) { r.AccountID = "acct_1" }, fault.Validation, `account "acct_1" is not an account id`},
 		{"a format", "", func(r *focus.Request) { r.Format = "xlsx" }, fault.Validation, `format "xlsx" is unknown`},
 		{"a lost row", "DELETE FROM daily_costs WHERE id = 2", nil, fault.Internal, `the rows sum to "240" CREDIT, the cost summary is 480`},
 		{"a lost sum", "DELETE FROM cost_totals", nil, fault.Internal, "the rows are of 1 currencies, the cost summary of 0"},
