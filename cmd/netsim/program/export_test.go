@@ -74,7 +74,7 @@ func TestExportCosts(t *testing.T) {
 		t.Errorf("the export differs (-GET /billing/costs +export):\n%s", diff)
 	}
 	summary, _ := service.Get("/api/v1/billing/costs/summary" + days).Object()["CREDIT"].(map[string]any)
-	if total := fmt.Sprint(summary["total"]); !rating.Equal(total, done.Totals["CREDIT"]) || total == "0" {
+	if total := fmt.Sprint(summary["total"]); !rating.Equal(total, done.Totals["CREDIT"]) {
 		t.Errorf("the export is %s CREDIT, the summary %s", done.Totals["CREDIT"], total)
 	}
 }
