@@ -36,6 +36,8 @@ type End struct {
 	// Events is after how many events a run was stopped that was stopped between
 	// two; nil for every other.
 	Events *int64 `json:"stoppedAfterEvents,omitempty"`
+	// Reports is after how many reports by interval that was, which are no events.
+	Reports int64 `json:"stoppedAfterReports,omitempty"`
 	// UpToPs is the simulated instant up to which a run was made again that had
 	// been stopped there; 0 for every other.
 	UpToPs int64  `json:"upToPs,omitempty"`
@@ -91,7 +93,7 @@ func (r *Run) end(p engine.Progress, reason string) End {
 		e.State = Stopped
 	}
 	if r.result.End == engine.Stopped {
-		e.Events = &r.result.Events
+		e.Events, e.Reports = &r.result.Events, r.result.Reports
 	}
 	return e
 }

@@ -90,8 +90,8 @@ func repeat(ctx context.Context, want *Receipt, files Files, results *Outcome) (
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	switch {
-	case end.Events != nil && *end.Events > 0:
-		c.StopAfter = *end.Events
+	case end.Events != nil && *end.Events+end.Reports > 0:
+		c.StopAfter, c.StopReports = *end.Events, end.Reports
 	case end.Events != nil:
 		cancel() // it was stopped before the first one
 	case end.State == Stopped && end.UpToPs == 0:

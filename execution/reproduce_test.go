@@ -53,9 +53,15 @@ func newPlace(t *testing.T, d *design.Document) *place {
 // simple is the order of a simple submission of so many allToAlls.
 func simple(t *testing.T, ranks, phases int) *place {
 	t.Helper()
+	return exchange(t, ranks, phases, 1<<16)
+}
+
+// exchange is the order of a simple workload of everyone sending to everyone.
+func exchange(t *testing.T, ranks, phases int, bytes int64) *place {
+	t.Helper()
 	w := collective.Workload{Ranks: ranks}
 	for range phases {
-		w.Phases = append(w.Phases, collective.Phase{OperationType: collective.AllToAll, DataSize: 1 << 16})
+		w.Phases = append(w.Phases, collective.Phase{OperationType: collective.AllToAll, DataSize: bytes})
 	}
 	s, _, err := blueprint.NewSimple(&topology.Constraints{}, &w, nil)
 	if err != nil {
@@ -208,6 +214,15 @@ func root(t *testing.T, dir string) *os.Root {
 // atOnce stops a run at the first look at its progress.
 func atOnce(cancel context.CancelFunc) { cancel() }
 
+// after stops a run at its so many-th progress.
+func after(n int) func(context.CancelFunc) {
+	return func(cancel context.CancelFunc) {
+		if n--; n == 0 {
+			cancel()
+		}
+	}
+}
+
 // TestReproduces: the results of whatever ended somehow are made again.
 func TestReproduces(t *testing.T) {
 	t.Parallel()
@@ -221,6 +236,7 @@ func TestReproduces(t *testing.T) {
 		"finished":              {place: simple(t, 8, 2), want: execution.End{State: execution.Finished}},
 		"of traces":             {place: replaying(t), want: execution.End{State: execution.Finished}},
 		"stopped":               {place: simple(t, 64, 64), stop: atOnce, want: execution.End{State: execution.Stopped}},
+		"stopped in between":    {place: exchange(t, 2, 1, 1<<40), stop: after(10), want: execution.End{State: execution.Stopped, Reports: 1}},
 		"stopped at an instant": {place: simple(t, 64, 4), config: execution.Config{UpTo: 5_000_000}, want: execution.End{State: execution.Stopped, TimePs: 5_000_000}},
 		"stopped past its end":  {place: simple(t, 8, 1), config: execution.Config{UpTo: 1e12}, want: execution.End{State: execution.Stopped}},
 		"deadlocked":            {place: deadlocked(t), want: execution.End{State: execution.Failed, Reason: "deadlock: 2 of 2 ranks wait and no event is left; rank 0 waits in node 5 for the message of rank 1 with tag 0 (its node 6); the last finished collective is none"}},
@@ -229,7 +245,7 @@ func TestReproduces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			receipt := c.place.run(t, c.config, c.reason, c.stop)
-			if e := receipt.End; e.State != c.want.State || e.Reason != c.want.Reason || c.want.TimePs > 0 && e.TimePs != c.want.TimePs || (e.Events != nil) != (c.stop != nil) {
+			if e := receipt.End; e.State != c.want.State || e.Reason != c.want.Reason || c.want.TimePs > 0 && e.TimePs != c.want.TimePs || (e.Events != nil) != (c.stop != nil) || e.Reports < c.want.Reports {
 				t.Errorf("it ended %+v, want %+v", e, c.want)
 			}
 			out := t.TempDir()

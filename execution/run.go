@@ -46,8 +46,9 @@ type Config struct {
 	MaxFlows int
 	// UpTo has the run stopped at this simulated picosecond; 0 does not.
 	UpTo int64
-	// StopAfter has the run stopped after so many events; 0 does not.
-	StopAfter int64
+	// StopAfter has the run stopped after so many events and StopReports reports
+	// by interval; 0 and 0 do not.
+	StopAfter, StopReports int64
 }
 
 // Run is one run of an engine on inputs.

@@ -81,6 +81,12 @@ func (e *engine) again(p *period, k kind) {
 	e.queue.push(e.now+p.every, k, 0, 0)
 }
 
+// reports is how many were made of those that were due.
+func (e *engine) reports() int64 { return e.links.made() + e.beacons.made() }
+
+// made is how many were: the last that was scheduled is to come.
+func (p *period) made() int64 { return max(p.count-1, 0) }
+
 // eventsPerLook is how many events a cancellation may have to wait for: some
 // milliseconds of them.
 const eventsPerLook = 4096
@@ -116,7 +122,7 @@ func (e *engine) run(ctx context.Context) (End, error) {
 				return Stopped, nil
 			}
 		}
-		if n := e.options.StopAfter; n > 0 && e.progress.Events >= n {
+		if n, m := e.options.StopAfter, e.options.StopReports; n+m > 0 && e.progress.Events >= n && e.reports() >= m {
 			return Stopped, nil
 		}
 		if e.progress.Events >= e.tell {
@@ -137,6 +143,9 @@ func (e *engine) run(ctx context.Context) (End, error) {
 		}
 		e.now = time
 		e.handle(kind, ev)
+		if kind == report { // of all flows, and perhaps one of many between two events
+			look, e.tell = 0, 0
+		}
 	}
 	return 0, e.err
 }
@@ -188,7 +197,7 @@ func (e *engine) reportProgress() {
 // finish states what is unfinished and gives the last reports.
 func (e *engine) finish(end End) (*Result, error) {
 	e.progress.Time = e.now
-	r := &Result{End: end}
+	r := &Result{End: end, Reports: e.reports()}
 	if end != Finished {
 		e.closeTraffic()
 	}

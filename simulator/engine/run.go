@@ -108,6 +108,9 @@ type Options struct {
 	// StopAfter stops the run after so many events, as the context can; 0 means
 	// never. So a run that was stopped is repeated to the byte.
 	StopAfter int64
+	// StopReports has a run that StopAfter stops make so many reports first, of
+	// both kinds, since they do not count as events.
+	StopReports int64
 	// WarmUp and CoolDown are of Traffic, in picoseconds: messages that start
 	// in the first WarmUp are not shown to Observer.Transfer and do not count
 	// in the latency, and none starts in the CoolDown before the limit.
@@ -161,7 +164,7 @@ const (
 	Finished End = iota
 	// Limited: simulated time reached the limit.
 	Limited
-	// Stopped: the context was cancelled, or StopAfter events were handled.
+	// Stopped: the context was cancelled, or StopAfter and StopReports reached.
 	Stopped
 )
 
@@ -172,6 +175,7 @@ type Result struct {
 	Progress
 	Unfinished []int32 // ranks
 	Limits     []Limit // what limited flows, and for how long
+	Reports    int64   // that were due and made, for StopReports
 }
 
 // Progress is how far a run has come.

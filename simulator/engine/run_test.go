@@ -279,6 +279,47 @@ func TestStopAfter(t *testing.T) {
 	}
 }
 
+// TestStopBetweenReports: reports are looks at the context, too, since there may
+// be many with all flows between two events; such a run is repeated as well.
+func TestStopBetweenReports(t *testing.T) {
+	t.Parallel()
+	in := engine.Input{
+		Fabric: oneSwitch(t, 8, 400*gbps, 500_000), Groups: workload(t, 8, phase("broadcast", "", 1<<30)),
+		Options: engine.Options{Interval: 1_000_000, Beacon: 1_500_000},
+	}
+	reported := func(told *[]engine.Links, also func()) engine.Observer {
+		return engine.Observer{Beacon: func(*engine.Progress) error { return nil }, Links: func(l *engine.Links) error {
+			*told = append(*told, engine.Links{Start: l.Start, End: l.End, Bits: slices.Clone(l.Bits)})
+			also()
+			return nil
+		}}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var first, second []engine.Links
+	var last engine.Progress
+	o := reported(&first, func() {
+		if len(first) == 5 {
+			cancel()
+		}
+	})
+	o.Progress = func(p *engine.Progress) error {
+		if p.Time > 0 && p.Time == last.Time && p.Events == last.Events && ctx.Err() == nil {
+			t.Errorf("told twice of %d ps", p.Time)
+		}
+		last = *p
+		return nil
+	}
+	stopped, err := engine.Run(ctx, in, o)
+	if err != nil || stopped.End != engine.Stopped || stopped.Time != 5_000_000 || last.Time != stopped.Time {
+		t.Fatalf("ended %+v after %d reports, told of %d ps: %v", stopped, len(first), last.Time, err)
+	}
+	in.Options.StopAfter, in.Options.StopReports = stopped.Events, stopped.Reports
+	again := run(t, in, reported(&second, func() {}))
+	if !reflect.DeepEqual(again, stopped) || !reflect.DeepEqual(first, second) {
+		t.Errorf("repeated it ended %+v with %d reports, first %+v with %d", again, len(second), stopped, len(first))
+	}
+}
+
 // TestMaxReports: the interval doubles after so many reports, and the reports
 // still cover the run without a gap.
 func TestMaxReports(t *testing.T) {
