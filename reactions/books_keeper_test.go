@@ -126,6 +126,9 @@ func (k *keeper) take(s bookStep) {
 		k.model.night(now)
 	case "prices":
 		k.setPrices(s, now)
+	case "meet":
+		k.told[s.Item] = at
+		k.meet(s, at, name, now)
 	case "publish":
 		k.told[s.Item] = at
 		k.react(s, at, events.SimulationResultsPublished{Manifest: "m", Bytes: s.Units * 1_000_000_000})
@@ -154,6 +157,21 @@ func (k *keeper) try(s bookStep, do func(context.Context) error) {
 		}
 	}
 	k.log.left.Store(0)
+}
+
+// meet has the night run in another process while one learns of an event that
+// came late, both at once.
+func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
+	k.t.Helper()
+	other := &reactions.Billing{Commands: &commands.Handler{Log: k.Ledger, Now: k.now}, DB: k.DB, Now: k.now}
+	night := make(chan error, 1)
+	go func() { night <- other.AccrueDay(k.t.Context(), midnight(now).AddDate(0, 0, -1)) }()
+	k.react(s, at, events.SimulationResultsPublished{Manifest: "m", Bytes: s.Units * 1_000_000_000})
+	if err := <-night; err != nil {
+		k.t.Fatalf("the night: %v", err)
+	}
+	k.model.publish(name, s.Units, at, now)
+	k.model.night(now)
 }
 
 func (k *keeper) night(ctx context.Context) error {

@@ -42,6 +42,57 @@ func TestBooksEqualTheModel(t *testing.T) {
 	}
 }
 
+// shared prices all items of an account together.
+func shared() []events.RateSet {
+	row := events.RateSet{RateName: "storage", Currency: "CREDIT", Platform: platform, RateType: rating.Volume, Amount: "4", Period: rating.PerDay}
+	next := row
+	row.TierEnd, next.TierStart, next.Amount = 5, 5, "1"
+	return []events.RateSet{row, next}
+}
+
+// TestBooksSurviveEveryDeath kills the process at every append of every step of
+// a life in which one item's late end changes what the others cost: before the
+// record is written, and behind it.
+func TestBooksSurviveEveryDeath(t *testing.T) {
+	t.Parallel()
+	k := newKeeper(t)
+	for at := range 6 {
+		for _, written := range []bool{false, true} {
+			t.Run(fmt.Sprintf("append %d, written %t", at+1, written), func(t *testing.T) {
+				steps := []bookStep{
+					{What: "prices", Rates: shared()},
+					{What: "publish", After: time.Hour, Item: 1, Units: 2}, {What: "publish", Item: 2, Units: 3}, {What: "publish", Item: 3, Units: 1},
+					{What: "night", After: 49 * time.Hour},
+					{What: "publish", After: time.Hour, Item: 2, Units: 1, Late: 30 * time.Hour},
+					{What: "delete", After: time.Hour, Item: 1, Late: 26 * time.Hour},
+					{What: "delete", After: 40 * 24 * time.Hour, Item: 3, Late: 41 * 24 * time.Hour},
+				}
+				for i := range steps {
+					steps[i].KillAt, steps[i].Written, steps[i].Twice = at+1, written, true
+				}
+				k.live(t, steps)
+			})
+		}
+	}
+}
+
+// TestTheNightMeetsLateEvents: a night and a late event book the same days at
+// once, in two processes, and agree.
+func TestTheNightMeetsLateEvents(t *testing.T) {
+	t.Parallel()
+	k := newKeeper(t)
+	for round := range 12 {
+		t.Run(fmt.Sprint("round ", round), func(t *testing.T) {
+			k.live(t, []bookStep{
+				{What: "prices", Rates: shared()},
+				{What: "publish", Item: 1, Units: 2}, {What: "publish", Item: 2, Units: 3}, {What: "publish", Item: 3, Units: 9},
+				{What: "meet", After: 25 * time.Hour, Item: 1, Units: int64(3 + round%5), Late: 24 * time.Hour},
+				{What: "meet", Item: 2, Units: 1, Late: 20 * time.Hour},
+			})
+		})
+	}
+}
+
 // bookStep is something that happens to an account.
 type bookStep struct {
 	What    string        // publish, delete, night or prices
