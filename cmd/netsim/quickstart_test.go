@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,23 +14,30 @@ import (
 	"netsim/infra/teststack"
 )
 
-// TestQuickstart runs the README's quickstart and what follows it as they are
-// written, against "make run" in a directory of its own. Only the address
+// TestQuickstart runs the README's quickstart, the walk with real traces and the
+// audit as they are written, against "make run" in a directory of its own. Only the address
 // differs, so that it can run beside another netsim.
 func TestQuickstart(t *testing.T) {
 	root := repository(t)
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := regexp.MustCompile("(?s)## Quickstart.*?```sh\n(.*?)```.*?## A real trace.*?```sh\n(.*?)```.*?## An audit in five commands.*?```sh\n(.*?)```").FindSubmatch(readme)
-	if blocks == nil {
-		t.Fatal("the README has no quickstart, or no trace and no audit after it")
+	script := ""
+	for _, b := range []struct{ file, heading string }{
+		{"README.md", "## Quickstart"}, {"docs/traces.md", "# A real trace"}, {"README.md", "## An audit in five commands"},
+	} {
+		text, err := os.ReadFile(filepath.Join(root, b.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, after, _ := strings.Cut(string(text), b.heading)
+		_, block, _ := strings.Cut(after, "```sh\n")
+		block, _, found := strings.Cut(block, "```")
+		if !found {
+			t.Fatalf("%s has no commands below %q", b.file, b.heading)
+		}
+		script += block
 	}
 	address, data := teststack.FreeAddress(t), filepath.Join(t.TempDir(), "data")
-	written := string(bytes.Join(blocks[1:], nil))
-	script := strings.Replace(written, "127.0.0.1:8080", address, 1)
-	if script == written {
+	written := script
+	if script = strings.Replace(written, "127.0.0.1:8080", address, 1); script == written {
 		t.Fatal("the quickstart does not name the address")
 	}
 	environment := append(os.Environ(), "NETSIM_HTTP="+address, "NETSIM_DATA="+data)
@@ -70,7 +76,7 @@ func TestQuickstart(t *testing.T) {
 		t.Errorf("of the log, the books and the bundle %d agree:\n%s", n, out)
 	}
 	for _, want := range []string{
-		`"status":"accepted"`, `"status":"completed"`, `"downloadUrl"`, `"simulatedTime`, `"status":"closed"`,
+		`"status":"accepted"`, "event: status\n", `"status":"completed"`, `"downloadUrl"`, `"simulatedTime`, `"status":"closed"`,
 		"\"valid\":true\n\"duration\":\"93.", "\"valid\":true\n\"duration\":\"56.741us\"\n", // 14 messages of 552.978 ns, and 49 us of computations
 	} {
 		if !strings.Contains(string(out), want) {
