@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"netsim/events"
@@ -41,5 +42,40 @@ func TestASignedAbsurdityIsFound(t *testing.T) {
 	if r := verifyBundle(t, bytes.Join(forged.lines, nil), ""); len(r.Problems) == 0 {
 		text, _ := json.Marshal(r) //nolint:errchkjson // it is only shown
 		t.Errorf("nothing was found: %s", text)
+	}
+}
+
+// TestWhatIsHeldIsInTheLog: a log that lost its last day and the checkpoint of
+// it agrees with itself, and not with whoever holds the note.
+func TestWhatIsHeldIsInTheLog(t *testing.T) {
+	t.Parallel()
+	w := lived(t)
+	ctx, verifier, held := t.Context(), w.key.Verifier, w.note
+	look := func(notes ...string) string {
+		t.Helper()
+		found, err := Held(ctx, w.log(), verifier, notes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return findings(found)
+	}
+	if said := look(held); said != "" {
+		t.Errorf("of a whole log: %s", said)
+	}
+	if said, want := look("netsim checkpoint v1\n"), "note 1 that you hold: "; !strings.Contains(said, want) {
+		t.Errorf("of what is no note: %q, want %q", said, want)
+	}
+	// Whoever can write to the topics cuts all of them.
+	for name, records := range w.records {
+		if len(records) > 0 && !strings.Contains(name, "billing") {
+			w.records[name] = records[:len(records)-1]
+		}
+	}
+	r, err := Verify(ctx, w.log(), verifier, nil)
+	if err != nil || len(r.Findings) > 0 {
+		t.Fatalf("%v, found:\n%s", err, findings(r.Findings))
+	}
+	if said, want := look(held), "the log has no checkpoint 2026-11-05"; !strings.Contains(said, want) {
+		t.Errorf("of a log that was cut: %q, want %q", said, want)
 	}
 }

@@ -81,6 +81,8 @@ type auditVerify struct {
 	Bundle  string `arg:"" optional:"" help:"A bundle; the log when absent."`
 	Key     string `help:"The public key to verify with. When absent that of NETSIM_AUDIT_KEY for the log, and its own for a bundle." placeholder:"VERIFIERKEY"`
 	LogOnly bool   `help:"Do not compare with the read model of NETSIM_POSTGRES."`
+
+	Note []string `help:"A file with a checkpoint that you hold, which the log must have; may be repeated." type:"existingfile" sep:"none" placeholder:"FILE"`
 }
 
 // Run verifies, and fails when something is found.
@@ -98,13 +100,30 @@ func (v auditVerify) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		held, err := v.held(ctx, a, verifier)
+		if err != nil {
+			return err
+		}
 		fmt.Printf("%d records in %s: %d facts of %d streams, %d of them before the last of %d checkpoints\n",
 			r.Records, time.Since(began).Round(time.Millisecond), r.Facts, r.Streams, r.Covered, r.Checkpoints)
 		for _, verdict := range slices.Sorted(maps.Keys(r.Rejected)) {
 			fmt.Printf("%d records are no facts: %s\n", r.Rejected[verdict], verdict)
 		}
-		return tell(r.Findings)
+		return tell(append(r.Findings, held...))
 	})
+}
+
+// held looks for the checkpoints that the auditor holds.
+func (v auditVerify) held(ctx context.Context, a *program.Auditor, verifier string) ([]audit.Finding, error) {
+	var notes []string
+	for _, path := range v.Note {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, string(text))
+	}
+	return a.Held(ctx, verifier, notes)
 }
 
 func (v auditVerify) bundle() error {

@@ -129,6 +129,15 @@ func (a *Auditor) Verify(ctx context.Context, verifier string) (audit.Report, er
 	return audit.Verify(ctx, log, verifier, at)
 }
 
+// Held looks in the log for checkpoints that somebody holds.
+func (a *Auditor) Held(ctx context.Context, verifier string, notes []string) ([]audit.Finding, error) {
+	log, err := a.log(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return audit.Held(ctx, log, verifier, notes)
+}
+
 // Replay replays billing.
 func (a *Auditor) Replay(ctx context.Context) (audit.Replayed, error) {
 	log, err := a.log(ctx)
@@ -139,7 +148,7 @@ func (a *Auditor) Replay(ctx context.Context) (audit.Replayed, error) {
 	if a.model != nil {
 		model = a.model
 	}
-	return audit.Replay(ctx, log, model, time.Now())
+	return audit.Replay(ctx, log, commands.PlatformStream(a.config.Platform), model, time.Now())
 }
 
 // Bundle writes the bundle of an account and the days from and to, both
