@@ -9,6 +9,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"netsim/simulator/engine"
 )
 
 // The summaries of completions.md 5.7 are computed from the CSV shards, in
@@ -119,7 +121,7 @@ func writeZstd(w io.Writer, v any) error {
 type histogram struct {
 	bins  []int64
 	count int64
-	sum   int64
+	sum   engine.Sum
 	max   int64
 }
 
@@ -129,15 +131,12 @@ func (h *histogram) add(bin int, v int64) {
 	}
 	h.bins[bin]++
 	h.count++
-	h.sum += v
+	h.sum.Add(v)
 	h.max = max(h.max, v)
 }
 
 func (h *histogram) mean() int64 {
-	if h.count == 0 {
-		return 0
-	}
-	return h.sum / h.count
+	return h.sum.Mean(h.count)
 }
 
 // percentile is the bin that holds the nearest-rank percentile.

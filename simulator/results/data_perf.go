@@ -56,7 +56,9 @@ func SummarizePerf(w io.Writer, shards ...io.Reader) (int64, error) {
 	}
 	for i := range s.Paths {
 		p := &s.Paths[i]
-		at := func(thousandths int64) millionths { return millionths(binTime(p.times.percentile(thousandths))) }
+		at := func(thousandths int64) millionths {
+			return millionths(min(binTime(p.times.percentile(thousandths)), p.times.max))
+		}
 		p.Count = p.times.count
 		p.Usec = timeSummary{Mean: millionths(p.times.mean()), P50: at(500), P99: at(990), P999: at(999), Max: millionths(p.times.max)}
 	}

@@ -70,6 +70,24 @@ func TestSummarizePerf(t *testing.T) {
 	}
 }
 
+// TestSummarizeLong: sums of long times do not overflow, and no percentile is
+// above the greatest.
+func TestSummarizeLong(t *testing.T) {
+	t.Parallel()
+	const rows = 10_000
+	row := "x,TransferFCT,3600.0,3600000000.000001,p,0,0,0,0,2,4,rank-0,rank-1\n"
+	var out bytes.Buffer
+	if _, err := SummarizePerf(&out, strings.NewReader(perfHeader+"\n"+strings.Repeat(row, rows))); err != nil {
+		t.Fatal(err)
+	}
+	const hour = "3600000000.000001"
+	want := `{"paths":[{"metricPath":"p","count":10000,"bytes":40000,` +
+		`"usec":{"mean":` + hour + `,"p50":` + hour + `,"p99":` + hour + `,"p99_9":` + hour + `,"max":` + hour + `}}]}`
+	if got := unzstd(t, out.Bytes()); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 func TestSummarizeRefuses(t *testing.T) {
 	t.Parallel()
 	for _, shard := range []string{"", "a,b\n", perfHeader + "\nx,TransferFCT,1.0,1x,p,0,0,0,0,2,4,a,b\n"} {
