@@ -49,10 +49,21 @@ func (e *engine) survey() {
 			g.flying += flying
 			g.trip = max(g.trip, f.trip)
 			g.packets += f.wire.packets
-			rest := f.wire.packets % r.links()
-			g.uneven += rest * (r.links() - rest)
+			g.uneven += uneven(f.wire.packets, r.links())
 		}
 	}
+}
+
+// uneven is the variance of the packets that a flow puts on a link, times the
+// links squared: of its last round, or if that is more of a round that it is in
+// the middle of, wherever that may be.
+func uneven(packets, links int64) int64 {
+	rest := packets % links
+	last := rest * (links - rest)
+	if packets < links {
+		return last
+	}
+	return max(last, (links*links-1)/6)
 }
 
 // links is how many the resource has, when it is sprayed over.
@@ -96,9 +107,9 @@ func (e *engine) trim() {
 }
 
 // scatter works out how long the last packets of flows queue because spraying is
-// even only in the mean. A flow goes round the links of a stage, so that its
-// last round is uneven: of r packets over m links, each link gets one with the
-// probability r/m, a variance of r(m-r)/m². With V the variance of all flows, and
+// even only in the mean. A flow goes round the links of a stage, and in the
+// middle of a round is uneven: after r packets over m links, each link has got
+// one with the probability r/m, a variance of r(m-r)/m². With V the variance of all flows, and
 // L links of which the last one counts, the longest queue of links that are
 // always busy is √(V·ln L/2) packets, that of a Brownian bridge; of links that
 // are busy for a part ρ, with v the variance by packet, ρ·v·ln L/2(1-ρ), that of

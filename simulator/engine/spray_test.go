@@ -44,23 +44,27 @@ func acrossRacks() []int32 {
 	return hosts
 }
 
-// TestUnevenRounds: messages of whole rounds over the links queue nowhere,
-// messages of part of one do, where there are many at once.
+// TestUnevenRounds: packets queue where many messages are sprayed at once, more
+// those of half a round over the links than those of whole ones, and a message
+// by itself does not.
 func TestUnevenRounds(t *testing.T) {
 	t.Parallel()
 	const hosts, mss, size = 64, 4000, 80_000 // ps of a packet
+	options := engine.Options{Routing: engine.Spray, Packet: engine.Packet{MSS: mss}}
 	queued := func(packets int64) int64 {
 		in := engine.Input{Fabric: leafSpine(t, hosts, 1), Groups: workload(t, hosts, phase(collective.AllToAll, collective.Interleaved, hosts*packets*mss))}
-		in.Options = engine.Options{Routing: engine.Spray, Packet: engine.Packet{MSS: mss}}
-		// The NICs' own time, there and back over four links, and three hops.
+		in.Options = options
+		// Beside the NICs' own time: there and back over four links, three hops.
 		return run(t, in, engine.Observer{}).Time - (packets*(hosts-1)*size + 4_000_000 + 3*size)
 	}
-	if whole := queued(8); whole < 0 || whole > 1000 {
-		t.Errorf("eight packets over eight links queue for %d ps", whole)
+	// After half a round each link has a packet with the probability 1/2: of 56
+	// messages of each of a leaf's eight hosts a variance of 112.
+	half, whole := queued(4), queued(8)
+	if half < 10*size || half > 40*size || whole < 5*size || whole > half {
+		t.Errorf("half rounds queue for %d packets, whole ones for %d", half/size, whole/size)
 	}
-	// Of four packets a link gets one with the probability 1/2: of 56 hosts' at
-	// eight a leaf a variance of 112 packets.
-	if part := queued(4); part < 10*size || part > 40*size {
-		t.Errorf("four packets over eight links queue for %d packets", part/size)
+	alone := run(t, engine.Input{Fabric: leafSpine(t, 16, 1), Hosts: acrossRacks(), Groups: pairs(t, 1, 4*mss), Options: options}, engine.Observer{})
+	if want := int64(4*size + 4_000_000 + 3*size); alone.Time != want {
+		t.Errorf("a message by itself takes %d ps, want %d", alone.Time, want)
 	}
 }
