@@ -2,8 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"netsim/events"
@@ -21,6 +19,7 @@ type books struct {
 	prices   map[priceKey]rating.Price
 	findings []Finding
 	facts    int64 // of billing
+	closed   bool  // accounts were rated and forgotten
 }
 
 type priceKey struct {
@@ -128,6 +127,9 @@ func (b *books) tell(f *Fact) error {
 		}
 		h.released = f.Time
 	case events.RateSet:
+		if b.closed {
+			b.find(f.Where, "a rate is not in the platform's stream: accounts were rated without it")
+		}
 		if at, known := b.rateAt[d.RateID]; known {
 			b.rates[at] = d
 		} else {
@@ -136,6 +138,11 @@ func (b *books) tell(f *Fact) error {
 		}
 	}
 	return nil
+}
+
+// forget closes the books of all accounts there are.
+func (b *books) forget() {
+	b.accounts, b.spare, b.closed = map[string]*account{}, nil, true
 }
 
 // newCost returns room for a cost.
@@ -195,97 +202,6 @@ func (a *account) item(id int64) *item {
 		a.items[id] = i
 	}
 	return i
-}
-
-// charge takes down a daily cost: the first version of its row, the next one,
-// or a correction.
-func (a *account) charge(b *books, c *cost) {
-	if c.CorrectionOf != 0 {
-		of := a.costOf(c.CorrectionOf)
-		if of == nil {
-			b.find(c.at, "daily cost %d corrects %d, which is not there", c.DailyCostID, c.CorrectionOf)
-			return
-		}
-		of.fixes = append(of.fixes, c)
-		a.fixes = append(a.fixes, c)
-		return
-	}
-	i := a.item(c.BillingItemID)
-	if at := i.place(c.Date, c.RateID); at >= 0 {
-		before := i.costs[at]
-		if c.Version != before.Version+1 || c.Supersedes != before.DailyCostID {
-			b.find(c.at, "daily cost %d is version %d and supersedes %d; the one before it is %d, version %d",
-				c.DailyCostID, c.Version, c.Supersedes, before.DailyCostID, before.Version)
-		}
-		if c.PreviousCost != "" && !rating.Equal(c.PreviousCost, before.Cost) {
-			b.find(c.at, "daily cost %d supersedes a cost of %s, and says %s", c.DailyCostID, before.Cost, c.PreviousCost)
-		}
-		c.ratedAt = latest(c.ratedAt, before.ratedAt)
-		i.costs[at] = c
-	} else {
-		if c.Version > 1 {
-			b.find(c.at, "daily cost %d is version %d of a row that is not there", c.DailyCostID, c.Version)
-		}
-		if n := len(i.costs); n > 0 && c.Date < i.costs[n-1].Date {
-			i.mixed = true
-		}
-		i.costs = append(i.costs, c)
-	}
-	if a.byID != nil {
-		a.byID[c.DailyCostID] = c
-	}
-	credit := a.credit(c.Currency)
-	credit.at = latest(credit.at, c.ratedAt)
-}
-
-// place returns where the row of a day and rate stands, -1 when there is none.
-// Rows come by date, but for late ones, so it mostly looks at the last.
-func (i *item) place(date string, rate int64) int {
-	for at := len(i.costs) - 1; at >= 0; at-- {
-		c := i.costs[at]
-		if c.Date == date && c.RateID == rate {
-			return at
-		}
-		if c.Date < date && !i.mixed {
-			break
-		}
-	}
-	return -1
-}
-
-// cost returns the row of a day and rate, nil when there is none. It is mostly
-// asked for one day after the other.
-func (i *item) cost(date string, rate int64) *cost {
-	at := i.looked
-	if at >= len(i.costs) || i.costs[at].Date != date {
-		at++
-	}
-	if at >= len(i.costs) || i.costs[at].Date != date || at > 0 && i.costs[at-1].Date == date {
-		at, _ = slices.BinarySearchFunc(i.costs, date, func(c *cost, date string) int { return strings.Compare(c.Date, date) })
-		if i.mixed {
-			at = 0
-		}
-	}
-	for ; at < len(i.costs) && (i.mixed || i.costs[at].Date == date); at++ {
-		if c := i.costs[at]; c.Date == date && c.RateID == rate {
-			i.looked = at
-			return c
-		}
-	}
-	return nil
-}
-
-// costOf returns the row of an id; nil when there is none.
-func (a *account) costOf(id int64) *cost {
-	if a.byID == nil {
-		a.byID = map[int64]*cost{}
-		for _, i := range a.items {
-			for _, c := range i.costs {
-				a.byID[c.DailyCostID] = c
-			}
-		}
-	}
-	return a.byID[id]
 }
 
 func latest(a, b time.Time) time.Time {

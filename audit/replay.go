@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -33,11 +34,16 @@ const settling = time.Hour
 
 // Replay folds every fact of billing, rates every day again up to now, and
 // compares with the costs in the log and, unless it is nil, with the rows of a
-// read model; then the log is read up to where that stands. It needs memory
-// for the books: about a kilobyte for each billing event and current cost.
-func Replay(ctx context.Context, log *Log, readModel ReadModel, now time.Time) (Replayed, error) {
-	b := newBooks()
-	for _, p := range log.open(events.Billing) {
+// read model; then the log is read up to where that stands.
+//
+// The rates are those of the platform's stream, whose partition is read first,
+// so that without a read model the books of a partition can be closed and
+// forgotten when it is read. They need about a kilobyte for each billing event
+// and current cost.
+func Replay(ctx context.Context, log *Log, platform string, readModel ReadModel, now time.Time) (Replayed, error) {
+	b, out := newBooks(), Replayed{}
+	settled := dayOf(now.Add(-settling))
+	for _, p := range ratesFirst(log.open(events.Billing), platform) {
 		p.undigested = true
 		to := p.topic.Ends[p.number]
 		if readModel != nil {
@@ -50,9 +56,16 @@ func Replay(ctx context.Context, log *Log, readModel ReadModel, now time.Time) (
 		if err := p.advance(ctx, to, b.tell); err != nil {
 			return Replayed{}, err
 		}
+		if readModel == nil {
+			out.Accounts += len(b.accounts)
+			out.Rated.add(b.rerate(now, settled))
+			b.forget()
+		}
 	}
-	out := Replayed{Facts: b.facts, Accounts: len(b.accounts), Rated: b.rerate(now, dayOf(now.Add(-settling)))}
+	out.Facts = b.facts
 	if readModel != nil {
+		out.Accounts = len(b.accounts)
+		out.Rated = b.rerate(now, settled)
 		var err error
 		if out.Rows, err = b.compare(ctx, readModel); err != nil {
 			return Replayed{}, err
@@ -60,6 +73,21 @@ func Replay(ctx context.Context, log *Log, readModel ReadModel, now time.Time) (
 	}
 	out.Findings = b.findings
 	return out, nil
+}
+
+// ratesFirst puts the partition of the platform's stream before the others.
+func ratesFirst(parts []*partition, platform string) []*partition {
+	slices.SortStableFunc(parts, func(a, b *partition) int {
+		return cmp.Compare(a.distance(platform), b.distance(platform))
+	})
+	return parts
+}
+
+func (p *partition) distance(stream string) int {
+	if p.number == events.PartitionOf(stream, int32(len(p.topic.Ends))) {
+		return 0
+	}
+	return 1
 }
 
 // maxDifferences is how many differences of a table are named.

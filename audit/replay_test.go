@@ -11,7 +11,7 @@ import (
 
 func replay(t *testing.T, w *world, model ReadModel, now string) Replayed {
 	t.Helper()
-	r, err := Replay(t.Context(), w.log(), model, at(now))
+	r, err := Replay(t.Context(), w.log(), testPlatform, model, at(now))
 	if err != nil {
 		t.Fatal(err)
 	}
