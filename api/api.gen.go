@@ -1998,7 +1998,7 @@ type ChartFilter struct {
 // ChartFilterOp defines model for ChartFilter.Op.
 type ChartFilterOp string
 
-// Checkpointing defines model for Checkpointing.
+// Checkpointing Has the state of the run stored now and then, so that a lost worker costs the time since then and not all of it. The results are the same to the byte. The newest two are among the results, with the type `state`.
 type Checkpointing struct {
 	Enabled bool `json:"enabled"`
 
@@ -3480,6 +3480,7 @@ type SimulationProgress struct {
 
 // SimulationStart defines model for SimulationStart.
 type SimulationStart struct {
+	// Checkpointing Has the state of the run stored now and then, so that a lost worker costs the time since then and not all of it. The results are the same to the byte. The newest two are among the results, with the type `state`.
 	Checkpointing   *Checkpointing  `json:"checkpointing,omitempty"`
 	ConfigurationID ConfigurationID `json:"configurationId"`
 
