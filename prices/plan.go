@@ -11,6 +11,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/fault"
 	"netsim/rating"
 )
 
@@ -36,6 +37,9 @@ type Step struct {
 // price list refuses at this time.
 func NewPlan(l List, platform string, now commands.Platform, at time.Time) (Plan, error) {
 	plan := Plan{Platform: platform, List: l.digest()}
+	if len(l.Rates) == 0 {
+		return plan, fault.New(fault.Validation, "the price list has no rates: it would end all that there are")
+	}
 	tomorrow := at.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 	kept := map[int64]bool{}
 	for _, row := range l.Rates {

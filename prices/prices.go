@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -177,31 +178,34 @@ func (o Opening) grant(ctx context.Context, h *commands.Handler, account string)
 		if to == DefaultAccount {
 			to = account
 		}
-		if err := Grant(ctx, h, to, events.CreditGranted{Amount: o.Amount, Currency: o.Currency, Reference: "opening"}); err != nil {
+		if _, err := Grant(ctx, h, to, events.CreditGranted{Amount: o.Amount, Currency: o.Currency, Reference: "opening"}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Grant gives an account credit. The reference is unique within the account:
-// granting it again changes nothing, whatever the amount.
-func Grant(ctx context.Context, h *commands.Handler, account string, credit events.CreditGranted) error {
-	if !events.ValidID(events.AccountPrefix, account) {
-		return fmt.Errorf("grant credit: %q is not an account id", account)
-	}
-	if credit.Amount == "" {
-		return fmt.Errorf("grant credit to %s: an amount is required", account)
+// Grant gives an account credit, and reports whether it did: the reference is
+// unique within the account, and granting it again changes nothing, whatever
+// the amount.
+func Grant(ctx context.Context, h *commands.Handler, account string, credit events.CreditGranted) (granted bool, err error) {
+	switch {
+	case !events.ValidID(events.AccountPrefix, account):
+		return false, fmt.Errorf("grant credit: %q is not an account id", account)
+	case credit.Amount == "":
+		return false, fmt.Errorf("grant credit to %s: an amount is required", account)
+	case strings.TrimSpace(credit.Reference) == "":
+		return false, fmt.Errorf("grant credit to %s: a reference is required", account)
 	}
 	if err := (Opening{Amount: credit.Amount, Currency: credit.Currency}).check(); err != nil {
-		return fmt.Errorf("grant credit to %s: %w", account, err)
+		return false, fmt.Errorf("grant credit to %s: %w", account, err)
 	}
-	_, err := commands.Handle(ctx, h, commands.Target{Stream: account, PartitionKey: account},
+	result, err := commands.Handle(ctx, h, commands.Target{Stream: account, PartitionKey: account},
 		origin("credit", credit.Reference), commands.GrantCredit{Granted: credit})
 	if err != nil {
-		return fmt.Errorf("grant credit to %s: %w", account, err)
+		return false, fmt.Errorf("grant credit to %s: %w", account, err)
 	}
-	return nil
+	return !result.Repeated, nil
 }
 
 func origin(parts ...string) commands.Origin {

@@ -168,7 +168,15 @@ type grant struct {
 // Run grants.
 func (g grant) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *program.Tools) error {
-		return t.Grant(ctx, g.Account, events.CreditGranted{Amount: g.Amount, Currency: g.Currency, Reference: g.Reference})
+		granted, err := t.Grant(ctx, g.Account, events.CreditGranted{Amount: g.Amount, Currency: g.Currency, Reference: g.Reference})
+		switch {
+		case err != nil:
+		case granted:
+			_, err = fmt.Printf("granted %s %s to %s\n", g.Amount, g.Currency, g.Account)
+		default:
+			_, err = fmt.Printf("nothing is granted: %s had a grant with reference %q before\n", g.Account, g.Reference)
+		}
+		return err
 	})
 }
 

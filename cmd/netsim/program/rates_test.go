@@ -152,6 +152,7 @@ func TestPricesAreSetFromTomorrowOn(t *testing.T) {
 		{"a price that ends today", list(row("storage", "unit", "0.03", "month", "2020-01-01", `,"endDate":"`+today+`"`)), "cannot end " + today},
 		{"a tier that is missing", list(storage, high), "row 2: rate storage has no price of the units 0 to 10"},
 		{"no price beyond a tier", list(storage, low), "row 2: rate storage has no price of more than 10 units"},
+		{"nothing", list(), "the price list has no rates"},
 		{"two prices", list(storage, storage), "rows 1 and 2: rate storage has two prices"},
 	} {
 		if _, err := o.apply(tt.list, true); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -9,14 +9,17 @@ import (
 	"netsim/prices"
 )
 
-// Grant gives an account credit, by the log of a running service. The reference
-// is unique within the account, so repeating a grant is harmless.
-func (t *Tools) Grant(ctx context.Context, account string, credit events.CreditGranted) error {
+// Grant gives an account credit, by the log of a running service, and reports
+// whether it did. The reference is unique within the account, so repeating a
+// grant is harmless.
+func (t *Tools) Grant(ctx context.Context, account string, credit events.CreditGranted) (granted bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	return t.writing(ctx, func(ctx context.Context) error {
-		return prices.Grant(ctx, t.core.handler, account, credit)
+	err = t.writing(ctx, func(ctx context.Context) (err error) {
+		granted, err = prices.Grant(ctx, t.core.handler, account, credit)
+		return err
 	})
+	return granted, err
 }
 
 // RetryReactions has every fact in the poison topic reacted to again, and

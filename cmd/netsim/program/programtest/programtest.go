@@ -148,7 +148,7 @@ func (p *Program) Grant(t testing.TB, account, amount string) {
 		t.Fatal(err)
 	}
 	defer tools.Close()
-	err = tools.Grant(t.Context(), account, events.CreditGranted{Amount: amount, Currency: "CREDIT", Reference: "test"})
+	_, err = tools.Grant(t.Context(), account, events.CreditGranted{Amount: amount, Currency: "CREDIT", Reference: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,48 @@
+package program_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"netsim/cmd/netsim/program"
+	"netsim/cmd/netsim/program/programtest"
+	"netsim/events"
+)
+
+// TestGrant: a reference is granted once, whoever asks again is told, and what
+// cannot be told apart is refused.
+func TestGrant(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	tools, err := program.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tools.Close()
+	for _, tt := range []struct {
+		name, account, amount, reference string
+		granted                          bool
+		want                             string // of the error
+	}{
+		{"the first", account, "5", "invoice-1", true, ""},
+		{"the reference again", account, "6", "invoice-1", false, ""},
+		{"another reference", account, "0.5", "invoice-2", true, ""},
+		{"no reference", account, "5", "", false, "a reference is required"},
+		{"a blank one", account, "5", " ", false, "a reference is required"},
+		{"nothing", account, "0", "r", false, "amount 0 is not above 0"},
+		{"less than nothing", account, "-5", "r", false, "amount -5 is not above 0"},
+		{"no decimal", account, "1e5", "r", false, `"1e5" is not a decimal number`},
+		{"no account", "acct_1", "5", "r", false, `"acct_1" is not an account id`},
+	} {
+		granted, err := tools.Grant(t.Context(), tt.account, events.CreditGranted{Amount: tt.amount, Currency: "CREDIT", Reference: tt.reference})
+		if granted != tt.granted || (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: granted %v, %v; want %v, %q", tt.name, granted, err, tt.granted, tt.want)
+		}
+	}
+	balance := p.Service(t, account).Get("/api/v1/billing/balance").Want(200)
+	if !strings.Contains(string(balance.Body), `"totalCredits":"5.5"`) {
+		t.Errorf("the balance: %s", balance.Body)
+	}
+}
