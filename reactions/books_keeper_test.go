@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"netsim/commands"
 	"netsim/events"
@@ -159,19 +160,50 @@ func (k *keeper) try(s bookStep, do func(context.Context) error) {
 	k.log.left.Store(0)
 }
 
-// meet has the night run in another process while one learns of an event that
-// came late, both at once.
+// meet has the night run in one process while another learns of an event that
+// came late. Both have worked out what they book before either does; the night
+// is first to book it, or, with Written, the other.
 func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 	k.t.Helper()
-	other := &reactions.Billing{Commands: &commands.Handler{Log: k.Ledger, Now: k.now}, DB: k.DB, Now: k.now}
-	night := make(chan error, 1)
-	go func() { night <- other.AccrueDay(k.t.Context(), midnight(now).AddDate(0, 0, -1)) }()
-	k.react(s, at, events.SimulationResultsPublished{Manifest: "m", Bytes: s.Units * 1_000_000_000})
-	if err := <-night; err != nil {
-		k.t.Fatalf("the night: %v", err)
+	f := k.fact(s, at, events.SimulationResultsPublished{Manifest: "m", Bytes: s.Units * 1_000_000_000})
+	begin := func(do func(*reactions.Billing) error) (release func() error) {
+		held := &holding{Reader: k.DB, reached: make(chan struct{}), until: make(chan struct{})}
+		done := make(chan error, 1)
+		go func() {
+			done <- do(&reactions.Billing{Commands: &commands.Handler{Log: k.Ledger, Now: k.now}, DB: held, Now: k.now})
+		}()
+		<-held.reached
+		return func() error {
+			close(held.until)
+			return <-done
+		}
+	}
+	first := begin(func(b *reactions.Billing) error { return b.AccrueDay(k.t.Context(), midnight(now).AddDate(0, 0, -1)) })
+	second := begin(func(b *reactions.Billing) error { return b.React(k.t.Context(), f) })
+	if s.Written {
+		first, second = second, first
+	}
+	if err := errors.Join(first(), second()); err != nil {
+		k.t.Fatal(err)
 	}
 	k.model.publish(name, s.Units, at, now)
 	k.model.night(now)
+}
+
+// holding is a read model that keeps who asks for the ids of costs waiting.
+type holding struct {
+	projections.Reader
+	reached, until chan struct{}
+	once           sync.Once
+}
+
+// Query implements projections.Reader.
+func (h *holding) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if len(args) > 0 && args[0] == string(projections.DailyCostIDs) {
+		h.once.Do(func() { close(h.reached) })
+		<-h.until
+	}
+	return h.Reader.Query(ctx, sql, args...)
 }
 
 func (k *keeper) night(ctx context.Context) error {
@@ -182,6 +214,12 @@ func (k *keeper) night(ctx context.Context) error {
 // instant.
 func (k *keeper) react(s bookStep, at time.Time, data events.Data) {
 	k.t.Helper()
+	f := k.fact(s, at, data)
+	k.try(s, func(ctx context.Context) error { return k.billing.React(ctx, f) })
+}
+
+func (k *keeper) fact(s bookStep, at time.Time, data events.Data) events.Fact {
+	k.t.Helper()
 	sim, there := k.sims[s.Item]
 	if !there {
 		sim = events.NewID(events.SimulationPrefix)
@@ -190,10 +228,9 @@ func (k *keeper) react(s bookStep, at time.Time, data events.Data) {
 			Origin: commands.OriginStart, AccountID: k.account, WorkspaceID: events.DefaultWorkspace, Name: fmt.Sprint("item ", s.Item),
 		}})
 	}
-	f := events.Fact{Event: events.Event{Data: data, Frame: events.Frame{
+	return events.Fact{Event: events.Event{Data: data, Frame: events.Frame{
 		ID: events.NewID("e"), Type: data.EventType(), Stream: sim, Time: at, Actor: "system",
 	}}}
-	k.try(s, func(ctx context.Context) error { return k.billing.React(ctx, f) })
 }
 
 // setPrices applies a price list that has the account's new rows, or the old
