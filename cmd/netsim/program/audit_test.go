@@ -3,10 +3,12 @@ package program_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +18,8 @@ import (
 	"netsim/audit"
 	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
+	"netsim/events"
+	"netsim/infra/journal"
 	"netsim/infra/objects"
 )
 
@@ -161,6 +165,57 @@ func (a audited) complete(t *testing.T) {
 	}
 }
 
+// copyLog copies the log to topics of another prefix, and changes the value of
+// the account's second event.
+func (a audited) copyLog(t *testing.T) (prefix string) {
+	t.Helper()
+	prefix = events.NewID("copy") + "."
+	from, to := a.journal(t, a.Config.TopicPrefix), a.journal(t, prefix)
+	if err := to.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	log, err := from.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := false
+	for _, topic := range log.Topics {
+		for number, part := range topic.Partitions {
+			for next := int64(0); next < part.End; {
+				records, _, err := from.Read(t.Context(), topic.Name, int32(number), next, 1<<20, time.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range records {
+					if f, _, err := events.ReadFrame(&r.Message); err == nil && f.Stream == a.account && f.Sequence == 2 {
+						r.Value, changed = append(bytes.Clone(r.Value[:len(r.Value)-1]), ' ', '}'), true
+					}
+					if _, err := to.Append(to.Topic(topic.Family), int32(number), r.Message).Wait(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					next = r.Offset + 1
+				}
+			}
+		}
+	}
+	if !changed {
+		t.Fatal("nothing was changed")
+	}
+	return prefix
+}
+
+func (a audited) journal(t *testing.T, prefix string) *journal.Kafka {
+	t.Helper()
+	j, err := journal.Open(t.Context(), journal.Config{
+		Brokers: a.Config.Kafka, Prefix: prefix, Partitions: a.Config.Partitions, Relaxed: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(j.Close)
+	return j
+}
+
 // TestAudit: what a service did is proved from the log, the read model and a
 // bundle, and what is changed in the read model is found.
 func TestAudit(t *testing.T) {
@@ -207,6 +262,12 @@ func TestAudit(t *testing.T) {
 		} else {
 			replayed = again
 		}
+	}
+	copied := a
+	copied.config.Postgres = ""
+	copied.config.TopicPrefix = a.copyLog(t)
+	if said := fmt.Sprint(copied.verify(t).Findings); !strings.Contains(said, "was written on top of an event that is not there") {
+		t.Errorf("a value changed in a copy of the log: found %s", said)
 	}
 	a.exec(t, `UPDATE readmodel.offsets SET digest = '\x00' WHERE facts > 0`)
 	if r := a.verify(t); len(r.Findings) == 0 {
