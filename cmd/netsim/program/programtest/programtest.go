@@ -95,15 +95,20 @@ func Config(t testing.TB) program.Config {
 	}
 }
 
-// auditKey makes a key that signs checkpoints. The shared service has read it
-// before its file goes.
+// auditKey makes a key that signs checkpoints. That of the shared service stays
+// for others that are started with its settings.
 func auditKey(t testing.TB) string {
 	t.Helper()
 	text, err := audit.NewKey("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "audit.key")
+	folder, err := os.MkdirTemp("", "netsim-audit-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) }) //nolint:errcheck // it is a temporary one
+	path := filepath.Join(folder, "audit.key")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
