@@ -2,7 +2,9 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"netsim/commands"
 	"netsim/events"
@@ -42,20 +44,41 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 	if a.every() > 0 {
 		a.tidy(ctx)
 	}
-	if err := a.dropUploads(ctx, a.sim.ID); err != nil {
-		a.Log.WarnContext(ctx, "what earlier attempts began to write is left", "simulation", a.sim.ID, "error", err)
-	}
-	return end, a.unlessDeleted(ctx, a.sim.ID)
+	return end, a.clear(ctx, a.sim.ID)
 }
 
-// unlessDeleted removes results that came after their simulation was deleted:
-// its purge may have been before them.
-func (r *Runner) unlessDeleted(ctx context.Context, id string) error {
+// clear removes what attempts have left beside the published results, and these
+// as well when their simulation was deleted: its purge may have been before
+// them.
+func (r *Runner) clear(ctx context.Context, id string) error {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
-	if err != nil || sim.Deleted == "" {
+	if err != nil {
 		return err
 	}
-	return r.Purge(ctx, id)
+	if sim.Deleted != "" {
+		return r.Purge(ctx, id)
+	}
+	if err := errors.Join(r.dropUploads(ctx, id), r.dropFiles(ctx, id, sim.ResultsPrefix)); err != nil {
+		r.Log.WarnContext(ctx, "what earlier attempts wrote is left", "simulation", id, "error", err)
+	}
+	return nil
+}
+
+// dropFiles removes the simulation's files that are not below the prefix of the
+// published ones.
+func (r *Runner) dropFiles(ctx context.Context, id, published string) error {
+	if published == "" {
+		return nil
+	}
+	for o, err := range r.Objects.List(ctx, Prefix(id)) {
+		if err == nil && !strings.HasPrefix(o.Key, published) {
+			err = r.Objects.Delete(ctx, o.Key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *attempt) receipt(end execution.End) execution.Receipt {

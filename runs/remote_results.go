@@ -129,10 +129,7 @@ func (f *follower) publish(ctx context.Context, order *Staged, about backends.Ab
 	if err != nil {
 		return fmt.Errorf("publish the results of %s: %w", f.sim.ID, err)
 	}
-	if err := f.dropUploads(ctx, f.sim.ID); err != nil {
-		f.Log.WarnContext(ctx, "what earlier attempts began to write is left", "simulation", f.sim.ID, "error", err)
-	}
-	return f.unlessDeleted(ctx, f.sim.ID)
+	return f.clear(ctx, f.sim.ID)
 }
 
 // end is how the run ended: as the engine says, so that it can be repeated, or

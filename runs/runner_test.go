@@ -237,6 +237,29 @@ func TestNothingToSimulate(t *testing.T) {
 	}
 }
 
+// TestAttemptsLeaveNothing: when results are published, nothing is left of the
+// attempts before, neither their files nor what they began to write.
+func TestAttemptsLeaveNothing(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	id := provisioned(t, w, small())
+	died := runs.Prefix(id) + "attempt_0/"
+	if _, err := w.Objects.Put(t.Context(), died+"run-topology-report-0.csv", "text/csv", strings.NewReader("a,b\n")); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := runner(w).Run(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+
+	kept := w.Simulation(t, id).ResultsPrefix
+	for o, err := range w.Objects.List(t.Context(), runs.Prefix(id)) {
+		if err != nil || !strings.HasPrefix(o.Key, kept) {
+			t.Errorf("%s is left beside %s (%v)", o.Key, kept, err)
+		}
+	}
+}
+
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
