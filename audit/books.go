@@ -93,6 +93,9 @@ func (b *books) find(at Where, format string, args ...any) {
 // tell folds one fact of billing.
 func (b *books) tell(f *Fact) error {
 	b.facts++
+	if f.PartitionKey != f.Stream {
+		b.find(f.Where, "the event stands in the partition of %s: netsim writes each billing stream to its own", f.PartitionKey)
+	}
 	if f.Type == costType {
 		c := b.newCost()
 		if err := decodeCost(f.Value, &c.DailyCostRated, &b.seen); err != nil {

@@ -79,6 +79,27 @@ func TestReplayFindsAChangedFact(t *testing.T) {
 	}
 }
 
+// TestReplayFindsASecondChain: what is written under an account's name into
+// another partition is a fact for the rule, and none that netsim wrote.
+func TestReplayFindsASecondChain(t *testing.T) {
+	t.Parallel()
+	w := lived(t)
+	key := bob
+	for events.PartitionOf(key, testParts) == events.PartitionOf(alice, testParts) {
+		key += "x"
+	}
+	m, _ := events.Frame{
+		ID: "x", Type: "netsim.billing.credit_granted.v1", Stream: alice, PartitionKey: key, Sequence: 1,
+		Time: at("2026-11-05 00:00:00"), DataVersion: 1,
+	}.Message([]byte(`{"amount":"9","currency":"CREDIT","reference":"x"}`))
+	number := events.PartitionOf(key, testParts)
+	name := partitionName("billing", number)
+	w.records[name] = append(w.records[name], events.Record{Message: m, Partition: number, Offset: int64(len(w.records[name]))})
+	if said := findings(replay(t, w, nil, "2026-11-06 12:00:00").Findings); !strings.Contains(said, "stands in the partition of "+key) {
+		t.Errorf("found %q", said)
+	}
+}
+
 // TestReplayCorrections: the row of a closed month stays, and its corrections
 // bear the difference.
 func TestReplayCorrections(t *testing.T) {

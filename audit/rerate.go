@@ -68,7 +68,7 @@ type rerating struct {
 	settled time.Time
 	out     *Rated
 
-	alone    [1]*item
+	items    []*item                // of the day
 	together []events.UsageRecorded // room for the events of items that are rated together
 }
 
@@ -102,15 +102,18 @@ func (r *rerating) day(day time.Time, price rating.Price, active []*item) {
 		return
 	}
 	window, _ := price.Window(day)
-	if !price.Alone() {
-		r.compare(day, price, active)
-		return
-	}
+	r.items = r.items[:0]
 	for _, i := range active {
 		if i.ended.IsZero() || !i.ended.Before(window) {
-			r.alone[0] = i
-			r.compare(day, price, r.alone[:])
+			r.items = append(r.items, i)
 		}
+	}
+	if !price.Alone() && len(r.items) > 0 {
+		r.compare(day, price, r.items)
+		return
+	}
+	for n := range r.items {
+		r.compare(day, price, r.items[n:n+1])
 	}
 }
 
