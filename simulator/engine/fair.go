@@ -56,9 +56,9 @@ func (e *engine) solve() {
 	}
 	for _, id := range s.flows {
 		f := &e.flows[id]
-		e.setRate(f, f.share)
-		if f.held.by != f.limit {
-			e.hold(f, f.left.bits())
+		e.setRate(f, e.resources[f.next].level)
+		if f.limit != f.next {
+			e.hold(f)
 		}
 	}
 	e.schedule()
@@ -171,7 +171,7 @@ func (e *engine) fill() {
 			}
 			f.frozen = true
 			frozen++
-			f.share, f.limit = r.level, least.resource
+			f.next = least.resource
 			for _, u := range e.path(ref >> hopBits) {
 				g := &e.resources[u.resource]
 				g.left -= r.level

@@ -16,10 +16,10 @@ type flow struct {
 	since     int64 // ps
 	rate      int64 // bit/s
 	drain     int64 // ps, when nothing is left at this rate
-	share     int64 // bit/s, the solver's
 	component int32
 	mark      uint32 // the solver's visits
-	limit     int32  // the resource that limits the rate
+	limit     int32  // the resource that limits the rate, none before there is one
+	next      int32  // the solver's: the resource that is to limit it
 	queued    bool   // its acknowledgement is in the queue
 	attached  bool
 	frozen    bool
@@ -33,7 +33,7 @@ type flow struct {
 
 	wire    load // all of it
 	carried load // of this, counted on the resources
-	held    held
+	held    held // by that resource
 
 	transfer
 }
@@ -111,7 +111,7 @@ func (e *engine) launch(r *route, t transfer, stripe int32) {
 	f := &e.flows[id]
 	*f = flow{
 		hops: r.hops, steps: r.steps, tail: r.tail, trip: r.tail, wire: r.wire, left: r.work, since: e.now,
-		transfer: t, stripe: stripe, component: alone, stamp: f.stamp + 1, held: held{by: none},
+		transfer: t, stripe: stripe, component: alone, stamp: f.stamp + 1, limit: none,
 	}
 	path := e.path(id)
 	for i := range path {
@@ -121,7 +121,6 @@ func (e *engine) launch(r *route, t transfer, stripe int32) {
 	switch {
 	case e.options.Analytical:
 		f.drain, f.limit = e.now+r.solo, r.limit
-		e.hold(f, f.wire.bits)
 		if e.replay.Program != nil && t.phase == none {
 			f.drain -= 1000 // the reference adds it to the messages of collectives only
 		}
@@ -129,7 +128,6 @@ func (e *engine) launch(r *route, t transfer, stripe int32) {
 	case e.vacant(path):
 		e.attach(id)
 		f.rate, f.drain, f.limit = r.rate, e.now+r.solo, r.limit
-		e.hold(f, f.wire.bits)
 		e.acknowledgeAt(id)
 	default:
 		e.attach(id)

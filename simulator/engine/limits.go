@@ -9,26 +9,32 @@ type limiting struct {
 	bits int64 // that flows sent meanwhile
 }
 
-// held is what limits a flow, and since when.
+// held is since when a flow's resource limits it. The zero value is since the
+// flow's start.
 type held struct {
 	since int64 // ps
 	left  int64 // bits that were to be sent then
-	by    int32 // resource, none before the flow has a rate
 }
 
-// hold notes that another resource limits the flow from now on.
-func (e *engine) hold(f *flow, left int64) {
-	if f.held.by != none {
-		e.release(f, e.now, left)
-	}
-	f.held = held{e.now, left, f.limit}
+// hold has the resource that the solver found limit the flow from now on.
+func (e *engine) hold(f *flow) {
+	left := f.left.bits()
+	e.release(f, e.now, left)
+	f.limit, f.held = f.next, held{e.now, left}
 }
 
-// release counts how long the flow was limited by one resource.
+// release counts how long the flow was limited by one resource, if it was.
 func (e *engine) release(f *flow, until, left int64) {
-	l := &e.limits[f.held.by]
-	l.time.Add(until - f.held.since)
-	l.bits += f.held.left - left
+	if f.limit == none {
+		return
+	}
+	h := f.held
+	if h.left == 0 {
+		h = held{f.start, f.wire.bits}
+	}
+	l := &e.limits[f.limit]
+	l.time.Add(until - h.since)
+	l.bits += h.left - left
 }
 
 // LimitKind says what limited flows.
