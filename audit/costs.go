@@ -70,11 +70,11 @@ func (i *item) cost(date string, rate int64) *cost {
 	if at >= len(i.costs) || i.costs[at].Date != date {
 		at++
 	}
-	if at >= len(i.costs) || i.costs[at].Date != date || at > 0 && i.costs[at-1].Date == date {
+	switch {
+	case i.mixed:
+		at = 0
+	case at >= len(i.costs) || i.costs[at].Date != date || at > 0 && i.costs[at-1].Date == date:
 		at, _ = slices.BinarySearchFunc(i.costs, date, func(c *cost, date string) int { return strings.Compare(c.Date, date) })
-		if i.mixed {
-			at = 0
-		}
 	}
 	for ; at < len(i.costs) && (i.mixed || i.costs[at].Date == date); at++ {
 		if c := i.costs[at]; c.Date == date && c.RateID == rate {

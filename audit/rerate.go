@@ -91,6 +91,9 @@ func (r *rerating) days(items []*item) {
 			continue
 		}
 		r.day(day, price, active)
+		if started == len(items) && len(active) == 0 {
+			return
+		}
 		// An item that has ended may still matter to the first touch of its month.
 		month := time.Date(next.Year(), next.Month(), 1, 0, 0, 0, 0, time.UTC)
 		active = slices.DeleteFunc(active, func(i *item) bool { return !i.ended.IsZero() && i.ended.Before(month) })

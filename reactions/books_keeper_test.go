@@ -112,6 +112,7 @@ func (k *keeper) live(t *testing.T, steps []bookStep) {
 	k.advance(24 * time.Hour)
 	k.take(bookStep{What: "night"})
 	k.compare()
+	k.replay()
 }
 
 func (k *keeper) take(s bookStep) {

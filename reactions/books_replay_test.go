@@ -1,0 +1,34 @@
+package reactions_test
+
+import (
+	"netsim/audit"
+	"netsim/commands"
+)
+
+// replay fails the test unless the auditor, from the log alone, comes to the
+// same costs: those that are booked, to the last digit, and no others.
+func (k *keeper) replay() {
+	k.t.Helper()
+	d, err := k.Journal.Describe(k.t.Context())
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	log := &audit.Log{Reader: k.Journal, Cluster: d.ClusterID}
+	for _, t := range d.Topics {
+		topic := audit.Topic{Family: t.Family, Name: t.Name, ID: t.ID}
+		for _, p := range t.Partitions {
+			topic.Ends = append(topic.Ends, p.End)
+		}
+		log.Topics = append(log.Topics, topic)
+	}
+	r, err := audit.Replay(k.t.Context(), log, commands.PlatformStream(platform), nil, k.now())
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for _, f := range r.Findings {
+		k.t.Errorf("the auditor found %s", f)
+	}
+	if r.Rated.Pending+r.Rated.Unrated > 0 {
+		k.t.Errorf("the auditor says %+v: everything is closed, and a night has been", r.Rated)
+	}
+}
