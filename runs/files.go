@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"netsim/events"
 	"netsim/infra/objects"
 )
 
@@ -46,6 +47,11 @@ type files struct {
 	checkpoints []File       // that are kept, the newest last
 	written     atomic.Int64 // bytes of all files
 	kept        bool         // a checkpoint refers to the open files
+}
+
+// newFiles are the files of a new attempt, none yet.
+func (r *Runner) newFiles(ctx context.Context, simulation string) *files {
+	return &files{ctx: ctx, store: r.Objects, prefix: Prefix(simulation) + events.NewID("attempt") + "/"}
 }
 
 type file struct {

@@ -49,7 +49,7 @@ func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *lo
 	f := &follower{
 		Runner: r, sim: sim, run: backends.Run{BaseURL: sim.BaseURL, ID: sim.RunID}, log: log,
 		moved: r.Now(), reported: r.Now(),
-		files: &files{ctx: ctx, store: r.Objects, prefix: Prefix(sim.ID) + events.NewID("attempt") + "/"},
+		files: r.newFiles(ctx, sim.ID),
 	}
 	log.add(execution.Entry{Level: execution.Info, Component: execution.Provisioner, Message: "a remote engine has the run " + f.run.ID})
 	for {
@@ -189,6 +189,7 @@ func (f *follower) lost(ctx context.Context) (over bool, err error) {
 		return f.troubled(ctx, err)
 	}
 	f.run, f.lines, f.last, f.moved = run, 0, backends.Status{}, f.Now()
+	f.files = f.newFiles(ctx, f.sim.ID) // those that are here are of the lost run
 	f.tell(execution.Warn, "the engine had lost the run; it was ordered again as "+run.ID)
 	return false, nil
 }
@@ -270,6 +271,7 @@ func (f *follower) progress() events.Progress {
 	if f.last.SimulatedTimeNs > p.SimulatedTimeNs {
 		p.SimulatedTimeNs, p.EventsProcessed = f.last.SimulatedTimeNs, f.last.EventsProcessed
 		p.DeliveredBytes, p.FinishedRanks, p.LastCollective = f.last.DeliveredBytes, f.last.FinishedRanks, f.last.LastCollective
+		p.TotalBytes, p.FinishedCollectives, p.TotalCollectives = f.last.TotalBytes, f.last.FinishedCollectives, f.last.TotalCollectives
 	}
 	return p
 }

@@ -25,7 +25,7 @@ func ended(state string) scripted.Script {
 		Capabilities: []string{"terminate"},
 		Run: scripted.Run{
 			State: state, SimulatedTimeNs: 1000, EventsProcessed: 50, DeliveredBytes: 4096, FinishedRanks: 8,
-			LastCollective: "allReduce of 1KB",
+			LastCollective: "allReduce of 1KB", TotalBytes: 8192, FinishedCollectives: 2, TotalCollectives: 3,
 		},
 		Logs:  []string{"begun", "ended"},
 		Files: map[string]string{"test-perf-0.csv": "a,b\n1,2\n", "summary.json": `{"totalPackets": 7, "avgLatencyPs": 9}`, "receipt.json": "{}"},
@@ -138,6 +138,9 @@ func TestRemoteCompletes(t *testing.T) {
 	}
 	if s.SimulatedTimeNs != 1000 || s.EventsProcessed != 50 || s.DeliveredBytes != 4096 || s.FinishedRanks != 8 || s.TotalPackets != 7 || s.AvgLatencyPs != 9 {
 		t.Errorf("%+v", s)
+	}
+	if s.TotalBytes != 8192 || s.FinishedCollectives != 2 || s.TotalCollectives != 3 {
+		t.Errorf("%d bytes in all, %d of %d collectives", s.TotalBytes, s.FinishedCollectives, s.TotalCollectives)
 	}
 	files := resultFiles(t, w, s)
 	var receipt execution.Receipt

@@ -145,6 +145,30 @@ func TestRemoteLosesRuns(t *testing.T) {
 	}
 }
 
+// TestRemoteLosesResults: the files of a run that is ordered again are all of
+// that run, also when some of the lost one were fetched.
+func TestRemoteLosesResults(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	lost := ended("completed")
+	lost.Lies = map[string]string{"test-perf-0.csv": "x"}
+	lost.Files["a.csv"] = "of the lost run\n"
+	e := scripted.Start(t, lost)
+	id := ready(t, w)
+	done := going(t, caring(t, w, e), id)
+	testworld.Await(t, func() bool { return len(e.Calls("file")) >= 3 })
+	e.Lose()
+	again := ended("completed")
+	again.Files["a.csv"] = "of the other run\n"
+	e.Do(again)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got := resultFiles(t, w, w.Simulation(t, id))["a.csv"]; got != again.Files["a.csv"] {
+		t.Errorf("a.csv is %q", got)
+	}
+}
+
 // TestRemoteWorkerDies: who comes next looks after the same run.
 func TestRemoteWorkerDies(t *testing.T) {
 	t.Parallel()

@@ -89,7 +89,7 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	order.StartedAt = *sim.StartedAt
 	a := &attempt{
 		Runner: r, sim: sim, in: in, log: log, ended: stopped,
-		files: &files{ctx: ctx, store: r.Objects, prefix: Prefix(sim.ID) + events.NewID("attempt") + "/"},
+		files: r.newFiles(ctx, sim.ID),
 	}
 	return a.do(ctx)
 }

@@ -139,6 +139,7 @@ func (h *Host) status(w http.ResponseWriter, _ *http.Request, r *run) {
 	s := map[string]any{
 		"state": state, "simulatedTimeNs": p.Time / 1000, "eventsProcessed": p.Events,
 		"deliveredBytes": p.Bytes, "finishedRanks": p.Ranks, "unfinishedRanks": p.RanksTotal - p.Ranks,
+		"totalBytes": p.BytesTotal, "finishedCollectives": p.Collectives, "totalCollectives": p.CollectivesTotal,
 	}
 	if p.LastCollective != "" {
 		s["lastCollective"] = p.LastCollective

@@ -104,11 +104,16 @@ type Status struct {
 	SimulatedTimeNs int64
 	EventsProcessed int64
 	DeliveredBytes  int64
+	TotalBytes      int64 // 0 when nobody knows
 	FinishedRanks   int64
 	UnfinishedRanks int64
 	LastCollective  string
 	FailureReason   string
-	End             json.RawMessage // how it ended, as receipts have it; nil where the engine does not say
+
+	FinishedCollectives int64
+	TotalCollectives    int64
+
+	End json.RawMessage // how it ended, as receipts have it; nil where the engine does not say
 }
 
 const maxEnd = 16 << 10 // bytes
@@ -119,8 +124,11 @@ func (c *Client) Status(ctx context.Context, run Run) (Status, error) {
 		State                                          string
 		SimulatedTimeNs, EventsProcessed               *int64
 		DeliveredBytes, FinishedRanks, UnfinishedRanks int64
-		LastCollective, FailureReason                  string
-		End                                            json.RawMessage
+
+		TotalBytes, FinishedCollectives, TotalCollectives int64
+
+		LastCollective, FailureReason string
+		End                           json.RawMessage
 	}
 	if err := c.call(ctx, http.MethodGet, run.BaseURL, []string{"runs", run.ID}, nil, nil, &body); err != nil {
 		return Status{}, err
@@ -136,12 +144,14 @@ func (c *Client) Status(ctx context.Context, run Run) (Status, error) {
 	s := Status{
 		State: body.State, SimulatedTimeNs: *body.SimulatedTimeNs, EventsProcessed: *body.EventsProcessed,
 		DeliveredBytes: body.DeliveredBytes, FinishedRanks: body.FinishedRanks, UnfinishedRanks: body.UnfinishedRanks,
+		TotalBytes: body.TotalBytes, FinishedCollectives: body.FinishedCollectives, TotalCollectives: body.TotalCollectives,
 		LastCollective: oneLine(body.LastCollective, maxMessage), FailureReason: oneLine(body.FailureReason, maxMessage),
 	}
 	if len(body.End) <= maxEnd {
 		s.End = body.End
 	}
-	if min(s.SimulatedTimeNs, s.EventsProcessed, s.DeliveredBytes, s.FinishedRanks, s.UnfinishedRanks) < 0 {
+	if min(s.SimulatedTimeNs, s.EventsProcessed, s.DeliveredBytes, s.FinishedRanks, s.UnfinishedRanks,
+		s.TotalBytes, s.FinishedCollectives, s.TotalCollectives) < 0 {
 		return Status{}, garbled("the status of a run has a negative number: %+v", s)
 	}
 	return s, nil

@@ -35,7 +35,12 @@ type Run struct {
 	DeliveredBytes  int64  `json:"deliveredBytes,omitempty"`
 	FinishedRanks   int64  `json:"finishedRanks,omitempty"`
 	LastCollective  string `json:"lastCollective,omitempty"`
-	FailureReason   string `json:"failureReason,omitempty"`
+
+	TotalBytes          int64 `json:"totalBytes,omitempty"`
+	FinishedCollectives int64 `json:"finishedCollectives,omitempty"`
+	TotalCollectives    int64 `json:"totalCollectives,omitempty"`
+
+	FailureReason string `json:"failureReason,omitempty"`
 
 	End json.RawMessage `json:"end,omitempty"`
 }
