@@ -216,9 +216,8 @@ type booking struct {
 
 // booked is an account and what it has in store.
 type booked struct {
-	stream  *stream
-	stored  []events.UsageRecorded
-	cluster int64
+	stream *stream
+	stored []events.UsageRecorded
 }
 
 func (b *booking) next() int64 { b.id++; return b.id }
