@@ -32,6 +32,7 @@ type told struct {
 	Name        string
 	Status      string
 	SimulatedNs string // of the progress
+	Stalled     bool
 }
 
 // readEvents reads a stream to its end.
@@ -53,7 +54,7 @@ func readEvents(t *testing.T, r io.Reader) (all []told) {
 			}
 			one.Status = string(data.Status)
 			if data.Progress != nil {
-				one.SimulatedNs = data.Progress.SimulatedTime
+				one.SimulatedNs, one.Stalled = data.Progress.SimulatedTime, !data.Progress.StalledSince.IsZero()
 			}
 		case "":
 			if value == "" && one.ID > 0 {
@@ -132,9 +133,11 @@ func TestFollow(t *testing.T) {
 		want = append(want, told{ID: 3 + i, Name: "progress", Status: "running", SimulatedNs: text})
 		joined = append(joined, collect(t, f.follow(t, t.Context(), i)))
 	}
+	testworld.Do(t, f.World, f.id, commands.ReportProgress{StalledSince: time.Now()})
+	want = append(want, told{ID: 23, Name: "progress", Status: "running", SimulatedNs: "20us", Stalled: true})
 	testworld.Do(t, f.World, f.id, commands.PublishResults{Published: events.SimulationResultsPublished{Manifest: "m"}})
 	testworld.Do(t, f.World, f.id, commands.CompleteRun{Completed: events.SimulationCompleted{Progress: events.Progress{SimulatedTimeNs: 50_000, EventsProcessed: 50_000}}})
-	want = append(want, told{ID: 24, Name: "status", Status: "completed", SimulatedNs: "50us"})
+	want = append(want, told{ID: 25, Name: "status", Status: "completed", SimulatedNs: "50us"})
 
 	if diff := cmp.Diff(want, <-begin); diff != "" {
 		t.Errorf("from the beginning (-want +got):\n%s", diff)
@@ -144,13 +147,13 @@ func TestFollow(t *testing.T) {
 			t.Errorf("after %d (-want +got):\n%s", i, diff)
 		}
 	}
-	for after := range int64(24) {
+	for after := range int64(25) {
 		rest := slices.DeleteFunc(slices.Clone(want), func(e told) bool { return e.ID <= after })
 		if diff := cmp.Diff(rest, readEvents(t, f.follow(t, t.Context(), after))); diff != "" {
 			t.Errorf("after %d, later (-want +got):\n%s", after, diff)
 		}
 	}
-	if f.follow(t, t.Context(), 24) != nil {
+	if f.follow(t, t.Context(), 25) != nil {
 		t.Error("something follows the final event")
 	}
 }
