@@ -23,7 +23,8 @@ const conventions = "Us is microseconds, GB 10^9 bytes. Algorithm bandwidth is t
 // long as it did.
 type Explained struct {
 	Conventions  string        `json:"conventions"`
-	Kinds        []kindSummary `json:"collectiveKinds"`        // of groups of at least two
+	Kinds        []kindSummary `json:"collectiveKinds"` // of groups of at least two, the first maxKinds
+	MoreKinds    int           `json:"collectiveKindsOmitted,omitempty"`
 	RankTime     *rankTime     `json:"rankTime,omitempty"`     // none of traffic
 	TransferTime *transferTime `json:"transferTime,omitempty"` // none where a transfer is several flows
 	Links        []linkUse     `json:"linkUtilization"`
@@ -121,8 +122,14 @@ func (r *Recorder) explain(result *engine.Result) Explained {
 		x.TransferTime = &transferTime{draining, 100_000_000 - draining}
 	}
 	x.Reading = x.read()
+	if over := len(x.Kinds) - maxKinds; over > 0 {
+		x.Kinds, x.MoreKinds = x.Kinds[:maxKinds], over
+	}
 	return x
 }
+
+// maxKinds keeps summary.json short; collective-percentiles has all.
+const maxKinds = 100
 
 // bottlenecks is how many resources a summary names.
 const bottlenecks = 10

@@ -27,7 +27,8 @@ type explained struct {
 		MeanSlowdownRatio, P99SlowdownRatio              float64
 		MeanAlgorithmBandwidthGBps, MeanBusBandwidthGBps float64
 	}
-	RankTime *struct {
+	CollectiveKindsOmitted int
+	RankTime               *struct {
 		MeanTimeUs, MeanComputeTimeUs, MeanExposedCommunicationTimeUs, ExposedCommunicationPercent float64
 	}
 	TransferTime    *struct{ DrainingPercent, LatencyPercent float64 }
@@ -235,6 +236,25 @@ func TestComputing(t *testing.T) {
 	}
 	if x := explain(t, first(recordInput(t, results.Config{Simulation: "s"}, kinds(t)["traffic"]))); x.RankTime != nil {
 		t.Errorf("clients have %+v", x.RankTime)
+	}
+}
+
+// TestManyKinds: a summary of many different collectives stays short, and reads
+// them all.
+func TestManyKinds(t *testing.T) {
+	t.Parallel()
+	var phases []collective.Phase
+	for i := range int64(120) {
+		phases = append(phases, collective.Phase{OperationType: "broadcast", DataSize: 1<<20 - i*8192})
+	}
+	groups, err := collective.Resolve(&collective.Workload{Ranks: 8, Phases: phases}, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _ := record(t, results.Config{Simulation: "s", Fabric: fabric(t, "64x800G", 8)}, groups, engine.Options{})
+	x := explain(t, out)
+	if len(x.CollectiveKinds) != 100 || x.CollectiveKindsOmitted != 20 || !strings.Contains(x.Reading[len(x.Reading)-1], " of 73728 bytes") {
+		t.Errorf("%d kinds and %d more, %q", len(x.CollectiveKinds), x.CollectiveKindsOmitted, x.Reading)
 	}
 }
 
