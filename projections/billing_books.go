@@ -62,6 +62,19 @@ func oneTraceset(ctx context.Context, db Reader, where string, args ...any) (*Tr
 	return &found[0], nil
 }
 
+// FirstStart returns when the first of all billing items was opened, the zero
+// time when there is none.
+func FirstStart(ctx context.Context, db Reader) (at time.Time, err error) {
+	var first *time.Time
+	if err := db.QueryRow(ctx, `SELECT min(started_at) FROM billing_items`).Scan(&first); err != nil {
+		return at, fmt.Errorf("find the first item: %w", err)
+	}
+	if first != nil {
+		at = *first
+	}
+	return at, nil
+}
+
 // Metered is an account's use of one rate name: what is rated together.
 type Metered struct{ AccountID, RateName string }
 
@@ -160,11 +173,12 @@ type BookedCost struct {
 // corrections that are dated that day.
 func BookedCosts(ctx context.Context, db Reader, date string, items []int64) ([]BookedCost, error) {
 	t := &NewCosts().rows
+	// Item by item: by its date the rows of all other items would be looked at.
 	rows, err := db.Query(ctx, fmt.Sprintf(`
-		SELECT %s, x.n, x.total FROM daily_costs d, LATERAL (
+		SELECT %s, x.n, x.total FROM unnest($1::bigint[]) AS i (id), LATERAL (
+			SELECT * FROM daily_costs WHERE item_id = i.id AND date = $2 AND correction_of = 0 OFFSET 0) AS d, LATERAL (
 			SELECT count(*) AS n, coalesce(trim_scale(sum(cost::numeric)), 0)::text AS total
 			FROM daily_costs WHERE correction_of = d.id AND correction_of <> 0) AS x
-		WHERE d.item_id = ANY($1) AND d.date = $2 AND d.correction_of = 0
 		ORDER BY d.item_id, d.rate_id`, t.list("d.")), items, date)
 	found, err := collect(rows, err, func(b *BookedCost) []any {
 		return append(t.pointers(&b.DailyCost), &b.Corrections, &b.Corrected)

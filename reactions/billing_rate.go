@@ -54,16 +54,9 @@ func (b *Billing) AccrueDay(ctx context.Context, date time.Time) error {
 	if b.Now().Before(day.AddDate(0, 0, 1)) {
 		return fmt.Errorf("accrue %s: the day is not over", day.Format(time.DateOnly))
 	}
-	through, err := projections.AccruedThrough(ctx, b.DB)
+	first, err := b.firstMissed(ctx, day)
 	if err != nil {
 		return err
-	}
-	first := day.AddDate(0, 0, -missedNights)
-	if !through.IsZero() {
-		first = through.AddDate(0, 0, 1)
-	}
-	if first.After(day) {
-		first = day
 	}
 	for ; !first.After(day); first = first.AddDate(0, 0, 1) {
 		if err := b.accrue(ctx, first); err != nil {
@@ -71,6 +64,29 @@ func (b *Billing) AccrueDay(ctx context.Context, date time.Time) error {
 		}
 	}
 	return projections.NoteAccrued(ctx, b.DB, day)
+}
+
+// firstMissed returns the first day, up to this one, that no night has booked.
+// Where no night is known it is that of the first item, or some days ago.
+func (b *Billing) firstMissed(ctx context.Context, day time.Time) (first time.Time, err error) {
+	through, err := projections.AccruedThrough(ctx, b.DB)
+	if err != nil {
+		return first, err
+	}
+	first = through.AddDate(0, 0, 1)
+	if through.IsZero() {
+		start, err := projections.FirstStart(ctx, b.DB)
+		if err != nil {
+			return first, err
+		}
+		if first = day.AddDate(0, 0, -missedNights); first.Before(start) {
+			first = dayOf(start)
+		}
+	}
+	if first.After(day) {
+		first = day
+	}
+	return first, nil
 }
 
 // accrue books a day of all items: several pages at a time, of whichever
