@@ -142,7 +142,7 @@ func (r *rerating) compare(day time.Time, price rating.Price, items []*item) {
 			continue
 		}
 		c.judged = true
-		if what, want, got := r.books.differs(c, row); what == "" {
+		if what, want, got := r.books.differs(c, row); what == "" || what != "cost" && r.explained(day, price, items, c) {
 			r.out.Days++
 		} else if r.pending(day, price, items, c) {
 			r.out.Pending++
@@ -184,9 +184,13 @@ func (r *rerating) pending(day time.Time, price rating.Price, items []*item, c *
 	if !price.Alone() && !day.Before(r.settled) {
 		return true
 	}
-	if !touched(items, c, r.settled) {
-		return false
-	}
+	return touched(items, c, r.settled) && r.explained(day, price, items, c)
+}
+
+// explained reports whether a row is what the events before its booking give.
+// When later ones change its units and not its cost, it stays: a closed month
+// has no correction of nothing.
+func (r *rerating) explained(day time.Time, price rating.Price, items []*item, c *cost) bool {
 	for _, row := range rating.Day(day, price, usageOf(nil, items, c.booked())) {
 		if row.BillingItemID == c.BillingItemID && row.RateID == c.RateID {
 			what, _, _ := r.books.differs(c, &row)

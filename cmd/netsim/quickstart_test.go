@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -63,8 +64,9 @@ func TestQuickstart(t *testing.T) {
 	})
 	waitForPort(t, address, ended)
 
+	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c",
-		"cd "+t.TempDir()+" && ln -s "+filepath.Join(root, "bin")+" "+filepath.Join(root, "simulator")+" .\n"+script)
+		"cd "+dir+" && ln -s "+filepath.Join(root, "bin")+" "+filepath.Join(root, "simulator")+" .\n"+script)
 	cmd.Env = environment
 	stuck := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() }) //nolint:errcheck // it may have ended
 	defer stuck.Stop()
@@ -75,6 +77,7 @@ func TestQuickstart(t *testing.T) {
 	if n := strings.Count(string(out), "everything agrees\n"); n != 3 {
 		t.Errorf("of the log, the books and the bundle %d agree:\n%s", n, out)
 	}
+	forged(t, filepath.Join(root, "bin", "netsim"), filepath.Join(dir, "bundle.jsonl"))
 	for _, want := range []string{
 		`"status":"accepted"`, "event: status\n", `"status":"completed"`, `"downloadUrl"`, `"simulatedTime`, `"status":"closed"`,
 		"\"valid\":true\n\"duration\":\"93.", "\"valid\":true\n\"duration\":\"56.741us\"\n", // 14 messages of 552.978 ns, and 49 us of computations
@@ -82,6 +85,29 @@ func TestQuickstart(t *testing.T) {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the quickstart's output has no %s:\n%s", want, out)
 		}
+	}
+}
+
+// forged changes one digit of the last cost in a bundle: its verification names
+// the line and fails.
+func forged(t *testing.T, program, bundle string) {
+	t.Helper()
+	text, err := os.ReadFile(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.LastIndex(text, []byte(`"kind":"cost"`))
+	digit := at + bytes.Index(text[at:], []byte(`"cost":"`)) + len(`"cost":"`)
+	if text[digit]++; text[digit] > '9' {
+		text[digit] = '0'
+	}
+	if err := os.WriteFile(bundle, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), program, "audit", "verify", bundle).CombinedOutput()
+	line := bytes.Count(text[:at], []byte("\n")) + 1
+	if want := fmt.Sprintf("FOUND line %d: daily cost ", line); err == nil || !strings.Contains(string(out), want) {
+		t.Errorf("a forged bundle: %v, and no %q in\n%s", err, want, out)
 	}
 }
 

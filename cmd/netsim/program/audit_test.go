@@ -21,6 +21,7 @@ import (
 	"netsim/events"
 	"netsim/infra/journal"
 	"netsim/infra/objects"
+	"netsim/internal/testworld"
 )
 
 // audited is a service that has worked for an account, and a checkpoint of it.
@@ -46,9 +47,30 @@ func newAudited(t *testing.T) audited {
 		user.Delete("/api/v1/simulations/" + sim)
 	}
 	service.Delete("/api/v1/workspaces/" + workspace["id"].(string))
+	a.daily(t)
 	a.quiet(t)
 	a.checkpoint(t, "first")
 	return a
+}
+
+// daily waits until the job of the daily checkpoint has run, which every start
+// enqueues.
+func (a audited) daily(t *testing.T) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), a.Config.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing was written
+	testworld.Await(t, func() bool {
+		var done bool
+		err := conn.QueryRow(t.Context(),
+			`SELECT EXISTS (SELECT FROM jobs.river_job WHERE kind = 'publish_checkpoint' AND state = 'completed')`).Scan(&done)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	})
 }
 
 func (a audited) quiet(t *testing.T) {
@@ -216,12 +238,37 @@ func (a audited) journal(t *testing.T, prefix string) *journal.Kafka {
 	return j
 }
 
+// TestNoAuditKey: without a key the service runs, and says what is missing.
+func TestNoAuditKey(t *testing.T) {
+	t.Parallel()
+	p := programtest.Start(t, func(c *program.Config) { c.AuditKey = "" })
+	user := p.User(t, programtest.NewAccount())
+	ready := user.Eventually("/api/v1/health/ready", func(r programtest.Reply) bool {
+		return strings.Contains(fmt.Sprint(r.Object()["checks"]), "no checkpoints are published")
+	})
+	if status := ready.Object()["status"]; status != "degraded" {
+		t.Errorf("the service is %v, want degraded", status)
+	}
+	tools, err := program.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tools.Close()
+	if _, err := tools.Checkpoint(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "NETSIM_AUDIT_KEY") {
+		t.Errorf("a checkpoint without a key: %v", err)
+	}
+}
+
 // TestAudit: what a service did is proved from the log, the read model and a
 // bundle, and what is changed in the read model is found.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	a := newAudited(t)
-	a.checkpoint(t, "first") // again: nothing
+	before := a.verify(t).Checkpoints
+	a.checkpoint(t, "first")
+	if after := a.verify(t).Checkpoints; after != before {
+		t.Errorf("%d checkpoints, %d after one of them was published again", before, after)
+	}
 	a.checkpoint(t, "second")
 	a.quiet(t)
 
