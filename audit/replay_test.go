@@ -123,6 +123,21 @@ func TestReplayCorrections(t *testing.T) {
 	}
 }
 
+// TestReplayLeavesWhatCostsTheSame: units that became known late and change no
+// cost leave the row of a closed month as it is.
+func TestReplayLeavesWhatCostsTheSame(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.rate("", "cluster", "unit", "0", at("2026-11-01 00:00:00"))
+	w.use(bob, "cluster", "start", 1, 1, at("2026-11-02 00:00:00"))
+	w.night(bob, "cluster", at("2026-11-02 00:00:00"), at("2026-11-03 00:00:30"))
+	w.use(bob, "cluster", "update", 1, 4, at("2026-11-02 12:00:00"))
+	w.use(bob, "cluster", "stop", 1, 0, at("2026-11-02 18:00:00"))
+	if r := replay(t, w, nil, "2026-12-06 12:00:00"); len(r.Findings) > 0 || r.Rated.Days != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // model is a read model in memory.
 type model struct {
 	at   []Expected
