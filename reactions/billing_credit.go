@@ -32,7 +32,8 @@ const (
 // It refuses with PaymentRequired when a prepaid account has not that much, or
 // nothing, that is neither spent nor held. The account's stream decides, so
 // requests that race never hold more than there is. Repeating it holds nothing
-// more, unless what was held has been released since: then it is decided anew.
+// more, unless what was held has been released since, or is about to be: then
+// it is decided anew.
 func (b *Billing) Hold(ctx context.Context, simulation string, d events.SimulationRequested) error {
 	ranks, err := b.ranksOf(ctx, d)
 	if err != nil {
@@ -62,8 +63,17 @@ func (b *Billing) Hold(ctx context.Context, simulation string, d events.Simulati
 			return err
 		}
 		last, err := projections.LastHold(ctx, b.DB, simulation)
-		if err != nil || last == nil || last.ReleasedAt == nil {
+		if err != nil || last == nil {
 			return err
+		}
+		if last.ReleasedAt == nil {
+			if last.ExpiresAt.After(now.Add(holdLife - holdPatience/2)) {
+				return nil
+			}
+			// It may be released as unused before the request is there.
+			if err := b.free(ctx, *last, releasedUnused, commands.Origin{Actor: systemActor}); err != nil {
+				return err
+			}
 		}
 		id = fmt.Sprintf("hold:%s:%d", simulation, last.ExpiresAt.UnixMilli()) // the one after that
 	}
@@ -92,9 +102,14 @@ func (b *Billing) release(ctx context.Context, simulation, reason string, from c
 	if err != nil || held == nil || held.ReleasedAt != nil {
 		return err
 	}
-	from.CommandID = fmt.Sprintf("release:%s:%d", simulation, held.ExpiresAt.UnixMilli())
-	return b.run(ctx, held.AccountID, from, commands.ReleaseCredit{Released: events.CreditReleased{
-		SimulationID: simulation, Amount: held.Amount, Currency: held.Currency, Reason: reason,
+	return b.free(ctx, *held, reason, from)
+}
+
+// free releases one hold, which is not the simulation's next one.
+func (b *Billing) free(ctx context.Context, h projections.CreditHold, reason string, from commands.Origin) error {
+	from.CommandID = fmt.Sprintf("release:%s:%d", h.SimulationID, h.ExpiresAt.UnixMilli())
+	return b.run(ctx, h.AccountID, from, commands.ReleaseCredit{Released: events.CreditReleased{
+		SimulationID: h.SimulationID, Amount: h.Amount, Currency: h.Currency, Reason: reason,
 	}})
 }
 
@@ -113,7 +128,7 @@ func (b *Billing) ReleaseHolds(ctx context.Context) error {
 			if h.ExpiresAt.After(now) {
 				reason = releasedUnused
 			}
-			if err := b.release(ctx, h.SimulationID, reason, commands.Origin{Actor: systemActor}); err != nil {
+			if err := b.free(ctx, h, reason, commands.Origin{Actor: systemActor}); err != nil {
 				return fmt.Errorf("release what is held for %s: %w", h.SimulationID, err)
 			}
 		}

@@ -269,11 +269,17 @@ func TestAHoldThatWasReleased(t *testing.T) {
 	for range 2 {
 		must(b.billing.Hold(ctx, sim, wanted))
 	}
+	b.at("2026-04-15 10:20:00") // not over yet, but old
+	for range 2 {
+		must(b.billing.Hold(ctx, sim, wanted))
+	}
+	b.at("2026-04-15 10:22:00") // when the old one would be
+	must(b.billing.ReleaseHolds(ctx))
 	b.tell(sim, "ada", wanted)
 	b.react(b.tell(sim, "system", events.SimulationFailed{Reason: "gone"}))
 	want := []string{
 		"granted 20 CREDIT", "held 20 CREDIT", "released 20 CREDIT: not requested", "held 20 CREDIT", "released 20 CREDIT: ended",
-		"held 20 CREDIT", "released 20 CREDIT: ended",
+		"held 20 CREDIT", "released 20 CREDIT: not requested", "held 20 CREDIT", "released 20 CREDIT: ended",
 	}
 	if diff := cmp.Diff(want, b.recorded(poor)); diff != "" {
 		t.Errorf("books (-want +got):\n%s", diff)
