@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"netsim/audit"
 	"netsim/cmd/netsim/program"
@@ -137,13 +138,13 @@ func (v auditVerify) bundle() error {
 		return err
 	}
 	fmt.Printf("%s from %s to %s: %d lines, %d events, %d costs, %d checkpoints\n",
-		r.Account, r.From, r.To, r.Lines, r.Events, r.Costs, r.Checkpoints)
+		printable(r.Account), printable(r.From), printable(r.To), r.Lines, r.Events, r.Costs, r.Checkpoints)
 	for _, total := range r.Totals {
-		fmt.Println("total", total)
+		fmt.Println("total", printable(total))
 	}
 	rated(r.Rated)
 	if v.Key == "" {
-		fmt.Printf("the signatures are of the bundle's own key, %s: compare it with the one that you know\n", r.Verifier)
+		fmt.Printf("the signatures are of the bundle's own key, %s: compare it with the one that you know\n", printable(r.Verifier))
 	}
 	return tell(r.Problems)
 }
@@ -184,13 +185,24 @@ func rated(r audit.Rated) {
 func tell[F fmt.Stringer](found []F) error {
 	const most = 100
 	for _, f := range found[:min(len(found), most)] {
-		fmt.Println("FOUND", strings.ReplaceAll(f.String(), "\n", " "))
+		fmt.Println("FOUND", printable(f.String()))
 	}
 	if len(found) > 0 {
 		return fmt.Errorf("%w: %d found", errFound, len(found))
 	}
 	_, err := fmt.Println("everything agrees")
 	return err
+}
+
+// printable takes out what would steer a terminal: a bundle says what its maker
+// wants it to.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, text)
 }
 
 type auditBundle struct {
