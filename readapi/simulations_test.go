@@ -178,6 +178,15 @@ func TestGetLogs(t *testing.T) {
 	if engine := pages(t, user, path+"?component=engine&limit=1", "logs", "component"); len(engine) == 0 || slices.ContainsFunc(engine, func(c string) bool { return c != "engine" }) {
 		t.Errorf("of the engine: %v", engine)
 	}
+	started := user.Post(simulations, map[string]any{
+		"configurationId": user.Get(simulations + "/" + id).Object()["configurationId"], "name": "again", "duration": "1s",
+	}).Want(201).Object()["id"].(string)
+	completed(user, started)
+	for _, component := range []string{"service", "validator"} {
+		if got := pages(t, user, simulations+"/"+started+"/logs?component="+component, "logs", "message"); len(got) != 1 {
+			t.Errorf("of the %s: %v", component, got)
+		}
+	}
 	if got := pages(t, user, path+"?component=nobody", "logs", "message"); len(got) != 0 {
 		t.Errorf("of nobody: %v", got)
 	}

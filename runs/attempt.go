@@ -120,6 +120,9 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 		return a.failed(ctx, fmt.Sprintf("no simulated progress for %s", a.stallLimit()))
 	}
 	p := a.run.Progress()
+	if errors.Is(cause, errTerminated) {
+		a.log.add(execution.Entry{At: p.Time, Level: execution.Info, Component: service, Message: "the simulation is terminated"})
+	}
 	end, err := a.publish(ctx, "")
 	if err != nil || end.Partial() {
 		return err

@@ -10,7 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"netsim/commands"
 	"netsim/execution"
+	"netsim/projections"
 )
 
 const (
@@ -18,6 +20,12 @@ const (
 	batchEntries = 1_000
 	maxPending   = 10 * batchEntries // while the database does not answer
 	flushTimeout = 5 * time.Second
+)
+
+// The components of entries about what is around a run (completions.md 5.8).
+const (
+	service   = "service"
+	validator = "validator"
 )
 
 // logbook keeps a run's log in the database: entries as they come, with
@@ -87,6 +95,17 @@ func (l *logbook) addAt(e execution.Entry, at time.Time) {
 	defer l.mu.Unlock()
 	l.lines++
 	l.pending = append(l.pending, entry{e, l.lines, at})
+}
+
+// begins tells what came before the run.
+func (l *logbook) begins(sim *projections.Simulation, in *execution.Inputs) {
+	l.addAt(execution.Entry{Level: execution.Info, Component: service, Message: fmt.Sprintf(
+		"simulation %s is requested, for at most %s of simulated time", sim.Name, sim.Duration)}, sim.CreatedAt)
+	if sim.Origin == commands.OriginStart {
+		l.add(execution.Entry{Level: execution.Info, Component: validator, Message: fmt.Sprintf(
+			"version %d of configuration %s is validated, and its inputs are there", sim.ConfigurationVersion, sim.ConfigurationID)})
+	}
+	in.Describe(l.add)
 }
 
 // full reports whether a batch waits.

@@ -61,7 +61,7 @@ func (r *Runner) dispatch(ctx context.Context, sim *projections.Simulation, o *S
 	if in.Nothing() {
 		return r.refuse(ctx, sim, log, engine.ErrNothing.Error())
 	}
-	in.Describe(log.add)
+	log.begins(sim, in)
 	run, err := r.order(ctx, &o.Order)
 	if err != nil {
 		return r.untaken(ctx, sim, log, err)

@@ -77,7 +77,7 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	if in.Nothing() {
 		return r.refuse(ctx, &sim, log, engine.ErrNothing.Error())
 	}
-	in.Describe(log.add)
+	log.begins(&sim, in)
 	if sim.Status == commands.Provisioning {
 		sim, err = r.begin(ctx, &sim, events.SimulationStarted{
 			Engine: commands.EngineBuiltin, RunID: events.DerivedID("run", sim.ID), Ranks: int64(in.Ranks),

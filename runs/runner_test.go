@@ -52,7 +52,7 @@ func TestCompletes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(files["run.log"], "\n"); n == 0 || len(lines) != n+2 { // before run.log there are two of the staging
+	if n := strings.Count(files["run.log"], "\n"); n == 0 || len(lines) != n+3 || lines[0].Component != "service" { // before run.log the request and two of the staging
 		t.Errorf("%d log entries beside %d lines of run.log", len(lines), n)
 	}
 }
