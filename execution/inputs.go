@@ -32,6 +32,7 @@ type Inputs struct {
 
 	files       Files
 	groups      []collective.GroupSpec // of a simple traceset
+	together    bool                   // its ranks begin a phase together
 	replayed    *replayed              // or the traces of another
 	hosts       []int32                // of the ranks
 	scaleUp     *engine.ScaleUp
@@ -116,6 +117,11 @@ func (in *Inputs) simple(ctx context.Context, a *design.Application) error {
 	if err != nil {
 		return unfit("traceset %s: %w", t.ID, err)
 	}
+	settings, err := a.Replay()
+	if err != nil {
+		return unfit("configuration %s: %w", in.Order.ConfigurationID, err)
+	}
+	in.together = settings.Synchronize
 	in.kept = append(in.kept, kept{t.Files[0].Name, content})
 	in.Ranks = collective.Ranks(in.groups)
 	for _, g := range in.groups {

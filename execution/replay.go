@@ -125,7 +125,7 @@ func (in *Inputs) processGroups(ctx context.Context, f File) (chakra.Groups, err
 // input is what the engine runs.
 func (in *Inputs) input() engine.Input {
 	input := engine.Input{
-		Fabric: in.Fabric, Groups: in.groups, Hosts: in.hosts, ScaleUp: in.scaleUp, Traffic: in.Traffic, Options: in.Options,
+		Fabric: in.Fabric, Groups: in.groups, Synchronize: in.together, Hosts: in.hosts, ScaleUp: in.scaleUp, Traffic: in.Traffic, Options: in.Options,
 	}
 	if r := in.replayed; r != nil {
 		input.Replay = &engine.Replay{Program: r.program, Synchronize: r.settings.Synchronize, Exclusive: r.settings.Exclusive}

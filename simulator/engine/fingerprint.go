@@ -17,6 +17,7 @@ func fingerprint(in *Input, o Options) [sha256.Size]byte {
 	w.value(reflect.ValueOf(o))
 	w.value(reflect.ValueOf(in.Fabric))
 	w.value(reflect.ValueOf(in.Groups))
+	w.value(reflect.ValueOf(in.Synchronize))
 	w.value(reflect.ValueOf(in.Replay))
 	w.value(reflect.ValueOf(in.Hosts))
 	w.value(reflect.ValueOf(in.ScaleUp))

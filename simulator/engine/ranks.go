@@ -177,10 +177,9 @@ func (e *engine) next(id int32) {
 			}
 		}
 		e.takeEarly(id)
-		if !e.ended(r, plan) {
+		if !e.ended(r, plan) || !e.endPhase(id) {
 			return
 		}
-		e.endPhase(id)
 	}
 }
 
@@ -271,20 +270,22 @@ func (e *engine) ended(r *rank, plan *collective.Plan) bool {
 
 // advance moves the rank on when its phase has ended.
 func (e *engine) advance(id int32, plan *collective.Plan) {
-	if e.ended(&e.ranks[id], plan) {
-		e.endPhase(id)
+	if e.ended(&e.ranks[id], plan) && e.endPhase(id) {
 		e.next(id)
 	}
 }
 
 // endPhase counts the rank out of its phase; the last one finishes the
-// collective.
-func (e *engine) endPhase(id int32) {
+// collective. It reports whether the rank goes on by itself: where ranks begin
+// together the last one takes them all to the next phase.
+func (e *engine) endPhase(id int32) bool {
 	r := &e.ranks[id]
 	g := &e.groups[r.group]
+	alone := !e.input.Synchronize || int(r.phase) == len(g.plans)-1
 	ph := &g.open[r.phase-g.base]
-	if ph.ended++; int(ph.ended) < g.plans[r.phase].N {
-		return
+	n := g.plans[r.phase].N
+	if ph.ended++; int(ph.ended) < n {
+		return alone
 	}
 	c := e.collective(r.group, r.phase)
 	e.progress.Collectives++
@@ -296,4 +297,10 @@ func (e *engine) endPhase(id int32) {
 		g.open = g.open[1:]
 		g.base++
 	}
+	if !alone {
+		for local := range n {
+			e.next(g.first + int32(local))
+		}
+	}
+	return alone
 }

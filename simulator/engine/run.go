@@ -45,7 +45,7 @@ import (
 )
 
 // Version names the model; results of one version are byte-identical.
-const Version = "1.1.0"
+const Version = "1.2.0"
 
 // Routing says how flows use equal-cost paths.
 type Routing uint8
@@ -136,7 +136,10 @@ type Options struct {
 type Input struct {
 	Fabric *topology.Fabric
 	Groups []collective.GroupSpec // resolved, as collective.Resolve returns them
-	Replay *Replay
+	// Synchronize has no rank of a group begin a phase before all of them have
+	// ended the one before.
+	Synchronize bool
+	Replay      *Replay
 	// Hosts says where the ranks of groups or traces are; rank i is on host i
 	// when it is left out.
 	Hosts   []int32

@@ -234,6 +234,32 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// TestSynchronize: phases that ranks begin together take what they take alone.
+// Ranks that begin apart send what came early all at once, and in a ring such
+// trains go round with most links idle.
+func TestSynchronize(t *testing.T) {
+	t.Parallel()
+	fabric := derived(t, "128x400G", "1:1", 128)
+	var phases []collective.Phase
+	var alone int64
+	for i := range 6 {
+		p := phase("allReduce", "", int64(i+1)<<20)
+		phases = append(phases, p)
+		alone += run(t, engine.Input{Fabric: fabric, Groups: workload(t, 128, p)}, engine.Observer{}).Time
+	}
+	in := engine.Input{Fabric: fabric, Groups: workload(t, 128, phases...), Synchronize: true}
+	ended := 0
+	r := run(t, in, engine.Observer{Collective: func(c *engine.Collective) error {
+		if ended++; c.Finished && c.End-c.Start > 2*c.Ideal+200_000_000 {
+			t.Errorf("collective %d takes %d ps, ideal %d", c.ID, c.End-c.Start, c.Ideal)
+		}
+		return nil
+	}})
+	if r.Time != alone || r.End != engine.Finished || ended != len(phases) {
+		t.Errorf("%d collectives take %d ps, %d ps each by itself", ended, r.Time, alone)
+	}
+}
+
 // TestStop: cancelling the context keeps what is done.
 func TestStop(t *testing.T) {
 	t.Parallel()
