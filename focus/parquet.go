@@ -17,7 +17,7 @@ import (
 const groupRows = 20_000
 
 type parquetWriter struct {
-	out     *parquet.Writer
+	out     *parquet.GenericWriter[any]
 	columns []Column
 	row     parquet.Row
 }
@@ -44,7 +44,7 @@ func newParquet(to io.Writer, columns []Column) *parquetWriter {
 	}
 	// A group has its columns by name, which is our order.
 	options = append(options, parquet.NewSchema("cost_and_usage", root))
-	return &parquetWriter{out: parquet.NewWriter(to, options...), columns: columns}
+	return &parquetWriter{out: parquet.NewGenericWriter[any](to, options...), columns: columns}
 }
 
 func nodeOf(t Type) parquet.Node {

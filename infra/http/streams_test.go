@@ -30,7 +30,7 @@ func endless(parts <-chan string, ended chan<- error) http.HandlerFunc {
 
 func fail503(w http.ResponseWriter, _ *http.Request, err error) {
 	w.Header().Set("Retry-After", "5")
-	http.Error(w, err.Error(), 503)
+	http.Error(w, err.Error(), http.StatusServiceUnavailable)
 }
 
 func open(t *testing.T, method, url string) (*http.Response, context.CancelFunc) {
