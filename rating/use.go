@@ -32,17 +32,25 @@ func livesOf(usage []events.UsageRecorded, before time.Time) []*life {
 		sorted = slices.Clone(usage)
 		slices.SortStableFunc(sorted, byTime)
 	}
-	byID := map[int64]*life{}
+	var byID map[int64]*life
+	if len(sorted) > fewEvents {
+		byID = make(map[int64]*life)
+	}
 	var lives []*life
 	for i := range sorted {
 		u := &sorted[i]
 		l := byID[u.BillingItemID]
+		if byID == nil {
+			l = lifeOf(lives, u.BillingItemID)
+		}
 		if !u.OccurredAt.Before(before) || (l == nil) != (u.Action == start) || l != nil && l.stopped() {
 			continue
 		}
 		if l == nil {
 			l = &life{opened: u}
-			byID[u.BillingItemID] = l
+			if byID != nil {
+				byID[u.BillingItemID] = l
+			}
 			lives = append(lives, l)
 		}
 		l.steps = append(l.steps, step{u.OccurredAt.UTC(), u.CurrentCount, u.BillableCount, u.BillingEventID, u.Action == stop})
@@ -55,6 +63,19 @@ func livesOf(usage []events.UsageRecorded, before time.Time) []*life {
 			cmp.Compare(a.opened.BillingItemID, b.opened.BillingItemID))
 	})
 	return lives
+}
+
+// fewEvents are looked through faster than put into a map; most items have a
+// start and a stop.
+const fewEvents = 8
+
+func lifeOf(lives []*life, item int64) *life {
+	for _, l := range lives {
+		if l.opened.BillingItemID == item {
+			return l
+		}
+	}
+	return nil
 }
 
 // The actions of a billing event that matter here (completions 7.1).

@@ -226,7 +226,7 @@ func withAuditor(ctx context.Context, logOnly bool, use func(*program.Auditor, p
 	if logOnly {
 		c.Postgres = ""
 	}
-	debug.SetGCPercent(200) // what is read is mostly kept: looking for garbage less often pays
+	debug.SetGCPercent(400) // what is read is mostly kept: looking for garbage less often pays
 	a, err := program.OpenAudit(ctx, c)
 	if err != nil {
 		return err
