@@ -181,12 +181,12 @@ func storageUnits(bytes int64) int64 { return (bytes + 999_999_999) / 1_000_000_
 // causedBy is the origin of what the service does about a fact; the id of the
 // command is still to be set.
 func causedBy(f events.Fact) commands.Origin {
-	return commands.Origin{Actor: systemActor, CorrelationID: f.CorrelationID, CauseID: f.ID}
+	return commands.Origin{Actor: events.System, CorrelationID: f.CorrelationID, CauseID: f.ID}
 }
 
 // personOf is who caused a fact, "" for the service itself.
 func personOf(f events.Fact) string {
-	if f.Actor == systemActor {
+	if f.Actor == events.System {
 		return ""
 	}
 	return f.Actor

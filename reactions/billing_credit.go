@@ -58,7 +58,7 @@ func (b *Billing) Hold(ctx context.Context, simulation string, d events.Simulati
 	}
 	to := commands.Target{Stream: d.AccountID, PartitionKey: d.AccountID}
 	for id := "hold:" + simulation; ; {
-		result, err := commands.Handle(ctx, b.Commands, to, commands.Origin{Actor: systemActor, CommandID: id}, hold)
+		result, err := commands.Handle(ctx, b.Commands, to, commands.Origin{Actor: events.System, CommandID: id}, hold)
 		if err != nil || !result.Repeated {
 			return err
 		}
@@ -71,7 +71,7 @@ func (b *Billing) Hold(ctx context.Context, simulation string, d events.Simulati
 				return nil
 			}
 			// It may be released as unused before the request is there.
-			if err := b.free(ctx, *last, releasedUnused, commands.Origin{Actor: systemActor}); err != nil {
+			if err := b.free(ctx, *last, releasedUnused, commands.Origin{Actor: events.System}); err != nil {
 				return err
 			}
 		}
@@ -128,7 +128,7 @@ func (b *Billing) ReleaseHolds(ctx context.Context) error {
 			if h.ExpiresAt.After(now) {
 				reason = releasedUnused
 			}
-			if err := b.free(ctx, h, reason, commands.Origin{Actor: systemActor}); err != nil {
+			if err := b.free(ctx, h, reason, commands.Origin{Actor: events.System}); err != nil {
 				return fmt.Errorf("release what is held for %s: %w", h.SimulationID, err)
 			}
 		}

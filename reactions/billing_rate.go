@@ -112,7 +112,7 @@ func (b *Billing) accrueUse(ctx context.Context, group *errgroup.Group, use proj
 	if err != nil {
 		return err
 	}
-	pages, err := b.pages(ctx, use, day, items, commands.Origin{Actor: systemActor})
+	pages, err := b.pages(ctx, use, day, items, commands.Origin{Actor: events.System})
 	for _, page := range pages {
 		group.Go(func() error {
 			if err := b.bookDay(ctx, page); err != nil {

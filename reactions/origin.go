@@ -5,9 +5,6 @@ import (
 	"netsim/events"
 )
 
-// systemActor stands for the service where nobody asked it.
-const systemActor = "system"
-
 // because is the origin of a command that a fact causes. Its id derives from
 // the fact's stream and what is done, so that doing it twice is doing it once.
 func because(f *events.Fact, what string) commands.Origin {
@@ -19,7 +16,7 @@ func because(f *events.Fact, what string) commands.Origin {
 
 func actorOf(f *events.Fact) string {
 	if f.Actor == "" {
-		return systemActor
+		return events.System
 	}
 	return f.Actor
 }

@@ -42,7 +42,7 @@ func (s *Simple) React(ctx context.Context, f events.Fact) error {
 // Whichever comes second changes nothing.
 func (s *Simple) Unfold(ctx context.Context, simulation string, requested events.SimulationRequested) error {
 	return s.unfold(ctx, simulation, requested, commands.Origin{
-		Actor: systemActor, CommandID: derivedCommand(simulation, "unfold"),
+		Actor: events.System, CommandID: derivedCommand(simulation, "unfold"),
 	})
 }
 

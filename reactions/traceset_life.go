@@ -77,7 +77,7 @@ func (l *TracesetLife) Sweep(ctx context.Context) error {
 		}
 		for _, t := range expired {
 			_, err := commands.Handle(ctx, l.Commands, commands.Target{Stream: t.ID, PartitionKey: t.Partition},
-				commands.Origin{Actor: systemActor}, commands.DeleteTraceset{ID: t.ID, Reason: "expired"})
+				commands.Origin{Actor: events.System}, commands.DeleteTraceset{ID: t.ID, Reason: "expired"})
 			if err != nil && !fault.Is(err, fault.NotFound) {
 				return fmt.Errorf("delete the expired traceset %s: %w", t.ID, err)
 			}
