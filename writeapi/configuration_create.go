@@ -39,11 +39,7 @@ func (a *API) CreateConfiguration(ctx context.Context, r api.CreateConfiguration
 // made makes the configuration of a write, unless the write is a repetition,
 // and returns it as reads show it.
 func (a *API) made(ctx context.Context, w write, create func() error) (_ api.Configuration, tag string, err error) {
-	done, err := a.repeated(ctx, w)
-	if err == nil && !done {
-		err = create()
-	}
-	if err != nil {
+	if _, err := a.once(ctx, w, create); err != nil {
 		return api.Configuration{}, "", err
 	}
 	return a.Configurations.Configuration(ctx, w.stream)

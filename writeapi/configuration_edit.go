@@ -63,7 +63,7 @@ func (a *API) editWhole(ctx context.Context, e edit, decide decider) (api.Config
 // made, 0 for none. A repetition is not decided again. If-Match is looked at
 // before decide, and again by the command, which may find another version
 // (completions.md sections 1.3, 1.5).
-func (a *API) editVersion(ctx context.Context, e edit, decide decider) (int64, error) {
+func (a *API) editVersion(ctx context.Context, e edit, decide decider) (version int64, err error) {
 	id := e.path[0]
 	w, err := newWrite(ctx, e.operation, strings.Join(e.path, "/"), e.headers.IdempotencyKey, e.body)
 	if err != nil {
@@ -74,22 +74,18 @@ func (a *API) editVersion(ctx context.Context, e edit, decide decider) (int64, e
 	if err != nil {
 		return 0, err
 	}
-	if done, err := a.repeated(ctx, w); done || err != nil {
-		return 0, err
-	}
-	c, command, err := a.admit(ctx, id, match, decide)
-	if err != nil {
-		// The same request may have been done since it was looked for.
-		if done, again := a.repeated(ctx, w); done && again == nil {
-			return 0, nil
+	_, err = a.once(ctx, w, func() error {
+		c, command, err := a.admit(ctx, id, match, decide)
+		if err != nil {
+			return err
 		}
-		return 0, err
-	}
-	result, err := commands.Handle(ctx, a.Commands, w.existing(c.WorkspaceID), w.origin, command)
-	if err != nil || result.Event == nil {
-		return 0, err
-	}
-	return commands.VersionMade(result.Event.Data), nil
+		result, err := commands.Handle(ctx, a.Commands, w.existing(c.WorkspaceID), w.origin, command)
+		if err == nil && result.Event != nil {
+			version = commands.VersionMade(result.Event.Data)
+		}
+		return err
+	})
+	return version, err
 }
 
 // admit checks what can be refused before the command, and makes the command.

@@ -25,17 +25,7 @@ func (a *API) DeleteConfiguration(ctx context.Context, r api.DeleteConfiguration
 	if err != nil {
 		return nil, err
 	}
-	done, err := a.repeated(ctx, w)
-	if err == nil && !done {
-		err = a.delete(ctx, w, match)
-	}
-	if fault.Is(err, fault.NotFound) {
-		// The same request may have been done since it was looked for.
-		if done, again := a.repeated(ctx, w); done && again == nil {
-			err = nil
-		}
-	}
-	if err != nil {
+	if _, err := a.once(ctx, w, func() error { return a.delete(ctx, w, match) }); err != nil {
 		return nil, err
 	}
 	return api.DeleteConfiguration204Response{}, nil

@@ -42,14 +42,8 @@ func (a *API) SubmitSimple(ctx context.Context, r api.SubmitSimpleRequestObject)
 	if err != nil {
 		return nil, err
 	}
-	done, err := a.repeated(ctx, w)
-	if err != nil {
+	if _, err := a.once(ctx, w, func() error { return a.request(ctx, w, requested) }); err != nil {
 		return nil, err
-	}
-	if !done {
-		if err := a.request(ctx, w, requested); err != nil {
-			return nil, err
-		}
 	}
 	if err := a.Unfold(ctx, w.stream, requested); err != nil {
 		return nil, fault.Unknown(err) // the simulation is a fact; a repetition finds it

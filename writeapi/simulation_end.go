@@ -110,19 +110,17 @@ func (a *API) DeleteSimulation(ctx context.Context, r api.DeleteSimulationReques
 	if err != nil {
 		return nil, err
 	}
-	done, err := a.repeated(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	if !done {
+	_, err = a.once(ctx, w, func() error {
 		workspace, err := a.Simulations.AdmitSimulation(ctx, r.SimID)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if _, err := commands.Handle[commands.Simulation](ctx, a.Commands, w.existing(workspace), w.origin,
-			commands.DeleteSimulation{ID: r.SimID, Reason: "request"}); err != nil {
-			return nil, err
-		}
+		_, err = commands.Handle[commands.Simulation](ctx, a.Commands, w.existing(workspace), w.origin,
+			commands.DeleteSimulation{ID: r.SimID, Reason: "request"})
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return api.DeleteSimulation200JSONResponse{
 		ID: r.SimID, Status: api.SimulationDeletionStatusDeleting,

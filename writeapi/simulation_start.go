@@ -26,14 +26,8 @@ func (a *API) StartSimulation(ctx context.Context, r api.StartSimulationRequestO
 	if err != nil {
 		return nil, err
 	}
-	done, err := a.repeated(ctx, w)
-	if err != nil {
+	if _, err := a.once(ctx, w, func() error { return a.start(ctx, w, requested, r.Body) }); err != nil {
 		return nil, err
-	}
-	if !done {
-		if err := a.start(ctx, w, requested, r.Body); err != nil {
-			return nil, err
-		}
 	}
 	s, err := a.Simulations.Simulation(ctx, w.stream)
 	if err != nil {

@@ -135,16 +135,22 @@ func (a *API) filesToUpload(asked []api.UploadFile) ([]events.UploadFile, error)
 // CompleteTracesetUpload implements POST /tracesets/upload-url/complete.
 func (a *API) CompleteTracesetUpload(ctx context.Context, r api.CompleteTracesetUploadRequestObject) (api.CompleteTracesetUploadResponseObject, error) {
 	id := r.Body.UploadID
-	w, done, err := a.completion(ctx, "CompleteTracesetUpload", events.UploadTraceset, id, r.Params.IdempotencyKey, r.Body)
+	w, err := a.completion(ctx, "CompleteTracesetUpload", events.UploadTraceset, id, r.Params.IdempotencyKey, r.Body)
 	if err != nil {
 		return nil, err
 	}
 	var traceset string
-	fresh := true // the first time, of which this repeats the answer
-	if done {
-		traceset, _, err = a.Sessions.Finish(ctx, id)
-	} else {
+	var fresh bool
+	done, err := a.once(ctx, w, func() (err error) {
 		traceset, fresh, err = a.Completions.CompleteTraceset(ctx, id, r.Body.Files, w.origin)
+		return err
+	})
+	if err == nil && !done && !fresh {
+		done, err = a.repeated(ctx, w) // by the same request, since it was looked for
+	}
+	if err == nil && done {
+		fresh = true // the first time, of which this repeats the answer
+		traceset, _, err = a.Sessions.Finish(ctx, id)
 	}
 	if err != nil {
 		return nil, err
@@ -165,16 +171,18 @@ func (a *API) CompleteTracesetUpload(ctx context.Context, r api.CompleteTraceset
 // /mapping-files/upload-url/complete.
 func (a *API) CompleteMappingFileUpload(ctx context.Context, r api.CompleteMappingFileUploadRequestObject) (api.CompleteMappingFileUploadResponseObject, error) {
 	id := r.Body.UploadID
-	w, done, err := a.completion(ctx, "CompleteMappingFileUpload", events.UploadMappingFile, id, r.Params.IdempotencyKey, r.Body)
+	w, err := a.completion(ctx, "CompleteMappingFileUpload", events.UploadMappingFile, id, r.Params.IdempotencyKey, r.Body)
 	if err != nil {
 		return nil, err
 	}
 	var file string
 	var duplicate bool
-	if done {
-		file, duplicate, err = a.Sessions.Finish(ctx, id)
-	} else {
+	done, err := a.once(ctx, w, func() (err error) {
 		file, duplicate, err = a.Completions.CompleteMappingFile(ctx, id, r.Body.Parts, w.origin)
+		return err
+	})
+	if err == nil && done {
+		file, duplicate, err = a.Sessions.Finish(ctx, id)
 	}
 	if err != nil {
 		return nil, err
@@ -194,15 +202,11 @@ func (a *API) CompleteMappingFileUpload(ctx context.Context, r api.CompleteMappi
 }
 
 // completion is the write that completes a session which is there for the
-// caller, and whether it has been done before.
-func (a *API) completion(ctx context.Context, operation, kind, id, key string, body any) (write, bool, error) {
+// caller.
+func (a *API) completion(ctx context.Context, operation, kind, id, key string, body any) (write, error) {
 	w, err := change(ctx, operation, id, key, body)
-	if err != nil {
-		return w, false, err
+	if err == nil {
+		_, err = a.Uploaded.AdmitUpload(ctx, id, kind)
 	}
-	if _, err := a.Uploaded.AdmitUpload(ctx, id, kind); err != nil {
-		return w, false, err
-	}
-	done, err := a.repeated(ctx, w)
-	return w, done, err
+	return w, err
 }

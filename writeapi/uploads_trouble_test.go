@@ -95,6 +95,51 @@ func hold(t *testing.T, p *programtest.Program, name string) (release func()) {
 	return release
 }
 
+// TestTheSameCompletionTwice: two requests with one key, of which each finds the
+// other not done, are one completion and get one answer.
+func TestTheSameCompletionTwice(t *testing.T) {
+	t.Parallel()
+	p, _, workspace, user := uploading(t)
+	set, file := openFiles(t, user, workspace, [2]string{"a.0.et", "t"}), openMapping(t, user, workspace, "t.txt", 4)
+	for path, s := range map[string]struct {
+		upload string
+		body   object
+	}{
+		completeTraceset:    {set.UploadID, set.completion(t, "t")},
+		completeMappingFile: {file.UploadID, file.mapping(t, "0,3\n")},
+	} {
+		release := hold(t, p, s.upload)
+		replies := make(chan programtest.Reply, 2)
+		for range cap(replies) {
+			go func() { replies <- user.Post(path, s.body, key("k")) }()
+		}
+		waiting(t, p, s.upload, cap(replies))
+		release()
+		one, other := <-replies, <-replies
+		if one.Want(201).Object()["id"] != other.Want(201).Object()["id"] {
+			t.Errorf("%s made two: %s, %s", path, one.Body, other.Body)
+		}
+	}
+}
+
+// waiting waits until so many wait for a lock.
+func waiting(t *testing.T, p *programtest.Program, name string, n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), p.Config.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // it was only read by
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for got := -1; got < n; <-look.C {
+		if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+			AND (classid::bigint << 32 | objid::bigint) = hashtextextended($1, 0)`, name).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestContentThatIsHeldTooLong(t *testing.T) {
 	t.Parallel()
 	p, account, workspace, _ := uploading(t)

@@ -88,6 +88,21 @@ func (a *API) repeated(ctx context.Context, w write) (bool, error) {
 	return true, nil
 }
 
+// once does what a write asks for, unless it has been done before, which done
+// says. What keeps it from being done may be the same request, which came to its
+// end since it was looked for; that is no error either.
+func (a *API) once(ctx context.Context, w write, do func() error) (done bool, err error) {
+	if done, err = a.repeated(ctx, w); done || err != nil {
+		return done, err
+	}
+	if err = do(); err != nil {
+		if done, again := a.repeated(ctx, w); done && again == nil {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
 // oneAccount refuses the platform-wide service, which has no account of its
 // own to put a resource into.
 func oneAccount(caller auth.Caller) error {

@@ -25,6 +25,7 @@ func TestALostDatabaseIsToldAgain(t *testing.T) {
 	t.Run("before", func(t *testing.T) {
 		p := programtest.Start(t, func(own *program.Config) {
 			own.TopicPrefix = events.NewID("kept") + "."
+			own.AuditKey = "" // nothing is to be told between the two looks
 			c = *own
 		})
 		p.Grant(t, account, "1000")
@@ -49,7 +50,7 @@ func TestALostDatabaseIsToldAgain(t *testing.T) {
 	})
 	t.Run("after", func(t *testing.T) {
 		p := programtest.Start(t, func(own *program.Config) {
-			own.TopicPrefix, own.S3Bucket = c.TopicPrefix, c.S3Bucket
+			own.TopicPrefix, own.S3Bucket, own.AuditKey = c.TopicPrefix, c.S3Bucket, c.AuditKey
 			own.Postgres = teststack.Postgres(t)
 			c.Postgres = own.Postgres
 		})
