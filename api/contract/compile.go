@@ -54,6 +54,9 @@ func (c compiler) compile(ref *openapi3.SchemaRef) (*schema, error) {
 	if s.items, err = c.compile(from.Items); err != nil {
 		return nil, fmt.Errorf("items: %w", err)
 	}
+	if s.content, err = c.compile(from.ContentSchema); err != nil {
+		return nil, fmt.Errorf("contentSchema: %w", err)
+	}
 	if s.other, err = c.compile(from.AdditionalProperties.Schema); err != nil {
 		return nil, fmt.Errorf("additionalProperties: %w", err)
 	}

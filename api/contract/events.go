@@ -7,32 +7,34 @@ import (
 )
 
 // eventStream is the media type of server-sent events; its schema is that of
-// the data of each.
+// each event, an object of its fields.
 const eventStream = "text/event-stream"
 
 // checkEvents returns how a whole stream of events breaks the contract.
 func (s *schema) checkEvents(body []byte) error {
 	for block := range bytes.SplitSeq(body, []byte("\n\n")) {
-		var data []byte
+		event := map[string]any{}
 		for line := range bytes.SplitSeq(block, []byte("\n")) {
-			name, value, _ := bytes.Cut(line, []byte(":"))
-			switch string(name) {
-			case "", "id", "event", "retry":
+			field, text, _ := bytes.Cut(line, []byte(":"))
+			name, value := string(field), string(bytes.TrimPrefix(text, []byte(" ")))
+			switch name {
+			case "", "retry":
+			case "id", "event":
+				event[name] = value
 			case "data":
-				data = append(append(data, bytes.TrimPrefix(value, []byte(" "))...), '\n')
+				if before, more := event[name].(string); more {
+					value = before + "\n" + value
+				}
+				event[name] = value
 			default:
 				return fmt.Errorf("an event has the field %q", name)
 			}
 		}
-		if data == nil {
+		if len(event) == 0 {
 			continue
 		}
-		value, err := decode(data)
-		if err != nil {
-			return err
-		}
-		if found := s.check(value, true); found != nil {
-			return errors.New(found.message("the data of an event"))
+		if found := s.check(event, true); found != nil {
+			return errors.New(found.message("the event"))
 		}
 	}
 	return nil

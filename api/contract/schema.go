@@ -22,6 +22,7 @@ type schema struct {
 	pattern   *regexp.Regexp
 	form      string // what the pattern means, in words
 	format    string
+	content   *schema // of the JSON that a text holds; nil: any text
 
 	required []string
 	members  []member // ordered by name
@@ -104,6 +105,13 @@ func (s *schema) checkString(v string) *violation {
 	}
 	if f, known := formats[s.format]; known && !f.valid(v) {
 		return mustBe(f.noun, v)
+	}
+	if s.content != nil {
+		value, err := decode([]byte(v))
+		if err != nil {
+			return mustBe("json", v)
+		}
+		return s.content.check(value, true)
 	}
 	return nil
 }
