@@ -201,12 +201,15 @@ func (r *Run) note() {
 	}
 }
 
+// Failure completes the reason for which the run failed.
+func (r *Run) Failure(reason string) string { return Failure(reason, r.Progress().LastCollective) }
+
 // Failure completes the reason for which a run failed: it names the last
-// finished collective (completions.md 5.1).
-func (r *Run) Failure(reason string) string {
+// finished collective (completions.md 5.1), "" for none.
+func Failure(reason, lastCollective string) string {
 	const phrase = "the last finished collective is "
 	if strings.Contains(reason, phrase) {
 		return reason
 	}
-	return reason + "; " + phrase + cmp.Or(r.Progress().LastCollective, "none")
+	return reason + "; " + phrase + cmp.Or(lastCollective, "none")
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"netsim/events"
+	"netsim/execution"
 	"netsim/infra/objects"
 )
 
@@ -121,6 +122,15 @@ func (f *files) seal() (string, error) {
 	}
 	stored, err := f.store.Put(f.ctx, f.prefix+ManifestName, "application/json", strings.NewReader(string(text)))
 	return stored.Key, f.note(err)
+}
+
+// results are the files that are there, as a receipt lists them.
+func (f *files) results() []execution.Result {
+	list := make([]execution.Result, len(f.done.Files))
+	for i, d := range f.done.Files {
+		list[i] = execution.Result{Name: d.Name, Hash: "sha256:" + d.SHA256, Size: d.Size}
+	}
+	return list
 }
 
 // size is that of all files, in bytes.

@@ -48,13 +48,21 @@ func (e excess) Error() string { return e.reason }
 
 // exceeds returns the excess of the run, nil while there is none.
 func (a *attempt) exceeds() error {
-	if takes, most := a.takes(), a.Limits.time(); takes > most {
-		return excess{fmt.Sprintf("the run takes longer than the %s that a run may take", most)}
-	}
-	if n, most := a.files.written.Load(), a.Limits.results(); n > most {
-		return excess{fmt.Sprintf("the result files have more than the %s that a run may write", units.FormatSize(most))}
+	switch {
+	case a.takes() > a.Limits.time():
+		return a.Limits.tooLong()
+	case a.files.written.Load() > a.Limits.results():
+		return a.Limits.tooMuch()
 	}
 	return nil
+}
+
+func (l Limits) tooLong() excess {
+	return excess{fmt.Sprintf("the run takes longer than the %s that a run may take", l.time())}
+}
+
+func (l Limits) tooMuch() excess {
+	return excess{fmt.Sprintf("the result files have more than the %s that a run may write", units.FormatSize(l.results()))}
 }
 
 // takes is for how long the run has run, in all attempts that count.

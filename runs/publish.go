@@ -23,28 +23,36 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 	}
 	a.log.flush(ctx)
 	a.files.done.Files = append(a.files.done.Files, a.files.checkpoints...)
-	if err := a.files.writeJSON(execution.ReceiptName, a.receipt(end)); err != nil {
-		return end, err
-	}
-	manifest, err := a.files.seal()
-	if err != nil {
-		return end, fmt.Errorf("write the manifest of %s: %w", a.sim.ID, err)
-	}
-	_, err = commands.Handle(ctx, a.Commands, target(&a.sim), origin(a.sim.ID, "publish", manifest), commands.PublishResults{
-		Published: events.SimulationResultsPublished{
-			Prefix: a.files.prefix, Manifest: manifest,
-			Files: int64(len(a.files.done.Files)), Bytes: a.files.size(),
-			TotalPackets: p.Packets, AvgLatencyPs: p.AvgLatency(), Partial: end.Partial(),
-			Reached: recorded(&p),
-		},
+	receipt := execution.NewReceipt(*a.in.Order, execution.Builtin, engine.Version, end, a.files.results())
+	err = a.list(ctx, &a.sim, a.files, receipt, events.SimulationResultsPublished{
+		TotalPackets: p.Packets, AvgLatencyPs: p.AvgLatency(), Partial: end.Partial(), Reached: recorded(&p),
 	})
 	if err != nil {
-		return end, fmt.Errorf("publish the results of %s: %w", a.sim.ID, err)
+		return end, err
 	}
 	if a.every() > 0 {
 		a.tidy(ctx)
 	}
 	return end, a.clear(ctx, a.sim.ID)
+}
+
+// list writes the receipt and the manifest, and records that the files are there
+// and what else is told of them.
+func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files, receipt execution.Receipt, told events.SimulationResultsPublished) error {
+	if err := f.writeJSON(execution.ReceiptName, receipt); err != nil {
+		return fmt.Errorf("write the receipt of %s: %w", sim.ID, err)
+	}
+	manifest, err := f.seal()
+	if err != nil {
+		return fmt.Errorf("write the manifest of %s: %w", sim.ID, err)
+	}
+	told.Prefix, told.Manifest = f.prefix, manifest
+	told.Files, told.Bytes = int64(len(f.done.Files)), f.size()
+	_, err = commands.Handle(ctx, r.Commands, target(sim), origin(sim.ID, "publish", manifest), commands.PublishResults{Published: told})
+	if err != nil {
+		return fmt.Errorf("publish the results of %s: %w", sim.ID, err)
+	}
+	return nil
 }
 
 // clear removes what attempts have left beside the published results, and these
@@ -79,12 +87,4 @@ func (r *Runner) dropFiles(ctx context.Context, id, published string) error {
 		}
 	}
 	return nil
-}
-
-func (a *attempt) receipt(end execution.End) execution.Receipt {
-	files := make([]execution.Result, len(a.files.done.Files))
-	for i, f := range a.files.done.Files {
-		files[i] = execution.Result{Name: f.Name, Hash: "sha256:" + f.SHA256, Size: f.Size}
-	}
-	return execution.NewReceipt(*a.in.Order, execution.Builtin, engine.Version, end, files)
 }

@@ -40,8 +40,8 @@ func (r *Runner) Check(ctx context.Context, sim *projections.Simulation) (docume
 // Elsewhere tells whether a simulation runs, or is to run, at a remote engine.
 func (r *Runner) Elsewhere(ctx context.Context, id string) (bool, error) {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
-	if err != nil || sim.Engine != "" {
-		return sim.Engine == commands.EngineRemote, err
+	if err != nil || sim.Engine != "" || !r.stage().Remote {
+		return sim.Engine == commands.EngineRemote, err // without engines the run says that there are none
 	}
 	v, err := projections.FindConfigurationVersion(ctx, r.DB, sim.ConfigurationID, sim.ConfigurationVersion)
 	if fault.Is(err, fault.NotFound) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"netsim/commands"
@@ -105,18 +104,15 @@ func (f *follower) look(ctx context.Context) (over bool, err error) {
 		return f.conclude(ctx)
 	}
 	f.silent, f.trouble = time.Time{}, 0
-	f.report(ctx)
+	f.tellProgress(ctx)
 	return f.hurry(ctx)
 }
 
 // over reads whether the run or its results are still wanted. What cannot be
 // read now is taken to be as it was.
 func (f *follower) over(ctx context.Context) bool {
-	sim, err := projections.FindSimulation(ctx, f.DB, f.sim.ID)
-	if err != nil {
-		if ctx.Err() == nil {
-			f.Log.WarnContext(ctx, "the status of a running simulation cannot be read", "simulation", f.sim.ID, "error", err)
-		}
+	sim, known := f.current(ctx, f.sim.ID)
+	if !known {
 		return false
 	}
 	f.sim = sim
@@ -135,16 +131,16 @@ func (f *follower) over(ctx context.Context) bool {
 // hurry has a run stopped that was terminated, that does not get on or that
 // takes too long. An engine that does not stop in time is left to itself.
 func (f *follower) hurry(ctx context.Context) (over bool, err error) {
-	stall, most := f.stallLimit(), f.Limits.time()
+	stall := f.stallLimit()
 	if f.last.SimulatedTimeNs == 0 {
 		stall = max(stall, stagingLimit) // the engine fetches the inputs
 	}
 	switch quiet := f.Now().Sub(f.moved); {
 	case !f.stopping.IsZero():
 	case quiet >= stall:
-		f.stopping, f.excess = f.Now(), fmt.Sprintf("no simulated progress for %s", stall)
-	case f.Now().Sub(*f.sim.StartedAt) > most:
-		f.stopping, f.excess = f.Now(), fmt.Sprintf("the run takes longer than the %s that a run may take", most)
+		f.stopping, f.excess = f.Now(), noProgress(stall)
+	case f.Now().Sub(*f.sim.StartedAt) > f.Limits.time():
+		f.stopping, f.excess = f.Now(), f.Limits.tooLong().reason
 	default:
 		if quiet >= stall/3 && !f.told {
 			f.told = true
@@ -236,7 +232,7 @@ func (f *follower) failed(ctx context.Context, reason string) error {
 	if f.sim.Status != commands.Running {
 		return nil
 	}
-	reason += "; the last finished collective is " + cmp.Or(f.last.LastCollective, "none")
+	reason = execution.Failure(reason, f.last.LastCollective)
 	f.tell(execution.Error, reason)
 	return f.fail(ctx, &f.sim, events.SimulationFailed{Progress: f.progress(), Reason: reason})
 }
@@ -276,18 +272,14 @@ func (f *follower) progress() events.Progress {
 	return p
 }
 
-// report records the progress now and then. What cannot be recorded is not
-// missed.
-func (f *follower) report(ctx context.Context) {
+// tellProgress records the progress now and then.
+func (f *follower) tellProgress(ctx context.Context) {
 	p := f.progress()
 	if f.Now().Sub(f.reported) < cmp.Or(f.Report, 5*time.Second) || p.SimulatedTimeNs <= f.sim.SimulatedTimeNs || !f.stopping.IsZero() {
 		return
 	}
 	f.reported = f.Now()
-	from := origin(f.sim.ID, "progress", strconv.FormatInt(p.SimulatedTimeNs, 10))
-	if _, err := commands.Handle(ctx, f.Commands, target(&f.sim), from, commands.ReportProgress{Progress: p}); err != nil {
-		f.Log.WarnContext(ctx, "progress was not recorded", "simulation", f.sim.ID, "error", err)
-	}
+	f.report(ctx, &f.sim, p)
 }
 
 func isStatus(err error, status int) bool {

@@ -15,7 +15,6 @@ import (
 	"netsim/fault"
 	"netsim/infra/backends"
 	"netsim/simulator/results"
-	"netsim/simulator/units"
 )
 
 // summaryName is the result file that has what the service tells of results.
@@ -69,7 +68,7 @@ func (f *follower) fetch(ctx context.Context) (about backends.About, err error) 
 	left := f.Limits.results()
 	for _, file := range listed {
 		if file.Size > left {
-			return about, excess{fmt.Sprintf("the result files have more than the %s that a run may write", units.FormatSize(f.Limits.results()))}
+			return about, f.Limits.tooMuch()
 		}
 		left -= file.Size
 	}
@@ -102,32 +101,18 @@ func (f *follower) download(ctx context.Context, file backends.File) error {
 	return w.Close()
 }
 
-// publish writes the receipt and the manifest, and records that the files are
-// there.
+// publish publishes the files that are here.
 func (f *follower) publish(ctx context.Context, order *Staged, about backends.About) error {
 	var summary results.Summary
 	_ = json.Unmarshal(f.summary.Bytes(), &summary) // another engine's may have another form, and tells nothing then
 	end := f.end()
-	var listed []execution.Result
-	for _, d := range f.files.done.Files {
-		listed = append(listed, execution.Result{Name: d.Name, Hash: "sha256:" + d.SHA256, Size: d.Size})
-	}
-	if err := f.files.writeJSON(execution.ReceiptName, execution.NewReceipt(order.Order, about.Engine, about.Version, end, listed)); err != nil {
-		return fmt.Errorf("write the receipt of %s: %w", f.sim.ID, err)
-	}
-	manifest, err := f.files.seal()
-	if err != nil {
-		return fmt.Errorf("write the manifest of %s: %w", f.sim.ID, err)
-	}
-	_, err = commands.Handle(ctx, f.Commands, target(&f.sim), origin(f.sim.ID, "publish", manifest), commands.PublishResults{
-		Published: events.SimulationResultsPublished{
-			Prefix: f.files.prefix, Manifest: manifest, Files: int64(len(f.files.done.Files)), Bytes: f.files.size(),
-			TotalPackets: max(summary.TotalPackets, 0), AvgLatencyPs: max(summary.AvgLatencyPs, 0),
-			Partial: end.Partial(), Reached: f.progress(),
-		},
+	receipt := execution.NewReceipt(order.Order, about.Engine, about.Version, end, f.files.results())
+	err := f.list(ctx, &f.sim, f.files, receipt, events.SimulationResultsPublished{
+		TotalPackets: max(summary.TotalPackets, 0), AvgLatencyPs: max(summary.AvgLatencyPs, 0),
+		Partial: end.Partial(), Reached: f.progress(),
 	})
 	if err != nil {
-		return fmt.Errorf("publish the results of %s: %w", f.sim.ID, err)
+		return err
 	}
 	return f.clear(ctx, f.sim.ID)
 }

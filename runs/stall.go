@@ -18,6 +18,9 @@ import (
 // run (completions 5.1).
 func (r *Runner) stallLimit() time.Duration { return cmp.Or(r.Stall, 5*time.Minute) }
 
+// noProgress is the reason of a run that stood still for so long.
+func noProgress(d time.Duration) string { return fmt.Sprintf("no simulated progress for %s", d) }
+
 // standsStill says in the log and records with the progress that simulated time
 // has not moved since an instant, before that fails the run.
 func (r *Runner) standsStill(ctx context.Context, sim *projections.Simulation, log *logbook, p events.Progress, since time.Time) {

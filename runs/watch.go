@@ -3,11 +3,11 @@ package runs
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
 	"netsim/commands"
+	"netsim/events"
 	"netsim/projections"
 )
 
@@ -42,9 +42,10 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 			a.standsStill(ctx, &a.sim, a.log, recorded(&p), moved)
 		}
 		a.log.flush(ctx)
-		if now.Sub(reported) >= cmp.Or(a.Report, 5*time.Second) && p.Time > 0 && !a.ended {
+		reached := recorded(&p)
+		if now.Sub(reported) >= cmp.Or(a.Report, 5*time.Second) && reached.SimulatedTimeNs > a.sim.SimulatedTimeNs && !a.ended {
 			reported = now
-			a.report(ctx, commands.ReportProgress{Progress: recorded(&p)})
+			a.report(ctx, &a.sim, reached)
 		}
 	}
 }
@@ -52,12 +53,9 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 // verdict reads whether the run is still wanted: nil when it is or when that
 // cannot be known now.
 func (a *attempt) verdict(ctx context.Context) error {
-	sim, err := projections.FindSimulation(ctx, a.DB, a.sim.ID)
+	sim, known := a.current(ctx, a.sim.ID)
 	switch {
-	case err != nil:
-		if ctx.Err() == nil {
-			a.Log.WarnContext(ctx, "the status of a running simulation cannot be read", "simulation", a.sim.ID, "error", err)
-		}
+	case !known:
 		return nil
 	case sim.Deleted != "":
 		return errOver
@@ -69,13 +67,20 @@ func (a *attempt) verdict(ctx context.Context) error {
 	return errOver
 }
 
-// report records the progress. What cannot be recorded now is not missed.
-func (a *attempt) report(ctx context.Context, progress commands.ReportProgress) {
-	if progress.Progress.SimulatedTimeNs <= a.sim.SimulatedTimeNs {
-		return // a predecessor was further
+// current reads a simulation whose run somebody looks after; it is not known when
+// it cannot be read now.
+func (r *Runner) current(ctx context.Context, id string) (sim projections.Simulation, known bool) {
+	sim, err := projections.FindSimulation(ctx, r.DB, id)
+	if err != nil && ctx.Err() == nil {
+		r.Log.WarnContext(ctx, "the status of a running simulation cannot be read", "simulation", id, "error", err)
 	}
-	from := origin(a.sim.ID, "progress", strconv.FormatInt(progress.Progress.SimulatedTimeNs, 10))
-	if _, err := commands.Handle(ctx, a.Commands, target(&a.sim), from, progress); err != nil {
-		a.Log.WarnContext(ctx, "progress was not recorded", "simulation", a.sim.ID, "error", fmt.Errorf("report progress: %w", err))
+	return sim, err == nil
+}
+
+// report records the progress. What cannot be recorded now is not missed.
+func (r *Runner) report(ctx context.Context, sim *projections.Simulation, p events.Progress) {
+	from := origin(sim.ID, "progress", strconv.FormatInt(p.SimulatedTimeNs, 10))
+	if _, err := commands.Handle(ctx, r.Commands, target(sim), from, commands.ReportProgress{Progress: p}); err != nil {
+		r.Log.WarnContext(ctx, "progress was not recorded", "simulation", sim.ID, "error", err)
 	}
 }
