@@ -41,7 +41,7 @@ func directions() map[string]set {
 		"library":         {"events"},                                   // where the files of tracesets are
 		"reactions":       append(set{"projections", "api/submission", "infra/objects", "infra/postgres", "library"}, domain...),
 		"uploads":         append(set{"api", "projections", "infra/objects", "infra/postgres", "library"}, domain...),
-		"execution":       {"fault", "simulator/"}, // what an engine needs, on any machine
+		"execution":       {"events", "fault", "simulator/"}, // what an engine needs, on any machine
 		"execution/host":  {"execution", "fault", "simulator/"},
 		"runs":            append(set{"projections", "traces", "infra/objects", "infra/backends", "execution"}, domain...),
 		"traces":          append(set{"projections", "infra/objects", "library"}, domain...), // what tracesets hold
@@ -112,7 +112,7 @@ func reach() (pure, never map[string]set) {
 		"rating":     {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
 		"audit":      {"github.com/google/uuid", "github.com/cockroachdb/apd/", "golang.org/x/mod"},
 		"simulator/": {"github.com/klauspost/compress", "google.golang.org/protobuf/"},
-		"execution":  {"github.com/klauspost/compress", "google.golang.org/protobuf/"},
+		"execution":  {"github.com/google/uuid", "github.com/klauspost/compress", "google.golang.org/protobuf/"},
 	}
 	never = map[string]set{
 		"writeapi":  append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"netsim/events"
 	"netsim/fault"
 	"netsim/simulator/archive"
 	"netsim/simulator/chakra"
@@ -48,16 +49,20 @@ func (d *Folder) Unpacked(ctx context.Context, t *Traceset) ([]File, error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		f := File{Name: name, Role: supporting, Key: unpackedKey}
+		f := File{Name: name, Role: events.RoleSupporting, Key: unpackedKey}
 		if _, err := chakra.RankOf(name); err == nil {
-			f.Role = primary
+			f.Role = events.RolePrimary
 		}
 		files = append(files, f)
 		return d.write(name, content)
 	}}
 	var others []File
 	for _, f := range t.Files {
-		is, err := d.unpack(ctx, &u, f)
+		var is bool
+		var err error
+		if f.Role == events.RolePrimary {
+			is, err = u.File(f.Name, func() (io.ReadCloser, error) { return d.Open(ctx, f) })
+		}
 		if refused := new(archive.Refusal); errors.As(err, &refused) {
 			return nil, unfit("%w", err)
 		}
@@ -76,23 +81,6 @@ func (d *Folder) Unpacked(ctx context.Context, t *Traceset) ([]File, error) {
 	files = append(files, others...)
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return files, nil
-}
-
-// unpack unpacks a file if it is an archive.
-func (d *Folder) unpack(ctx context.Context, u *archive.Unpacking, f File) (is bool, err error) {
-	if _, err := chakra.RankOf(f.Name); err == nil || f.Role != primary {
-		return false, nil
-	}
-	body, err := d.Open(ctx, f)
-	if err != nil {
-		return false, err
-	}
-	defer body.Close() //nolint:errcheck // it was only read
-	a, err := archive.Open(f.Name, body)
-	if err != nil || a == nil {
-		return false, err
-	}
-	return true, u.Unpack(a)
 }
 
 func (d *Folder) write(name string, content io.Reader) error {

@@ -233,8 +233,8 @@ func (in *Inputs) mapping(ctx context.Context, m *MappingFile) (*mapping.File, e
 	var text bytes.Buffer
 	file, err := mapping.Parse(io.TeeReader(stored, &text))
 	switch {
-	case stored.err != nil:
-		return nil, fmt.Errorf("read %s: %w", m.Name, stored.err)
+	case stored.Err != nil:
+		return nil, fmt.Errorf("read %s: %w", m.Name, stored.Err)
 	case err != nil, stored.differs(m.File):
 		return nil, gone
 	}

@@ -71,13 +71,6 @@ func (o *Order) Inputs() (files []File) {
 	return files
 }
 
-// Layouts and roles that are told apart here.
-const (
-	layoutFolder = "prefix"
-	primary      = "primary"
-	supporting   = "supporting"
-)
-
 // Files is where the files of an order are. A file that is not there is
 // fault.NotFound.
 type Files interface {

@@ -3,13 +3,13 @@ package execution
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"iter"
 
 	"netsim/simulator/chakra"
+	"netsim/simulator/packed"
 	"netsim/simulator/replay"
 )
 
@@ -78,8 +78,8 @@ func (o opening) trace(b *replay.Builder, rank int) error {
 		_, err = io.Copy(io.Discard, stored)
 	}
 	switch {
-	case stored.err != nil:
-		return fmt.Errorf("read %s: %w", o.Name, stored.err)
+	case stored.Err != nil:
+		return fmt.Errorf("read %s: %w", o.Name, stored.Err)
 	case err != nil:
 		return unfit("file %s of the traceset: %w", o.Name, err)
 	case stored.differs(o.File):
@@ -91,22 +91,15 @@ func (o opening) trace(b *replay.Builder, rank int) error {
 // summed hashes what is read, and keeps what reading failed with: the store's
 // fault is not the content's.
 type summed struct {
-	r   io.Reader
+	*packed.Watched
 	sum hash.Hash
-	err error
 }
 
-func newSummed(r io.Reader) *summed { return &summed{r: r, sum: sha256.New()} }
+func newSummed(r io.Reader) *summed {
+	sum := sha256.New()
+	return &summed{packed.Watch(io.TeeReader(r, sum)), sum}
+}
 
 // differs reports whether what was read is not the file. Files from archives
 // have no hash of their own.
 func (s *summed) differs(f File) bool { return f.Hash != "" && f.Hash != sumText(s.sum.Sum(nil)) }
-
-func (s *summed) Read(p []byte) (int, error) {
-	n, err := s.r.Read(p)
-	s.sum.Write(p[:n])
-	if err != nil && !errors.Is(err, io.EOF) {
-		s.err = err
-	}
-	return n, err
-}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"netsim/events"
 	"netsim/simulator/archive"
 	"netsim/simulator/chakra"
 	"netsim/simulator/design"
@@ -85,7 +86,7 @@ func (in *Inputs) Read(ctx context.Context) error {
 // the traceset defines none.
 func (in *Inputs) rankFiles(ctx context.Context) (ranks []File, groups chakra.Groups, err error) {
 	files := in.Order.Traceset.Files
-	if in.Order.Traceset.Layout == layoutFolder {
+	if in.Order.Traceset.Layout == events.LayoutFolder {
 		if files, err = in.files.Unpacked(ctx, in.Order.Traceset); err != nil {
 			return nil, nil, err
 		}
@@ -96,7 +97,7 @@ func (in *Inputs) rankFiles(ctx context.Context) (ranks []File, groups chakra.Gr
 			if groups, err = in.processGroups(ctx, f); err != nil {
 				return nil, nil, err
 			}
-		case f.Role == primary:
+		case f.Role == events.RolePrimary:
 			ranks = append(ranks, f)
 		}
 	}
@@ -112,8 +113,8 @@ func (in *Inputs) processGroups(ctx context.Context, f File) (chakra.Groups, err
 	stored := newSummed(body)
 	groups, err := chakra.ReadGroups(stored)
 	switch {
-	case stored.err != nil:
-		return nil, fmt.Errorf("read %s: %w", f.Name, stored.err)
+	case stored.Err != nil:
+		return nil, fmt.Errorf("read %s: %w", f.Name, stored.Err)
 	case err != nil:
 		return nil, unfit("%s: %w", f.Name, err)
 	case stored.differs(f):

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"netsim/commands"
@@ -118,7 +119,10 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 	var others []events.TracesetFile
 	archives := 0
 	for _, f := range files {
-		is, err := x.unpackFile(ctx, u, f)
+		var is bool
+		if f.Role == events.RolePrimary {
+			is, err = u.File(f.Name, func() (io.ReadCloser, error) { return get(ctx, x.Objects, f) })
+		}
 		if err != nil {
 			_ = u.puts.Wait() // the first error is the one to tell
 			return found, err
@@ -154,23 +158,6 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.File, b.File))
 	})
 	return found, nil
-}
-
-// unpackFile unpacks a file if it is an archive.
-func (x *Extractor) unpackFile(ctx context.Context, u *unpacking, f events.TracesetFile) (is bool, err error) {
-	if _, err := chakra.RankOf(f.Name); err == nil || f.Role != events.RolePrimary {
-		return false, nil
-	}
-	body, err := get(ctx, x.Objects, f)
-	if err != nil {
-		return false, err
-	}
-	defer body.Close() //nolint:errcheck // it was only read
-	a, err := archive.Open(f.Name, body)
-	if err != nil || a == nil {
-		return false, err
-	}
-	return true, u.Unpack(a)
 }
 
 // fitsDescription refuses workload metadata that speak of another number of

@@ -2,7 +2,6 @@ package traces
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"netsim/projections"
 	"netsim/simulator/archive"
 	"netsim/simulator/chakra"
+	"netsim/simulator/packed"
 )
 
 // Folder is where the files of a library with the layout prefix are.
@@ -77,11 +77,11 @@ func readGroups(ctx context.Context, store *objects.Store, f events.TracesetFile
 		return nil, err
 	}
 	defer body.Close() //nolint:errcheck // it was only read
-	watched := &watcher{r: body}
+	watched := packed.Watch(body)
 	groups, err := chakra.ReadGroups(watched)
 	switch {
-	case watched.err != nil:
-		return nil, fmt.Errorf("read %s: %w", f.ObjectKey, watched.err)
+	case watched.Err != nil:
+		return nil, fmt.Errorf("read %s: %w", f.ObjectKey, watched.Err)
 	case err != nil:
 		return nil, refuse(f.Name, "%s", err.Error())
 	}
@@ -94,21 +94,6 @@ func get(ctx context.Context, store *objects.Store, f events.TracesetFile) (io.R
 		return nil, fault.New(fault.NotFound, "file %s of the traceset is not stored", f.Name)
 	}
 	return body, err
-}
-
-// watcher keeps what reading failed with, which tells a store that fails from
-// content that cannot be read.
-type watcher struct {
-	r   io.Reader
-	err error // never io.EOF
-}
-
-func (w *watcher) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		w.err = err
-	}
-	return n, err
 }
 
 // refusal is why a traceset's files cannot be used.

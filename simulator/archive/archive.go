@@ -9,14 +9,11 @@ package archive
 
 import (
 	"archive/tar"
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"netsim/simulator/packed"
 )
 
 // Bounds of what archives unpack to.
@@ -24,8 +21,6 @@ const (
 	maxUnpacked  = 500_000_000_000 // bytes of a traceset
 	maxEntries   = 200_000         // of a traceset
 	maxRatio     = 256             // of unpacked to packed bytes, past the first
-	freeOfRatio  = 16 << 20        // bytes
-	maxWindow    = 32 << 20        // of zstd
 	maxEntryName = 255             // bytes, as of an uploaded file
 )
 
@@ -44,58 +39,29 @@ type Archive struct {
 	*tar.Reader
 
 	name  string
-	raw   *watcher  // the bytes as stored
-	inner io.Reader // the bytes decompressed
-	plain int64     // how many of inner were read
+	plain *packed.Reader // the bytes decompressed
 	first *tar.Header
 }
 
 // Open opens a file as an archive, or returns nil when its content is none. The
 // error is that of reading.
 func Open(name string, stored io.Reader) (*Archive, error) {
-	a := &Archive{name: name, raw: &watcher{r: stored}}
-	buffered := bufio.NewReaderSize(a.raw, 64<<10)
-	head, _ := buffered.Peek(4)
+	a := &Archive{name: name}
 	var err error
-	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		a.inner, err = gzip.NewReader(buffered)
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		a.inner, err = newZstd(buffered)
-	default:
-		a.inner = buffered
-	}
+	a.plain, err = packed.Open(stored, packed.Limits{Bytes: maxUnpacked, Ratio: maxRatio}, func(reason string) error {
+		return refuse(name, "the archive %s", reason)
+	})
 	if err == nil {
-		a.Reader = tar.NewReader(bounded{a})
+		a.Reader = tar.NewReader(a.plain)
 		a.first, err = a.Reader.Next()
 	}
 	switch {
-	case a.raw.err != nil:
-		return nil, a.raw.err
+	case a.plain.Stored.Err != nil:
+		return nil, a.plain.Stored.Err
 	case err != nil:
 		return nil, nil //nolint:nilerr,nilnil // it is another kind of file
 	}
 	return a, nil
-}
-
-// newZstd decompresses in the goroutine that reads: nothing is left to close.
-func newZstd(r io.Reader) (io.Reader, error) {
-	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
-}
-
-// bounded reads the decompressed bytes and refuses bombs.
-type bounded struct{ *Archive }
-
-func (b bounded) Read(p []byte) (int, error) {
-	n, err := b.inner.Read(p)
-	b.plain += int64(n)
-	switch {
-	case b.plain > maxUnpacked:
-		return 0, refuse(b.name, "the archive has more than %d bytes", int64(maxUnpacked))
-	case b.plain > freeOfRatio && b.plain/maxRatio > b.raw.n:
-		return 0, refuse(b.name, "the archive decompresses to more than %d times its size", maxRatio)
-	}
-	return n, err
 }
 
 // next returns the next entry, or io.EOF when the whole file has been read, so
@@ -109,7 +75,7 @@ func (a *Archive) next() (*tar.Header, error) {
 	if !errors.Is(err, io.EOF) {
 		return h, a.failure(err)
 	}
-	if _, err := io.Copy(io.Discard, bounded{a}); err != nil {
+	if _, err := io.Copy(io.Discard, a.plain); err != nil {
 		return nil, a.failure(err)
 	}
 	return nil, io.EOF
@@ -122,28 +88,11 @@ func (a *Archive) failure(err error) error {
 	switch {
 	case err == nil, errors.As(err, &known):
 		return err
-	case a.raw.err != nil:
-		return fmt.Errorf("read %s: %w", a.name, a.raw.err)
+	case a.plain.Stored.Err != nil:
+		return fmt.Errorf("read %s: %w", a.name, a.plain.Stored.Err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return refuse(a.name, "the archive ends in the middle")
 	default:
 		return refuse(a.name, "the archive cannot be read: %s", err.Error())
 	}
-}
-
-// watcher keeps what reading failed with, which tells a source that fails from
-// content that cannot be read.
-type watcher struct {
-	r   io.Reader
-	n   int64
-	err error // never io.EOF
-}
-
-func (w *watcher) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	w.n += int64(n)
-	if err != nil && !errors.Is(err, io.EOF) {
-		w.err = err
-	}
-	return n, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"netsim/simulator/chakra"
+	"netsim/simulator/packed"
 )
 
 // GroupsFile is the file that names the process groups of a traceset.
@@ -37,6 +38,24 @@ type Range struct{ First, Last int64 }
 
 // Len is how many files there are.
 func (u *Unpacking) Len() int { return len(u.names) }
+
+// File unpacks a file of ranks if it is an archive. One that is named like the
+// trace of a rank is not opened.
+func (u *Unpacking) File(name string, open func() (io.ReadCloser, error)) (is bool, err error) {
+	if _, err := chakra.RankOf(name); err == nil {
+		return false, nil
+	}
+	body, err := open()
+	if err != nil {
+		return false, err
+	}
+	defer body.Close() //nolint:errcheck // it was only read
+	a, err := Open(name, body)
+	if err != nil || a == nil {
+		return false, err
+	}
+	return true, u.Unpack(a)
+}
 
 // Unpack unpacks one archive.
 func (u *Unpacking) Unpack(a *Archive) error {
@@ -82,10 +101,10 @@ func (u *Unpacking) entry(a *Archive, h *tar.Header) error {
 	if u.bytes += h.Size; u.bytes > most {
 		return refuse(a.name, "the archives have more than %d bytes", most)
 	}
-	content := &watcher{r: a.Reader}
+	content := packed.Watch(a.Reader)
 	err := u.Put(name, h.Size, content)
-	if content.err != nil {
-		return a.failure(content.err)
+	if content.Err != nil {
+		return a.failure(content.Err)
 	}
 	if err != nil {
 		return err

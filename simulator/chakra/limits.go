@@ -12,8 +12,6 @@ type Limits struct {
 	Tangle    int   // nodes and dependencies out of order, see Inspect: 8 million
 }
 
-const freeOfRatio = 16 << 20
-
 func (l Limits) withDefaults() Limits {
 	set(&l.Bytes, 64_000_000_000)
 	set(&l.Ratio, 256)

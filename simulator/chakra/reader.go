@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"netsim/simulator/packed"
+
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -79,7 +81,7 @@ func (r *Reader) sniff(head []byte) error {
 	switch {
 	case len(head) == 0:
 		return emptyFile
-	case isGzip(head), isZstd(head):
+	case packed.Is(head):
 		return twicePressed
 	case len(head) > 262 && string(head[257:262]) == "ustar":
 		return archive

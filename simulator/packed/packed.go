@@ -1,0 +1,104 @@
+// Package packed reads files that may be gzipped or in zstd. What they hold is
+// not trusted: it is bounded, and what fails with the source is told from what
+// cannot be read.
+package packed
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	bufferSize  = 64 << 10
+	maxWindow   = 32 << 20 // of zstd: levels 1 to 20 without --long
+	freeOfRatio = 16 << 20 // bytes
+)
+
+// Limits bound what a file decompresses to.
+type Limits struct {
+	Bytes int64
+	Ratio int64 // of decompressed to stored bytes, past the first 16 MiB
+}
+
+// Reader reads a file decompressed.
+type Reader struct {
+	Stored *Watched // the bytes as stored
+
+	inner  io.Reader
+	read   int64 // of inner
+	limits Limits
+	refuse func(reason string) error
+}
+
+// Open begins to read a file. The error is that of reading it, or of beginning to
+// decompress it. Refuse makes the error of a file that is beyond the limits, of
+// what goes on after "the file".
+func Open(stored io.Reader, limits Limits, refuse func(reason string) error) (*Reader, error) {
+	r := &Reader{Stored: Watch(stored), limits: limits, refuse: refuse}
+	buffered := bufio.NewReaderSize(r.Stored, bufferSize)
+	head, _ := buffered.Peek(len(zstdMagic))
+	var err error
+	switch {
+	case r.Stored.Err != nil:
+		err = r.Stored.Err
+	case bytes.HasPrefix(head, []byte(gzipMagic)):
+		r.inner, err = gzip.NewReader(buffered)
+	case bytes.HasPrefix(head, []byte(zstdMagic)):
+		// One goroutine, this one: nothing is left to close.
+		r.inner, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	default:
+		r.inner = buffered
+	}
+	return r, err
+}
+
+const (
+	gzipMagic = "\x1f\x8b"
+	zstdMagic = "\x28\xb5\x2f\xfd"
+)
+
+// Is reports whether a file that begins like this is packed.
+func Is(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(gzipMagic)) || bytes.HasPrefix(head, []byte(zstdMagic))
+}
+
+// Read implements io.Reader.
+func (r *Reader) Read(p []byte) (int, error) {
+	n, err := r.inner.Read(p)
+	r.read += int64(n)
+	switch {
+	case r.read > r.limits.Bytes:
+		return 0, r.refuse(fmt.Sprintf("has more than %d bytes", r.limits.Bytes))
+	case r.read > freeOfRatio && r.read/r.limits.Ratio > r.Stored.Count:
+		return 0, r.refuse(fmt.Sprintf("decompresses to more than %d times its size", r.limits.Ratio))
+	}
+	return n, err
+}
+
+// Watched is a reader that counts what was read and keeps the error that reading
+// failed with.
+type Watched struct {
+	Count int64
+	Err   error // never io.EOF
+
+	from io.Reader
+}
+
+// Watch watches a reader.
+func Watch(from io.Reader) *Watched { return &Watched{from: from} }
+
+// Read implements io.Reader.
+func (w *Watched) Read(p []byte) (int, error) {
+	n, err := w.from.Read(p)
+	w.Count += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.Err = err
+	}
+	return n, err
+}
