@@ -34,13 +34,7 @@ func TestReceipts(t *testing.T) {
 		t.Error(err)
 	}
 
-	phases := make([]object, 1000)
-	for i := range phases {
-		phases[i] = object{"operationType": "allToAll", "dataSize": 1 << 40}
-	}
-	long := text(t, j.c.Post("/api/v1/simple/simulations", object{
-		"name": "long", "workload": object{"ranks": 128, "phases": phases},
-	}).Want(202), "simulationId")
+	long := j.allToAlls("long", 128, 1000, 1<<40)
 	j.c.Eventually("/api/v1/simulations/"+long, hasStatus("running"))
 	j.c.Post("/api/v1/simulations/"+long+"/terminate", nil).Want(200)
 	j.c.Eventually("/api/v1/simulations/"+long+"/results", func(r programtest.Reply) bool { return r.Status == 200 })
@@ -50,18 +44,7 @@ func TestReceipts(t *testing.T) {
 		t.Errorf("terminated: %v: %q, want %q", err, said, want)
 	}
 
-	j.workspace = text(t, p.Service(t, account).Post("/api/v1/workspaces", object{"name": "traces"}).Want(201), "id")
-	j.traceset = j.upload(traces(t, "ring"))
-	j.ready(8)
-	j.clone("Leaf-spine, 64 servers, non-blocking")
-	j.c.Patch(j.at("/traceset"), object{"tracesetId": j.traceset}).Want(200)
-	var places strings.Builder
-	for rank := range 8 {
-		fmt.Fprintf(&places, "%d, %d\n", rank, 8*rank)
-	}
-	mapping := j.mapping("apart.txt", places.String())
-	j.attachMapping(mapping)
-	j.c.Post(j.at("/validate"), nil).Want(200)
+	mapping := j.ringApart(p.Service(t, account))
 	replayed := j.completed(text(t, j.start().Want(201), "id"))
 	j.c.Delete("/api/v1/mapping-files/" + mapping).Want(204)
 	j.c.Delete("/api/v1/configurations/" + j.configuration).Want(204)

@@ -50,17 +50,7 @@ func TestRemoteEngine(t *testing.T) {
 	t.Run("replayed", func(t *testing.T) {
 		t.Parallel()
 		j := journey{t: t, c: p.User(t, account)}
-		j.workspace = text(t, p.Service(t, account).Post("/api/v1/workspaces", object{"name": "traces"}).Want(201), "id")
-		j.traceset = j.upload(traces(t, "ring"))
-		j.ready(8)
-		j.clone("Leaf-spine, 64 servers, non-blocking")
-		j.c.Patch(j.at("/traceset"), object{"tracesetId": j.traceset}).Want(200)
-		var places strings.Builder
-		for rank := range 8 {
-			fmt.Fprintf(&places, "%d, %d\n", rank, 8*rank)
-		}
-		j.attachMapping(j.mapping("apart.txt", places.String()))
-		j.c.Post(j.at("/validate"), nil).Want(200)
+		j.ringApart(p.Service(t, account))
 		here := j.completed(text(t, j.start().Want(201), "id"))
 		j.elsewhere()
 		there := j.completed(text(t, j.start().Want(201), "id"))
@@ -70,13 +60,7 @@ func TestRemoteEngine(t *testing.T) {
 	t.Run("terminated", func(t *testing.T) {
 		t.Parallel()
 		j := journey{t: t, c: p.User(t, account)}
-		phases := make([]object, 1000)
-		for i := range phases {
-			phases[i] = object{"operationType": "allToAll", "dataSize": 1 << 40}
-		}
-		id := text(t, j.c.Post("/api/v1/simple/simulations", object{
-			"name": "long", "workload": object{"ranks": 256, "phases": phases},
-		}).Want(202), "simulationId")
+		id := j.allToAlls("long", 256, 1000, 1<<40)
 		j.configuration = events.DerivedID(events.ConfigurationPrefix, id)
 		j.elsewhere()
 		there := text(t, j.c.Post("/api/v1/simulations",

@@ -95,13 +95,7 @@ func newKilled(t *testing.T) *killed {
 			t.Logf("the workers said:\n%s", said[max(0, len(said)-8000):])
 		}
 	})
-	phases := make([]object, 16)
-	for i := range phases {
-		phases[i] = object{"operationType": "allToAll", "dataSize": 1 << 20}
-	}
-	first := text(t, k.c.Post("/api/v1/simple/simulations", object{
-		"name": "killed", "workload": object{"ranks": 128, "phases": phases},
-	}).Want(202), "simulationId")
+	first := (&journey{t: t, c: k.c}).allToAlls("killed", 128, 16, 1<<20)
 	k.configuration = events.DerivedID(events.ConfigurationPrefix, first)
 	k.start()
 	k.completed(first)

@@ -111,6 +111,37 @@ type journey struct {
 	workspace, traceset, configuration string
 }
 
+// allToAlls submits a simple simulation of so many allToAlls of so many bytes.
+func (j *journey) allToAlls(name string, ranks, count, size int) (simulation string) {
+	j.t.Helper()
+	phases := make([]object, count)
+	for i := range phases {
+		phases[i] = object{"operationType": "allToAll", "dataSize": size}
+	}
+	return text(j.t, j.c.Post("/api/v1/simple/simulations", object{
+		"name": name, "workload": object{"ranks": ranks, "phases": phases},
+	}).Want(202), "simulationId")
+}
+
+// ringApart makes a validated configuration whose traces are those of the ring,
+// and a mapping file that places its ranks in different racks.
+func (j *journey) ringApart(service *programtest.Client) (mapping string) {
+	j.t.Helper()
+	j.workspace = text(j.t, service.Post("/api/v1/workspaces", object{"name": "traces"}).Want(201), "id")
+	j.traceset = j.upload(traces(j.t, "ring"))
+	j.ready(8)
+	j.clone("Leaf-spine, 64 servers, non-blocking")
+	j.c.Patch(j.at("/traceset"), object{"tracesetId": j.traceset}).Want(200)
+	var places strings.Builder
+	for rank := range 8 {
+		fmt.Fprintf(&places, "%d, %d\n", rank, 8*rank)
+	}
+	mapping = j.mapping("apart.txt", places.String())
+	j.attachMapping(mapping)
+	j.c.Post(j.at("/validate"), nil).Want(200)
+	return mapping
+}
+
 type traceFile struct {
 	name    string
 	content []byte
