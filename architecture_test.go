@@ -35,7 +35,7 @@ func directions() map[string]set {
 		"internal/gather": {}, // many look-ups, few queries
 		"projections":     {"events", "commands", "fault", "internal/gather", "simulator/design"},
 		"writeapi":        handlers,
-		"readapi":         append(set{"projections", "traces", "infra/objects", "library"}, handlers...),
+		"readapi":         append(set{"projections", "traces", "infra/health", "infra/objects", "library"}, handlers...),
 		"prices":          {"events", "commands", "fault", "rating"},    // the price list of a first start
 		"focus":           {"events", "fault", "rating", "projections"}, // the FOCUS dataset of costs
 		"library":         {"events"},                                   // where the files of tracesets are
