@@ -43,6 +43,9 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("argument %q: there are options only", flags.Arg(0))
+	}
 	sections, err := compare(ctx, *dir)
 	if err != nil {
 		return err
