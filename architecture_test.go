@@ -58,6 +58,7 @@ func directions() map[string]set {
 		"events/internal/":                 {"events"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},
+		"internal/testwait":                {}, // bounds what tests wait for
 		"internal/testworld":               everything,
 		"internal/slowbill":                {}, // the reference model of rating
 	}
@@ -65,7 +66,7 @@ func directions() map[string]set {
 
 // support lists the packages that only tests may import.
 func support() set {
-	return set{"infra/teststack", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "cmd/netsim/program/programtest", "infra/backends/scripted"}
+	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "cmd/netsim/program/programtest", "infra/backends/scripted"}
 }
 
 // homes says which of our packages may import each library.
