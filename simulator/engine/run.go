@@ -154,8 +154,8 @@ type Replay struct {
 	// Synchronize has no transfer of a collective start before all of its ranks
 	// have come to it.
 	Synchronize bool
-	// Exclusive has the sends and collectives of a rank follow one another, in
-	// the order in which they can start; receives take no turn.
+	// Exclusive has the sends and collectives of a rank follow one another: when
+	// one ends, the earliest of the trace begins that can; receives take no turn.
 	Exclusive bool
 }
 
