@@ -52,7 +52,7 @@ func directions() map[string]set {
 		"cmd/":         everything,
 		"bench":        everything,
 
-		"bench/reference": {"simulator/"}, // cases of other simulators
+		"bench/reference": {"execution", "simulator/"}, // cases of other simulators, made as the service makes its runs
 		"bench/accuracy":  {"simulator/", "bench/reference"},
 
 		"events/internal/":                 {"events"}, // generators

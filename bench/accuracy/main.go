@@ -1,5 +1,5 @@
-// Command accuracy runs the reference's cases through the engine and prints its
-// answers beside theirs. It ends with 1 when a section is beyond its bound.
+// Command accuracy runs the reference's cases as the service runs what a client
+// submits, and prints its answers beside theirs. It ends with 1 when a section is beyond its bound.
 //
 //	go run ./bench/accuracy                  the table
 //	go run ./bench/accuracy -reference DIR   other rows of the same tables

@@ -243,7 +243,7 @@ func replayed(t *testing.T, p *program.Program, synchronize bool, o engine.Obser
 	t.Helper()
 	return run(t, engine.Input{
 		Fabric: oneSwitch(t, max(len(p.Ranks), 2), 400*gbps, 500_000), Replay: &engine.Replay{Program: p, Synchronize: synchronize},
-		Options: engine.Options{Packet: engine.Packet{MSS: 4000}},
+		Options: engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 4000}}}},
 	}, o)
 }
 
@@ -318,7 +318,7 @@ func TestOneCommunication(t *testing.T) {
 		r := run(t, engine.Input{
 			Fabric:  oneSwitch(t, 2, 400*gbps, 500_000),
 			Replay:  &engine.Replay{Program: traced(t, replay.Options{}, sender, receives), Exclusive: true},
-			Options: engine.Options{Packet: engine.Packet{MSS: 4000}},
+			Options: engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 4000}}}},
 		}, engine.Observer{})
 		if want := int64(2*message + 9*us); r.Time != want {
 			t.Errorf("%s: %d ps, want %d", when, r.Time, want)
