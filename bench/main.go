@@ -17,6 +17,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -76,8 +77,12 @@ func exit(err error) {
 }
 
 func run(ctx context.Context, out io.Writer, args []string) (err error) {
-	o, err := parseOptions(args)
-	if err != nil {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	quick := flags.Bool("quick", false, "measure less, in about a minute")
+	only := flags.String("only", "durable,fast,peer,lists,topology,replay,engine,audit,accrual,summary", "which parts to run")
+	profiles := flags.String("profile", "", "directory for CPU profiles of the service")
+	results := flags.String("results", "bench/results", "directory for the figures as JSON")
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "netsim-bench-")
@@ -88,7 +93,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	if err := os.Chmod(dir, 0o755); err != nil { // root's PostgreSQL is another user
 		return err
 	}
-	b := &bench{scale: scaleOf(o.quick), dir: dir, profiles: o.profiles, report: newReport(o.quick)}
+	b := &bench{scale: scaleOf(*quick), dir: dir, profiles: *profiles, report: newReport(*quick)}
 	say("building")
 	if b.binaries, err = build(ctx, dir); err != nil {
 		return err
@@ -109,7 +114,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"summary", b.summaries},
 	}
 	for _, part := range parts {
-		if !slices.Contains(o.only, part.name) {
+		if !slices.Contains(strings.Split(*only, ","), part.name) {
 			continue
 		}
 		if err := part.measure(ctx); err != nil {
@@ -119,7 +124,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	if err := b.report.print(out); err != nil {
 		return err
 	}
-	return b.report.save(o.results)
+	return b.report.save(*results)
 }
 
 // binaries are the programs under test.

@@ -103,7 +103,7 @@ func (b *bench) rebuild(ctx context.Context, s *stack, h *history) error {
 		return err
 	}
 	say("rebuilding")
-	rebuild := &process{cmd: s.tool(ctx, "readmodel", "rebuild", rebuiltModel)}
+	rebuild := &process{cmd: s.tool(ctx, "readmodel", "rebuild", "--once", rebuiltModel)}
 	began, used := time.Now(), s.cpu(rebuild)
 	if err := rebuild.cmd.Run(); err != nil {
 		return fmt.Errorf("rebuild: %w", err)

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"netsim/infra/health"
 	web "netsim/infra/http"
 	"netsim/infra/objects"
 	"netsim/projections"
@@ -26,7 +25,7 @@ type API struct {
 	Objects    Objects
 	Now        func() time.Time
 	Build      Build
-	Health     *health.Checks
+	Checks     []Check
 	ConsoleURL string // of the console, without a slash at the end
 	// TraceRoutes is the flag enable_trace_routes.
 	TraceRoutes bool

@@ -67,19 +67,11 @@ type token struct {
 	Data       string        `help:"The data directory of netsim-dev." env:"NETSIM_DATA" default:".netsim"`
 }
 
-// Validate implements kong.Validatable.
-func (t token) Validate() error {
-	switch {
-	case t.TTL <= 0:
-		return errors.New("--ttl must be longer than nothing")
-	case t.Account == "*" && !t.Service:
-		return errors.New("--account '*' is for a service token: give --service too")
-	}
-	return nil
-}
-
 // Run prints the token.
 func (t token) Run() error {
+	if t.TTL <= 0 {
+		return errors.New("--ttl must be longer than nothing")
+	}
 	text, err := devissuer.Mint(t.Data, devissuer.Options{
 		Service: t.Service, User: t.User, Account: t.Account, Workspaces: t.Workspaces, TTL: t.TTL,
 	}, time.Now())
@@ -88,63 +80,6 @@ func (t token) Run() error {
 	}
 	_, err = fmt.Println(text)
 	return err
-}
-
-type readModel struct {
-	Rebuild rebuild `cmd:"" help:"Replay the log into a new schema beside the live one."`
-	Diff    diff    `cmd:"" help:"Compare two read models row by row."`
-	Promote promote `cmd:"" help:"Put a rebuilt read model in the place of the live one."`
-}
-
-type rebuild struct {
-	Schema string `arg:"" help:"The schema to make."`
-}
-
-// Run rebuilds.
-func (r rebuild) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
-		began := time.Now()
-		facts, err := t.Rebuild(ctx, r.Schema)
-		if err != nil {
-			return err
-		}
-		took := time.Since(began)
-		_, err = fmt.Printf("%s holds %d facts, told in %s (%.0f a second)\n",
-			r.Schema, facts, took.Round(time.Millisecond), float64(facts)/took.Seconds())
-		return err
-	})
-}
-
-type diff struct {
-	Schema string `arg:"" help:"The read model to compare with the live one."`
-}
-
-// Run compares, and fails when there is a difference.
-func (d diff) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
-		found, err := t.Diff(ctx, d.Schema)
-		if err != nil {
-			return err
-		}
-		for _, one := range found {
-			fmt.Printf("%s: %d rows only in the live one, %d only in %s, such as %s\n",
-				one.Table, one.OnlyA, one.OnlyB, d.Schema, one.Row)
-		}
-		if len(found) > 0 {
-			return fmt.Errorf("%d tables differ", len(found))
-		}
-		_, err = fmt.Println("equal")
-		return err
-	})
-}
-
-type promote struct {
-	Schema string `arg:"" help:"The read model to promote."`
-}
-
-// Run promotes.
-func (p promote) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error { return t.Promote(ctx, p.Schema) })
 }
 
 type reactions struct {

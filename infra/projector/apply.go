@@ -125,7 +125,8 @@ func (p *Projector) send(ctx context.Context, b *pgx.Batch) error {
 
 // moveOffsets queues the compare-and-set that makes a batch count once, and
 // returns where the partitions stand after it. When a row is not where it is
-// expected, the count differs and the division by zero undoes everything.
+// expected, or another read model was promoted, the count differs and the
+// division by zero undoes everything.
 func (p *Projector) moveOffsets(writes *pgx.Batch, batch []chunk) map[*place]position {
 	next := map[*place]position{}
 	var order []*place
@@ -160,10 +161,10 @@ func (p *Projector) moveOffsets(writes *pgx.Batch, batch []chunk) map[*place]pos
 			UPDATE %s.offsets o SET next = u.next, last_record = u.last_record, facts = u.facts, digest = u.digest
 			FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bytea[])
 				AS u (family, partition, "from", next, last_record, facts, digest)
-			WHERE o.family = u.family AND o.partition = u.partition AND o.next = u."from"
+			WHERE o.family = u.family AND o.partition = u.partition AND o.next = u."from" AND o.tableoid = $9
 			RETURNING 1)
 		SELECT 1 / (CASE WHEN count(*) = $8 THEN 1 ELSE 0 END) FROM moved`, p.ident()),
-		families, partitions, from, to, last, facts, digests, n)
+		families, partitions, from, to, last, facts, digests, n, p.model)
 	return next
 }
 

@@ -26,7 +26,7 @@
 // work, and nothing depends on it.
 //
 // Everything that is written is a function of the log alone, so a read model
-// built anew from offset 0 holds the same bytes.
+// rebuilt from offset 0 holds the same bytes.
 //
 // # What cannot be applied
 //
@@ -47,7 +47,17 @@
 // The schema bears, as its comment, a digest of the statements that made it. A
 // release with others refuses it: it is rebuilt beside the live one, which
 // goes on, and promoted. Under Renew, which is for development, the live one
-// is dropped and told again. A fold that changed while its table did not is
+// is dropped and rebuilt. A fold that changed while its table did not is
 // announced by a line "-- revision 2" in the projection's .sql file, which
 // changes the digest.
+//
+// # Promotion
+//
+// A rebuild follows the log until it is promoted. Promote locks the live
+// offsets, which keeps every batch out and no reader, waits until the other
+// read model has what the live one has and no older snapshot is read, and
+// renames both in the same transaction. The compare-and-set names the table of
+// the offsets by its oid: a batch that was prepared for one read model fails on
+// another. The lock ends with its session, so nothing is stuck after a death
+// (docs/adr/0018).
 package projector

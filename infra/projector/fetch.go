@@ -38,7 +38,8 @@ const (
 // fetch reads one partition from its place on and decodes what it brings, so
 // that decoding runs beside the transaction before.
 func (p *Projector) fetch(ctx context.Context, at *place, from int64, out chan<- chunk) error {
-	for {
+	until, bounded := p.until[partitionKey{at.family, at.partition}]
+	for !bounded || from < until {
 		records, high, err := p.Log.Read(ctx, at.topic, at.partition, from, readBytes, readWait)
 		if err != nil {
 			return fmt.Errorf("read %s/%d at %d: %w", at.topic, at.partition, from, err)
@@ -49,6 +50,12 @@ func (p *Projector) fetch(ctx context.Context, at *place, from int64, out chan<-
 				return ctx.Err()
 			}
 			continue
+		}
+		for bounded && len(records) > 0 && records[len(records)-1].Offset >= until {
+			records = records[:len(records)-1]
+		}
+		if len(records) == 0 {
+			return nil
 		}
 		from = records[len(records)-1].Offset + 1
 		items := make([]item, len(records))
@@ -65,6 +72,7 @@ func (p *Projector) fetch(ctx context.Context, at *place, from int64, out chan<-
 			}
 		}
 	}
+	return nil
 }
 
 func (it *item) read(r events.Record, decode func(string, []byte) (events.Data, error)) {

@@ -52,12 +52,10 @@ func TestAReadModelOfAnotherReleaseIsRefusedUntilOneIsPromoted(t *testing.T) {
 		}
 	}
 
-	if err := s.next(t, "next").Rebuild(t.Context()); err != nil {
+	if _, err := s.next(t, "next").Rebuild(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := projector.Promote(t.Context(), s.DB, "next"); err != nil {
-		t.Fatal(err)
-	}
+	promote(t, s.next(t, "next"))
 	for what, ended := range map[string]chan error{"projector": before, "reader": reader} {
 		select {
 		case err := <-ended:

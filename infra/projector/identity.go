@@ -99,23 +99,29 @@ func recordSum(r *events.Record) []byte {
 }
 
 // putBack reports when the read model is behind what this projector has
-// committed: it was restored from a backup. A partition with new records
-// notices by itself, at the compare-and-set; one without would wait for some.
+// committed, restored from a backup, or another one under its name. A partition
+// with new records notices by itself, at the compare-and-set; one without would
+// wait for some.
 func (p *Projector) putBack(ctx context.Context, places []*place) error {
 	committed := make([]int64, len(places))
 	for i, at := range places {
 		committed[i] = p.stats.at(partitionKey{at.family, at.partition})
 	}
-	var behind bool
+	var behind, replaced bool
 	err := p.Pool.QueryRow(ctx, fmt.Sprintf(`
-		SELECT EXISTS (SELECT FROM unnest($1::text[], $2::int[], $3::bigint[]) AS c (family, partition, next)
-		JOIN %s.offsets o ON o.family = c.family AND o.partition = c.partition WHERE o.next < c.next)`, p.ident()),
+		SELECT coalesce(bool_or(o.next < c.next), false), coalesce(bool_or(o.tableoid <> $4), false)
+		FROM unnest($1::text[], $2::int[], $3::bigint[]) AS c (family, partition, next)
+		JOIN %s.offsets o ON o.family = c.family AND o.partition = c.partition`, p.ident()),
 		column(places, func(at *place) string { return string(at.family) }),
-		column(places, func(at *place) int32 { return at.partition }), committed).Scan(&behind)
-	if err == nil && behind {
+		column(places, func(at *place) int32 { return at.partition }), committed, p.model).Scan(&behind, &replaced)
+	switch {
+	case err != nil: // a database out of reach is the transactions' to notice
+	case behind:
 		return errors.New("the read model was put back to an earlier state")
+	case replaced:
+		return errors.New("another read model was promoted")
 	}
-	return nil // a database out of reach is the transactions' to notice
+	return nil
 }
 
 // watch reports when the log stops being the one that is projected, or the
@@ -131,6 +137,9 @@ func (p *Projector) watch(ctx context.Context, places []*place) error {
 		}
 		if err := p.putBack(ctx, places); err != nil {
 			return err
+		}
+		if p.Yield && p.wanted(ctx) {
+			return errYield
 		}
 		if err := p.Check(ctx); errors.Is(err, ErrOtherForm) {
 			return err

@@ -41,7 +41,7 @@ func (p *Projector) places(ctx context.Context) ([]*place, error) {
 		return nil, err
 	}
 	rows, err := p.Pool.Query(ctx, fmt.Sprintf(
-		`SELECT family, partition, topic_id, next, last_record, facts, digest FROM %s.offsets ORDER BY family, partition`,
+		`SELECT family, partition, topic_id, next, last_record, facts, digest, tableoid FROM %s.offsets ORDER BY family, partition`,
 		p.ident()))
 	if err != nil {
 		return nil, fmt.Errorf("load the offsets: %w", err)
@@ -49,7 +49,7 @@ func (p *Projector) places(ctx context.Context) ([]*place, error) {
 	places, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*place, error) {
 		var at place
 		var digest []byte
-		err := row.Scan(&at.family, &at.partition, &at.topicID, &at.next, &at.lastRecord, &at.facts, &digest)
+		err := row.Scan(&at.family, &at.partition, &at.topicID, &at.next, &at.lastRecord, &at.facts, &digest, &p.model)
 		copy(at.digest[:], digest)
 		at.topic = log.TopicName(at.family)
 		return &at, err

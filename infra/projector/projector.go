@@ -56,6 +56,7 @@ type Config struct {
 	Logger      *slog.Logger
 	BatchSize   int  // records a transaction; 0 is 8,192
 	Renew       bool // Create drops a read model of another form instead of refusing it
+	Yield       bool // Run steps aside for a process that waits for its turn
 }
 
 // Projector keeps one read model. Run may be called once.
@@ -63,6 +64,8 @@ type Projector struct {
 	Config
 	streams streamCache
 	counts  map[events.Family]int32 // partitions, by family
+	model   uint32                  // the oid of the offsets' table: which read model has the name
+	until   Position                // projects no further; nil is without an end
 	stats   Stats
 }
 
@@ -117,14 +120,20 @@ var ErrOtherLog = errors.New("the event log cannot be trusted")
 // Run projects until ctx ends. It returns nil then, and an error only when the
 // log is not to be trusted or the read model is of another form; everything
 // else is retried.
-func (p *Projector) Run(ctx context.Context) error {
+func (p *Projector) Run(ctx context.Context) error { return p.repeat(ctx, p.lead) }
+
+// repeat runs sessions until ctx ends or one says that another is pointless.
+func (p *Projector) repeat(ctx context.Context, session func(context.Context) error) error {
 	for attempt := 0; ; attempt++ {
-		err := p.lead(ctx)
+		err := session(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, ErrOtherLog), errors.Is(err, ErrOtherForm):
 			return err
+		case errors.Is(err, errYield):
+			attempt = 0
+			continue
 		}
 		p.Logger.WarnContext(ctx, "projector starts over", "error", err)
 		select {
@@ -135,27 +144,12 @@ func (p *Projector) Run(ctx context.Context) error {
 	}
 }
 
-// lead projects while this process holds the read model's lock.
+// lead projects while this process has the turn.
 func (p *Projector) lead(ctx context.Context) error {
-	conn, err := p.Pool.Acquire(ctx)
+	turn, err := p.pollTurn(ctx)
 	if err != nil {
-		return fmt.Errorf("connect: %w", err)
+		return err
 	}
-	defer conn.Release()
-	const lock = "SELECT pg_try_advisory_lock(hashtext($1))"
-	for held := false; !held; {
-		if err := conn.QueryRow(ctx, lock, "project "+p.Schema).Scan(&held); err != nil {
-			return fmt.Errorf("take the projector's lock: %w", err)
-		}
-		if held {
-			break
-		}
-		select {
-		case <-time.After(200 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	defer conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(hashtext($1))", "project "+p.Schema) //nolint:errcheck // the session's end releases it too
+	defer turn.end(ctx)
 	return p.project(ctx)
 }

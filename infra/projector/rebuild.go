@@ -5,77 +5,134 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Rebuild makes the read model anew from offset 0, up to where the log ends
-// now, in a schema that must not exist. Indexes that only reads need are made
-// at the end.
-func (p *Projector) Rebuild(ctx context.Context) error {
-	var exists bool
-	err := p.Pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", p.Schema).Scan(&exists)
-	if err != nil {
-		return fmt.Errorf("look for the schema: %w", err)
+// Rebuild replays the log from offset 0 into a schema beside the live one, and
+// goes on in one that an earlier call has left. Indexes that only reads need
+// are made when it has caught up with the log. Then it returns, or, when it is
+// to follow, goes on until the read model is promoted or ctx ends. It reports
+// whether the read model was promoted.
+func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, err error) {
+	if p.Schema == Live {
+		return false, fmt.Errorf("%s is the live read model; rebuild beside it", Live)
 	}
-	if exists {
-		return fmt.Errorf("schema %s exists; drop it first", p.Schema)
-	}
-	tables, indexes := p.ddl()
+	tables, _ := p.ddl()
 	if err := p.define(ctx, tables); err != nil {
+		return false, err
+	}
+	var model uint32
+	err = p.Pool.QueryRow(ctx, `SELECT oid FROM pg_namespace WHERE nspname = $1`, p.Schema).Scan(&model)
+	if err != nil {
+		return false, fmt.Errorf("look for the schema: %w", err)
+	}
+	if err := p.complete(ctx); err != nil {
+		return false, err
+	}
+	if !follow {
+		return false, nil
+	}
+	p.Yield = true
+	err = p.beside(ctx, p.lead, func(ctx context.Context) (err error) {
+		promoted, err = p.awaitPromotion(ctx, model)
+		return err
+	})
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = nil // it was told to stop
+	}
+	return promoted, err
+}
+
+// complete catches up with the log and makes the indexes that are missing.
+func (p *Projector) complete(ctx context.Context) error {
+	turn, err := p.tryTurn(ctx)
+	if err != nil {
 		return err
 	}
+	defer turn.end(ctx)
 	if err := p.CatchUp(ctx); err != nil {
 		return err
 	}
-	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "SET LOCAL search_path = "+p.ident()+";"+strings.Join(indexes, "\n")+"; ANALYZE")
+	missing, err := p.missingIndexes(ctx)
+	if err != nil || len(missing) == 0 {
 		return err
+	}
+	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "SET LOCAL search_path = "+p.ident()+";"+strings.Join(missing, "\n")+"; ANALYZE")
+		if err != nil {
+			return fmt.Errorf("make the indexes of %s: %w", p.Schema, err)
+		}
+		return nil
 	})
 }
 
-// CatchUp projects up to where the log ends when it is called.
+// CatchUp projects up to where the log ends when it is called. The caller has
+// the turn.
 func (p *Projector) CatchUp(ctx context.Context) error {
 	log, err := p.Log.Describe(ctx)
 	if err != nil {
 		return fmt.Errorf("describe the log: %w", err)
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	done := make(chan error, 1)
-	go func() { done <- p.Run(ctx) }()
-	tick := time.NewTicker(5 * time.Millisecond)
+	return p.beside(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, endOf(log)) })
+}
+
+// awaitPromotion waits until the read model, which is in the schema with the
+// oid, has the live one's name.
+func (p *Projector) awaitPromotion(ctx context.Context, model uint32) (promoted bool, err error) {
+	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
+		var name string
+		err := p.Pool.QueryRow(ctx, `SELECT nspname FROM pg_namespace WHERE oid = $1`, model).Scan(&name)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return false, fmt.Errorf("%s was dropped", p.Schema)
+		case err != nil: // out of reach
+		case name == Live:
+			return true, nil
+		case name != p.Schema:
+			return false, fmt.Errorf("%s was renamed to %s", p.Schema, name)
+		}
 		select {
-		case err := <-done:
-			return errors.Join(err, ctx.Err())
+		case <-ctx.Done():
+			return false, ctx.Err()
 		case <-tick.C:
-		}
-		reached := true
-		for _, topic := range log.Topics {
-			for i, part := range topic.Partitions {
-				reached = reached && p.stats.at(partitionKey{topic.Family, int32(i)}) >= part.End
-			}
-		}
-		if reached {
-			stop()
-			return <-done
 		}
 	}
 }
 
-var secondaryIndex = regexp.MustCompile(`(?ms)^CREATE INDEX .*?;$`)
+var secondaryIndex = regexp.MustCompile(`(?ms)^CREATE INDEX (\w+) .*?;$`)
 
 // ddl returns the statements that make the tables, and those that make the
 // indexes which only reads need.
 func (p *Projector) ddl() (tables string, indexes []string) {
 	all := p.statements()
 	return secondaryIndex.ReplaceAllString(all, ""), secondaryIndex.FindAllString(all, -1)
+}
+
+// missingIndexes returns the statements of the indexes that are not there.
+func (p *Projector) missingIndexes(ctx context.Context) (missing []string, err error) {
+	rows, err := p.Pool.Query(ctx, `SELECT indexname::text FROM pg_indexes WHERE schemaname = $1`, p.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("list the indexes: %w", err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("list the indexes: %w", err)
+	}
+	there := map[string]bool{}
+	for _, name := range names {
+		there[name] = true
+	}
+	for _, found := range secondaryIndex.FindAllStringSubmatch(p.statements(), -1) {
+		if !there[found[1]] {
+			missing = append(missing, found[0])
+		}
+	}
+	return missing, nil
 }
 
 // statements make the whole read model.
@@ -85,63 +142,4 @@ func (p *Projector) statements() string {
 		all += "\n" + projection.Schema()
 	}
 	return all
-}
-
-// Promote puts the read model in schema in the place of the live one, which is
-// kept as <live>_before. It is one transaction; readers see either.
-func Promote(ctx context.Context, pool *pgxpool.Pool, schema string) error {
-	next, before := pgx.Identifier{schema}.Sanitize(), pgx.Identifier{Live + "_before"}.Sanitize()
-	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, fmt.Sprintf(
-			"DROP SCHEMA IF EXISTS %[2]s CASCADE; ALTER SCHEMA %[3]s RENAME TO %[2]s; ALTER SCHEMA %[1]s RENAME TO %[3]s",
-			next, before, Live))
-		if err != nil {
-			return fmt.Errorf("promote %s: %w", schema, err)
-		}
-		return nil
-	})
-}
-
-// Difference is a table in which two read models are not equal.
-type Difference struct {
-	Table string
-	OnlyA int64 // rows that only the first has
-	OnlyB int64
-	Row   string // one of them
-}
-
-// Diff compares two read models row by row, the offsets included.
-func Diff(ctx context.Context, pool *pgxpool.Pool, a, b string) ([]Difference, error) {
-	rows, err := pool.Query(ctx, `SELECT table_name FROM information_schema.tables WHERE table_schema = $1 OR table_schema = $2 ORDER BY 1`, a, b)
-	if err != nil {
-		return nil, fmt.Errorf("list the tables: %w", err)
-	}
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, fmt.Errorf("list the tables: %w", err)
-	}
-	var found []Difference
-	for _, table := range slices.Compact(tables) {
-		d := Difference{Table: table}
-		name := pgx.Identifier{table}.Sanitize()
-		err := pool.QueryRow(ctx, fmt.Sprintf(`
-			WITH a AS (SELECT t::text AS r FROM %[1]s.%[3]s t), b AS (SELECT t::text AS r FROM %[2]s.%[3]s t),
-			onlya AS (SELECT r FROM a EXCEPT ALL SELECT r FROM b), onlyb AS (SELECT r FROM b EXCEPT ALL SELECT r FROM a)
-			SELECT (SELECT count(*) FROM onlya), (SELECT count(*) FROM onlyb),
-			       coalesce((SELECT r FROM onlya LIMIT 1), (SELECT r FROM onlyb LIMIT 1), '')`,
-			pgx.Identifier{a}.Sanitize(), pgx.Identifier{b}.Sanitize(), name)).Scan(&d.OnlyA, &d.OnlyB, &d.Row)
-		if err != nil {
-			return nil, fmt.Errorf("compare table %s: %w", table, err)
-		}
-		if d.OnlyA+d.OnlyB > 0 {
-			found = append(found, d)
-		}
-	}
-	return found, nil
-}
-
-func (s *Stats) at(key partitionKey) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.next[key]
 }

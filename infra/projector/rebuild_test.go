@@ -36,9 +36,7 @@ func TestARebuiltReadModelIsTheLiveOne(t *testing.T) {
 	if d := s.rebuilt(t, "next"); len(d) > 0 {
 		t.Errorf("the rebuilt read model differs: %+v", d)
 	}
-	if err := projector.Promote(t.Context(), s.DB, "next"); err != nil {
-		t.Fatal(err)
-	}
+	promote(t, s.Projector(s.Pool(t, "next"), "next"))
 	if _, err := s.createWorkspace(t.Context(), "after the promotion"); err != nil {
 		t.Errorf("a write after the promotion: %v", err)
 	}

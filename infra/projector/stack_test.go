@@ -19,18 +19,33 @@ func newStack(t *testing.T) stack {
 	return stack{testworld.NewPlace(t).Start(t)}
 }
 
-// rebuilt projects the whole log into another schema and returns in what it
-// differs from the live one.
-func (s stack) rebuilt(t *testing.T, schema string) []projector.Difference {
+// rebuild projects the whole log into another schema.
+func (s stack) rebuild(t *testing.T, schema string) *projector.Projector {
 	t.Helper()
-	if err := s.Projector(s.Pool(t, schema), schema).Rebuild(t.Context()); err != nil {
+	p := s.Projector(s.Pool(t, schema), schema)
+	if _, err := p.Rebuild(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	differences, err := projector.Diff(t.Context(), s.DB, projector.Live, schema)
+	return p
+}
+
+// rebuilt rebuilds and returns in what the read model differs from the live one.
+func (s stack) rebuilt(t *testing.T, schema string) []projector.Difference {
+	t.Helper()
+	c, err := s.rebuild(t, schema).Diff(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return differences
+	return c.Differences
+}
+
+// promote promotes and logs the steps.
+func promote(t *testing.T, p *projector.Projector) {
+	t.Helper()
+	err := p.Promote(t.Context(), func(step projector.Step, detail string) { t.Log(p.Schema, step, detail) })
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // createWorkspace runs the command and returns the workspace's id.

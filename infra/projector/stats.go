@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ type Stats struct {
 
 // Report is a moment of Stats.
 type Report struct {
+	Records    int64 // judged, of the whole log
 	LagRecords int64 // records in the log that are not judged
 	Facts      int64 // applied since the start
 	Rejected   map[events.Verdict]int64
@@ -88,8 +90,24 @@ func (p *Projector) Report() Report {
 	for verdict, n := range s.rejected {
 		r.Rejected[verdict] = n
 	}
+	for _, next := range s.next {
+		r.Records += next
+	}
 	for key, high := range s.high {
 		r.LagRecords += max(0, high-s.next[key])
 	}
 	return r
+}
+
+func (s *Stats) at(key partitionKey) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.next[key]
+}
+
+// position is what has been judged.
+func (s *Stats) position() Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(Position(s.next))
 }

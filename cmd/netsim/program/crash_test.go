@@ -69,7 +69,7 @@ func TestKills(t *testing.T) {
 		}
 	}
 	d.kill() // so that nothing moves while the replay is compared
-	d.tool("readmodel", "rebuild", "replayed")
+	d.tool("readmodel", "rebuild", "--once", "replayed")
 	d.tool("readmodel", "diff", "replayed")
 }
 

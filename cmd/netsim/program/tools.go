@@ -39,26 +39,3 @@ func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) 
 
 // Close ends the connections.
 func (t *Tools) Close() { t.core.close() }
-
-// Rebuild makes a read model anew from the log and returns how many facts it
-// holds.
-func (t *Tools) Rebuild(ctx context.Context, schema string) (facts int64, err error) {
-	pool, err := postgres.Open(ctx, t.core.config.Postgres, schema, 8)
-	if err != nil {
-		return 0, err
-	}
-	defer pool.Close()
-	p := projector.New(t.core.projectorConfig(pool, schema))
-	err = p.Rebuild(ctx)
-	return p.Report().Facts, err
-}
-
-// Diff compares a read model with the live one.
-func (t *Tools) Diff(ctx context.Context, schema string) ([]projector.Difference, error) {
-	return projector.Diff(ctx, t.pool, projector.Live, schema)
-}
-
-// Promote puts a read model in the place of the live one.
-func (t *Tools) Promote(ctx context.Context, schema string) error {
-	return projector.Promote(ctx, t.pool, schema)
-}

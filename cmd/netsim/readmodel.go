@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"netsim/cmd/netsim/program"
+	"netsim/infra/projector"
+)
+
+type readModel struct {
+	Rebuild rebuild   `cmd:"" help:"Replay the log into a schema beside the live one, and follow it until promoted."`
+	Diff    diff      `cmd:"" help:"Compare a read model with the live one at one position."`
+	Promote promote   `cmd:"" help:"Put a rebuilt read model in the place of the live one, which is kept as readmodel_before."`
+	Drop    dropModel `cmd:"" help:"Remove a read model that is not the live one."`
+}
+
+type rebuild struct {
+	Schema string `arg:"" help:"The schema to make, or to go on with."`
+	Once   bool   `help:"End when it has caught up with the log."`
+}
+
+// Run rebuilds until the read model is promoted or a signal comes.
+func (r rebuild) Run(ctx context.Context) error {
+	return withTools(ctx, func(t *program.Tools) error {
+		began := time.Now()
+		var last projector.Report
+		promoted, err := t.Rebuild(ctx, r.Schema, !r.Once, func(now projector.Report) {
+			last = now
+			fmt.Println(r.Schema+":", progress(now, time.Since(began)))
+		})
+		switch {
+		case err != nil:
+			return err
+		case promoted:
+			_, err = fmt.Printf("%s is promoted\n", r.Schema)
+		case r.Once:
+			took := time.Since(began)
+			_, err = fmt.Printf("%s has %d facts more, applied in %s (%.0f a second)\n",
+				r.Schema, last.Facts, took.Round(time.Millisecond), float64(last.Facts)/took.Seconds())
+		default:
+			_, err = fmt.Printf("%s is stopped; repeat the command to go on\n", r.Schema)
+		}
+		return err
+	})
+}
+
+// progress says how far a rebuild is that has run for so long.
+func progress(r projector.Report, ran time.Duration) string {
+	text := fmt.Sprintf("%d of %d records", r.Records, r.Records+r.LagRecords)
+	switch rate := float64(r.Facts) / ran.Seconds(); {
+	case r.LagRecords == 0:
+		return text + ", following"
+	case rate == 0:
+		return text
+	default:
+		left := time.Duration(float64(r.LagRecords) / rate * float64(time.Second))
+		return fmt.Sprintf("%s, %.0f a second, about %s left", text, rate, left.Round(time.Second))
+	}
+}
+
+type diff struct {
+	Schema string `arg:"" help:"The read model to compare with the live one."`
+}
+
+// Run compares, and fails when there is a difference.
+func (d diff) Run(ctx context.Context) error {
+	return withTools(ctx, func(t *program.Tools) error {
+		c, err := t.Diff(ctx, d.Schema)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("compared at %d records: %s\n", c.Position.Records(), c.Position)
+		for _, one := range c.Differences {
+			fmt.Printf("%s: %d rows only in the live one, %d only in %s, such as %s\n",
+				one.Table, one.OnlyA, one.OnlyB, d.Schema, one.Row)
+		}
+		if len(c.Differences) > 0 {
+			return fmt.Errorf("%d tables differ", len(c.Differences))
+		}
+		_, err = fmt.Println("equal")
+		return err
+	})
+}
+
+type promote struct {
+	Schema  string        `arg:"" help:"The read model to promote."`
+	Timeout time.Duration `help:"How long to wait for the read model and for long reads." default:"1h"`
+}
+
+// Run promotes, and says each step.
+func (p promote) Run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
+	defer cancel()
+	return withTools(ctx, func(t *program.Tools) error {
+		err := t.Promote(ctx, p.Schema, func(step projector.Step, detail string) { fmt.Println(step, detail) })
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Printf("the last live one is %s until 'netsim readmodel drop %[1]s'\n", projector.Before)
+		return err
+	})
+}
+
+type dropModel struct {
+	Schema string `arg:"" help:"The read model to remove."`
+}
+
+// Run drops.
+func (d dropModel) Run(ctx context.Context) error {
+	return withTools(ctx, func(t *program.Tools) error { return t.Drop(ctx, d.Schema) })
+}

@@ -1,0 +1,37 @@
+package projector
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Drop removes a read model that is not the live one and that nobody projects
+// into.
+func (p *Projector) Drop(ctx context.Context) error {
+	if p.Schema == Live {
+		return fmt.Errorf("%s is the live read model; it is not dropped", Live)
+	}
+	var is bool
+	err := p.Pool.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'offsets')
+			AND EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'streams')`, p.Schema).Scan(&is)
+	if err != nil {
+		return fmt.Errorf("look for %s: %w", p.Schema, err)
+	}
+	if !is {
+		return fmt.Errorf("there is no read model %s", p.Schema)
+	}
+	turn, err := p.tryTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer turn.end(ctx)
+	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '10s'; DROP SCHEMA "+p.ident()+" CASCADE"); err != nil {
+			return fmt.Errorf("drop %s: %w", p.Schema, err)
+		}
+		return nil
+	})
+}

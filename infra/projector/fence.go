@@ -1,0 +1,81 @@
+package projector
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// fenceTimeout bounds how long writes wait for a fence. It is well below the
+// time that a request waits for its verdict.
+const fenceTimeout = 3 * time.Second
+
+// fence is the statement that keeps every projector out of a read model until
+// the transaction ends: a batch begins with an update of the offsets. Reads go
+// on.
+func fence(schema string) string {
+	return "LOCK TABLE " + pgx.Identifier{schema}.Sanitize() + ".offsets IN EXCLUSIVE MODE"
+}
+
+// lockNotAvailable is how PostgreSQL says that a lock did not come in time.
+const lockNotAvailable = "55P03"
+
+// fenced fences the live read model while f runs, and commits what f does in
+// the transaction. f gets where the live one stands, nil when there is none.
+// A holder that neither goes on nor dies loses the fence to PostgreSQL.
+func (p *Projector) fenced(ctx context.Context, f func(tx pgx.Tx, live Position) error) error {
+	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, fmt.Sprintf(`
+			SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = %[1]d; SET LOCAL idle_in_transaction_session_timeout = %[1]d`,
+			fenceTimeout.Milliseconds()))
+		if err != nil {
+			return fmt.Errorf("bound the fence: %w", err)
+		}
+		var exists bool
+		if err := tx.QueryRow(ctx, schemaExists, Live).Scan(&exists); err != nil {
+			return fmt.Errorf("look for %s: %w", Live, err)
+		}
+		if !exists {
+			return f(tx, nil)
+		}
+		if _, err := tx.Exec(ctx, fence(Live)); err != nil {
+			return fmt.Errorf("fence %s: %w", Live, err)
+		}
+		live, err := readPosition(ctx, tx, Live)
+		if err != nil {
+			return err
+		}
+		return f(tx, live)
+	})
+}
+
+// awaitSnapshots waits until no transaction goes on that has a snapshot from
+// before this call and is older than so long. One that reads several times
+// from one snapshot would find, after the switch, the new read model's rows as
+// they were before they had all. Those that the holder of the fence blocks have
+// nothing to read.
+func (p *Projector) awaitSnapshots(ctx context.Context, older time.Duration, holder uint32, tell func(Step, string)) error {
+	var began time.Time
+	if err := p.Pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&began); err != nil {
+		return fmt.Errorf("ask for the database's time: %w", err)
+	}
+	began = began.Add(-older)
+	told := ""
+	return poll(ctx, func() (bool, error) {
+		var in string
+		err := p.Pool.QueryRow(ctx, `
+			SELECT coalesce(min(format('%s (process %s, since %s)', application_name, pid, xact_start)), '') FROM pg_stat_activity
+			WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+				AND backend_xmin IS NOT NULL AND xact_start < $1 AND NOT $2 = ANY(pg_blocking_pids(pid))`, began, int64(holder)).Scan(&in)
+		if err != nil {
+			return false, fmt.Errorf("look for older transactions: %w", err)
+		}
+		if in != "" && in != told {
+			tell(Waiting, "a transaction of "+in+" is still reading")
+			told = in
+		}
+		return in == "", nil
+	})
+}

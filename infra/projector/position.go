@@ -1,0 +1,120 @@
+package projector
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
+	"netsim/infra/journal"
+)
+
+// Position is the first offset that is not judged, of every partition.
+type Position map[partitionKey]int64
+
+// Records is how many records are before it.
+func (p Position) Records() (n int64) {
+	for _, next := range p {
+		n += next
+	}
+	return n
+}
+
+// String lists the partitions in which there is something.
+func (p Position) String() string {
+	var parts []string
+	for key, next := range p {
+		if next > 0 {
+			parts = append(parts, fmt.Sprintf("%s/%d:%d", key.family, key.partition, next))
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, " ")
+}
+
+// reaches reports whether it is at or beyond the other in every partition.
+func (p Position) reaches(other Position) bool {
+	for key, next := range other {
+		if p[key] < next {
+			return false
+		}
+	}
+	return true
+}
+
+// endOf is the end of the log.
+func endOf(log journal.Description) Position {
+	ends := Position{}
+	for _, topic := range log.Topics {
+		for i, part := range topic.Partitions {
+			ends[partitionKey{topic.Family, int32(i)}] = part.End
+		}
+	}
+	return ends
+}
+
+type rowsQuerier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// readPosition reads where the read model in the schema stands.
+func readPosition(ctx context.Context, db rowsQuerier, schema string) (Position, error) {
+	rows, err := db.Query(ctx, `SELECT family, partition, next FROM `+pgx.Identifier{schema}.Sanitize()+`.offsets`)
+	if err != nil {
+		return nil, fmt.Errorf("read the position of %s: %w", schema, err)
+	}
+	at := Position{}
+	var family events.Family
+	var partition int32
+	var next int64
+	_, err = pgx.ForEachRow(rows, []any{&family, &partition, &next}, func() error {
+		at[partitionKey{family, partition}] = next
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the position of %s: %w", schema, err)
+	}
+	return at, nil
+}
+
+// await waits until what runs has judged everything before the position.
+func (p *Projector) await(ctx context.Context, to Position) error {
+	return poll(ctx, func() (bool, error) { return p.stats.position().reaches(to), nil })
+}
+
+// poll asks every few milliseconds until the answer is yes.
+func poll(ctx context.Context, reached func() (bool, error)) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if yes, err := reached(); err != nil || yes {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// beside runs f while sessions run, and ends them with it.
+func (p *Projector) beside(ctx context.Context, session, f func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	projecting := make(chan error, 1)
+	go func() {
+		defer stop() // without it f would wait for nothing
+		projecting <- p.repeat(ctx, session)
+	}()
+	err := f(ctx)
+	stop()
+	if broken := <-projecting; broken != nil {
+		return broken
+	}
+	return err
+}

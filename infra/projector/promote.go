@@ -1,0 +1,142 @@
+package projector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Before is the schema of the read model that was live before the last
+// promotion, until it is dropped.
+const Before = Live + "_before"
+
+// Step is how far a promotion is.
+type Step string
+
+// The steps of a promotion.
+const (
+	Following Step = "following" // the read model follows the log
+	Waiting   Step = "waiting"   // for transactions that could not read across the switch
+	Fenced    Step = "fenced"    // nothing is projected into the live read model
+	Promoted  Step = "promoted"
+)
+
+// Promote puts the read model in the place of the live one, which stays as
+// Before. It projects until the read model has all that the live one has,
+// fences the live one for the last records, and switches. No reader sees the
+// service fall back: what was readable before the switch is readable after it.
+// tell is called at each step, with what the step waits for.
+//
+// Whatever ends the caller, the fence ends with its session. Repeating is safe.
+func (p *Projector) Promote(ctx context.Context, tell func(Step, string)) error {
+	if err := p.promotable(ctx); err != nil {
+		return err
+	}
+	turn, err := p.waitTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer turn.end(ctx)
+	missing, err := p.missingIndexes(ctx)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s is not complete: run 'netsim readmodel rebuild %s' first", p.Schema, p.Schema)
+	}
+	if err := p.CatchUp(ctx); err != nil {
+		return err
+	}
+	return p.beside(ctx, p.project, func(ctx context.Context) error {
+		for {
+			tell(Following, "")
+			err := p.awaitSnapshots(ctx, time.Second, 0, tell)
+			if err == nil {
+				err = p.replaceLive(ctx, tell)
+			}
+			if !errors.Is(err, errNotNow) {
+				return err
+			}
+			tell(Waiting, err.Error())
+			select {
+			case <-time.After(fenceTimeout): // as long for the writes as the fence may take from them
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+}
+
+// promotable refuses what cannot be promoted.
+func (p *Projector) promotable(ctx context.Context) error {
+	if p.Schema == Live {
+		return fmt.Errorf("%s is the live read model", Live)
+	}
+	exists, err := p.check(ctx, p.Pool)
+	if err == nil && !exists {
+		err = fmt.Errorf("there is no read model %s", p.Schema)
+	}
+	if err != nil || p.Schema == Before {
+		return err
+	}
+	var taken bool
+	err = p.Pool.QueryRow(ctx, schemaExists, Before).Scan(&taken)
+	if err == nil && taken {
+		err = fmt.Errorf("%s is still there; run 'netsim readmodel drop %s' first", Before, Before)
+	}
+	return err
+}
+
+const schemaExists = `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)`
+
+// errNotNow ends an attempt at the switch that another may follow.
+var errNotNow = errors.New("the switch has to wait")
+
+// replaceLive fences the live read model and switches, within fenceTimeout.
+func (p *Projector) replaceLive(ctx context.Context, tell func(Step, string)) error {
+	within, cancel := context.WithTimeout(ctx, fenceTimeout)
+	defer cancel()
+	err := p.fenced(within, func(tx pgx.Tx, live Position) error {
+		tell(Fenced, live.String())
+		err := poll(within, func() (bool, error) {
+			at, err := readPosition(within, p.Pool, p.Schema)
+			return at.reaches(live), err
+		})
+		if err != nil {
+			return fmt.Errorf("%s is behind %s: %w", p.Schema, Live, err)
+		}
+		if _, err := tx.Exec(within, fence(p.Schema)); err != nil {
+			return fmt.Errorf("fence %s: %w", p.Schema, err)
+		}
+		if err := p.awaitSnapshots(within, 0, tx.Conn().PgConn().PID(), tell); err != nil {
+			return err
+		}
+		// What is stored without waiting for the disk is stored with this.
+		const promoting = Live + "_promoting"
+		_, err = tx.Exec(within, fmt.Sprintf(
+			`SET LOCAL synchronous_commit = on; ALTER SCHEMA %[1]s RENAME TO %[2]s; %[3]s ALTER SCHEMA %[2]s RENAME TO %[4]s`,
+			p.ident(), promoting, keepLive(live), Live))
+		return err
+	})
+	lock, _ := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case err == nil:
+		tell(Promoted, "")
+		return nil
+	case ctx.Err() == nil && within.Err() != nil, lock != nil && lock.Code == lockNotAvailable:
+		return fmt.Errorf("%w: %w", errNotNow, err)
+	}
+	return fmt.Errorf("promote %s: %w", p.Schema, err)
+}
+
+// keepLive renames the live read model, when there is one.
+func keepLive(live Position) string {
+	if live == nil {
+		return ""
+	}
+	return fmt.Sprintf("ALTER SCHEMA %s RENAME TO %s;", Live, Before)
+}
