@@ -15,6 +15,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/objects"
 	"netsim/projections"
+	"netsim/simulator/results"
 	"netsim/simulator/units"
 )
 
@@ -137,25 +138,11 @@ func (l listing) window(files []resultFile, manifest string) (shown []resultFile
 func (s resultSet) selected(kind, record string) []resultFile {
 	var out []resultFile
 	for _, f := range s.files {
-		if (kind == "" || f.Type == kind) && (record == "" || s.recordOf(f.Name) == record) {
+		if (kind == "" || f.Type == kind) && (record == "" || results.RecordOf(s.simulation.Name, f.Name) == record) {
 			out = append(out, f)
 		}
 	}
 	return out
-}
-
-// recordOf returns the record part of {simulation}-{record}-{shard}.csv, ""
-// for a file of another form (completions.md section 5.6).
-func (s resultSet) recordOf(name string) string {
-	rest, ours := strings.CutPrefix(name, strings.ReplaceAll(s.simulation.Name, "*", "_")+"-")
-	rest, csv := strings.CutSuffix(rest, ".csv")
-	if !ours || !csv {
-		return ""
-	}
-	if i := strings.LastIndexByte(rest, '-'); i > 0 && strings.Trim(rest[i+1:], "0123456789") == "" {
-		return rest[:i]
-	}
-	return rest
 }
 
 // GetResultDownload implements GET /simulations/{sim_id}/results/download-url.

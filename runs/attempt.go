@@ -41,6 +41,8 @@ type attempt struct {
 	from  string    // the checkpoint that it goes on from, "" for none
 	index int64     // of the last checkpoint that it has stored, 0 for none
 	saved time.Time // when that was, or when the run began
+	// missed is how many checkpoints in a row could not be stored.
+	missed int
 
 	leaving atomic.Bool // the worker is to stop
 }
@@ -52,9 +54,18 @@ func (a *attempt) do(ctx context.Context) error {
 	running, stop := context.WithCancelCause(live)
 	defer stop(nil)
 	a.files.ctx, a.stop = live, stop
-	if err := a.start(live); err != nil {
-		return errors.Join(err, a.files.abort())
+	err := a.start(live)
+	if err == nil {
+		err = a.watched(ctx, running, stop)
 	}
+	if lost, ok := errors.AsType[unstored](err); ok {
+		err = a.unstored(ctx, lost.reason)
+	}
+	return errors.Join(err, a.files.abort())
+}
+
+// watched lets the engine run while it is watched, and concludes.
+func (a *attempt) watched(ctx, running context.Context, stop context.CancelCauseFunc) error {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -67,7 +78,7 @@ func (a *attempt) do(ctx context.Context) error {
 	if crash := new(execution.Panic); errors.As(err, &crash) {
 		a.Log.ErrorContext(ctx, "the engine panicked", "simulation", a.sim.ID, "panic", crash.Value, "stack", crash.Stack)
 	}
-	return errors.Join(a.conclude(ctx, result, cause, err), a.files.abort())
+	return a.conclude(ctx, result, cause, err)
 }
 
 // start starts the run from the beginning, or from a checkpoint.
@@ -112,6 +123,9 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 		return a.forget(ctx, err)
 	case a.files.err != nil:
 		return fmt.Errorf("write the results of %s: %w", a.sim.ID, a.files.err)
+	case errors.As(err, new(unstored)): // of a checkpoint: the results may yet be stored
+		lost, _ := errors.AsType[unstored](err)
+		return a.failed(ctx, lost.reason)
 	case err != nil:
 		return a.failed(ctx, err.Error())
 	case errors.As(cause, new(excess)):

@@ -112,9 +112,13 @@ func (a *attempt) outlive(ctx context.Context) (live context.Context, end func()
 	}
 }
 
+// maxMissed is how many checkpoints in a row may be missing.
+const maxMissed = 5
+
 // checkpoint stores the state of the run when it is time to, or when the worker
-// is to stop. A run is not lost with a checkpoint: the next is tried in its
-// time.
+// is to stop. A run that the object store takes no checkpoint of fails. When a
+// checkpoint cannot be recorded for another reason, the next is tried in its
+// time, a few times.
 func (a *attempt) checkpoint(ctx context.Context, save func(io.Writer) error) error {
 	leaving := a.leaving.Load()
 	if every := a.every(); every == 0 || !leaving && a.Now().Sub(a.saved) < every {
@@ -122,13 +126,24 @@ func (a *attempt) checkpoint(ctx context.Context, save func(io.Writer) error) er
 	}
 	err := a.store(ctx, save)
 	a.saved = a.Now()
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case err == nil:
+		a.missed = 0
+	case ctx.Err() == nil:
+		a.missed++
 		a.Log.WarnContext(ctx, "a checkpoint could not be stored", "simulation", a.sim.ID, "error", err)
 	}
-	if leaving {
+	switch {
+	case leaving:
 		return errLeft
+	case a.files.err != nil:
+		return a.files.err // what the result files do not survive, the run does not
+	case errors.As(err, new(unstored)):
+		return err
+	case a.missed >= maxMissed:
+		return unstored{fmt.Sprintf("%d checkpoints in a row could not be stored", a.missed)}
 	}
-	return a.files.err // what the result files do not survive, the run does not
+	return nil
 }
 
 // store writes a checkpoint, records it once its bytes are durable, and removes
@@ -152,7 +167,7 @@ func (a *attempt) store(ctx context.Context, save func(io.Writer) error) error {
 	index := max(a.sim.Checkpoint, a.index) + 1
 	name := "checkpoints/" + strconv.FormatInt(index, 10) + ".state"
 	contentType, kind := typesOf(name)
-	up := a.Objects.Create(ctx, a.files.prefix+name, contentType)
+	up := a.files.upload(name, contentType)
 	if err := write(up, &at, &state); err != nil {
 		return errors.Join(err, up.Abort())
 	}

@@ -44,8 +44,16 @@
 // The log goes on behind its last line at the checkpoint; what the first worker
 // logged after that is logged again.
 //
-// What can pass (the database, the log or the object store do not answer) ends
-// the attempt with an error, and the job is tried again. What cannot (inputs
-// that do not fit together, a deadlock, no progress) fails the simulation, with
-// its reason.
+// # What goes wrong
+//
+// A call that the object store fails is made again where it is, so that nothing
+// is simulated twice: one that the store refuses (the key, the permission, the
+// space) five times, one without a proper answer for Runner.Patience. Then the
+// simulation fails with the reason, whether an input could not be read or a
+// result file, a checkpoint or the manifest could not be stored.
+//
+// What else can pass (the database or the log do not answer) ends the attempt
+// with an error, and the job is tried again, at most 50 times (package jobs).
+// What cannot pass (inputs that do not fit together, a deadlock, no progress)
+// fails the simulation, with its reason.
 package runs

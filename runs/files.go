@@ -40,6 +40,7 @@ type File struct {
 type files struct {
 	ctx    context.Context // of the attempt: a recorder creates files without one
 	store  *objects.Store
+	calls  *storeCalls
 	prefix string
 	open   []*file
 	done   Manifest
@@ -51,8 +52,22 @@ type files struct {
 }
 
 // newFiles are the files of a new attempt, none yet.
-func (r *Runner) newFiles(ctx context.Context, simulation string) *files {
-	return &files{ctx: ctx, store: r.Objects, prefix: Prefix(simulation) + events.NewID("attempt") + "/"}
+func (s *storeCalls) newFiles(ctx context.Context) *files {
+	return &files{ctx: ctx, store: s.Objects, calls: s, prefix: Prefix(s.simulation) + events.NewID("attempt") + "/"}
+}
+
+// upload begins a file of the store.
+func (f *files) upload(name, contentType string) *objects.Upload {
+	up := f.store.Create(f.ctx, f.prefix+name, contentType)
+	up.Call = f.callsFor(name)
+	return up
+}
+
+// callsFor makes the calls of an upload.
+func (f *files) callsFor(name string) func(func() error) error {
+	return func(call func() error) error {
+		return f.calls.do(f.ctx, fmt.Sprintf("result file %.100s could not be stored", name), call)
+	}
 }
 
 type file struct {
@@ -64,7 +79,7 @@ type file struct {
 func (f *files) create(name string) (io.WriteCloser, error) {
 	contentType, kind := typesOf(name)
 	w := &file{
-		Upload: f.store.Create(f.ctx, f.prefix+name, contentType), files: f,
+		Upload: f.upload(name, contentType), files: f,
 		File: File{Name: name, ContentType: contentType, Type: kind},
 	}
 	f.open = append(f.open, w)
@@ -120,8 +135,11 @@ func (f *files) seal() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode the manifest: %w", err)
 	}
-	stored, err := f.store.Put(f.ctx, f.prefix+ManifestName, "application/json", strings.NewReader(string(text)))
-	return stored.Key, f.note(err)
+	up := f.upload(ManifestName, "application/json")
+	if _, err := up.Write(text); err != nil {
+		return "", f.note(err)
+	}
+	return f.prefix + ManifestName, f.note(up.Close())
 }
 
 // results are the files that are there, as a receipt lists them.

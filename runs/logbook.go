@@ -79,6 +79,16 @@ func (l *logbook) resume(ctx context.Context, lines int64) error {
 	return nil
 }
 
+// append goes on behind the last line of an earlier attempt.
+func (l *logbook) append(ctx context.Context) error {
+	var last int64
+	err := l.db.QueryRow(ctx, `SELECT coalesce(max(line), 0) FROM netsim.simulation_logs WHERE simulation_id = $1`, l.simulation).Scan(&last)
+	if err != nil {
+		return fmt.Errorf("find the end of the log: %w", err)
+	}
+	return l.resume(ctx, last)
+}
+
 // stored reports how many lines were added, and whether all are stored.
 func (l *logbook) stored() (lines int64, all bool) {
 	l.mu.Lock()

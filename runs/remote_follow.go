@@ -24,6 +24,7 @@ type follower struct {
 	run backends.Run
 	log *logbook
 
+	calls   *storeCalls
 	files   *files       // the results that are here
 	summary bytes.Buffer // one of them
 
@@ -45,10 +46,11 @@ func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *lo
 	if r.Remote.Engines == nil {
 		return fmt.Errorf("%s runs at an engine behind HTTP, and there are none in the settings", sim.ID)
 	}
+	calls := &storeCalls{Runner: r, simulation: sim.ID, log: log}
 	f := &follower{
 		Runner: r, sim: sim, run: backends.Run{BaseURL: sim.BaseURL, ID: sim.RunID}, log: log,
 		moved: r.Now(), reported: r.Now(),
-		files: r.newFiles(ctx, sim.ID),
+		calls: calls, files: calls.newFiles(ctx),
 	}
 	log.add(execution.Entry{Level: execution.Info, Component: execution.Provisioner, Message: "a remote engine has the run " + f.run.ID})
 	for {
@@ -185,7 +187,7 @@ func (f *follower) lost(ctx context.Context) (over bool, err error) {
 		return f.troubled(ctx, err)
 	}
 	f.run, f.lines, f.last, f.moved = run, 0, backends.Status{}, f.Now()
-	f.files = f.newFiles(ctx, f.sim.ID) // those that are here are of the lost run
+	f.files = f.calls.newFiles(ctx) // those that are here are of the lost run
 	f.tell(execution.Warn, "the engine had lost the run; it was ordered again as "+run.ID)
 	return false, nil
 }
@@ -219,12 +221,15 @@ func why(err error) string {
 // giveUp fails the simulation without results. One that was terminated stays
 // without.
 func (f *follower) giveUp(ctx context.Context, reason string) error {
-	err := errors.Join(f.failed(ctx, reason), f.Objects.DeletePrefix(ctx, f.files.prefix))
-	if err == nil {
-		f.stop(ctx)
-		f.free(ctx, f.run)
+	if err := f.failed(ctx, reason); err != nil {
+		return err
 	}
-	return err
+	if err := f.Objects.DeletePrefix(ctx, f.files.prefix); err != nil {
+		f.Log.WarnContext(ctx, "files of a run without results are left", "simulation", f.sim.ID, "error", err)
+	}
+	f.stop(ctx)
+	f.free(ctx, f.run)
+	return nil
 }
 
 // failed records why the run failed, with the last finished collective.

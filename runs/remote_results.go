@@ -34,9 +34,12 @@ func (f *follower) conclude(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	about, err := f.fetch(ctx)
+	var lost unstored
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
+	case errors.As(err, &lost):
+		return true, f.giveUp(ctx, lost.reason)
 	case f.files.err != nil:
 		return false, fmt.Errorf("write the results of %s: %w", f.sim.ID, f.files.err)
 	case errors.As(err, new(excess)):
@@ -46,7 +49,9 @@ func (f *follower) conclude(ctx context.Context) (over bool, err error) {
 	case err != nil:
 		return f.troubled(ctx, err)
 	}
-	if err := f.publish(ctx, order, about); err != nil {
+	if err := f.publish(ctx, order, about); errors.As(err, &lost) {
+		return true, f.giveUp(ctx, lost.reason)
+	} else if err != nil {
 		return false, err
 	}
 	if err := f.record(ctx); err != nil {

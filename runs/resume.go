@@ -34,7 +34,7 @@ func (a *attempt) resume(ctx context.Context) (bool, error) {
 		if key == "" {
 			continue
 		}
-		err := a.goOn(ctx, key)
+		err := a.files.calls.do(ctx, "the run's checkpoint could not be read", func() error { return a.goOn(ctx, key) })
 		switch {
 		case err == nil:
 			return true, nil
@@ -66,7 +66,7 @@ func (a *attempt) goOn(ctx context.Context, key string) error {
 	name := strings.TrimPrefix(key, at.prefix)
 	sum := sha256.Sum256(content)
 	contentType, kind := typesOf(name)
-	resumed := &files{ctx: ctx, store: a.Objects, prefix: at.prefix, done: Manifest{Files: at.done}, kept: true}
+	resumed := &files{ctx: ctx, store: a.Objects, calls: a.files.calls, prefix: at.prefix, done: Manifest{Files: at.done}, kept: true}
 	if resumed.checkpoints, err = a.present(ctx, at.prefix, at.checkpoints); err != nil {
 		return err
 	}
@@ -155,6 +155,7 @@ func (f *files) goOn(from openFile) error {
 	if err != nil {
 		return err
 	}
+	up.Call = f.callsFor(from.name)
 	contentType, kind := typesOf(from.name)
 	f.written.Add(up.Written())
 	f.open = append(f.open, &file{Upload: up, files: f, File: File{Name: from.name, ContentType: contentType, Type: kind}})

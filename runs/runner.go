@@ -33,6 +33,9 @@ type Runner struct {
 	Poll   time.Duration // between two looks at the simulation's status, 0 for 200 ms
 	Report time.Duration // between two progress events, 0 for 5 s
 	Stall  time.Duration // wall-clock time without simulated progress that fails a run, 0 for 5 min
+	// Patience is for how long a call is repeated that the object store does not
+	// answer as it should, before the run fails; 0 for 10 min.
+	Patience time.Duration
 
 	// Checkpoint is the wall-clock time between the checkpoints of simulations
 	// that ask for them, 0 for what they ask for.
@@ -64,15 +67,15 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	if sim.Engine == commands.EngineRemote {
 		return r.follow(ctx, sim, log)
 	}
-	order, in, err := r.stage().Inputs(ctx, &sim)
-	if err == nil && order.Engine == commands.EngineRemote {
-		return r.dispatch(ctx, &sim, order, in, log)
-	}
-	if err == nil {
-		err = r.Limits.read(ctx, in)
-	}
-	if err != nil {
+	calls := &storeCalls{Runner: r, simulation: id, log: log}
+	order, in, err := r.staged(ctx, &sim, calls)
+	switch {
+	case errors.Is(err, errOver):
+		return nil
+	case err != nil:
 		return r.unstaged(ctx, &sim, log, err)
+	case order.Engine == commands.EngineRemote:
+		return r.dispatch(ctx, &sim, order, in, log)
 	}
 	if in.Nothing() {
 		return r.refuse(ctx, &sim, log, engine.ErrNothing.Error())
@@ -82,24 +85,46 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 		sim, err = r.begin(ctx, &sim, events.SimulationStarted{
 			Engine: commands.EngineBuiltin, RunID: events.DerivedID("run", sim.ID), Ranks: int64(in.Ranks),
 		})
-		if err != nil || sim.Status != commands.Running {
+		if err != nil || sim.Status != commands.Running || sim.Deleted != "" {
 			return err
 		}
 	}
 	order.StartedAt = *sim.StartedAt
 	a := &attempt{
 		Runner: r, sim: sim, in: in, log: log, ended: stopped,
-		files: r.newFiles(ctx, sim.ID),
+		files: calls.newFiles(ctx),
 	}
 	return a.do(ctx)
+}
+
+// staged reads the inputs of a simulation. It ends with errOver when the
+// simulation is deleted meanwhile.
+func (r *Runner) staged(ctx context.Context, sim *projections.Simulation, calls *storeCalls) (order *Staged, in *execution.Inputs, err error) {
+	staging, end := r.untilDeleted(ctx, sim.ID)
+	defer end()
+	err = calls.do(staging, "inputs could not be staged", func() error {
+		order, in, err = r.stage().Inputs(staging, sim)
+		if err != nil || order.Engine == commands.EngineRemote {
+			return err
+		}
+		return r.Limits.read(staging, in)
+	})
+	if err != nil && errors.Is(context.Cause(staging), errOver) {
+		err = errOver
+	}
+	return order, in, err
 }
 
 // unstaged decides what becomes of a simulation whose inputs are not to be had.
 func (r *Runner) unstaged(ctx context.Context, sim *projections.Simulation, log *logbook, err error) error {
 	reason := fmt.Sprintf("inputs could not be staged: they were not ready within %s", stagingLimit)
-	switch {
+	switch lost, failed := errors.AsType[unstored](err); {
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case sim.Status == commands.Terminated:
 		return nil // nothing is left to publish
+	case failed:
+		reason = lost.reason
 	case errors.As(err, new(execution.Undelivered)):
 		reason = err.Error()
 	case fault.Is(err, fault.Unprocessable):
@@ -122,7 +147,7 @@ func (r *Runner) refuse(ctx context.Context, sim *projections.Simulation, log *l
 // is then.
 func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, started events.SimulationStarted) (projections.Simulation, error) {
 	_, err := commands.Handle(ctx, r.Commands, target(sim), origin(sim.ID, "start"), commands.StartRun{Started: started})
-	if err != nil && !fault.Is(err, fault.Conflict) { // of one that has ended: the reading tells
+	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) { // of one that has ended or is deleted: the read model says so
 		return *sim, fmt.Errorf("start %s: %w", sim.ID, err)
 	}
 	return projections.FindSimulation(ctx, r.DB, sim.ID)

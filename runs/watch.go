@@ -30,7 +30,7 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 			return
 		}
 		now, p := a.Now(), a.run.Progress()
-		if p.Time > at {
+		if p.Time > at || a.files.calls.repeating.Load() > 0 { // waiting for the store is no standstill
 			moved, at, told = now, p.Time, false
 		}
 		switch quiet := now.Sub(moved); {
@@ -48,6 +48,27 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 			a.report(ctx, &a.sim, reached)
 		}
 	}
+}
+
+// untilDeleted returns a context that ends with errOver when the simulation is
+// deleted. The caller calls end.
+func (r *Runner) untilDeleted(ctx context.Context, id string) (_ context.Context, end func()) {
+	staging, stop := context.WithCancelCause(ctx)
+	go func() {
+		poll := time.NewTicker(cmp.Or(r.Poll, 200*time.Millisecond))
+		defer poll.Stop()
+		for {
+			select {
+			case <-staging.Done():
+				return
+			case <-poll.C:
+			}
+			if sim, known := r.current(staging, id); known && sim.Deleted != "" {
+				stop(errOver)
+			}
+		}
+	}()
+	return staging, func() { stop(nil) }
 }
 
 // verdict reads whether the run is still wanted: nil when it is or when that

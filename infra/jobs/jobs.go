@@ -30,6 +30,8 @@ type Config struct {
 	// Run runs a simulation. The context ends when the process is to stop or
 	// the work has passed to another worker; then it returns soon.
 	Run func(ctx context.Context, simulation string) error
+	// Abandon fails a simulation whose Run has ended with an error too often.
+	Abandon func(ctx context.Context, simulation string) error
 	// Elsewhere tells whether a simulation runs at a remote engine, so that Run
 	// only looks after it; nil when none does.
 	Elsewhere func(ctx context.Context, simulation string) (bool, error)
@@ -170,9 +172,13 @@ func (j *Jobs) settings() *river.Config {
 	c.Workers = river.NewWorkers()
 	river.AddWorker(c.Workers, &worker[RunSimulation]{jobs: j, work: func(ctx context.Context, a RunSimulation) error {
 		return j.config.Run(ctx, a.SimulationID)
+	}, abandon: func(ctx context.Context, a RunSimulation) error {
+		return j.config.Abandon(ctx, a.SimulationID)
 	}})
 	river.AddWorker(c.Workers, &worker[FollowSimulation]{jobs: j, work: func(ctx context.Context, a FollowSimulation) error {
 		return j.config.Run(ctx, a.SimulationID)
+	}, abandon: func(ctx context.Context, a FollowSimulation) error {
+		return j.config.Abandon(ctx, a.SimulationID)
 	}})
 	river.AddWorker(c.Workers, &worker[PurgeSimulation]{jobs: j, work: func(ctx context.Context, a PurgeSimulation) error {
 		return j.config.Purge(ctx, a.SimulationID)

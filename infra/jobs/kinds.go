@@ -135,14 +135,22 @@ func once(queue string) river.InsertOpts {
 	}
 }
 
-// maxAttempts is far beyond any outage: a job gives up by its own rules.
+// maxAttempts is far beyond any outage: a job ends by its own rules.
 const maxAttempts = 10_000
+
+// maxRuns is how often the run of a simulation is tried. What passes, such as an
+// event log without an answer, has passed by then: the last attempts are half a
+// minute apart.
+const maxRuns = 50
 
 // worker works on one kind of job, alone on each.
 type worker[T river.JobArgs] struct {
 	river.WorkerDefaults[T]
 	jobs *Jobs
 	work func(ctx context.Context, args T) error
+	// abandon ends the job after maxRuns attempts; nil of kinds that are tried
+	// until they succeed.
+	abandon func(ctx context.Context, args T) error
 }
 
 // Timeout implements river.Worker: river neither ends nor rescues a job.
@@ -159,7 +167,12 @@ const busyPause = 2 * time.Second
 // Work implements river.Worker.
 func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error {
 	err := w.jobs.alone(ctx, job.Kind, job.EncodedArgs, func(ctx context.Context) error {
-		return w.work(ctx, job.Args)
+		err := w.work(ctx, job.Args)
+		if err == nil || ctx.Err() != nil || w.abandon == nil || job.Attempt < maxRuns {
+			return err
+		}
+		w.jobs.config.Log.ErrorContext(ctx, "a job is abandoned", "kind", job.Kind, "args", string(job.EncodedArgs), "attempts", job.Attempt, "error", err)
+		return w.abandon(ctx, job.Args)
 	})
 	switch {
 	case errors.Is(err, errBusy):

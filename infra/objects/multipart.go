@@ -74,7 +74,7 @@ func (s *Store) JoinParts(ctx context.Context, key, id string, parts []Part) err
 			Code: fault.Validation, Message: "parts do not match what was uploaded",
 			Cause: fmt.Errorf("join the parts of %s: %w", key, err),
 		}
-	case "NoSuchUpload": // joined before, or aborted
+	case noSuchUpload: // joined before, or aborted
 		_, found := s.Head(ctx, key)
 		return found
 	}
@@ -87,7 +87,7 @@ func (s *Store) DropParts(ctx context.Context, key, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	_, err := s.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.bucket, Key: &key, UploadId: &id})
-	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == "NoSuchUpload" {
+	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == noSuchUpload {
 		return nil
 	}
 	return wrap(err, "drop the parts of", key)

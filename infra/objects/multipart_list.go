@@ -29,7 +29,7 @@ func (s *Store) ListParts(ctx context.Context, key, id string) ([]PutPart, error
 	pages := s3.NewListPartsPaginator(s.client, &s3.ListPartsInput{Bucket: &s.bucket, Key: &key, UploadId: &id})
 	for pages.HasMorePages() {
 		page, err := s.partsPage(ctx, pages)
-		if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == "NoSuchUpload" {
+		if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == noSuchUpload {
 			return nil, &fault.Fault{Code: fault.NotFound, Message: "upload not found", Cause: fmt.Errorf("list the parts of %s: %w", key, err)}
 		}
 		if err != nil {

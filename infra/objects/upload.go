@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 )
 
 const (
@@ -46,6 +47,10 @@ func (s *Store) Put(ctx context.Context, key, contentType string, r io.Reader) (
 // Upload is an object being written. It exists once Close has returned nil,
 // with all of its content, and not before.
 type Upload struct {
+	// Call makes a call of the store, which may be repeated; the upload fails
+	// with its error. Without it the first failed call fails the upload.
+	Call func(call func() error) error
+
 	ctx         context.Context // of Create: io.Writer has no place for one
 	store       *Store
 	key         string
@@ -73,7 +78,7 @@ func (u *Upload) Write(p []byte) (int, error) {
 	written := 0
 	for len(p) > 0 && u.err == nil {
 		if u.pending.Len() == partSize {
-			u.err = u.sendPart()
+			u.err = u.call(u.sendPart)
 			continue
 		}
 		n := min(partSize-u.pending.Len(), len(p))
@@ -128,17 +133,35 @@ func (u *Upload) Stored() Stored {
 
 func (u *Upload) finish() error {
 	if u.uploadID == nil {
-		return u.putWhole()
+		return u.call(u.putWhole)
 	}
-	if err := u.sendPart(); err != nil {
+	if err := u.call(u.sendPart); err != nil {
 		return err
 	}
+	return u.call(u.join)
+}
+
+func (u *Upload) call(f func() error) error {
+	if u.Call == nil {
+		return f()
+	}
+	return u.Call(f)
+}
+
+func (u *Upload) join() error {
 	ctx, cancel := context.WithTimeout(u.ctx, 10*callTimeout) // the store may join the parts now
 	defer cancel()
 	_, err := u.store.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
 		Bucket: &u.store.bucket, Key: &u.key, UploadId: u.uploadID,
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: u.parts},
 	})
+	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == noSuchUpload {
+		// A call before may have joined the parts without its answer arriving.
+		if info, e := u.store.Head(u.ctx, u.key); e == nil && info.Size == u.size {
+			return nil
+		}
+		return lostParts(u.key, err)
+	}
 	return wrap(err, "complete", u.key)
 }
 
@@ -175,6 +198,9 @@ func (u *Upload) sendPart() error {
 		Bucket: &u.store.bucket, Key: &u.key, UploadId: u.uploadID, PartNumber: number,
 		Body: bytes.NewReader(u.pending.Bytes()), ContentLength: aws.Int64(int64(u.pending.Len())),
 	})
+	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == noSuchUpload {
+		return lostParts(u.key, err) // another process has ended the upload
+	}
 	if err != nil {
 		return wrap(err, "put part of", u.key)
 	}

@@ -19,7 +19,7 @@ import (
 
 // Config of a recorder.
 type Config struct {
-	Simulation string    // its name; * becomes _ in file names
+	Simulation string    // its name, with which file names begin
 	Start      time.Time // the wall-clock instant of simulated time 0
 	Fabric     *topology.Fabric
 	// Create opens a result file for writing; its Close publishes it.
@@ -83,7 +83,7 @@ func start(c Config) *Recorder {
 func (r *Recorder) table(record string) *table {
 	return &table{
 		create: r.config.Create, header: header(record), limit: r.config.ShardSize,
-		prefix: strings.ReplaceAll(r.config.Simulation, "*", "_") + "-" + record,
+		prefix: filePrefix(r.config.Simulation) + "-" + record,
 	}
 }
 

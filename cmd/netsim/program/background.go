@@ -46,7 +46,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		billing: &reactions.Billing{Commands: s.handler, DB: s.pool, Now: time.Now, Postpaid: list.Postpaid},
 		runner: &runs.Runner{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Now: time.Now, Log: s.log,
-			Stall: s.config.RunStall, Checkpoint: s.config.RunCheckpoint,
+			Stall: s.config.RunStall, Patience: s.config.StorePatience, Checkpoint: s.config.RunCheckpoint,
 			Limits: runs.Limits{
 				Flows: s.config.RunFlows, TraceBytes: s.config.RunTraces, ResultBytes: s.config.RunResults, Time: s.config.RunTime,
 			},
@@ -70,7 +70,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	settings := jobs.Config{
 		URL: s.config.Postgres, Log: s.log, Now: time.Now,
 		Reconcile: s.config.JobReconcile, Grace: s.config.JobGrace,
-		Run: d.runner.Run, Purge: d.runner.Purge, Accrue: s.accrual(d.billing), Checkpoint: s.checkpointDay, Unfinished: s.waiting(projections.UnfinishedSimulations), Elsewhere: d.runner.Elsewhere,
+		Run: d.runner.Run, Abandon: d.runner.Abandon, Purge: d.runner.Purge, Accrue: s.accrual(d.billing), Checkpoint: s.checkpointDay, Unfinished: s.waiting(projections.UnfinishedSimulations), Elsewhere: d.runner.Elsewhere,
 		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire, SweepTracesets: d.life.Sweep, ReleaseHolds: d.billing.ReleaseHolds,
 		Extract: extractor.Extract, Processing: s.waiting(projections.ProcessingTracesets),
 	}

@@ -68,6 +68,7 @@ type Config struct {
 	RunResults     int64         `env:"NETSIM_RUN_RESULT_BYTES" envDefault:"100000000000"` // of the result files of a run
 	RunTime        time.Duration `env:"NETSIM_RUN_TIME" envDefault:"24h"`                  // wall-clock time of a run
 	RunCheckpoint  time.Duration `env:"NETSIM_RUN_CHECKPOINT"`                             // instead of what simulations ask for, in tests
+	StorePatience  time.Duration `env:"NETSIM_STORE_PATIENCE" envDefault:"10m"`            // for an object store that is down, until the run that needs it fails
 	JobReconcile   time.Duration `env:"NETSIM_JOB_RECONCILE" envDefault:"5s"`              // between two looks for jobs whose worker is gone
 	JobGrace       time.Duration `env:"NETSIM_JOB_GRACE" envDefault:"5s"`                  // that a worker has to begin a job
 	MaxWrites      int           `env:"NETSIM_MAX_WRITES" envDefault:"4096"`

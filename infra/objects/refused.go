@@ -1,0 +1,41 @@
+package objects
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// noSuchUpload is the code of a multipart upload that is over, or that the
+// store has lost.
+const noSuchUpload = "NoSuchUpload"
+
+// Failed reports whether an error is of a call of the store.
+func Failed(err error) bool {
+	_, ok := errors.AsType[*smithy.OperationError](err)
+	return ok
+}
+
+// Refused reports whether the store has answered that it does not do what it
+// was asked for, and why, in the store's own short code: the key is too long,
+// access is denied, the disk is full. It is false of a store that is down,
+// overloaded or does not have the object.
+func Refused(err error) (code string, refused bool) {
+	answer, ok := errors.AsType[*smithyhttp.ResponseError](err)
+	if !ok {
+		return "", false
+	}
+	status := answer.HTTPStatusCode()
+	code = strings.ReplaceAll(http.StatusText(status), " ", "")
+	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() != "" {
+		code = api.ErrorCode()
+	}
+	switch status {
+	case http.StatusNotFound, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return code, false
+	}
+	return code, status/100 == 4 || status == http.StatusInsufficientStorage
+}
