@@ -49,6 +49,9 @@ type Simulation struct {
 	Deleted    bool            `json:"deleted,omitempty"`
 }
 
+// is reports whether the simulation is in a state, and not deleted.
+func (s *Simulation) is(status string) bool { return s.Status == status && !s.Deleted }
+
 // Evolve applies an event.
 func (s *Simulation) Evolve(e events.Event) {
 	switch d := e.Data.(type) {

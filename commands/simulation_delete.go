@@ -7,8 +7,9 @@ import (
 	"netsim/fault"
 )
 
-// DeleteSimulation removes an ended simulation with its results, logs and
-// checkpoints. What was billed stays.
+// DeleteSimulation removes a simulation with its results, logs and checkpoints.
+// One that has not started is cancelled by that; a running one must be
+// terminated first. What was billed stays.
 type DeleteSimulation struct {
 	ID     string
 	Reason string // request or workspace
@@ -19,7 +20,7 @@ func (c DeleteSimulation) Decide(s *Simulation, _ time.Time) (events.Data, error
 	switch {
 	case !s.Exists || s.Deleted:
 		return nil, notFound("simulation", c.ID)
-	case !Final(s.Status):
+	case s.Status == Running:
 		return nil, fault.New(fault.Conflict, "the simulation is %s: terminate the simulation first", s.Status)
 	}
 	return events.SimulationDeleted{Reason: c.Reason}, nil

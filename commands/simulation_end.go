@@ -21,14 +21,15 @@ func (c CompleteRun) Decide(s *Simulation, _ time.Time) (events.Data, error) {
 	return c.Completed, nil
 }
 
-// FailRun records that a run, or its staging, went wrong.
+// FailRun records that a run, or its staging, went wrong. On a simulation that
+// has ended or is deleted it changes nothing.
 type FailRun struct {
 	Failed events.SimulationFailed
 }
 
 // Decide implements Command.
 func (c FailRun) Decide(s *Simulation, _ time.Time) (events.Data, error) {
-	if s.Status != Running && s.Status != Provisioning {
+	if !s.is(Running) && !s.is(Provisioning) {
 		return nil, nil
 	}
 	return c.Failed, nil

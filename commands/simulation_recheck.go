@@ -14,7 +14,7 @@ type ValidateSimulation struct {
 
 // Decide implements Command.
 func (c ValidateSimulation) Decide(s *Simulation, _ time.Time) (events.Data, error) {
-	if s.Status != Validating {
+	if !s.is(Validating) {
 		return nil, nil
 	}
 	return c.Validated, nil
@@ -26,7 +26,7 @@ type InvalidateSimulation struct{ Reason string }
 
 // Decide implements Command.
 func (c InvalidateSimulation) Decide(s *Simulation, _ time.Time) (events.Data, error) {
-	if s.Status != Validating {
+	if !s.is(Validating) {
 		return nil, nil
 	}
 	return events.SimulationInvalidated{Reason: c.Reason}, nil

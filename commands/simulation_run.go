@@ -9,17 +9,18 @@ import (
 )
 
 // StartRun records that an engine took the run. A worker that takes over a
-// running simulation changes nothing; an ended one is a conflict.
+// running simulation changes nothing; an ended one is a conflict, and one that
+// was deleted before it started is not found.
 type StartRun struct {
 	Started events.SimulationStarted
 }
 
 // Decide implements Command.
 func (c StartRun) Decide(s *Simulation, _ time.Time) (events.Data, error) {
-	switch s.Status {
-	case Provisioning:
+	switch {
+	case s.is(Provisioning):
 		return c.Started, nil
-	case Running:
+	case s.is(Running):
 		return nil, nil
 	}
 	return nil, notRunning(s)
@@ -93,8 +94,11 @@ func (c PublishResults) Decide(s *Simulation, _ time.Time) (events.Data, error) 
 }
 
 func notRunning(s *Simulation) error {
-	if !s.Exists {
+	switch {
+	case !s.Exists || s.Deleted:
 		return fault.New(fault.NotFound, "the simulation does not exist")
+	case s.Status == Validating || s.Status == Provisioning:
+		return fault.New(fault.Conflict, "the simulation is %s, not running; delete the simulation to cancel it", s.Status)
 	}
 	return fault.New(fault.Conflict, "the simulation is %s, not running", s.Status)
 }

@@ -235,12 +235,20 @@ func TestDeleteSimulation(t *testing.T) {
 	deleted := events.SimulationDeleted{Reason: "request"}
 	remove := commands.DeleteSimulation{ID: "sim_1", Reason: "request"}
 	check(t, inEveryState(remove, event(deleted), map[string]outcome{
-		"":                    refusal(fault.NotFound),
-		commands.Validating:   refusal(fault.Conflict),
-		commands.Provisioning: refusal(fault.Conflict),
-		commands.Running:      refusal(fault.Conflict),
+		"":               refusal(fault.NotFound),
+		commands.Running: refusal(fault.Conflict),
 	}))
 	check(t, []example[commands.Simulation]{
 		{"again", and(inState(commands.Invalid), deleted), remove, refusal(fault.NotFound)},
 	})
+	for _, status := range []string{commands.Validating, commands.Provisioning} {
+		cancelled := and(inState(status), deleted)
+		check(t, []example[commands.Simulation]{
+			{status + ", start", cancelled, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "r1"}}, refusal(fault.NotFound)},
+			{status + ", validate", cancelled, commands.ValidateSimulation{}, nothing()},
+			{status + ", invalidate", cancelled, commands.InvalidateSimulation{Reason: "gone"}, nothing()},
+			{status + ", fail", cancelled, commands.FailRun{Failed: events.SimulationFailed{Reason: "gone"}}, nothing()},
+			{status + ", terminate", cancelled, commands.TerminateSimulation{ID: "sim_1", By: "bob"}, refusal(fault.NotFound)},
+		})
+	}
 }

@@ -47,7 +47,7 @@ type CreditReleased struct {
 	SimulationID string `json:"simulationId"`
 	Amount       string `json:"amount"` // decimal, what was held
 	Currency     string `json:"currency"`
-	Reason       string `json:"reason"` // ended or expired
+	Reason       string `json:"reason"` // ended, cancelled, expired or not requested
 }
 
 // RateSet records one row of the price list. Source: completions 7.3.

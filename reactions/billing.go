@@ -64,7 +64,10 @@ func (b *Billing) react(ctx context.Context, f events.Fact) error {
 	case events.SimulationResultsPublished:
 		return b.resultsPublished(ctx, f, d)
 	case events.SimulationDeleted:
-		return b.close(ctx, f, resourceResults)
+		if err := b.close(ctx, f, resourceResults); err != nil {
+			return err
+		}
+		return b.release(ctx, f.Stream, releasedCancelled, causedBy(f)) // of one that had not started
 	case events.TracesetCreated:
 		return b.settleLibrary(ctx, f, d.AccountID, d.LibraryHash)
 	case events.TracesetDeleted:

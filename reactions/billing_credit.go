@@ -22,10 +22,11 @@ const (
 	// creditCurrency is that of what has no price: the platform's own credit.
 	creditCurrency = "CREDIT"
 
-	releasedAtEnd   = "ended"
-	releasedExpired = "expired"
-	releasedUnused  = "not requested"
-	releasedPage    = 1000
+	releasedAtEnd     = "ended"
+	releasedCancelled = "cancelled"
+	releasedExpired   = "expired"
+	releasedUnused    = "not requested"
+	releasedPage      = 1000
 )
 
 // Hold sets aside what a simulation costs in an hour, before it is requested.

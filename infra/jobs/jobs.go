@@ -251,8 +251,16 @@ func (j *Jobs) runOf(ctx context.Context, simulation string) (river.JobArgs, err
 	return RunSimulation{SimulationID: simulation}, nil
 }
 
-// EnqueuePurge has removed what a deleted simulation left behind.
+// EnqueuePurge has removed what a deleted simulation left behind, and cancels its
+// run if that waits for a worker.
 func (j *Jobs) EnqueuePurge(ctx context.Context, simulation string) error {
+	_, err := j.pool.Exec(ctx, `
+		UPDATE jobs.river_job SET state = 'cancelled', finalized_at = now()
+		WHERE kind = ANY($1) AND args @> jsonb_build_object('simulationId', $2::text)
+		  AND state IN ('pending', 'available', 'scheduled', 'retryable')`, runKinds(), simulation)
+	if err != nil {
+		return fmt.Errorf("cancel the run of %s: %w", simulation, err)
+	}
 	return j.enqueue(ctx, PurgeSimulation{SimulationID: simulation})
 }
 

@@ -67,6 +67,9 @@ type PublishCheckpoint struct {
 	Date string `json:"date"`
 }
 
+// runKinds are those of simulations' runs, wherever they run.
+func runKinds() []string { return []string{RunSimulation{}.Kind(), FollowSimulation{}.Kind()} }
+
 // Kind implements river.JobArgs.
 func (RunSimulation) Kind() string { return "run_simulation" }
 

@@ -57,8 +57,7 @@ func (j *Jobs) freeOrphans(ctx context.Context) (int64, error) {
 // enqueueMissing enqueues the simulations that are to run and the tracesets that
 // are to be extracted, where they have no job.
 func (j *Jobs) enqueueMissing(ctx context.Context) error {
-	runs := []string{RunSimulation{}.Kind(), FollowSimulation{}.Kind()}
-	err := j.enqueueOf(ctx, "simulations", j.config.Unfinished, "simulationId", runs, j.runOf)
+	err := j.enqueueOf(ctx, "simulations", j.config.Unfinished, "simulationId", runKinds(), j.runOf)
 	if err != nil {
 		return err
 	}

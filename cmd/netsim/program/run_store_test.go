@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
@@ -88,14 +86,14 @@ type storeWorld struct {
 	service *programtest.Client
 }
 
-func newStoreWorld(t *testing.T, patience time.Duration) *storeWorld {
+func newStoreWorld(t *testing.T, patience time.Duration, options ...func(*program.Config)) *storeWorld {
 	t.Helper()
 	w := &storeWorld{t: t, account: programtest.NewAccount()}
-	w.p = programtest.Start(t, func(c *program.Config) {
+	w.p = programtest.Start(t, append(options, func(c *program.Config) {
 		w.g = startGateway(t, c.S3Endpoint)
 		c.S3Endpoint, c.StorePatience = w.g.URL, patience
 		c.RunCheckpoint = time.Millisecond // of runs that ask for checkpoints
-	})
+	})...)
 	w.p.Grant(t, w.account, "100000")
 	w.user, w.service = w.p.User(t, w.account), w.p.Service(t, w.account)
 	return w
@@ -153,29 +151,7 @@ func (w *storeWorld) over(id, reason string) {
 func (w *storeWorld) released(id string) {
 	t := w.t
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), w.p.Config.Postgres)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context()) //nolint:errcheck // nothing was written
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(time.Minute)
-	for {
-		var released bool
-		err := conn.QueryRow(t.Context(), `SELECT released_at IS NOT NULL FROM readmodel.credit_holds WHERE simulation_id = $1`, id).Scan(&released)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if released {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("after a minute credit is still held for %s", id)
-		}
-	}
+	awaitSQL(t, w.p.Config.Postgres, `SELECT released_at IS NOT NULL FROM readmodel.credit_holds WHERE simulation_id = $1`, id)
 }
 
 // TestAStoreRefusesARun: a run whose inputs, result files, checkpoints or
