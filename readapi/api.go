@@ -26,7 +26,7 @@ type API struct {
 	Now        func() time.Time
 	Build      Build
 	Checks     []Check
-	ConsoleURL string // of the console, without a slash at the end
+	ConsoleURL string // absolute, without a slash at the end; empty when there is no console
 	// TraceRoutes is the flag enable_trace_routes.
 	TraceRoutes bool
 	Storage     Storage

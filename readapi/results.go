@@ -13,6 +13,7 @@ import (
 	"netsim/api"
 	"netsim/commands"
 	"netsim/fault"
+	web "netsim/infra/http"
 	"netsim/infra/objects"
 	"netsim/projections"
 	"netsim/simulator/results"
@@ -96,7 +97,7 @@ func (a *API) GetResults(ctx context.Context, r api.GetResultsRequestObject) (ap
 			TotalPackets: s.TotalPackets, AvgLatency: units.FormatDuration(s.AvgLatencyPs),
 			Throughput: throughput(s),
 		},
-		DashboardURL: a.ConsoleURL + "/simulations/" + s.ID,
+		DashboardURL: a.dashboard(ctx, s.ID),
 		Files:        make([]api.ResultFile, len(shown)),
 		Pagination:   l.pagination(len(shown), next),
 	}
@@ -110,6 +111,16 @@ func (a *API) GetResults(ctx context.Context, r api.GetResultsRequestObject) (ap
 		}
 	}
 	return api.GetResults200JSONResponse(answer), nil
+}
+
+// dashboard is the page of a simulation in the console, and without a console
+// the simulation itself.
+func (a *API) dashboard(ctx context.Context, simulation string) string {
+	console := a.ConsoleURL
+	if console == "" {
+		console = web.Root(ctx) + "/api/v1"
+	}
+	return console + "/simulations/" + simulation
 }
 
 // window cuts a page out of the files of a manifest. The position is how many

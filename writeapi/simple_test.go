@@ -102,6 +102,11 @@ func TestSubmitSimpleOnce(t *testing.T) {
 		t.Errorf("a repetition is answered otherwise:\n%s", diff)
 	}
 	user.Post(simple, workload(16, phase("allReduce", "", 1024)), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
+	// JSON has one type of numbers: 8.0 is the integer 8, and the same request.
+	same := []byte(`{"workload":{"ranks":8.0,"phases":[{"operationType":"allReduce","dataSize":1.024e3}]}}`)
+	if diff := cmp.Diff(first, user.Post(simple, same, key("k")).Want(202).Object()); diff != "" {
+		t.Errorf("numbers written otherwise are answered otherwise:\n%s", diff)
+	}
 	if list := user.Get(simulations).Want(200).Object()["simulations"].([]any); len(list) != 1 {
 		t.Errorf("%d simulations, want 1", len(list))
 	}
@@ -125,6 +130,9 @@ func TestSimpleRefusals(t *testing.T) {
 		"exactly one of workload and groups is required":                                                                         object{"name": "x"},
 		"algorithm 'recursiveHalvingDoubling' requires a power-of-two group size, got 12":                                        with(workload(12, phase("allReduce", "recursiveHalvingDoubling", 1)), "topologyConstraints", constraints),
 		"operationType 'gather' is unknown; known operations: allReduce, allGather, reduceScatter, allToAll, broadcast, scatter": workload(8, phase("gather", "", 1)),
+		"70000 ranks exceed the 65536 supported by 64x800G at 1:1":                                                               with(workload(70000, ring), "topologyConstraints", object{"switchRadix": "64x800G"}),
+		"70001 ranks exceed the 65536 supported by 128x400G at 1:1":                                                              with(object{"groups": []object{{"count": 70001, "groupSize": 1, "phases": []object{ring}}}}, "topologyConstraints", constraints),
+		"workload.ranks must be between 1 and 65536, got 70000":                                                                  with(workload(70000, ring), "topologyConstraints", object{"subscriptionRatio": "2:1"}),
 		"workload.phases[0].dataSize must be between 1 and 1099511627776, got 0":                                                 workload(8, phase("allReduce", "", 0)),
 	} {
 		for _, path := range []string{simple, simple + "/preview"} {

@@ -1,7 +1,9 @@
 package contract
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -138,6 +140,11 @@ func (f *form) passPart(part *multipart.Part, to *multipart.Writer, fields map[s
 	}
 	if err := take(fields, name, f.schema.members[i].schema, string(text)); err != nil {
 		return err
+	}
+	if object, ok := fields[name].(map[string]any); ok {
+		if text, err = json.Marshal(object); err != nil {
+			return fmt.Errorf("encode %s: %w", name, err)
+		}
 	}
 	out, err := to.CreatePart(part.Header)
 	if err == nil {

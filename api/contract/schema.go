@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -39,7 +38,8 @@ type member struct {
 	schema *schema
 }
 
-// check returns the first violation in a fixed order, or nil. In strict mode,
+// check returns the first violation in a fixed order, or nil. Integers in a
+// value that passes are written as such (see whole). In strict mode,
 // objects with named members hold no others even where the contract leaves
 // them open.
 func (s *schema) check(value any, strict bool) *violation {
@@ -71,7 +71,11 @@ func isType(value any, t string) bool {
 	case string:
 		return t == "string"
 	case json.Number:
-		return t == "number" || t == "integer" && !strings.ContainsAny(string(v), ".eE")
+		if t == "number" {
+			return true
+		}
+		_, integer := whole(v)
+		return t == "integer" && integer
 	case []any:
 		return t == "array"
 	case map[string]any:
@@ -122,7 +126,8 @@ func (s *schema) checkNumber(v json.Number) *violation {
 		return mustBe(s.bounds(), v)
 	}
 	if err == nil && slices.Contains(s.types, "integer") {
-		_, err = strconv.ParseInt(string(v), 10, 64)
+		integer, _ := whole(v)
+		_, err = strconv.ParseInt(string(integer), 10, 64)
 	}
 	if err != nil {
 		return mustBe("a number of at most 64 bits", v)
@@ -141,6 +146,7 @@ func (s *schema) checkArray(v []any, strict bool) *violation {
 		if found := s.items.check(item, strict); found != nil {
 			return found.at("[" + strconv.Itoa(i) + "]")
 		}
+		v[i] = s.items.asInteger(item)
 	}
 	return nil
 }
@@ -156,6 +162,7 @@ func (s *schema) checkObject(v map[string]any, strict bool) *violation {
 		if found := s.other.check(v[name], strict); found != nil {
 			return found.at(clip(name))
 		}
+		v[name] = s.other.asInteger(v[name])
 	}
 	for _, name := range s.required {
 		if _, present := v[name]; !present {
@@ -170,6 +177,7 @@ func (s *schema) checkObject(v map[string]any, strict bool) *violation {
 		if found := m.schema.check(value, strict); found != nil {
 			return found.at(m.name)
 		}
+		v[m.name] = m.schema.asInteger(value)
 	}
 	return nil
 }

@@ -19,6 +19,12 @@ type Simple struct {
 // NewSimple normalises what a request asks for and derives its fabric. Every
 // error is the client's; its text is the 400 message of completions.md 4.1.
 func NewSimple(c *topology.Constraints, workload *collective.Workload, groups []collective.GroupSpec) (Simple, topology.Derivation, error) {
+	if c != nil && c.SwitchRadix != "" {
+		if asked := asked(workload, groups); asked > topology.MaxRanks {
+			_, err := topology.Derive(*c, asked)
+			return Simple{}, topology.Derivation{}, err
+		}
+	}
 	resolved, err := collective.Resolve(workload, groups, c != nil)
 	if err != nil {
 		return Simple{}, topology.Derivation{}, err
@@ -37,6 +43,15 @@ func NewSimple(c *topology.Constraints, workload *collective.Workload, groups []
 		},
 		Groups: resolved,
 	}, derived, nil
+}
+
+// asked is how many ranks a request asks for. What its radix supports says more
+// to the client than the bound of a field does.
+func asked(workload *collective.Workload, groups []collective.GroupSpec) int {
+	if workload != nil {
+		return workload.Ranks
+	}
+	return collective.Ranks(groups)
 }
 
 // ParseSimple reads the text of a normalised submission.

@@ -274,7 +274,7 @@ func TestCheckTopology(t *testing.T) {
 		}, []string{"CONSTRAINT_VIOLATION $.topology.components[4]"}},
 		"a layer twice":        {top(3, 2), []string{"CONSTRAINT_VIOLATION $.topology.components[3].count"}},
 		"other tiers":          {tiers(2), []string{"TIER_MISMATCH $.topology.topologyTiers"}},
-		"no switch above":      {without(0), []string{"TIER_MISMATCH $.topology", "UNREFERENCED_COMPONENT $.components[0]"}},
+		"no switch above":      {without(0), []string{"DISCONNECTED $.topology", "TIER_MISMATCH $.topology", "UNREFERENCED_COMPONENT $.components[0]"}},
 		"no server":            {func(d *design.Document) { d.Topology.Components = d.Topology.Components[:1] }, append([]string{"RANKS_EXCEED_SERVERS $.applications[0]", "TOPOLOGY_EMPTY $.topology"}, unreferenced("components", 1, 2, 3, 4, 5, 6, 7, "containers", 0, 1, 2, "links", 0)...)},
 		"too many servers":     {top(1, 1<<53), []string{"CONSTRAINT_VIOLATION $.topology", "SERVERS_EXCEED_RANKS $.applications[0]"}},
 		"too many links":       {both(top(0, 1000), set("fsw", "NumUpLinksPerSwitch", 65536.0)), []string{"CONSTRAINT_VIOLATION $.topology"}},

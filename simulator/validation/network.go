@@ -68,6 +68,8 @@ func (c *checker) tiers() {
 	default:
 		c.err("TIER_MISMATCH", place{"", "", pathTopology},
 			"the topology holds %s, which are no tiers; add switches to it, or keep one rack (1 tier) or one pod (2 tiers)", holds)
+		c.err("DISCONNECTED", place{"", "", pathTopology},
+			"the topology holds %s, so that no path joins the servers of its racks and pods; add switches to it", holds)
 		return
 	}
 	if said < lowest || said > highest {

@@ -6,7 +6,9 @@ package program
 import (
 	"fmt"
 	"log/slog"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/caarlos0/env/v11"
@@ -45,8 +47,8 @@ type Config struct {
 	Platform string `env:"NETSIM_PLATFORM" envDefault:"netsim"`
 	Account  string `env:"NETSIM_ACCOUNT" envDefault:"acct_0000000000e008000000000001"` // the deployment's own
 	Prices   string `env:"NETSIM_PRICES"`                                               // path of a price list; default the embedded one
-	Console  string `env:"NETSIM_CONSOLE_URL"`
-	AuditKey string `env:"NETSIM_AUDIT_KEY"` // path of the key that signs checkpoints; none are published without
+	Console  string `env:"NETSIM_CONSOLE_URL"`                                          // absolute; without it dashboardUrl is that of the simulation in the API
+	AuditKey string `env:"NETSIM_AUDIT_KEY"`                                            // path of the key that signs checkpoints; none are published without
 
 	BillingEndpoints bool `env:"NETSIM_ENABLE_BILLING_ENDPOINTS" envDefault:"true"`
 	TraceRoutes      bool `env:"NETSIM_ENABLE_TRACE_ROUTES" envDefault:"true"`
@@ -108,6 +110,9 @@ func (c *Config) check() error {
 		default:
 			return fmt.Errorf("role %q is unknown: api, projector, reactor and worker are known", role)
 		}
+	}
+	if console, err := url.Parse(c.Console); c.Console != "" && (err != nil || console.Host == "" || strings.HasSuffix(c.Console, "/")) {
+		return fmt.Errorf("NETSIM_CONSOLE_URL must be an absolute URL without a slash at its end, got %q", c.Console)
 	}
 	return nil
 }

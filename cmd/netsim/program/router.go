@@ -34,7 +34,7 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	fail := web.Errors{Log: d.log, Unreachable: projections.Unreachable}.Fail
 	root := chi.NewRouter()
 	root.Use(
-		web.Observe(d.log, d.metrics, time.Now), web.Identify, web.Harden, web.Recover(fail),
+		web.Observe(d.log, d.metrics, time.Now), web.Identify, web.Locate, web.Harden, web.Recover(fail),
 		middleware.GetHead,
 	)
 	web.Unrouted(root, fail)
