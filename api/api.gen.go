@@ -1119,6 +1119,24 @@ func (e TemplateCategory) Valid() bool {
 	}
 }
 
+// Defines values for TemplateVisibility.
+const (
+	TemplateVisibilityAccount TemplateVisibility = "account"
+	TemplateVisibilityPublic  TemplateVisibility = "public"
+)
+
+// Valid indicates whether the value is a known member of the TemplateVisibility enum.
+func (e TemplateVisibility) Valid() bool {
+	switch e {
+	case TemplateVisibilityAccount:
+		return true
+	case TemplateVisibilityPublic:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TopologyType.
 const (
 	TopologyTypeClos TopologyType = "clos"
@@ -1500,6 +1518,21 @@ func (e WorkspaceDeletionStatus) Valid() bool {
 	}
 }
 
+// Defines values for GetConfigurationParamsInclude.
+const (
+	GetConfigurationParamsIncludeAll GetConfigurationParamsInclude = "all"
+)
+
+// Valid indicates whether the value is a known member of the GetConfigurationParamsInclude enum.
+func (e GetConfigurationParamsInclude) Valid() bool {
+	switch e {
+	case GetConfigurationParamsIncludeAll:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListConfigurationComponentsParamsType.
 const (
 	ListConfigurationComponentsParamsTypeGpu    ListConfigurationComponentsParamsType = "gpu"
@@ -1521,6 +1554,21 @@ func (e ListConfigurationComponentsParamsType) Valid() bool {
 	case ListConfigurationComponentsParamsTypeServer:
 		return true
 	case ListConfigurationComponentsParamsTypeSwitch:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListConfigurationComponentsParamsInclude.
+const (
+	ListConfigurationComponentsParamsIncludeAll ListConfigurationComponentsParamsInclude = "all"
+)
+
+// Valid indicates whether the value is a known member of the ListConfigurationComponentsParamsInclude enum.
+func (e ListConfigurationComponentsParamsInclude) Valid() bool {
+	switch e {
+	case ListConfigurationComponentsParamsIncludeAll:
 		return true
 	default:
 		return false
@@ -2174,7 +2222,11 @@ type Configuration struct {
 	Status                ConfigurationStatus `json:"status"`
 	Topology              Topology            `json:"topology"`
 	Version               int64               `json:"version"`
-	WorkspaceID           WorkspaceID         `json:"workspaceId"`
+
+	// Warnings Only in the answer to `PATCH /configurations/{config_id}`: the declared components
+	// that the topology does not reach, so that `components` does not list them.
+	Warnings    []string    `json:"warnings,omitempty,omitzero"`
+	WorkspaceID WorkspaceID `json:"workspaceId"`
 }
 
 // ConfigurationApplicationList defines model for ConfigurationApplicationList.
@@ -3259,6 +3311,7 @@ type ResultSummary struct {
 
 // Results defines model for Results.
 type Results struct {
+	// DashboardURL Absolute URL of the simulation's page in the console; where the deployment has none, of the simulation itself.
 	DashboardURL string `json:"dashboardUrl"`
 
 	// Duration Simulated time.
@@ -3536,6 +3589,9 @@ type Template struct {
 	Description   Description      `json:"description"`
 	ID            ConfigurationID  `json:"id"`
 	Name          DisplayName      `json:"name"`
+
+	// Visibility `account`: only the account that made it reads it; `public`: everyone does.
+	Visibility TemplateVisibility `json:"visibility"`
 }
 
 // TemplateCategory defines model for TemplateCategory.
@@ -3569,6 +3625,9 @@ type TemplateCreate struct {
 
 	// Topology Of one tier and empty when absent.
 	Topology *Topology `json:"topology,omitempty"`
+
+	// Visibility `account` when absent.
+	Visibility TemplateVisibility `json:"visibility,omitempty,omitzero"`
 }
 
 // TemplateList defines model for TemplateList.
@@ -3583,7 +3642,13 @@ type TemplateListItem struct {
 	Description Description      `json:"description"`
 	ID          ConfigurationID  `json:"id"`
 	Name        DisplayName      `json:"name"`
+
+	// Visibility `account`: only the account that made it reads it; `public`: everyone does.
+	Visibility TemplateVisibility `json:"visibility"`
 }
+
+// TemplateVisibility `account`: only the account that made it reads it; `public`: everyone does.
+type TemplateVisibility string
 
 // Topology defines model for Topology.
 type Topology struct {
@@ -4406,9 +4471,15 @@ type DeleteConfigurationParams struct {
 
 // GetConfigurationParams defines parameters for GetConfiguration.
 type GetConfigurationParams struct {
+	// Include `all` shows every declared component, also those that the topology does not reach.
+	Include GetConfigurationParamsInclude `form:"include,omitempty" json:"include,omitempty,omitzero"`
+
 	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
 }
+
+// GetConfigurationParamsInclude defines parameters for GetConfiguration.
+type GetConfigurationParamsInclude string
 
 // UpdateConfigurationParams defines parameters for UpdateConfiguration.
 type UpdateConfigurationParams struct {
@@ -4485,6 +4556,9 @@ type ListConfigurationComponentsParams struct {
 	// Type Only components of this type; `host` is another name of `server`.
 	Type ListConfigurationComponentsParamsType `form:"type,omitempty" json:"type,omitempty,omitzero"`
 
+	// Include As for the configuration itself; this list holds all components with and without it.
+	Include ListConfigurationComponentsParamsInclude `form:"include,omitempty" json:"include,omitempty,omitzero"`
+
 	// WithDetails Whether to show `typedParameters`.
 	WithDetails WithDetails `form:"withDetails,omitempty" json:"withDetails,omitempty,omitzero"`
 
@@ -4500,6 +4574,9 @@ type ListConfigurationComponentsParams struct {
 
 // ListConfigurationComponentsParamsType defines parameters for ListConfigurationComponents.
 type ListConfigurationComponentsParamsType string
+
+// ListConfigurationComponentsParamsInclude defines parameters for ListConfigurationComponents.
+type ListConfigurationComponentsParamsInclude string
 
 // AddComponentParams defines parameters for AddComponent.
 type AddComponentParams struct {
@@ -4864,6 +4941,14 @@ type CompleteMappingFileUploadParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
 }
 
+// DeleteMappingFileParams defines parameters for DeleteMappingFile.
+type DeleteMappingFileParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
 // GetMappingFileParams defines parameters for GetMappingFile.
 type GetMappingFileParams struct {
 	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
@@ -5072,6 +5157,14 @@ type CreateTemplateParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
 }
 
+// DeleteTemplateParams defines parameters for DeleteTemplate.
+type DeleteTemplateParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
 // GetTemplateParams defines parameters for GetTemplate.
 type GetTemplateParams struct {
 	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
@@ -5127,6 +5220,14 @@ type OpenTracesetUploadParams struct {
 
 // CompleteTracesetUploadParams defines parameters for CompleteTracesetUpload.
 type CompleteTracesetUploadParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// DeleteTracesetParams defines parameters for DeleteTraceset.
+type DeleteTracesetParams struct {
 	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
 	// gives the same answer and changes nothing more; the same key with another body
 	// is 422.
@@ -5478,7 +5579,7 @@ type ServerInterface interface {
 	CompleteMappingFileUpload(w http.ResponseWriter, r *http.Request, params CompleteMappingFileUploadParams)
 	// DeleteMappingFile Delete a mapping file
 	// (DELETE /api/v1/mapping-files/{mapping_file_id})
-	DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID)
+	DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params DeleteMappingFileParams)
 	// GetMappingFile Get a mapping file
 	// (GET /api/v1/mapping-files/{mapping_file_id})
 	GetMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params GetMappingFileParams)
@@ -5539,6 +5640,9 @@ type ServerInterface interface {
 	// CreateTemplate Create a template
 	// (POST /api/v1/templates)
 	CreateTemplate(w http.ResponseWriter, r *http.Request, params CreateTemplateParams)
+	// DeleteTemplate Delete a template
+	// (DELETE /api/v1/templates/{template_id})
+	DeleteTemplate(w http.ResponseWriter, r *http.Request, templateID TemplateID, params DeleteTemplateParams)
 	// GetTemplate Get a template
 	// (GET /api/v1/templates/{template_id})
 	GetTemplate(w http.ResponseWriter, r *http.Request, templateID TemplateID, params GetTemplateParams)
@@ -5562,7 +5666,7 @@ type ServerInterface interface {
 	CompleteTracesetUpload(w http.ResponseWriter, r *http.Request, params CompleteTracesetUploadParams)
 	// DeleteTraceset Delete a traceset
 	// (DELETE /api/v1/tracesets/{id})
-	DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID)
+	DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID, params DeleteTracesetParams)
 	// GetTraceset Get a traceset
 	// (GET /api/v1/tracesets/{id})
 	GetTraceset(w http.ResponseWriter, r *http.Request, id TracesetID)
@@ -5940,7 +6044,7 @@ func (_ Unimplemented) CompleteMappingFileUpload(w http.ResponseWriter, r *http.
 
 // DeleteMappingFile Delete a mapping file
 // (DELETE /api/v1/mapping-files/{mapping_file_id})
-func (_ Unimplemented) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID) {
+func (_ Unimplemented) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params DeleteMappingFileParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -6064,6 +6168,12 @@ func (_ Unimplemented) CreateTemplate(w http.ResponseWriter, r *http.Request, pa
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// DeleteTemplate Delete a template
+// (DELETE /api/v1/templates/{template_id})
+func (_ Unimplemented) DeleteTemplate(w http.ResponseWriter, r *http.Request, templateID TemplateID, params DeleteTemplateParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // GetTemplate Get a template
 // (GET /api/v1/templates/{template_id})
 func (_ Unimplemented) GetTemplate(w http.ResponseWriter, r *http.Request, templateID TemplateID, params GetTemplateParams) {
@@ -6108,7 +6218,7 @@ func (_ Unimplemented) CompleteTracesetUpload(w http.ResponseWriter, r *http.Req
 
 // DeleteTraceset Delete a traceset
 // (DELETE /api/v1/tracesets/{id})
-func (_ Unimplemented) DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID) {
+func (_ Unimplemented) DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID, params DeleteTracesetParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -7190,6 +7300,19 @@ func (siw *ServerInterfaceWrapper) GetConfiguration(w http.ResponseWriter, r *ht
 	// Parameter object where we will unmarshal all parameters from the context
 	var params GetConfigurationParams
 
+	// ------------- Optional query parameter "include" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "include", r.URL.Query(), &params.Include, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "include"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "include", Err: err})
+		}
+		return
+	}
+
 	headers := r.Header
 
 	// ------------- Optional header parameter "If-None-Match" -------------
@@ -7695,6 +7818,19 @@ func (siw *ServerInterfaceWrapper) ListConfigurationComponents(w http.ResponseWr
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "include" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "include", r.URL.Query(), &params.Include, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "include"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "include", Err: err})
 		}
 		return
 	}
@@ -10116,8 +10252,32 @@ func (siw *ServerInterfaceWrapper) DeleteMappingFile(w http.ResponseWriter, r *h
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteMappingFileParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteMappingFile(w, r, mappingFileID)
+		siw.Handler.DeleteMappingFile(w, r, mappingFileID, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -11302,6 +11462,56 @@ func (siw *ServerInterfaceWrapper) CreateTemplate(w http.ResponseWriter, r *http
 	handler.ServeHTTP(w, r)
 }
 
+// DeleteTemplate operation middleware
+func (siw *ServerInterfaceWrapper) DeleteTemplate(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "template_id" -------------
+	var templateID TemplateID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "template_id", chi.URLParam(r, "template_id"), &templateID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "template_id", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteTemplateParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteTemplate(w, r, templateID, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetTemplate operation middleware
 func (siw *ServerInterfaceWrapper) GetTemplate(w http.ResponseWriter, r *http.Request) {
 
@@ -11652,8 +11862,32 @@ func (siw *ServerInterfaceWrapper) DeleteTraceset(w http.ResponseWriter, r *http
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteTracesetParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteTraceset(w, r, id)
+		siw.Handler.DeleteTraceset(w, r, id, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -12549,6 +12783,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/api/v1/templates", wrapper.CreateTemplate)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/v1/templates/{template_id}", wrapper.DeleteTemplate)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/templates/{template_id}", wrapper.GetTemplate)
@@ -14288,6 +14525,7 @@ func (response CompleteMappingFileUpload201JSONResponse) VisitCompleteMappingFil
 
 type DeleteMappingFileRequestObject struct {
 	MappingFileID MappingFileID `json:"mapping_file_id"`
+	Params        DeleteMappingFileParams
 }
 
 type DeleteMappingFileResponseObject interface {
@@ -14856,6 +15094,23 @@ func (response CreateTemplate201JSONResponse) VisitCreateTemplateResponse(w http
 	return err
 }
 
+type DeleteTemplateRequestObject struct {
+	TemplateID TemplateID `json:"template_id"`
+	Params     DeleteTemplateParams
+}
+
+type DeleteTemplateResponseObject interface {
+	VisitDeleteTemplateResponse(w http.ResponseWriter) error
+}
+
+type DeleteTemplate204Response struct {
+}
+
+func (response DeleteTemplate204Response) VisitDeleteTemplateResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
 type GetTemplateRequestObject struct {
 	TemplateID TemplateID `json:"template_id"`
 	Params     GetTemplateParams
@@ -15087,7 +15342,8 @@ func (response CompleteTracesetUpload201JSONResponse) VisitCompleteTracesetUploa
 }
 
 type DeleteTracesetRequestObject struct {
-	ID TracesetID `json:"id"`
+	ID     TracesetID `json:"id"`
+	Params DeleteTracesetParams
 }
 
 type DeleteTracesetResponseObject interface {
@@ -15657,6 +15913,9 @@ type StrictServerInterface interface {
 	// CreateTemplate Create a template
 	// (POST /api/v1/templates)
 	CreateTemplate(ctx context.Context, request CreateTemplateRequestObject) (CreateTemplateResponseObject, error)
+	// DeleteTemplate Delete a template
+	// (DELETE /api/v1/templates/{template_id})
+	DeleteTemplate(ctx context.Context, request DeleteTemplateRequestObject) (DeleteTemplateResponseObject, error)
 	// GetTemplate Get a template
 	// (GET /api/v1/templates/{template_id})
 	GetTemplate(ctx context.Context, request GetTemplateRequestObject) (GetTemplateResponseObject, error)
@@ -17390,10 +17649,11 @@ func (sh *strictHandler) CompleteMappingFileUpload(w http.ResponseWriter, r *htt
 }
 
 // DeleteMappingFile operation middleware
-func (sh *strictHandler) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID) {
+func (sh *strictHandler) DeleteMappingFile(w http.ResponseWriter, r *http.Request, mappingFileID MappingFileID, params DeleteMappingFileParams) {
 	var request DeleteMappingFileRequestObject
 
 	request.MappingFileID = mappingFileID
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.DeleteMappingFile(ctx, request.(DeleteMappingFileRequestObject))
@@ -17968,6 +18228,33 @@ func (sh *strictHandler) CreateTemplate(w http.ResponseWriter, r *http.Request, 
 	}
 }
 
+// DeleteTemplate operation middleware
+func (sh *strictHandler) DeleteTemplate(w http.ResponseWriter, r *http.Request, templateID TemplateID, params DeleteTemplateParams) {
+	var request DeleteTemplateRequestObject
+
+	request.TemplateID = templateID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteTemplate(ctx, request.(DeleteTemplateRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteTemplate")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteTemplateResponseObject); ok {
+		if err := validResponse.VisitDeleteTemplateResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetTemplate operation middleware
 func (sh *strictHandler) GetTemplate(w http.ResponseWriter, r *http.Request, templateID TemplateID, params GetTemplateParams) {
 	var request GetTemplateRequestObject
@@ -18186,10 +18473,11 @@ func (sh *strictHandler) CompleteTracesetUpload(w http.ResponseWriter, r *http.R
 }
 
 // DeleteTraceset operation middleware
-func (sh *strictHandler) DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID) {
+func (sh *strictHandler) DeleteTraceset(w http.ResponseWriter, r *http.Request, id TracesetID, params DeleteTracesetParams) {
 	var request DeleteTracesetRequestObject
 
 	request.ID = id
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.DeleteTraceset(ctx, request.(DeleteTracesetRequestObject))

@@ -198,10 +198,17 @@ func CheckSize(document string) error {
 	return nil
 }
 
-// VersionMade returns the version of a configuration that an event made, and 0
-// for an event that makes none.
-func VersionMade(data events.Data) int64 {
-	var alone Configuration
-	alone.Evolve(events.Event{Data: data})
-	return alone.Version
+// keepsChakra refuses a change that takes away the last application that
+// replays traces while something is attached that is for one. had says whether
+// there was one.
+func (c *Configuration) keepsChakra(had bool, document *design.Document) error {
+	switch {
+	case !had || document.HasChakra():
+		return nil
+	case c.MappingFile != "":
+		return fault.New(fault.Conflict, "mapping file %s is attached and places the ranks of the chakra application; detach it first", c.MappingFile)
+	case c.TracesetID != "":
+		return fault.New(fault.Conflict, "traceset %s is attached and the chakra application replays it; detach it first", c.TracesetID)
+	}
+	return nil
 }

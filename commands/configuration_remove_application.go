@@ -9,7 +9,7 @@ import (
 
 // RemoveApplication takes an application away, the references to it and its
 // entries in the distribution; the remaining entries are rescaled to the sum
-// 1. Source: completions 3.5 row 8.
+// 1. What is attached keeps the application that it is for.
 type RemoveApplication struct {
 	ID    string
 	Match Match
@@ -26,7 +26,11 @@ func (c RemoveApplication) Decide(s *Configuration, _ time.Time) (events.Data, e
 		return nil, notFound("application", c.Name)
 	}
 	removed := s.remove(document, design.Applications, c.Name)
+	had := document.HasChakra()
 	document.Remove(c.Name)
+	if err := s.keepsChakra(had, document); err != nil {
+		return nil, err
+	}
 	removed.Shares = rescaled(document.Shares())
 	return removed, nil
 }

@@ -35,18 +35,22 @@ func (c UpdateConfiguration) Decide(s *Configuration, _ time.Time) (events.Data,
 	if c.TracesetID != "" && (c.TracesetID != s.TracesetID || c.RankCount != s.RankCount) {
 		updated.TracesetID, updated.RankCount, ranks = c.TracesetID, c.RankCount, c.RankCount
 	}
+	had := document.HasChakra()
 	updated.Members, err = c.replace(document, ranks)
 	if err != nil {
+		return nil, err
+	}
+	if updated.TracesetID != "" && !document.HasChakra() {
+		return nil, fault.New(fault.Validation, "activeTraceset needs a chakra application")
+	}
+	if err := s.keepsChakra(had, document); err != nil {
 		return nil, err
 	}
 	if err := s.keepsMapping(document, ranks); err != nil {
 		return nil, err
 	}
 	updated.ComponentCount = int64(document.ComponentCount())
-	switch {
-	case updated.TracesetID != "" && !document.HasChakra():
-		return nil, fault.New(fault.Validation, "activeTraceset needs a chakra application")
-	case updated.Name == "" && updated.Members == nil && updated.TracesetID == "":
+	if updated.Name == "" && updated.Members == nil && updated.TracesetID == "" {
 		return nil, nil
 	}
 	return s.fitting(updated)

@@ -35,6 +35,7 @@ type Result struct {
 	Event    *events.Event   // the fact; nil when there was nothing to do or when Repeated
 	At       events.Position // of Event
 	Repeated bool            // the command had run before
+	State    State           // a copy, as Event left it; nil without an event, and of HandleAll
 }
 
 // Handler runs commands. Within it every stream in use has a lane, in which
@@ -81,7 +82,11 @@ func Handle[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, fro
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.timeout())
 	defer cancel()
-	r := &run{Handler: h, lane: h.enter(to.Stream), to: to, from: from, decide: decide}
+	copied := func(s State) State {
+		state := *(s.(P)) //nolint:forcetypeassert // decide has looked
+		return P(&state)
+	}
+	r := &run{Handler: h, lane: h.enter(to.Stream), to: to, from: from, decide: decide, copied: copied}
 	defer r.end()
 	return r.attempt(ctx)
 }
@@ -93,6 +98,7 @@ type run struct {
 	to      Target
 	from    Origin
 	decide  func(State, time.Time) (events.Data, error)
+	copied  func(State) State
 	claimed bool
 	out     *appended // the last that was appended
 }
@@ -179,11 +185,17 @@ func (r *run) try(ctx context.Context, look bool) (Result, error) {
 		return Result{}, answerAfter(ctx, last, refusal)
 	}
 	event, err := r.append(t, now, data)
-	l.mu.Unlock()
 	if err != nil {
+		l.mu.Unlock()
 		return Result{}, err
 	}
-	return r.await(ctx, t, event)
+	made := r.copied(t.state) // others decide on top once the lane is free
+	l.mu.Unlock()
+	result, err := r.await(ctx, t, event)
+	if result.Event != nil {
+		result.State = made
+	}
+	return result, err
 }
 
 // append puts the decided event on top of the tip. The lane is locked, so the

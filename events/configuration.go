@@ -15,6 +15,7 @@ type ConfigurationCreated struct {
 	ParentConfigurationID string `json:"parentConfigurationId,omitempty"`
 	Category              string `json:"category,omitempty"` // templates only
 	Description           string `json:"description,omitempty"`
+	Visibility            string `json:"visibility,omitempty"` // account or public, of templates; absent: public
 }
 
 // ConfigurationUpdated records that members of a configuration, or its name,

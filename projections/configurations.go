@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,6 +27,7 @@ type Configuration struct {
 	ParentConfigurationID string
 	Category              string
 	Description           string
+	Visibility            string // of templates: commands.VisibleToAccount or commands.VisibleToAll
 	Deleted               bool
 	CreatedAt             time.Time
 	ModifiedAt            time.Time
@@ -64,6 +66,7 @@ var configurationColumns = []column[Configuration]{
 	{"parent_configuration_id", "text", func(c *Configuration) any { return &c.ParentConfigurationID }},
 	{"category", "text", func(c *Configuration) any { return &c.Category }},
 	{"description", "text", func(c *Configuration) any { return &c.Description }},
+	{"visibility", "text", func(c *Configuration) any { return &c.Visibility }},
 	{"deleted", "boolean", func(c *Configuration) any { return &c.Deleted }},
 	{"created_at", "timestamptz", func(c *Configuration) any { return &c.CreatedAt }},
 	{"modified_at", "timestamptz", func(c *Configuration) any { return &c.ModifiedAt }},
@@ -80,6 +83,7 @@ func (p *Configurations) fold(c *Configuration, f *events.Fact) {
 			Status: d.Status, Version: 1, ComponentCount: d.ComponentCount, Document: d.Document,
 			Findings: d.Findings, TracesetID: d.TracesetID, ParentConfigurationID: d.ParentConfigurationID,
 			Category: d.Category, Description: d.Description, CreatedAt: f.Time,
+			Visibility: cmp.Or(d.Visibility, commands.VisibleToAll),
 		}
 		before = 0
 	case events.ConfigurationDeleted:

@@ -15,6 +15,7 @@ CREATE TABLE configurations (
     parent_configuration_id text        NOT NULL,
     category                text        NOT NULL,
     description             text        NOT NULL,
+    visibility              text        NOT NULL, -- of templates: account or public
     deleted                 boolean     NOT NULL,
     created_at              timestamptz NOT NULL,
     modified_at             timestamptz NOT NULL

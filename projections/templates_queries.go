@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"strconv"
 
+	"netsim/commands"
 	"netsim/events"
 )
 
 // TemplateQuery asks for the configurations of the template workspace that are
-// not deleted, newest first.
+// not deleted and that an account sees: the built-in ones, its own, and the
+// public ones of others, in this order, and newest first among each.
 type TemplateQuery struct {
+	Account  string // "" sees every one
 	Category string // "" for every one
 	Search   string // in name and description
 	Page     Page
@@ -19,28 +22,44 @@ type TemplateQuery struct {
 // ListTemplates returns one page, of which only what a list shows is read, and
 // the position of the next one.
 func ListTemplates(ctx context.Context, db Reader, q TemplateQuery) ([]Configuration, []string, error) {
-	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
+	var c conditions
+	account := c.arg(q.Account)
+	class := "CASE account_id WHEN '' THEN 0 WHEN " + account + " THEN 1 ELSE 2 END"
+	keys := []sortKey{{class, "bigint", false}, {"created_at", "timestamptz", true}, {"id", "text", true}}
 	if err := q.Page.fits(keys); err != nil {
 		return nil, nil, err
 	}
-	var c conditions
 	// Said as a constant, it is what the index of templates is about.
 	c.add("NOT deleted AND workspace_id = '" + events.TemplateWorkspace + "'")
+	if q.Account != "" {
+		c.add("(account_id IN ('', " + account + ") OR visibility = '" + commands.VisibleToAll + "')")
+	}
 	if q.Category != "" {
 		c.add("category = ?", q.Category)
 	}
 	c.contains(q.Search, "name", "description")
 	c.after(keys, q.Page.After)
-	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT id, name, description, category, created_at FROM configurations WHERE %s ORDER BY %s LIMIT %s`,
+	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT id, account_id, name, description, category, visibility, created_at FROM configurations WHERE %s ORDER BY %s LIMIT %s`,
 		c.where(), orderBy(keys), strconv.Itoa(q.Page.Limit+1)), c.args...)
 	found, err := collect(rows, err, func(t *Configuration) []any {
-		return []any{&t.ID, &t.Name, &t.Description, &t.Category, &t.CreatedAt}
+		return []any{&t.ID, &t.AccountID, &t.Name, &t.Description, &t.Category, &t.Visibility, &t.CreatedAt}
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list templates: %w", err)
 	}
-	found, next := cut(found, q.Page.Limit, func(t *Configuration) []any { return []any{t.CreatedAt, t.ID} })
+	found, next := cut(found, q.Page.Limit, func(t *Configuration) []any { return []any{q.class(t), t.CreatedAt, t.ID} })
 	return found, next, nil
+}
+
+// class is where a template stands in the list.
+func (q TemplateQuery) class(t *Configuration) int {
+	switch t.AccountID {
+	case "":
+		return 0
+	case q.Account:
+		return 1
+	}
+	return 2
 }
 
 // ValidatedConfigurations returns which of the configurations are there and

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"netsim/api"
 	"netsim/commands"
@@ -68,6 +69,13 @@ func (a *API) GetConfiguration(ctx context.Context, r api.GetConfigurationReques
 	view, err := a.configurationView(ctx, &c)
 	if err != nil {
 		return nil, err
+	}
+	if r.Params.Include == api.GetConfigurationParamsIncludeAll {
+		var all api.Configuration
+		if err := readDocument(c.Document, &all); err != nil {
+			return nil, fmt.Errorf("configuration %s: %w", c.ID, err)
+		}
+		view.Components = all.Components
 	}
 	return api.GetConfiguration200JSONResponse{Body: view, Headers: api.GetConfiguration200ResponseHeaders{ETag: tag}}, nil
 }
@@ -156,8 +164,33 @@ func (a *API) Configuration(ctx context.Context, id string) (api.Configuration, 
 	return view, web.ETag(c.Version), err
 }
 
-// configuration reads a configuration that the caller may see. Templates are
-// everyone's.
+// ConfigurationAfter returns a configuration as a change at a time left it.
+func (a *API) ConfigurationAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Configuration, error) {
+	c, err := a.rowAfter(ctx, id, state, at)
+	if err != nil {
+		return api.Configuration{}, err
+	}
+	return a.configurationView(ctx, &c)
+}
+
+// rowAfter is the row of a configuration as a change at a time left it; from
+// the stored row it has what no change touches.
+func (a *API) rowAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (projections.Configuration, error) {
+	c, err := a.Rows.Configuration(ctx, id)
+	if err != nil {
+		return c, err
+	}
+	document, err := design.Parse(state.Document)
+	if err != nil {
+		return c, fmt.Errorf("configuration %s: %w", id, err)
+	}
+	c.Name, c.Status, c.Version, c.Document = state.Name, state.Status, state.Version, state.Document
+	c.ComponentCount, c.ModifiedAt = int64(document.ComponentCount()), at
+	c.TracesetID, c.MappingFileID = state.TracesetID, state.MappingFile
+	return c, nil
+}
+
+// configuration reads a configuration that the caller may see.
 func (a *API) configuration(ctx context.Context, id string) (projections.Configuration, error) {
 	c, err := a.Rows.Configuration(ctx, id)
 	switch {
@@ -166,7 +199,7 @@ func (a *API) configuration(ctx context.Context, id string) (projections.Configu
 	case c.Deleted:
 		return c, missing("configuration", id)
 	case c.WorkspaceID == events.TemplateWorkspace:
-		return c, nil
+		return c, seen(ctx, "configuration", &c)
 	}
 	return c, a.admitLive(ctx, "configuration", id, c.AccountID, c.WorkspaceID)
 }

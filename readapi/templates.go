@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"netsim/api"
 	"netsim/commands"
@@ -15,8 +16,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// ListTemplates implements GET /templates (completions.md section 2.5): those
-// of every account, for every account.
+// ListTemplates implements GET /templates: the built-in ones, the account's and
+// the public ones.
 func (a *API) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObject) (api.ListTemplatesResponseObject, error) {
 	caller, err := callerOf(ctx)
 	if err != nil {
@@ -28,7 +29,7 @@ func (a *API) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObjec
 		return nil, err
 	}
 	rows, next, err := projections.ListTemplates(ctx, a.DB, projections.TemplateQuery{
-		Category: string(p.Category), Search: p.Search, Page: l.page,
+		Account: accountOf(caller), Category: string(p.Category), Search: p.Search, Page: l.page,
 	})
 	if err != nil {
 		return nil, err
@@ -37,6 +38,7 @@ func (a *API) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObjec
 	for i, t := range rows {
 		items[i] = api.TemplateListItem{
 			ID: t.ID, Name: t.Name, Description: t.Description, Category: api.TemplateCategory(t.Category),
+			Visibility: api.TemplateVisibility(t.Visibility),
 		}
 	}
 	return api.ListTemplates200JSONResponse{Templates: items, Pagination: l.pagination(len(items), next)}, nil
@@ -59,12 +61,31 @@ func (a *API) GetTemplate(ctx context.Context, r api.GetTemplateRequestObject) (
 	return api.GetTemplate200JSONResponse{Body: view, Headers: api.GetTemplate200ResponseHeaders{ETag: tag}}, nil
 }
 
-// AdmitTemplate returns a template that exists. Everyone may use every one.
+// AdmitTemplate returns a template that the caller sees.
 func (a *API) AdmitTemplate(ctx context.Context, id string) (commands.Configuration, error) {
 	if _, err := a.template(ctx, id); err != nil {
 		return commands.Configuration{}, err
 	}
 	return a.AdmitConfiguration(ctx, id)
+}
+
+// AdmitTemplateDeletion returns NotFound unless the caller sees the template,
+// Forbidden unless the caller's account made it.
+func (a *API) AdmitTemplateDeletion(ctx context.Context, id string) error {
+	t, err := a.template(ctx, id)
+	if err != nil {
+		return err
+	}
+	caller, err := callerOf(ctx)
+	switch {
+	case err != nil:
+		return err
+	case t.AccountID == "":
+		return fault.New(fault.Forbidden, "template %s is built in and cannot be deleted", id)
+	case t.AccountID != caller.AccountID:
+		return fault.New(fault.Forbidden, "template %s is another account's", id)
+	}
+	return nil
 }
 
 // Template returns a template as GET does, and its entity tag.
@@ -77,18 +98,46 @@ func (a *API) Template(ctx context.Context, id string) (api.Template, string, er
 	return view, web.ETag(t.Version), err
 }
 
-// template reads a configuration of the template workspace. There is no other
-// template.
+// TemplateAfter returns a template as the command that made it left it.
+func (a *API) TemplateAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Template, error) {
+	t, err := a.rowAfter(ctx, id, state, at)
+	if err != nil {
+		return api.Template{}, err
+	}
+	return a.templateView(ctx, &t)
+}
+
+// template reads a configuration of the template workspace that the caller
+// sees. There is no other template.
 func (a *API) template(ctx context.Context, id string) (projections.Configuration, error) {
 	t, err := a.Rows.Configuration(ctx, id)
 	if fault.Is(err, fault.NotFound) || err == nil && (t.Deleted || t.WorkspaceID != events.TemplateWorkspace) {
 		return t, missing("template", id)
 	}
-	return t, err
+	if err != nil {
+		return t, err
+	}
+	return t, seen(ctx, "template", &t)
+}
+
+// seen returns NotFound for a template that the caller does not see.
+func seen(ctx context.Context, what string, t *projections.Configuration) error {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return err
+	}
+	account := accountOf(caller)
+	if account != "" && t.AccountID != "" && t.AccountID != account && t.Visibility != commands.VisibleToAll {
+		return missing(what, t.ID)
+	}
+	return nil
 }
 
 func (a *API) templateView(ctx context.Context, t *projections.Configuration) (api.Template, error) {
-	view := api.Template{ID: t.ID, Name: t.Name, Description: t.Description, Category: api.TemplateCategory(t.Category)}
+	view := api.Template{
+		ID: t.ID, Name: t.Name, Description: t.Description,
+		Category: api.TemplateCategory(t.Category), Visibility: api.TemplateVisibility(t.Visibility),
+	}
 	c, err := a.configurationView(ctx, t)
 	if err != nil {
 		return view, err

@@ -24,7 +24,7 @@ type templatePage struct {
 }
 
 func newTemplate(c *programtest.Client, name, description, category string) string {
-	return c.Post(templates, map[string]any{"name": name, "description": description, "category": category}).
+	return c.Post(templates, map[string]any{"name": name, "description": description, "category": category, "visibility": "public"}).
 		Want(201).Object()["id"].(string)
 }
 
@@ -52,7 +52,7 @@ func TestListTemplates(t *testing.T) {
 	}
 	search := "search=" + url.QueryEscape(mark)
 	for query, want := range map[string][]string{
-		search:                                {third, second, first},
+		search:                                {second, third, first}, // its own before those of others
 		search + "&category=benchmark":        {third, first},
 		search + "&category=what-if":          {second},
 		search + "&category=reference-design": nil,
@@ -62,8 +62,8 @@ func TestListTemplates(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", query, diff)
 		}
 	}
-	want := map[string]string{"id": second, "name": "second", "description": "about " + strings.ToUpper(mark), "category": "what-if"}
-	if diff := cmp.Diff(want, list(search).Templates[1]); diff != "" {
+	want := map[string]string{"id": second, "name": "second", "description": "about " + strings.ToUpper(mark), "category": "what-if", "visibility": "public"}
+	if diff := cmp.Diff(want, list(search).Templates[0]); diff != "" {
 		t.Errorf("item (-want +got):\n%s", diff)
 	}
 
@@ -80,7 +80,7 @@ func TestListTemplates(t *testing.T) {
 		}
 		cursor = "&" + name + "=" + page.Pagination.NextCursor
 	}
-	if diff := cmp.Diff([]string{third, second, first}, walked); diff != "" {
+	if diff := cmp.Diff([]string{second, third, first}, walked); diff != "" {
 		t.Errorf("page by page (-want +got):\n%s", diff)
 	}
 	next := list(query).Pagination.NextCursor

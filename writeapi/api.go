@@ -7,6 +7,7 @@ package writeapi
 
 import (
 	"context"
+	"time"
 
 	"netsim/api"
 	"netsim/commands"
@@ -63,6 +64,8 @@ type Configurations interface {
 	ConfigurationAt(ctx context.Context, id string, version int64) (commands.Configuration, error)
 	// Configuration returns the configuration and its entity tag.
 	Configuration(ctx context.Context, id string) (api.Configuration, string, error)
+	// ConfigurationAfter is the configuration as a change at a time left it.
+	ConfigurationAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Configuration, error)
 }
 
 // Simulations are the simulations as reads show them.

@@ -22,7 +22,7 @@ func (a *API) CloneConfiguration(ctx context.Context, r api.CloneConfigurationRe
 	if err := oneAccount(w.caller); err != nil {
 		return nil, err
 	}
-	made, tag, err := a.made(ctx, w, func() error { return a.cloneVersion(ctx, w, r.ConfigID, r.Body) })
+	made, tag, err := a.made(ctx, w, func() (commands.Result, error) { return a.cloneVersion(ctx, w, r.ConfigID, r.Body) })
 	if err != nil {
 		return nil, err
 	}
@@ -33,14 +33,14 @@ func (a *API) CloneConfiguration(ctx context.Context, r api.CloneConfigurationRe
 
 // cloneVersion clones the version asked for, the newest one for 0, into the
 // workspace asked for, the original's for "".
-func (a *API) cloneVersion(ctx context.Context, w write, id string, body *api.ConfigurationClone) error {
+func (a *API) cloneVersion(ctx context.Context, w write, id string, body *api.ConfigurationClone) (none commands.Result, err error) {
 	c, err := a.mutable(ctx, id)
 	if err != nil {
-		return err
+		return none, err
 	}
 	if body.Version != 0 {
 		if c, err = a.Configurations.ConfigurationAt(ctx, id, body.Version); err != nil {
-			return err
+			return none, err
 		}
 	}
 	return a.clone(ctx, w, source{id, c}, body.Name, cmp.Or(body.WorkspaceID, c.WorkspaceID))
@@ -56,36 +56,35 @@ type source struct {
 // source's document byte for byte and its traceset, but without its mapping
 // file, which the document then does not mention either (completions.md section
 // 2.5; document 1, Versioning item 8).
-func (a *API) clone(ctx context.Context, w write, from source, name, workspace string) error {
-	workspace, err := a.destination(ctx, workspace)
+func (a *API) clone(ctx context.Context, w write, from source, name, workspace string) (none commands.Result, err error) {
+	workspace, err = a.destination(ctx, workspace)
 	if err != nil {
-		return err
+		return none, err
 	}
 	document, err := design.Parse(from.Document)
 	if err != nil {
-		return err
+		return none, err
 	}
 	if from.MappingFile != "" {
 		document.SetMapping("")
 		if from.Document, err = design.Canonical(document); err != nil {
-			return err
+			return none, err
 		}
 	}
 	ranks := int64(0)
 	if from.TracesetID != "" {
 		t, err := a.Tracesets.Traceset(ctx, from.TracesetID)
 		if err != nil {
-			return err
+			return none, err
 		}
 		ranks = t.Ranks
 	}
-	_, err = commands.Handle[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
+	return commands.Handle[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
 		commands.CreateConfiguration{Created: events.ConfigurationCreated{
 			AccountID: w.caller.AccountID, WorkspaceID: workspace, Name: name,
 			Document: from.Document, ComponentCount: int64(document.ComponentCount()), Status: commands.Draft,
 			TracesetID: from.TracesetID, RankCount: ranks, ParentConfigurationID: from.id,
 		}})
-	return err
 }
 
 // destination is the workspace of a new configuration: the one asked for, when

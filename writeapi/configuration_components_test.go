@@ -156,6 +156,15 @@ func TestRemoveApplication(t *testing.T) {
 
 	user.Delete(path + "/applications/mail").Want(200)
 	user.Delete(path + "/applications/news").Want(200)
+	attached := whole(user, path)["activeTraceset"].(object)["id"].(string)
+	if message := user.Delete(path+"/applications/workload").Refused(409, "CONFLICT"); !strings.Contains(message, attached) {
+		t.Errorf("message %q, want one that names traceset %s", message, attached)
+	}
+	without := user.Patch(path, object{"applications": []any{}}, ifMatch("*")).Refused(409, "CONFLICT")
+	if !strings.Contains(without, attached) {
+		t.Errorf("message %q, want one that names traceset %s", without, attached)
+	}
+	user.Delete(path + "/traceset").Want(200)
 	user.Delete(path + "/applications/workload").Want(200)
 	if c := whole(user, path); len(c["applications"].([]any)) != 0 {
 		t.Errorf("applications %v", c["applications"])

@@ -9,6 +9,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	web "netsim/infra/http"
 	"netsim/simulator/design"
 	"netsim/simulator/validation"
 )
@@ -27,7 +28,7 @@ func (a *API) CreateConfiguration(ctx context.Context, r api.CreateConfiguration
 	if err != nil {
 		return nil, err
 	}
-	made, tag, err := a.made(ctx, w, func() error { return a.create(ctx, w, r.Body, document) })
+	made, tag, err := a.made(ctx, w, func() (commands.Result, error) { return a.create(ctx, w, r.Body, document) })
 	if err != nil {
 		return nil, err
 	}
@@ -37,19 +38,25 @@ func (a *API) CreateConfiguration(ctx context.Context, r api.CreateConfiguration
 }
 
 // made makes the configuration of a write, unless the write is a repetition,
-// and returns it as reads show it.
-func (a *API) made(ctx context.Context, w write, create func() error) (_ api.Configuration, tag string, err error) {
-	if _, err := a.once(ctx, w, create); err != nil {
+// and returns it as it was made.
+func (a *API) made(ctx context.Context, w write, create func() (commands.Result, error)) (api.Configuration, string, error) {
+	var result commands.Result
+	_, err := a.once(ctx, w, func() (err error) { result, err = create(); return err })
+	if err != nil {
 		return api.Configuration{}, "", err
 	}
-	return a.Configurations.Configuration(ctx, w.stream)
+	var after edited
+	if made, ok := result.State.(*commands.Configuration); ok {
+		after = edited{*made, web.ETag(made.Version), result.Event.Time}
+	}
+	return a.whole(ctx, w.stream, after)
 }
 
 // create checks what the request refers to and makes the configuration.
-func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate, document *design.Document) error {
+func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate, document *design.Document) (none commands.Result, err error) {
 	workspace, err := a.destination(ctx, body.WorkspaceID)
 	if err != nil {
-		return err
+		return none, err
 	}
 	created := events.ConfigurationCreated{
 		AccountID: w.caller.AccountID, WorkspaceID: workspace, Name: body.Name,
@@ -57,21 +64,20 @@ func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate
 	}
 	if t := body.ActiveTraceset; t != nil {
 		if !document.HasChakra() {
-			return fault.New(fault.Validation, "activeTraceset needs a chakra application")
+			return none, fault.New(fault.Validation, "activeTraceset needs a chakra application")
 		}
 		ranks, err := a.rankCount(ctx, "activeTraceset.id", t.ID)
 		if err != nil {
-			return err
+			return none, err
 		}
 		document.SetRankCount(ranks)
 		created.TracesetID, created.RankCount = t.ID, ranks
 	}
 	if created.Document, err = storable(document); err != nil {
-		return err
+		return none, err
 	}
-	_, err = commands.Handle[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
+	return commands.Handle[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
 		commands.CreateConfiguration{Created: created})
-	return err
 }
 
 // storable is the text of a document that is not too large.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"netsim/api"
 	"netsim/commands"
@@ -31,61 +32,68 @@ type headers struct {
 // decision is a command to a configuration.
 type decision = commands.Command[commands.Configuration]
 
-// edited is a configuration as it is after a change, whose version it is of.
+// edited is a configuration as a change left it, whose version it is of.
 type edited struct {
 	commands.Configuration
 	tag string
+	at  time.Time // of the change; zero when nothing changed
 }
 
 // A decider makes the command for a configuration, of whose version the request
 // may have said something.
 type decider = func(commands.Configuration, commands.Match) (decision, error)
 
-// edit changes a configuration and returns it as it is then.
+// edit sends the command that decide makes for the newest version of a
+// configuration that the caller may change, and returns the configuration as
+// the command left it, whatever others have made of it since. Where nothing
+// changed, as by a repetition, which is not decided again, that is the newest
+// version. If-Match is looked at before decide, and again by the command, which
+// may find another version.
 func (a *API) edit(ctx context.Context, e edit, decide decider) (edited, error) {
-	version, err := a.editVersion(ctx, e, decide)
-	if err != nil {
-		return edited{}, err
-	}
-	return a.asOf(ctx, e.path[0], version)
-}
-
-// editWhole changes a configuration and returns it as reads show it.
-func (a *API) editWhole(ctx context.Context, e edit, decide decider) (api.Configuration, string, error) {
-	if _, err := a.editVersion(ctx, e, decide); err != nil {
-		return api.Configuration{}, "", err
-	}
-	return a.Configurations.Configuration(ctx, e.path[0])
-}
-
-// editVersion sends the command that decide makes for the newest version of a
-// configuration that the caller may change, and returns the version that it
-// made, 0 for none. A repetition is not decided again. If-Match is looked at
-// before decide, and again by the command, which may find another version
-// (completions.md sections 1.3, 1.5).
-func (a *API) editVersion(ctx context.Context, e edit, decide decider) (version int64, err error) {
 	id := e.path[0]
 	w, err := newWrite(ctx, e.operation, strings.Join(e.path, "/"), e.headers.IdempotencyKey, e.body)
 	if err != nil {
-		return 0, err
+		return edited{}, err
 	}
 	w.stream = id
 	match, err := matchOf(e.headers.IfMatch)
 	if err != nil {
-		return 0, err
+		return edited{}, err
 	}
+	var result commands.Result
 	_, err = a.once(ctx, w, func() error {
 		c, command, err := a.admit(ctx, id, match, decide)
-		if err != nil {
-			return err
-		}
-		result, err := commands.Handle(ctx, a.Commands, w.existing(c.WorkspaceID), w.origin, command)
-		if err == nil && result.Event != nil {
-			version = commands.VersionMade(result.Event.Data)
+		if err == nil {
+			result, err = commands.Handle(ctx, a.Commands, w.existing(c.WorkspaceID), w.origin, command)
 		}
 		return err
 	})
-	return version, err
+	if err != nil {
+		return edited{}, err
+	}
+	if made, ok := result.State.(*commands.Configuration); ok {
+		return edited{*made, web.ETag(made.Version), result.Event.Time}, nil
+	}
+	c, err := a.Configurations.AdmitConfiguration(ctx, id)
+	return edited{Configuration: c, tag: web.ETag(c.Version)}, err
+}
+
+// editWhole changes a configuration and returns it as reads show it.
+func (a *API) editWhole(ctx context.Context, e edit, decide decider) (api.Configuration, string, error) {
+	after, err := a.edit(ctx, e, decide)
+	if err != nil {
+		return api.Configuration{}, "", err
+	}
+	return a.whole(ctx, e.path[0], after)
+}
+
+// whole is a configuration as reads show it, as a change left it.
+func (a *API) whole(ctx context.Context, id string, after edited) (api.Configuration, string, error) {
+	if after.at.IsZero() {
+		return a.Configurations.Configuration(ctx, id)
+	}
+	view, err := a.Configurations.ConfigurationAfter(ctx, id, after.Configuration, after.at)
+	return view, after.tag, err
 }
 
 // admit checks what can be refused before the command, and makes the command.
@@ -99,19 +107,6 @@ func (a *API) admit(ctx context.Context, id string, match commands.Match, decide
 	}
 	command, err := decide(c, match)
 	return c, command, err
-}
-
-// asOf is the configuration as of the version that a change made, whatever
-// others have made of it since, or of the newest for 0.
-func (a *API) asOf(ctx context.Context, id string, version int64) (edited, error) {
-	var c commands.Configuration
-	var err error
-	if version > 0 {
-		c, err = a.Configurations.ConfigurationAt(ctx, id, version)
-	} else {
-		c, err = a.Configurations.AdmitConfiguration(ctx, id)
-	}
-	return edited{c, web.ETag(c.Version)}, err
 }
 
 // always is the decision that needs to know nothing beforehand.

@@ -84,6 +84,10 @@ func TestAttachTraceset(t *testing.T) {
 		t.Errorf("report %s", body)
 	}
 
+	if message := user.Delete(path+"/applications/workload").Refused(409, "CONFLICT"); !strings.Contains(message, "ts_") {
+		t.Errorf("message %q, want one that names the traceset", message)
+	}
+	user.Delete(path + "/traceset").Want(200)
 	user.Delete(path + "/applications/workload").Want(200)
 	if message := attach(user, second).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, "chakra") {
 		t.Errorf("message %q", message)

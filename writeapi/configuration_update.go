@@ -11,6 +11,8 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/simulator/design"
+	"netsim/simulator/validation"
 )
 
 // UpdateConfiguration implements PATCH /configurations/{config_id}
@@ -21,7 +23,7 @@ func (a *API) UpdateConfiguration(ctx context.Context, r api.UpdateConfiguration
 		return nil, err
 	}
 	update.ID = r.ConfigID
-	whole, tag, err := a.editWhole(ctx, edit{"UpdateConfiguration", []string{r.ConfigID}, headers(r.Params), r.Body},
+	after, err := a.edit(ctx, edit{"UpdateConfiguration", []string{r.ConfigID}, headers(r.Params), r.Body},
 		func(c commands.Configuration, m commands.Match) (_ decision, err error) {
 			if !m.Given {
 				return nil, fault.New(fault.PreconditionRequired, "if-match is required: name the version that is changed, such as \"%d\"", c.Version)
@@ -36,7 +38,29 @@ func (a *API) UpdateConfiguration(ctx context.Context, r api.UpdateConfiguration
 	if err != nil {
 		return nil, err
 	}
+	whole, tag, err := a.whole(ctx, r.ConfigID, after)
+	if err != nil {
+		return nil, err
+	}
+	if whole.Warnings, err = after.unreached(); err != nil {
+		return nil, err
+	}
 	return api.UpdateConfiguration200JSONResponse{Body: whole, Headers: api.UpdateConfiguration200ResponseHeaders{ETag: tag}}, nil
+}
+
+// unreached says which declared components an answer does not list.
+func (e edited) unreached() (warnings []string, err error) {
+	document, err := design.Parse(e.Document)
+	if err != nil {
+		return nil, err
+	}
+	reached := validation.Reachable(document)
+	for i := range document.Components {
+		if name := document.Components[i].Name; !reached[name] {
+			warnings = append(warnings, fmt.Sprintf("component %s is declared and not reachable from the topology; include=all lists it", name))
+		}
+	}
+	return warnings, nil
 }
 
 // readUpdate reads what an update says by itself.

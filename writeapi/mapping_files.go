@@ -7,22 +7,23 @@ import (
 	"netsim/commands"
 )
 
-// DeleteMappingFile implements DELETE /mapping-files/{mapping_file_id}
-// (document 2). Configurations keep their reference to it.
+// DeleteMappingFile implements DELETE /mapping-files/{mapping_file_id}.
+// Configurations keep their reference to it.
 func (a *API) DeleteMappingFile(ctx context.Context, r api.DeleteMappingFileRequestObject) (api.DeleteMappingFileResponseObject, error) {
-	w, err := change(ctx, "DeleteMappingFile", r.MappingFileID, "", nil)
+	w, err := change(ctx, "DeleteMappingFile", r.MappingFileID, r.Params.IdempotencyKey, nil)
 	if err != nil {
 		return nil, err
 	}
-	workspace, err := a.MappingFiles.AdmitMappingFile(ctx, r.MappingFileID)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := commands.Handle[commands.MappingFile](ctx, a.Commands, w.existing(workspace), w.origin,
-		commands.DeleteMappingFile{ID: r.MappingFileID, Reason: "request"}); err != nil {
-		return nil, err
-	}
-	return api.DeleteMappingFile204Response{}, nil
+	_, err = a.once(ctx, w, func() error {
+		workspace, err := a.MappingFiles.AdmitMappingFile(ctx, r.MappingFileID)
+		if err != nil {
+			return err
+		}
+		_, err = commands.Handle[commands.MappingFile](ctx, a.Commands, w.existing(workspace), w.origin,
+			commands.DeleteMappingFile{ID: r.MappingFileID, Reason: "request"})
+		return err
+	})
+	return api.DeleteMappingFile204Response{}, err
 }
 
 // AttachMappingFile implements PATCH /configurations/{config_id}/mapping-file

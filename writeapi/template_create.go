@@ -1,22 +1,30 @@
 package writeapi
 
 import (
+	"cmp"
 	"context"
+	"time"
 
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
+	web "netsim/infra/http"
 )
 
 // Templates are the templates as reads show them.
 type Templates interface {
-	// AdmitTemplate returns a template that exists.
+	// AdmitTemplate returns a template that the caller sees.
 	AdmitTemplate(ctx context.Context, id string) (commands.Configuration, error)
+	// AdmitTemplateDeletion returns NotFound unless the caller sees the template,
+	// Forbidden unless the caller's account made it.
+	AdmitTemplateDeletion(ctx context.Context, id string) error
+	// TemplateAfter is the template as a change at a time left it.
+	TemplateAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Template, error)
 	// Template returns the template and its entity tag.
 	Template(ctx context.Context, id string) (api.Template, string, error)
 }
 
-// CreateTemplate implements POST /templates (completions.md section 2.5): a
+// CreateTemplate implements POST /templates: a
 // configuration in the template workspace, with a category and a description.
 func (a *API) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObject) (api.CreateTemplateResponseObject, error) {
 	w, err := create(ctx, "CreateTemplate", events.ConfigurationPrefix, r.Params.IdempotencyKey, r.Body)
@@ -34,21 +42,34 @@ func (a *API) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObj
 	if err != nil {
 		return nil, err
 	}
-	if _, err := commands.Handle[commands.Configuration](ctx, a.Commands, w.to(events.TemplateWorkspace), w.origin,
+	result, err := commands.Handle[commands.Configuration](ctx, a.Commands, w.to(events.TemplateWorkspace), w.origin,
 		commands.CreateConfiguration{Created: events.ConfigurationCreated{
 			AccountID: w.caller.AccountID, WorkspaceID: events.TemplateWorkspace, Name: r.Body.Name,
 			Document: text, ComponentCount: int64(document.ComponentCount()), Status: commands.Draft,
 			Category: string(r.Body.Category), Description: r.Body.Description,
-		}}); err != nil {
+			Visibility: cmp.Or(string(r.Body.Visibility), commands.VisibleToAccount),
+		}})
+	if err != nil {
 		return nil, err
 	}
-	made, tag, err := a.Templates.Template(ctx, w.stream)
+	made, tag, err := a.templateAfter(ctx, w.stream, result)
 	if err != nil {
 		return nil, err
 	}
 	return api.CreateTemplate201JSONResponse{Body: made, Headers: api.CreateTemplate201ResponseHeaders{
 		ETag: tag, Location: "/api/v1/templates/" + made.ID,
 	}}, nil
+}
+
+// templateAfter is a template as it was made, or as it is now where that was
+// before, and its entity tag.
+func (a *API) templateAfter(ctx context.Context, id string, result commands.Result) (api.Template, string, error) {
+	made, ok := result.State.(*commands.Configuration)
+	if !ok {
+		return a.Templates.Template(ctx, id)
+	}
+	view, err := a.Templates.TemplateAfter(ctx, id, *made, result.Event.Time)
+	return view, web.ETag(made.Version), err
 }
 
 // documentOf is the document of a new template, empty where it says nothing.

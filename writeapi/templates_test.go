@@ -1,12 +1,15 @@
 package writeapi_test
 
 import (
+	"cmp"
+	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
@@ -19,6 +22,7 @@ const templates = "/api/v1/templates"
 // aTemplate is a template of one rack.
 func aTemplate(name string) object {
 	body := oneRack(name)
+	body["visibility"] = "public"
 	body["description"], body["category"] = "Eight servers on one switch", "what-if"
 	return body
 }
@@ -52,11 +56,11 @@ func TestCreateTemplate(t *testing.T) {
 	}
 
 	stranger := p.User(t, programtest.NewAccount())
-	if diff := cmp.Diff(template, stranger.Get(templates+"/"+id).Want(200).Object()); diff != "" {
+	if diff := gocmp.Diff(template, stranger.Get(templates+"/"+id).Want(200).Object()); diff != "" {
 		t.Errorf("another account reads another template:\n%s", diff)
 	}
 	again := user.Post(templates, aTemplate("one rack"), key("k")).Want(201).Object()
-	if diff := cmp.Diff(template, again); diff != "" {
+	if diff := gocmp.Diff(template, again); diff != "" {
 		t.Errorf("a repetition is answered otherwise:\n%s", diff)
 	}
 	user.Post(templates, aTemplate("another"), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
@@ -67,6 +71,98 @@ func TestCreateTemplate(t *testing.T) {
 	}
 	user.Delete(configurations+"/"+id).Refused(400, "VALIDATION_ERROR")
 	user.Post(simulations, object{"configurationId": id, "name": "x", "duration": "1s"}).Refused(400, "VALIDATION_ERROR")
+}
+
+// TestTemplatesAreTheAccountsUnlessPublic: another account sees one that is not
+// public nowhere, and deletes none.
+func TestTemplatesAreTheAccountsUnlessPublic(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	user, stranger := p.User(t, account), p.User(t, programtest.NewAccount())
+	make := func(visibility string) string {
+		body := aTemplate("rack of " + account)
+		delete(body, "visibility")
+		if visibility != "" {
+			body["visibility"] = visibility
+		}
+		made := user.Post(templates, body).Want(201).Object()
+		if want := cmp.Or(visibility, "account"); made["visibility"] != want {
+			t.Errorf("visibility %v, want %s", made["visibility"], want)
+		}
+		return made["id"].(string)
+	}
+	listed := func(c *programtest.Client) (ids []string) {
+		for _, item := range c.Get(templates + "?search=" + account).Want(200).Object()["templates"].([]any) {
+			ids = append(ids, item.(object)["id"].(string))
+		}
+		return ids
+	}
+	own, open, narrow := make(""), make("public"), make("account")
+	if diff := gocmp.Diff([]string{narrow, open, own}, listed(user)); diff != "" {
+		t.Errorf("the account's list (-want +got):\n%s", diff)
+	}
+	if diff := gocmp.Diff([]string{open}, listed(stranger)); diff != "" {
+		t.Errorf("another account's list (-want +got):\n%s", diff)
+	}
+	for _, hidden := range []string{own, narrow} {
+		user.Get(templates + "/" + hidden).Want(200)
+		stranger.Get(templates+"/"+hidden).Refused(404, "NOT_FOUND")
+		stranger.Get(configurations+"/"+hidden).Refused(404, "NOT_FOUND")
+		stranger.Post(configurations+"/"+hidden+"/validate", nil).Refused(404, "NOT_FOUND")
+		stranger.Post(templates+"/"+hidden+"/clone", object{"name": "x"}).Refused(404, "NOT_FOUND")
+		stranger.Delete(templates+"/"+hidden).Refused(404, "NOT_FOUND")
+	}
+	first := stranger.Get(templates + "?limit=1").Want(200).Object()["templates"].([]any)[0].(object)
+	if first["visibility"] != "public" {
+		t.Errorf("the list begins with %v", first)
+	}
+	stranger.Delete(templates+"/"+first["id"].(string)).Refused(403, "FORBIDDEN") // built in
+	stranger.Delete(templates+"/"+open).Refused(403, "FORBIDDEN")
+	clone := stranger.Post(templates+"/"+open+"/clone", object{"name": "x"}).Want(201).Object()["id"].(string)
+
+	user.Delete(templates+"/"+open, key("k")).Want(204)
+	user.Delete(templates+"/"+open, key("k")).Want(204)
+	user.Delete(templates+"/"+open).Refused(404, "NOT_FOUND")
+	stranger.Get(templates+"/"+open).Refused(404, "NOT_FOUND")
+	stranger.Get(configurations + "/" + clone).Want(200)
+	user.Delete(templates+"/config_x").Refused(400, "VALIDATION_ERROR")
+	if diff := gocmp.Diff([]string{narrow, own}, listed(user)); diff != "" {
+		t.Errorf("after the deletion (-want +got):\n%s", diff)
+	}
+}
+
+// TestATemplateIsAnsweredAsItWasMade, also when others have given a verdict on
+// it, or deleted it, while its making was answered.
+func TestATemplateIsAnsweredAsItWasMade(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	user := p.User(t, account)
+	made := make(chan programtest.Reply, 1)
+	const rounds = 8
+	for n := range rounds {
+		name := fmt.Sprintf("raced-%s-%d", account, n)
+		go func() { made <- user.Post(templates, aTemplate(name), key(name)) }()
+		var reply programtest.Reply
+		for reply.Status == 0 {
+			found := user.Get(templates + "?limit=2&search=" + url.QueryEscape(name)).Object()["templates"].([]any)
+			for _, item := range found {
+				if id := item.(object)["id"].(string); item.(object)["name"] == name {
+					user.Post(configurations+"/"+id+"/validate", nil)
+					user.Delete(templates + "/" + id)
+				}
+			}
+			select {
+			case reply = <-made:
+			default:
+			}
+		}
+		got := reply.Want(201).Object()
+		if c := got["configuration"].(object); got["name"] != name || c["status"] != "draft" || reply.Header.Get("ETag") != `"1"` {
+			t.Errorf("%s is answered as %s", name, reply.Body)
+		}
+	}
 }
 
 func TestCreateEmptyTemplate(t *testing.T) {
@@ -87,7 +183,7 @@ func TestCreateEmptyTemplate(t *testing.T) {
 		t.Error("the global parameters are not filled in")
 	}
 	delete(got, "globalParameters")
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 }
@@ -146,7 +242,7 @@ func TestCloneTemplate(t *testing.T) {
 		t.Errorf("%v", copied)
 	}
 	original := user.Get(configurations + "/" + id).Want(200).Object()
-	if diff := cmp.Diff(document(original), document(copied)); diff != "" || original["componentCount"] != copied["componentCount"] {
+	if diff := gocmp.Diff(document(original), document(copied)); diff != "" || original["componentCount"] != copied["componentCount"] {
 		t.Errorf("the document is another one, %v instead of %v components:\n%s", copied["componentCount"], original["componentCount"], diff)
 	}
 	if again := user.Post(path, object{"name": "copy", "workspaceId": workspace}, key("k")).Want(201).Object(); again["id"] != copied["id"] {

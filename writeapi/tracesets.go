@@ -39,23 +39,29 @@ const maxWorkload = 64 << 10
 // DeleteTraceset implements DELETE /tracesets/{id}. Of one that is its upload
 // the upload is aborted.
 func (a *API) DeleteTraceset(ctx context.Context, r api.DeleteTracesetRequestObject) (api.DeleteTracesetResponseObject, error) {
-	w, err := change(ctx, "DeleteTraceset", r.ID, "", nil)
+	w, err := change(ctx, "DeleteTraceset", r.ID, r.Params.IdempotencyKey, nil)
 	if err != nil {
 		return nil, err
 	}
-	partition, upload, err := a.TracesetOwners.OwnTraceset(ctx, r.ID)
+	_, err = a.once(ctx, w, func() error { return a.deleteTraceset(ctx, w) })
+	return api.DeleteTraceset204Response{}, err
+}
+
+func (a *API) deleteTraceset(ctx context.Context, w write) error {
+	id := w.stream
+	partition, upload, err := a.TracesetOwners.OwnTraceset(ctx, id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if upload != "" {
 		w.stream = upload
 		_, err = commands.Handle[commands.Upload](ctx, a.Commands, w.existing(partition), w.origin,
 			commands.AbortUpload{ID: upload, Reason: commands.ReasonDeleted})
-	} else {
-		_, err = commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(partition), w.origin,
-			commands.DeleteTraceset{ID: r.ID, Reason: "request"})
+		return err
 	}
-	return api.DeleteTraceset204Response{}, err
+	_, err = commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(partition), w.origin,
+		commands.DeleteTraceset{ID: id, Reason: "request"})
+	return err
 }
 
 // PromoteTraceset implements POST /tracesets/{id}/promote.
@@ -85,10 +91,14 @@ func (a *API) PromoteTraceset(ctx context.Context, r api.PromoteTracesetRequestO
 	if err != nil {
 		return nil, err
 	}
+	promoted := api.PromoteTraceset200JSONResponse{ID: r.ID, PromotionApplied: result.Event != nil || result.Repeated}
+	if made, ok := result.State.(*commands.Traceset); ok {
+		promoted.Scope = api.TracesetScope(made.Scope)
+		return promoted, nil
+	}
 	t, err := a.TracesetOwners.TracesetView(ctx, r.ID)
-	return api.PromoteTraceset200JSONResponse{
-		ID: r.ID, Scope: t.Scope, PromotionApplied: result.Event != nil || result.Repeated,
-	}, err
+	promoted.Scope = t.Scope
+	return promoted, err
 }
 
 // workloadText is how workload metadata are stored; "" when they say nothing.

@@ -239,13 +239,14 @@ func TestDeleteATraceset(t *testing.T) {
 		user.Get(path+gone).Refused(404, "NOT_FOUND")
 	}
 	user.Post(path+"/promote", nil).Refused(404, "NOT_FOUND")
-	user.Delete(tracesets+"/x").Refused(404, "NOT_FOUND")
+	user.Delete(tracesets+"/x").Refused(400, "VALIDATION_ERROR")
 
 	// Of one that is being uploaded the upload ends, and what is staged goes.
 	s := openFiles(t, user, workspace, [2]string{"a.0.et", "abc"})
 	completion := s.completion(t, "abc")
 	under := coming(user, workspace)
-	user.Delete(tracesets + "/" + under).Want(204)
+	user.Delete(tracesets+"/"+under, key("u")).Want(204)
+	user.Delete(tracesets+"/"+under, key("u")).Want(204)
 	user.Delete(tracesets+"/"+under).Refused(404, "NOT_FOUND")
 	user.Get(tracesets+"/"+under).Refused(404, "NOT_FOUND")
 	user.Post(completeTraceset, completion).Refused(400, "VALIDATION_ERROR")

@@ -8,6 +8,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	web "netsim/infra/http"
 )
 
 // CreateWorkspace implements POST /workspaces (completions.md section 2.8).
@@ -19,12 +20,13 @@ func (a *API) CreateWorkspace(ctx context.Context, r api.CreateWorkspaceRequestO
 	if err := oneAccount(w.caller); err != nil {
 		return nil, err
 	}
-	if _, err := commands.Handle[commands.Workspace](ctx, a.Commands, w.to(w.stream), w.origin, commands.CreateWorkspace{
+	result, err := commands.Handle[commands.Workspace](ctx, a.Commands, w.to(w.stream), w.origin, commands.CreateWorkspace{
 		AccountID: w.caller.AccountID, Owner: w.caller.UserID, Name: r.Body.Name, Description: r.Body.Description,
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
-	made, tag, err := a.Workspaces.Workspace(ctx, w.stream)
+	made, tag, err := a.workspaceAfter(ctx, w.stream, result)
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +51,13 @@ func (a *API) UpdateWorkspace(ctx context.Context, r api.UpdateWorkspaceRequestO
 	if err := a.Workspaces.AdmitWorkspace(ctx, r.WorkspaceID); err != nil {
 		return nil, err
 	}
-	if _, err := commands.Handle[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin, commands.UpdateWorkspace{
+	result, err := commands.Handle[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin, commands.UpdateWorkspace{
 		ID: r.WorkspaceID, Name: r.Body.Name, Description: r.Body.Description, Match: match,
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
-	changed, tag, err := a.Workspaces.Workspace(ctx, r.WorkspaceID)
+	changed, tag, err := a.workspaceAfter(ctx, r.WorkspaceID, result)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +103,7 @@ func (a *API) SetLegacyProject(ctx context.Context, r api.SetLegacyProjectReques
 	if err != nil {
 		return nil, err
 	}
-	_, tag, err := a.Workspaces.Workspace(ctx, r.WorkspaceID)
+	_, tag, err := a.workspaceAfter(ctx, r.WorkspaceID, result)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +114,17 @@ func (a *API) SetLegacyProject(ctx context.Context, r api.SetLegacyProjectReques
 		},
 		Headers: api.SetLegacyProject200ResponseHeaders{ETag: tag},
 	}, nil
+}
+
+// workspaceAfter is a workspace as a command left it, and its entity tag. The
+// counts of what is in it are those of now.
+func (a *API) workspaceAfter(ctx context.Context, id string, result commands.Result) (api.Workspace, string, error) {
+	w, tag, err := a.Workspaces.Workspace(ctx, id)
+	if made, ok := result.State.(*commands.Workspace); ok {
+		w.Name, w.Description, w.ModifiedAt = made.Name, made.Description, api.Timestamp{Time: result.Event.Time}
+		tag = web.ETag(made.Version)
+	}
+	return w, tag, err
 }
 
 // notBuiltIn refuses changes to the workspaces that the service itself owns

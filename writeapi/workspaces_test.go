@@ -230,3 +230,49 @@ func TestSetLegacyProject(t *testing.T) {
 	service.Post(workspaces+"/"+events.DefaultWorkspace+"/legacy-project", set(project)).Refused(403, "FORBIDDEN")
 	service.Post(workspaces+"/"+events.NewID(events.WorkspacePrefix)+"/legacy-project", set(project)).Refused(404, "NOT_FOUND")
 }
+
+// TestTheAnswerToAWorkspaceWriteIsItsOwn: of many writers at once each is told
+// what it wrote, under a version of its own.
+func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
+	t.Parallel()
+	const project = "5b1d1b2e-58b1-4b5f-8a55-0d7d3a0c2f11"
+	service := programtest.Shared(t).Service(t, programtest.NewAccount())
+	path := workspaces + "/" + newWorkspace(t, service, "contended")
+	const writers, each = 16, 4
+	replies := make([]programtest.Reply, writers*each)
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			for n := range each {
+				at := i*each + n
+				if at == 0 {
+					replies[at] = service.Post(path+"/legacy-project", map[string]any{"legacyProjectId": project})
+					continue
+				}
+				replies[at] = service.Patch(path, map[string]any{"name": fmt.Sprint("by ", at), "description": fmt.Sprint("of ", at)})
+			}
+		})
+	}
+	all.Wait()
+	made := map[string]programtest.Reply{}
+	for at, r := range replies {
+		r.Want(200)
+		tag := r.Header.Get("ETag")
+		if _, taken := made[tag]; taken {
+			t.Errorf("two writes made version %s", tag)
+		}
+		made[tag] = r
+		if got := r.Object(); at > 0 && (got["name"] != fmt.Sprint("by ", at) || got["description"] != fmt.Sprint("of ", at)) {
+			t.Errorf("writer %d is told %s", at, r.Body)
+		}
+	}
+	last := service.Get(path).Want(200)
+	if want := fmt.Sprintf("%q", fmt.Sprint(len(replies)+1)); last.Header.Get("ETag") != want {
+		t.Fatalf("%d writes made version %s, want %s", len(replies), last.Header.Get("ETag"), want)
+	}
+	if own := made[last.Header.Get("ETag")].Object(); own["legacyProjectId"] == nil {
+		if diff := cmp.Diff(last.Object(), own); diff != "" {
+			t.Errorf("the last answer and a read at its version (-read +answer):\n%s", diff)
+		}
+	}
+}

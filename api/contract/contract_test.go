@@ -66,7 +66,7 @@ func TestEveryOperationIsComplete(t *testing.T) {
 			}
 		}
 	}
-	if got, want := len(seen), 96; got != want {
+	if got, want := len(seen), 97; got != want {
 		t.Errorf("%d operations, want %d", got, want)
 	}
 }

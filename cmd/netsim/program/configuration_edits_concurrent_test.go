@@ -34,8 +34,8 @@ func script(t *rapid.T, editor int, start *sheet) []*attempt {
 		number := float64(100*(editor+2) + i)
 		e := pencil{t, number, []*sheet{start}}.edit()
 		a := &attempt{edit: e, copies: rapid.SampledFrom([]int{1, 1, 1, 3}).Draw(t, "copies")}
-		// The answer with the whole document has the tag of the newest version,
-		// which with If-Match is told from the edit's own.
+		// What is attached may be so already: without If-Match nothing says which
+		// version the answer of an edit is of that had nothing to do.
 		a.conditional = e.row == 4 || e.row == 31 || e.row >= 35 || rapid.Bool().Draw(t, "conditional")
 		script[i] = a
 	}
@@ -137,6 +137,7 @@ func (c *configuration) replay(t *rapid.T, attempts []*attempt, seen map[int]str
 			t.Fatalf("version %d was %s and is %s", n, was, r.Body)
 		}
 		c.same(t, fmt.Sprintf("version %d by %s", n, by), r, next.version(n))
+		c.own(t, by, next)
 	}
 	if _, by := c.next(t, attempts); by != nil {
 		t.Fatalf("%s is lost: it was to make version %d of %d", by, by.made, len(listed))
@@ -147,6 +148,22 @@ func (c *configuration) replay(t *rapid.T, attempts []*attempt, seen map[int]str
 		}
 	}
 	c.compare(t)
+}
+
+// own holds the answer to an edit to the version that the edit made, the newest
+// so far, whatever came of it since. A repetition may be of a later one.
+func (c *configuration) own(t *rapid.T, by *attempt, made *sheet) {
+	n := len(c.sheets)
+	want := by.apply(c.sheets[n-2].clone())
+	for _, r := range by.replies {
+		switch what := fmt.Sprintf("the answer to %s, which made version %d", by, n); {
+		case r.Status >= 300:
+		case versionOf(r) == n:
+			c.shows(t, what, by.edit, want, r, made, n)
+		case len(by.replies) == 1:
+			t.Fatalf("%s is of version %d", what, versionOf(r))
+		}
+	}
 }
 
 // refused reports whether a version so far refuses the edit with the status.

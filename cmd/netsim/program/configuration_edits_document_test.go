@@ -8,7 +8,7 @@ import (
 
 // replace is row 4: each member sent replaces the stored one whole.
 func (s *sheet) replace(members object) answer {
-	before := s.Doc["activeTraceset"]
+	before, had := s.Doc["activeTraceset"], s.hasChakra()
 	for name, value := range members {
 		switch value := copyOf(value).(type) {
 		case nil: // the name stays
@@ -44,11 +44,14 @@ func (s *sheet) replace(members object) answer {
 	}
 	s.tellModels()
 	s.tellRanks()
-	if status := s.against(); status != 0 {
-		return refused(status)
-	}
 	if !reflect.DeepEqual(before, s.Doc["activeTraceset"]) && !s.hasChakra() {
 		return refused(400)
+	}
+	if s.losesChakra(had) {
+		return refused(409)
+	}
+	if status := s.against(); status != 0 {
+		return refused(status)
 	}
 	return answer{200, wholeDocument}
 }
@@ -204,6 +207,20 @@ func (s *sheet) whole(number int, status string) object {
 	return view
 }
 
+// updated is the body of PATCH: GET's, and what it does not list.
+func (s *sheet) updated(number int, status string) object {
+	view, reached, warnings := s.whole(number, status), s.reached(), array{}
+	for _, c := range s.list("components") {
+		if name := c.(object)["name"].(string); !reached[name] {
+			warnings = append(warnings, "component "+name+" is declared and not reachable from the topology; include=all lists it")
+		}
+	}
+	if len(warnings) > 0 {
+		view["warnings"] = warnings
+	}
+	return view
+}
+
 // parts are the bodies of the lists of parts with details, by their paths.
 func (s *sheet) parts() map[string]array {
 	held := map[any]any{}
@@ -226,6 +243,7 @@ func (s *sheet) parts() map[string]array {
 	return map[string]array{
 		"applications?withDetails=true": s.list("applications"), "containers?limit=100": s.list("containers"),
 		"links?withDetails=true": s.list("links"), "components?withDetails=true&limit=100": components,
+		"components?withDetails=true&limit=100&include=all": components,
 	}
 }
 

@@ -98,13 +98,23 @@ func (s *sheet) tellRanks() {
 
 func (s *sheet) hasChakra() bool { return len(s.chakra()) > 0 }
 
+// losesChakra reports whether what is attached has lost the application that it
+// is for.
+func (s *sheet) losesChakra(had bool) bool {
+	return had && !s.hasChakra() && (s.mapped() || s.Doc["activeTraceset"] != nil)
+}
+
 // remove is rows 8 and 12: what names the part goes with it.
 func (s *sheet) remove(name string, application bool) answer {
 	member, declared := s.find(name)
 	if declared == nil || (member == "applications") != application {
 		return refused(404)
 	}
+	had := s.hasChakra()
 	s.Doc[member] = slices.DeleteFunc(s.list(member), func(d any) bool { return d.(object)["name"] == name })
+	if s.losesChakra(had) {
+		return refused(409)
+	}
 	for _, h := range s.holders() {
 		h["components"] = slices.DeleteFunc(h["components"].(array), func(ref any) bool {
 			return ref.(object)["name"] == name || ref.(object)["parentApplicationName"] == name

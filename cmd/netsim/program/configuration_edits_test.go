@@ -182,11 +182,19 @@ func (c *configuration) answered(t *rapid.T, what string, e edit, want answer, r
 	if created := r.Header.Get("Location") != ""; created != (want.status == 201) {
 		t.Fatalf("%s: Location %q", what, r.Header.Get("Location"))
 	}
+	c.shows(t, what, e, want, r, c.newest(), len(c.sheets))
+}
+
+// shows holds the body of an answer to the model's of a version.
+func (c *configuration) shows(t *rapid.T, what string, e edit, want answer, r programtest.Reply, s *sheet, n int) {
+	status := c.status[n-1]
 	switch {
+	case e.row == 4:
+		c.same(t, what, r, s.updated(n, status))
 	case want.body == wholeDocument:
-		c.same(t, what, r, c.newest().whole(len(c.sheets), c.status[len(c.sheets)-1]))
+		c.same(t, what, r, s.whole(n, status))
 	case e.row == 8:
-		if got := r.Object()["status"]; got != c.status[len(c.sheets)-1] {
+		if got := r.Object()["status"]; got != status {
 			t.Fatalf("%s: status %v", what, got)
 		}
 	case want.body != nil:
@@ -222,6 +230,9 @@ func (c *configuration) compare(t *rapid.T) {
 		t.Fatalf("the tag is %s, want %s", r.Header.Get("ETag"), c.tag())
 	}
 	c.same(t, "GET", r, c.newest().whole(n, c.status[n-1]))
+	if all := c.lab.user.Get(c.path + "?include=all").Object()["components"]; !reflect.DeepEqual(all, any(copyOf(c.newest().list("components")))) {
+		t.Fatalf("include=all shows %v, declared are %v", all, c.newest().list("components"))
+	}
 	c.same(t, "the newest version", c.lab.user.Get(c.path+"/versions/"+strconv.Itoa(n)), c.newest().version(n))
 	var got []string
 	for _, v := range c.lab.user.Get(c.path + "/versions").Object()["versions"].(array) {

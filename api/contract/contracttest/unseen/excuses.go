@@ -28,10 +28,11 @@ func excuses() []excuse {
 		{404, []string{"ListChartDefinitions"}, "the charts are always served"},
 		{422, []string{
 			"DeleteConfiguration", "DetachTraceset", "DetachMappingFile", "ValidateConfiguration", "DeleteSimulation", "TerminateSimulation",
+			"DeleteTraceset", "DeleteMappingFile", "DeleteTemplate",
 			"RemoveApplication", "RemoveComponent", "RemoveServerReference", "RemoveContainerReference", "RemoveTopologyReference",
 		}, "nothing in the request can differ under the same key"},
 		{409, []string{
-			"DeleteConfiguration", "ValidateConfiguration", "CloneConfiguration", "AddApplication", "RemoveApplication",
+			"DeleteConfiguration", "ValidateConfiguration", "CloneConfiguration", "AddApplication",
 			"PatchApplicationParameters", "AddComponent", "RemoveComponent", "PatchComponentParameters",
 			"AddServerReference", "ChangeServerReference", "RemoveServerReference",
 			"AddContainerReference", "ChangeContainerReference", "RemoveContainerReference",

@@ -28,6 +28,8 @@ type operation struct {
 	service          bool   // wants a service token
 	flag             string // "" for none
 	reads            bool   // changes nothing, whatever the method
+	represents       bool   // a success has a body or an ETag
+	description      string
 	parameters       []*openapi3.Parameter
 	body             *openapi3.Schema // nil for none
 	bodies           []any            // examples of it
@@ -80,13 +82,14 @@ func each(t *testing.T, concerns func(operation) bool, test func(*testing.T, ope
 func every(operation) bool { return true }
 
 func read(method, path string, item *openapi3.PathItem, from *openapi3.Operation) operation {
-	op := operation{id: from.OperationID, method: method, path: path, maxBody: 8 << 20}
+	op := operation{id: from.OperationID, method: method, path: path, maxBody: 8 << 20, description: from.Description}
 	access, _ := from.Extensions["x-netsim-access"].(map[string]any)
 	op.service = access["token"] == "service"
 	op.flag, _ = access["flag"].(string)
 	op.reads, _ = access["reads"].(bool)
-	for status := range from.Responses.Map() {
+	for status, answer := range from.Responses.Map() {
 		code, _ := strconv.Atoi(status)
+		op.represents = op.represents || code < 300 && (len(answer.Value.Content) > 0 || answer.Value.Headers["ETag"] != nil)
 		op.statuses = append(op.statuses, code)
 	}
 	for _, p := range slices.Concat(item.Parameters, from.Parameters) {

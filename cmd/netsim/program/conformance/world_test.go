@@ -140,6 +140,11 @@ func (w *world) request(t *testing.T, op operation) request {
 		r.path["component_name"] = "server"
 	case "ChangeTopologyReference", "RemoveTopologyReference":
 		r.path["component_name"] = "rack"
+	case "RemoveApplication":
+		r.path["app_name"] = "web"
+	case "DeleteTemplate":
+		r.path["template_id"] = member(t, w.client(t).Post("/api/v1/templates",
+			map[string]any{"name": "short-lived", "description": "", "category": "what-if"}).Want(201), "id")
 	case "AddApplication":
 		r.query.Set("name", "another")
 	case "AttachTraceset":

@@ -1,0 +1,35 @@
+package writeapi_test
+
+import (
+	"testing"
+
+	"netsim/cmd/netsim/program/programtest"
+)
+
+// TestTheAnswerToAPromotionIsItsOwn, also when another client promotes further
+// as soon as that can be done.
+func TestTheAnswerToAPromotionIsItsOwn(t *testing.T) {
+	t.Parallel()
+	p, account, workspace, user := uploading(t)
+	const rounds = 16
+	for range rounds {
+		path := tracesets + "/" + stored(t, p, account, workspace, []string{"a.0.et"}, nil) + "/promote"
+		further := make(chan programtest.Reply, 1)
+		go func() {
+			for {
+				r := user.Post(path, object{"target": "public"})
+				if r.Status != 412 { // the account does not see it yet
+					further <- r
+					return
+				}
+			}
+		}()
+		own := user.Post(path, object{"workloadMetadata": object{"workloadFamily": "ring"}}).Want(200).Object()
+		if own["scope"] != "tenant" || own["promotionApplied"] != true {
+			t.Errorf("a promotion to the account is answered with %v", own)
+		}
+		if r := <-further; r.Status != 200 || r.Object()["scope"] != "public" {
+			t.Errorf("a promotion to everyone is answered with %d %s", r.Status, r.Body)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package writeapi
+
+import (
+	"context"
+
+	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
+)
+
+// DeleteTemplate implements DELETE /templates/{template_id}. What was cloned
+// from it stays.
+func (a *API) DeleteTemplate(ctx context.Context, r api.DeleteTemplateRequestObject) (api.DeleteTemplateResponseObject, error) {
+	w, err := change(ctx, "DeleteTemplate", r.TemplateID, r.Params.IdempotencyKey, nil)
+	if err != nil {
+		return nil, err
+	}
+	_, err = a.once(ctx, w, func() error {
+		if err := a.Templates.AdmitTemplateDeletion(ctx, r.TemplateID); err != nil {
+			return err
+		}
+		_, err := commands.Handle[commands.Configuration](ctx, a.Commands, w.existing(events.TemplateWorkspace), w.origin,
+			commands.DeleteConfiguration{ID: r.TemplateID, Reason: "request"})
+		return err
+	})
+	return api.DeleteTemplate204Response{}, err
+}
