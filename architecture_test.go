@@ -35,7 +35,7 @@ func directions() map[string]set {
 		"internal/gather": {}, // many look-ups, few queries
 		"projections":     {"events", "commands", "fault", "internal/gather", "simulator/design"},
 		"writeapi":        handlers,
-		"readapi":         append(set{"projections", "traces", "infra/objects", "library"}, handlers...),
+		"readapi":         append(set{"projections", "traces", "infra/health", "infra/objects", "library"}, handlers...),
 		"prices":          {"events", "commands", "fault", "rating"},    // the price list of a first start
 		"focus":           {"events", "fault", "rating", "projections"}, // the FOCUS dataset of costs
 		"library":         {"events"},                                   // where the files of tracesets are
@@ -52,12 +52,13 @@ func directions() map[string]set {
 		"cmd/":         everything,
 		"bench":        everything,
 
-		"bench/reference": {"simulator/"}, // cases of other simulators
+		"bench/reference": {"execution", "simulator/"}, // cases of other simulators, made as the service makes its runs
 		"bench/accuracy":  {"simulator/", "bench/reference"},
 
 		"events/internal/":                 {"events"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},
+		"internal/testwait":                {}, // bounds what tests wait for
 		"internal/testworld":               everything,
 		"internal/slowbill":                {}, // the reference model of rating
 	}
@@ -65,7 +66,7 @@ func directions() map[string]set {
 
 // support lists the packages that only tests may import.
 func support() set {
-	return set{"infra/teststack", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "cmd/netsim/program/programtest", "infra/backends/scripted"}
+	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "cmd/netsim/program/programtest", "infra/backends/scripted"}
 }
 
 // homes says which of our packages may import each library.

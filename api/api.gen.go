@@ -857,6 +857,7 @@ const (
 	ReadinessCheckNameObjectStore ReadinessCheckName = "objectStore"
 	ReadinessCheckNameProjections ReadinessCheckName = "projections"
 	ReadinessCheckNameReadStore   ReadinessCheckName = "readStore"
+	ReadinessCheckNameServing     ReadinessCheckName = "serving"
 )
 
 // Valid indicates whether the value is a known member of the ReadinessCheckName enum.
@@ -873,6 +874,8 @@ func (e ReadinessCheckName) Valid() bool {
 	case ReadinessCheckNameProjections:
 		return true
 	case ReadinessCheckNameReadStore:
+		return true
+	case ReadinessCheckNameServing:
 		return true
 	default:
 		return false
@@ -3157,15 +3160,32 @@ type ReadinessStatus string
 
 // ReadinessCheck defines model for ReadinessCheck.
 type ReadinessCheck struct {
-	LagEvents  *int64               `json:"lagEvents,omitempty"`
-	LagSeconds *float64             `json:"lagSeconds,omitempty"`
-	LatencyMs  *float64             `json:"latencyMs,omitempty"`
-	Message    string               `json:"message,omitempty,omitzero"`
-	Name       ReadinessCheckName   `json:"name"`
-	Status     ReadinessCheckStatus `json:"status"`
+	LagEvents  *int64   `json:"lagEvents,omitempty"`
+	LagSeconds *float64 `json:"lagSeconds,omitempty"`
+	LatencyMs  *float64 `json:"latencyMs,omitempty"`
+	Message    string   `json:"message,omitempty,omitzero"`
+
+	// Name - `serving`: the process has started and is not ending; required
+	// - `readStore`: the database answers; required
+	// - `eventLog`: the log answers; required, since without it no write is accepted
+	// - `objectStore`: files can be stored and read; reads of everything else go on
+	// - `projections`: what is in the log is shown soon
+	// - `engine`: simulations are taken up
+	// - `billing`: there are rates, and checkpoints are published
+	Name ReadinessCheckName `json:"name"`
+
+	// Required The service is unavailable while it fails.
+	Required bool                 `json:"required"`
+	Status   ReadinessCheckStatus `json:"status"`
 }
 
-// ReadinessCheckName defines model for ReadinessCheck.Name.
+// ReadinessCheckName - `serving`: the process has started and is not ending; required
+// - `readStore`: the database answers; required
+// - `eventLog`: the log answers; required, since without it no write is accepted
+// - `objectStore`: files can be stored and read; reads of everything else go on
+// - `projections`: what is in the log is shown soon
+// - `engine`: simulations are taken up
+// - `billing`: there are rates, and checkpoints are published
 type ReadinessCheckName string
 
 // ReadinessCheckStatus defines model for ReadinessCheck.Status.

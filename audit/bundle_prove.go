@@ -1,7 +1,10 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"netsim/events"
@@ -23,6 +26,7 @@ func (b *bundle) checkpoints() {
 			b.problem(l.line, "checkpoint %s does not follow the one before it: one was removed or changed", c.Name)
 		}
 		previous = l.body.Note
+		before := maps.Clone(proven)
 		clear(proven)
 		for _, p := range l.body.Proofs {
 			if err := p.check(c.Chains, c.Root); err != nil {
@@ -37,6 +41,7 @@ func (b *bundle) checkpoints() {
 				b.problem(ch.lines[p.Sequence-1], "event %d of %s is not the one that checkpoint %s has seen", p.Sequence, p.Stream, c.Name)
 			}
 		}
+		b.proofsMissing(l.line, &c, before, proven)
 		if i == len(b.notes)-1 && b.header.Covered != c.Time.Format(events.TimeLayout) {
 			b.problem(l.line, "the last checkpoint was made at %s, the header says %s", c.Time.Format(events.TimeLayout), b.header.Covered)
 		}
@@ -48,6 +53,56 @@ func (b *bundle) checkpoints() {
 	}
 	if len(b.notes) == 0 {
 		b.problem(len(b.text), "there is no checkpoint: nothing says that the events are those of the log")
+	}
+}
+
+// proofsMissing finds chains that a checkpoint has seen and that the bundle
+// proves nothing of at it: a checkpoint without a proof says nothing of what
+// was cut off. A chain that began shortly before may have come too late for it.
+func (b *bundle) proofsMissing(at int, c *Checkpoint, before, proven map[chainID]int64) {
+	for id, ch := range b.chains {
+		switch {
+		case proven[id] < before[id]:
+			b.problem(at, "checkpoint %s proves event %d of %s, the one before it event %d", c.Name, proven[id], id.stream, before[id])
+		case proven[id] == 0 && c.Time.Sub(ch.began) > settling:
+			b.problem(at, "the proof of %s at checkpoint %s is missing", id.stream, c.Name)
+		}
+	}
+}
+
+// period compares the account and the days with those that are wanted.
+func (b *bundle) period() {
+	h, w := &b.header, &b.wanted
+	if w.Account != "" && h.Account != w.Account {
+		b.problem(1, "the bundle is of account %s, not of %s", h.Account, w.Account)
+	}
+	from, errFrom := time.Parse(time.DateOnly, h.From)
+	to, errTo := time.Parse(time.DateOnly, h.To)
+	covered, errCovered := time.Parse(events.TimeLayout, h.Covered)
+	if errFrom != nil || errTo != nil || errCovered != nil || to.Before(from) {
+		b.problem(1, "from %q to %q, coveredUntil %q: that is no period", h.From, h.To, h.Covered)
+		return
+	}
+	if w.From != "" && w.From < h.From || w.To != "" && w.To > h.To {
+		b.problem(1, "the bundle is of the days from %s to %s, not from %s to %s",
+			h.From, h.To, cmp.Or(w.From, h.From), cmp.Or(w.To, h.To))
+	}
+	if ends := to.AddDate(0, 0, 1); covered.Before(ends) && !w.Preliminary {
+		b.problem(1, "the period ends at %s and is covered until %s only: it had not ended", ends.Format(events.TimeLayout), h.Covered)
+	}
+}
+
+// held looks for the checkpoints that the reader holds.
+func (b *bundle) held() {
+	for i, note := range b.wanted.Notes {
+		c, err := OpenCheckpoint(note, b.verifier)
+		switch {
+		case err != nil:
+			b.problem(len(b.text), "note %d that you hold: %v", i+1, err)
+		case !slices.ContainsFunc(b.notes, func(l placed[checkpointLine]) bool { return l.body.Note == note }):
+			b.problem(len(b.text), "the bundle has no checkpoint %s of %s, which you hold: it was made from another log or one whose end was cut off, or its period begins later",
+				c.Name, c.Time.Format(events.TimeLayout))
+		}
 	}
 }
 
@@ -104,8 +159,7 @@ func costDifference(want []costLine, got []placed[costLine], i int) string {
 func (b *bundle) rate() {
 	until, err := time.Parse(events.TimeLayout, b.header.Covered)
 	if err != nil {
-		b.problem(1, "coveredUntil %q is no time", b.header.Covered)
-		return
+		return // period has said it
 	}
 	b.report.Rated = b.books.rerate(until, dayOf(until.Add(-settling)))
 	for _, f := range b.books.findings {

@@ -27,7 +27,7 @@ func bundleOf(t testing.TB, w *world, r Request) []byte {
 
 func verifyBundle(t testing.TB, text []byte, verifier string) BundleReport {
 	t.Helper()
-	r, err := VerifyBundle(bytes.NewReader(text), verifier)
+	r, err := VerifyBundle(bytes.NewReader(text), Wanted{Verifier: verifier})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"netsim/events"
 )
@@ -23,19 +24,48 @@ func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.W
 type BundleReport struct {
 	Account     string
 	From, To    string
+	Covered     string // when the last checkpoint was made, as the header says
 	Verifier    string // whose signatures were verified
 	Lines       int
 	Events      int
 	Costs       int
 	Checkpoints int
+	Chains      []Chain
 	Totals      []string
 	Rated       Rated
 	Problems    []Problem
 }
 
+// Wanted is what the reader of a bundle wants it to be. The zero value wants
+// nothing but that it agrees with itself.
+type Wanted struct {
+	Verifier    string   // the public key that the reader knows; "" takes the bundle's own
+	Account     string   // "" is any
+	From, To    string   // days that the period must include, YYYY-MM-DD; "" is any
+	Notes       []string // signed checkpoints that the reader holds, which must be in it
+	Preliminary bool     // accept a period that had not ended
+}
+
+// Check refuses what no bundle can be.
+func (w *Wanted) Check() error {
+	if w.Account != "" && !events.ValidID(events.AccountPrefix, w.Account) {
+		return fmt.Errorf("account %q is no account id", w.Account)
+	}
+	for _, day := range []string{w.From, w.To} {
+		if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
+			return fmt.Errorf("%q is no date, YYYY-MM-DD", day)
+		}
+	}
+	if w.From != "" && w.To != "" && w.To < w.From {
+		return fmt.Errorf("to %s is before from %s", w.To, w.From)
+	}
+	return nil
+}
+
 // bundle is one that is being verified.
 type bundle struct {
 	report   BundleReport
+	wanted   Wanted
 	verifier string
 	header   header
 	text     [][]byte
@@ -59,6 +89,7 @@ type chainID struct {
 type chain struct {
 	hashes []events.Hash
 	lines  []int
+	began  time.Time // of its first event
 }
 
 // placed is a line's body and where it stands.
@@ -70,10 +101,13 @@ type placed[T any] struct {
 // VerifyBundle verifies a bundle by itself: the sum and number of every line,
 // the hashes and chains of the events, their way into the checkpoints, the
 // signatures, every cost and total against the events, and every day rated
-// again. The verifier is the public key that the reader knows; "" takes the
-// bundle's own, which proves only that the bundle agrees with itself.
-func VerifyBundle(r io.Reader, verifier string) (BundleReport, error) {
-	b := &bundle{verifier: verifier, books: newBooks(), chains: map[chainID]*chain{}, lineOf: map[Where]int{}}
+// again; and that it is the bundle that is wanted. Without a key that the
+// reader knows that proves only that the bundle agrees with itself.
+func VerifyBundle(r io.Reader, wanted Wanted) (BundleReport, error) {
+	if err := wanted.Check(); err != nil {
+		return BundleReport{}, err
+	}
+	b := &bundle{wanted: wanted, verifier: wanted.Verifier, books: newBooks(), chains: map[chainID]*chain{}, lineOf: map[Where]int{}}
 	lines, next := bufio.NewReaderSize(r, 1<<20), 1
 	for {
 		text, err := lines.ReadBytes('\n')
@@ -90,9 +124,19 @@ func VerifyBundle(r io.Reader, verifier string) (BundleReport, error) {
 	if !b.sealed {
 		b.problem(len(b.text)+1, "the seal is missing: the end was cut off")
 	}
+	b.period()
 	b.checkpoints()
+	b.held()
 	b.compareCosts()
 	b.rate()
+	for id, c := range b.chains {
+		if len(c.hashes) == 0 {
+			continue // its first event is a problem
+		}
+		head := events.Head{Sequence: int64(len(c.hashes)), Hash: c.hashes[len(c.hashes)-1]}
+		b.report.Chains = append(b.report.Chains, Chain{id.stream, id.partition, head})
+	}
+	slices.SortFunc(b.report.Chains, compareChains)
 	slices.SortStableFunc(b.report.Problems, func(x, y Problem) int { return x.Line - y.Line })
 	b.report.Verifier, b.report.Lines = b.verifier, len(b.text)
 	return b.report, nil
@@ -157,7 +201,7 @@ func what(l line) string {
 
 func (b *bundle) begin(at int, h *header) {
 	b.header = *h
-	b.report.Account, b.report.From, b.report.To = h.Account, h.From, h.To
+	b.report.Account, b.report.From, b.report.To, b.report.Covered = h.Account, h.From, h.To, h.Covered
 	if h.Format != bundleFormat {
 		b.problem(at, "format %q is not %s", h.Format, bundleFormat)
 	}
@@ -185,7 +229,7 @@ func (b *bundle) event(at int, e *eventLine) {
 	id := chainID{f.Stream, e.Partition}
 	c := b.chains[id]
 	if c == nil {
-		c = &chain{}
+		c = &chain{began: f.Time}
 		b.chains[id] = c
 	}
 	var head events.Head

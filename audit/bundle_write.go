@@ -16,7 +16,9 @@ type Request struct {
 	Account  string
 	From, To string // YYYY-MM-DD, both included
 	Platform string // the stream of the rates
-	Now      time.Time
+	// Preliminary asks for a period that has not ended at the last checkpoint:
+	// what it costs may still change, and a verification has to accept it as such.
+	Preliminary bool
 }
 
 // check returns the days of the period.
@@ -44,7 +46,8 @@ type signed struct {
 }
 
 // WriteBundle reads the log of billing up to the last checkpoint and writes the
-// bundle of an account. There must be a checkpoint of the last day or later.
+// bundle of an account. There must be a checkpoint after the period's end, or
+// one of its last day for a preliminary bundle.
 func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writer) error {
 	from, to, err := r.check()
 	if err != nil {
@@ -61,8 +64,13 @@ func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writ
 			wanted = append(wanted, &signed{Checkpoint: c, note: n.note})
 		}
 	}
-	if len(wanted) == 0 || wanted[len(wanted)-1].Time.Before(to) {
-		return fmt.Errorf("no checkpoint of this key was made on %s or later: netsim audit checkpoint makes one", r.To)
+	covered := to.AddDate(0, 0, 1)
+	if r.Preliminary {
+		covered = to
+	}
+	if len(wanted) == 0 || wanted[len(wanted)-1].Time.Before(covered) {
+		return fmt.Errorf("the period to %s has no checkpoint of this key made at %s or later: netsim audit checkpoint makes one now, and a preliminary bundle may end on the checkpoint's day",
+			r.To, covered.Format(events.TimeLayout))
 	}
 	facts, err := gather(ctx, log, &r, wanted)
 	if err != nil {

@@ -17,7 +17,9 @@ type Report struct {
 	Bytes       int64 // of values
 	Rejected    map[events.Verdict]int64
 	Streams     int
-	Checkpoints int // that were compared
+	Chains      int    // of billing, at the end of the log
+	Root        string // of the tree over them, hex
+	Checkpoints int    // that were compared
 	Findings    []Finding
 	// Covered is how many facts lie before the last checkpoint: what is after
 	// it stands on the chains alone.
@@ -87,6 +89,15 @@ func Verify(ctx context.Context, log *Log, verifier string, readModel []Expected
 			return v.report, err
 		}
 	}
+	t, err := v.billing()
+	if err != nil {
+		return v.report, err
+	}
+	root, err := t.root()
+	if err != nil {
+		return v.report, err
+	}
+	v.report.Chains, v.report.Root = len(t.chains), fmt.Sprintf("%x", root[:])
 	v.sum()
 	return v.report, nil
 }
@@ -143,13 +154,7 @@ func (v *verification) compare(ctx context.Context, n published, previous string
 			return err
 		}
 	}
-	var billing []*partition
-	for _, p := range v.parts {
-		if p.topic.Family == events.Billing {
-			billing = append(billing, p)
-		}
-	}
-	t, err := newTree(chains(billing))
+	t, err := v.billing()
 	if err != nil {
 		return err
 	}
@@ -170,6 +175,17 @@ func (v *verification) compare(ctx context.Context, n published, previous string
 		v.report.Covered += p.facts
 	}
 	return nil
+}
+
+// billing returns the tree over the chains of billing as far as they are read.
+func (v *verification) billing() (*tree, error) {
+	var parts []*partition
+	for _, p := range v.parts {
+		if p.topic.Family == events.Billing {
+			parts = append(parts, p)
+		}
+	}
+	return newTree(chains(parts))
 }
 
 func (v *verification) comparePart(ctx context.Context, c *Checkpoint, want Part) error {

@@ -41,6 +41,11 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
+	return newWorldOf(t, newTestKey(t))
+}
+
+func newTestKey(t testing.TB) *Key {
+	t.Helper()
 	text, err := NewKey("test")
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +54,10 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return key
+}
+
+func newWorldOf(t testing.TB, key *Key) *world {
 	return &world{
 		t: t, key: key, records: map[string][]events.Record{}, heads: map[string]events.Head{},
 		usage: map[string][]events.UsageRecorded{}, units: map[string]int64{}, booked: map[place]events.DailyCostRated{},
@@ -220,7 +229,14 @@ func at(text string) time.Time {
 // event and a checkpoint after every night.
 func lived(t testing.TB) *world {
 	t.Helper()
-	w := newWorld(t)
+	return livedWith(t, newTestKey(t), true)
+}
+
+// livedWith is lived with a key, and without the events of the third day that
+// cost most unless they are wanted.
+func livedWith(t testing.TB, key *Key, whole bool) *world {
+	t.Helper()
+	w := newWorldOf(t, key)
 	w.rate("", "cluster", rating.Unit, "10.00", at("2026-11-01 00:00:00"))
 	w.rate("", "storage", rating.Flat, "0.25", at("2026-11-01 00:00:00"))
 	w.rate(bob, "cluster", rating.Unit, "7.50", at("2026-11-01 00:00:00"))
@@ -231,6 +247,9 @@ func lived(t testing.TB) *world {
 	for day := at("2026-11-02 00:00:00"); day.Before(at("2026-11-06 00:00:00")); day = day.AddDate(0, 0, 1) {
 		switch day.Day() {
 		case 3:
+			if !whole {
+				break
+			}
 			w.use(alice, "cluster", "update", 1, 6, at("2026-11-03 12:00:00"))
 			w.use(alice, "storage", "start", 4, 5, at("2026-11-03 18:30:00"))
 		case 4:

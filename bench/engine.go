@@ -71,7 +71,8 @@ func derived(ranks int, p collective.Phase) (engine.Input, error) {
 	if err != nil {
 		return engine.Input{}, err
 	}
-	return reference.Grouped(fabric, ranks, p)
+	groups, err := collective.Resolve(nil, []collective.GroupSpec{{Count: 1, GroupSize: ranks, Phases: []collective.Phase{p}}}, true)
+	return engine.Input{Fabric: fabric, Groups: groups}, err
 }
 
 // timed is the CPU time of a run.
@@ -127,19 +128,20 @@ func (b *bench) besidePackets(ctx context.Context) error {
 		if row["ranks"] != "64" {
 			continue
 		}
-		in, reason, err := reference.Packets(row)
+		c, reason, err := reference.Packets(row)
 		if err != nil {
 			return err
 		}
 		if reason != "" {
 			continue
 		}
-		v, err := row.Numbers("wall_s", "data_packets")
+		in, err := c.Input(ctx)
 		if err != nil {
 			return err
 		}
-		if row["transport"] == "ndp_spray" {
-			in.Options.Routing = engine.Spray
+		v, err := row.Numbers("wall_s", "data_packets")
+		if err != nil {
+			return err
 		}
 		// A run takes a few milliseconds; the least of several is the one that
 		// other work has disturbed least.

@@ -17,7 +17,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -77,12 +76,8 @@ func exit(err error) {
 }
 
 func run(ctx context.Context, out io.Writer, args []string) (err error) {
-	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	quick := flags.Bool("quick", false, "measure less, in about a minute")
-	only := flags.String("only", "durable,fast,peer,lists,topology,replay,engine,audit,accrual,summary", "which parts to run")
-	profiles := flags.String("profile", "", "directory for CPU profiles of the service")
-	results := flags.String("results", "bench/results", "directory for the figures as JSON")
-	if err := flags.Parse(args); err != nil {
+	o, err := parseOptions(args)
+	if err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "netsim-bench-")
@@ -93,7 +88,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	if err := os.Chmod(dir, 0o755); err != nil { // root's PostgreSQL is another user
 		return err
 	}
-	b := &bench{scale: scaleOf(*quick), dir: dir, profiles: *profiles, report: newReport(*quick)}
+	b := &bench{scale: scaleOf(o.quick), dir: dir, profiles: o.profiles, report: newReport(o.quick)}
 	say("building")
 	if b.binaries, err = build(ctx, dir); err != nil {
 		return err
@@ -114,7 +109,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"summary", b.summaries},
 	}
 	for _, part := range parts {
-		if !slices.Contains(strings.Split(*only, ","), part.name) {
+		if !slices.Contains(o.only, part.name) {
 			continue
 		}
 		if err := part.measure(ctx); err != nil {
@@ -124,7 +119,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	if err := b.report.print(out); err != nil {
 		return err
 	}
-	return b.report.save(*results)
+	return b.report.save(o.results)
 }
 
 // binaries are the programs under test.

@@ -123,8 +123,8 @@ func (in *Inputs) processGroups(ctx context.Context, f File) (chakra.Groups, err
 	return groups, nil
 }
 
-// input is what the engine runs.
-func (in *Inputs) input() engine.Input {
+// Input is what the engine runs. Traces must have been read.
+func (in *Inputs) Input() engine.Input {
 	input := engine.Input{
 		Fabric: in.Fabric, Groups: in.groups, Synchronize: in.together, Hosts: in.hosts, ScaleUp: in.scaleUp, Traffic: in.Traffic, Options: in.Options,
 	}

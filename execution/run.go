@@ -98,9 +98,9 @@ func (r *Run) Run(ctx context.Context) (result *engine.Result, err error) {
 		}
 	}()
 	if r.state == nil {
-		r.result, err = engine.Run(ctx, r.in.input(), r.observer())
+		r.result, err = engine.Run(ctx, r.in.Input(), r.observer())
 	} else {
-		r.result, err = engine.Resume(ctx, r.in.input(), r.state, r.observer())
+		r.result, err = engine.Resume(ctx, r.in.Input(), r.state, r.observer())
 	}
 	return r.result, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"netsim/infra/health"
 	web "netsim/infra/http"
 	"netsim/infra/objects"
 	"netsim/projections"
@@ -25,7 +26,7 @@ type API struct {
 	Objects    Objects
 	Now        func() time.Time
 	Build      Build
-	Checks     []Check
+	Health     *health.Checks
 	ConsoleURL string // absolute, without a slash at the end; empty when there is no console
 	// TraceRoutes is the flag enable_trace_routes.
 	TraceRoutes bool

@@ -2,6 +2,7 @@ package readapi_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"netsim/api"
 	"netsim/cmd/netsim/program/programtest"
+	"netsim/infra/health"
 	"netsim/readapi"
 )
 
@@ -28,49 +30,44 @@ func TestHealth(t *testing.T) {
 		names = append(names, check.(map[string]any)["name"].(string))
 	}
 	slices.Sort(names)
-	if want := []string{"billing", "engine", "eventLog", "objectStore", "projections", "readStore"}; !slices.Equal(names, want) {
+	if want := []string{"billing", "engine", "eventLog", "objectStore", "projections", "readStore", "serving"}; !slices.Equal(names, want) {
 		t.Errorf("checks of %v, want %v", names, want)
 	}
 	p.Bearer(t, "").Get("/api/v1/health").Refused(401, "UNAUTHORIZED")
 }
 
-// TestReadiness: what fails decides whether the service is degraded or
-// unavailable (completions 2.1).
+// TestReadiness: a report is shown without what clients should not see.
 func TestReadiness(t *testing.T) {
 	t.Parallel()
-	well, lagging, failed := readapi.State{}, readapi.State{Message: "behind"}, readapi.State{Failed: true, Message: "gone"}
-	for name, c := range map[string]struct {
-		states map[string]readapi.State
-		want   api.ReadinessStatus
-	}{
-		"all well":             {map[string]readapi.State{"eventLog": well, "engine": well}, api.ReadinessStatusReady},
-		"a part lags":          {map[string]readapi.State{"eventLog": well, "projections": lagging}, api.ReadinessStatusDegraded},
-		"a part fails":         {map[string]readapi.State{"eventLog": well, "billing": failed}, api.ReadinessStatusDegraded},
-		"the log fails":        {map[string]readapi.State{"eventLog": failed, "billing": well}, api.ReadinessStatusUnavailable},
-		"the read store lags":  {map[string]readapi.State{"readStore": lagging}, api.ReadinessStatusDegraded},
-		"the read store fails": {map[string]readapi.State{"readStore": failed, "engine": lagging}, api.ReadinessStatusUnavailable},
-		"the objects fail":     {map[string]readapi.State{"objectStore": failed}, api.ReadinessStatusUnavailable},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := &readapi.API{Now: time.Now}
-			for part, state := range c.states {
-				a.Checks = append(a.Checks, readapi.Check{Name: part, Run: func(context.Context) readapi.State { return state }})
-			}
-			reply, err := a.GetReadiness(t.Context(), api.GetReadinessRequestObject{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got api.ReadinessStatus
-			switch r := reply.(type) {
-			case api.GetReadiness200JSONResponse:
-				got = r.Status
-			case api.GetReadiness503JSONResponse:
-				got = r.Status
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("status (-want +got):\n%s", diff)
-			}
-		})
+	lag := int64(7)
+	a := &readapi.API{Now: time.Now, Health: &health.Checks{}}
+	a.Health.Add(
+		health.Check{Name: "eventLog", Required: true, Probe: func(context.Context) health.State {
+			return health.Failed(errors.New("connection to 10.0.0.7 refused"))
+		}},
+		health.Check{Name: "projections", Probe: func(context.Context) health.State {
+			return health.State{Message: "they are behind", LagRecords: &lag}
+		}},
+	)
+	reply, err := a.GetReadiness(t.Context(), api.GetReadinessRequestObject{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := reply.(api.GetReadiness503JSONResponse)
+	if !ok {
+		t.Fatalf("%T", reply)
+	}
+	for i := range got.Checks {
+		if got.Checks[i].LatencyMs == nil {
+			t.Error("no latency")
+		}
+		got.Checks[i].LatencyMs = nil
+	}
+	want := []api.ReadinessCheck{
+		{Name: "eventLog", Required: true, Status: "fail", Message: "it does not answer"},
+		{Name: "projections", Status: "warn", Message: "they are behind", LagEvents: &lag},
+	}
+	if diff := cmp.Diff(want, got.Checks); diff != "" || got.Status != api.ReadinessStatusUnavailable {
+		t.Errorf("%s (-want +got):\n%s", got.Status, diff)
 	}
 }

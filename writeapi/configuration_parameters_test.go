@@ -67,6 +67,15 @@ func TestPatchParameters(t *testing.T) {
 		got := user.Patch(path+where, at(c.path, c.value)).Want(200).Object()
 		same(t, where, any(c.value), pick(got, c.path))
 	}
+	// A parameter that documents may do without is patched like any other.
+	const one = "ChakraConfiguration.OneCommunicationPerRank"
+	for _, on := range []bool{true, false} {
+		got := user.Patch(path+"/applications/workload/parameters", at(one, leaf(on, "bool", ""))).Want(200).Object()
+		same(t, one, any(leaf(on, "bool", "")), pick(got, one))
+		stored := find(whole(user, path)["applications"], "workload")["typedParameters"]
+		same(t, "what is stored of "+one, any(leaf(on, "bool", "")), pick(stored.(object), one))
+	}
+	user.Patch(path+"/applications/workload/parameters", at(one, leaf("on", "string", ""))).Want(400)
 	// Bounds are left to validation.
 	user.Patch(path+"/applications/web/parameters", at("Load", leaf(2, "double", ""))).Want(200)
 	user.Patch(path+"/components/leaf/parameters", at("NumUpLinks", leaf(1<<53-1, "uint", ""))).Want(200)

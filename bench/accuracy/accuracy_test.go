@@ -115,3 +115,11 @@ func TestOtherRows(t *testing.T) {
 		t.Errorf("a wrong row gives %v", err)
 	}
 }
+
+// TestArguments: what would be ignored is refused.
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	if err := run(t.Context(), new(bytes.Buffer), []string{"rows"}); err == nil || !strings.Contains(err.Error(), `argument "rows"`) {
+		t.Errorf("an argument: %v", err)
+	}
+}

@@ -63,10 +63,13 @@ type astraRow struct {
 	ranks  int
 	rate   int64 // bit/s
 	delay  int64 // ps, of each of the two links between a pair; of a chain, a hop
-	mode   engine.Options
-	fluid  bool
-	adds   float64 // ns, beyond the chain of messages
-	theirs float64 // ns
+	mss    int64 // bytes
+	// analytical is the engine's mode for comparisons, which no configuration asks
+	// for.
+	analytical bool
+	fluid      bool
+	adds       float64 // ns, beyond the chain of messages
+	theirs     float64 // ns
 }
 
 // astraCase returns the row as ours, or why it cannot be one.
@@ -78,7 +81,7 @@ func astraCase(r reference.Record) (astraRow, string, error) {
 	size, splits, active := int64(v[1]), int(v[4]), int(v[5])
 	c := astraRow{
 		name:  fmt.Sprintf("%s %s, %s of %s, %s B in %d", r["collective"], r["algorithm"], r["topology"], r["npus"], r["size_bytes"], splits),
-		ranks: int(v[0]), rate: int64(v[2] * (8 << 30)), delay: int64(v[3] * 1000), theirs: v[6],
+		ranks: int(v[0]), rate: int64(v[2] * (8 << 30)), delay: int64(v[3] * 1000), mss: 4096, theirs: v[6],
 	}
 	aware := r["backend"] == "aware"
 	switch {
@@ -89,7 +92,7 @@ func astraCase(r reference.Record) (astraRow, string, error) {
 	}
 	foreign := r["topology"] == "Ring" && r["algorithm"] != "ring" || r["algorithm"] == "doubleBinaryTree"
 	if foreign && !aware {
-		c.mode.Analytical, c.adds = true, float64(splits)
+		c.analytical, c.adds = true, float64(splits)
 		c.chain = chainOf(r["topology"], r["collective"], r["algorithm"], size/int64(max(1, splits)), c.ranks, splits)
 		if c.chain != nil {
 			return c, "", nil
@@ -109,12 +112,12 @@ func astraCase(r reference.Record) (astraRow, string, error) {
 	switch {
 	case active > 1:
 		c.phases, c.fluid, c.delay = phasesOf(r["collective"], r["algorithm"], size, c.ranks), true, 0
-		c.mode = engine.Options{Analytical: r["topology"] != "Switch", Packet: engine.Packet{MSS: 1}}
+		c.analytical, c.mss = r["topology"] != "Switch", 1
 	case aware:
 		c.delay /= 2
-		c.mode.Packet.MSS = 1 << 40
+		c.mss = 1 << 40
 	default:
-		c.mode.Analytical = true
+		c.analytical = true
 		c.adds = float64(splits)
 	}
 	if !c.fluid {
@@ -164,16 +167,17 @@ func (c *astraRow) compare(ctx context.Context, s *section) error {
 	if c.chain != nil {
 		return c.compareChain(ctx, s)
 	}
-	fabric, err := reference.OneSwitch(c.ranks, c.rate, c.delay)
-	if err != nil {
-		return err
-	}
-	in, err := reference.Grouped(fabric, c.ranks, c.phases...)
+	n := reference.Network{Racks: 1, Hosts: c.ranks, Rate: c.rate, Delay: c.delay, MSS: c.mss}
+	rack, err := reference.OneGroup(n, c.phases...)
 	if err != nil { // such as an algorithm that takes other numbers of ranks
 		s.leave(err.Error())
 		return nil
 	}
-	in.Options = c.mode
+	in, err := unacknowledged(ctx, &rack)
+	if err != nil {
+		return err
+	}
+	in.Options.Analytical = c.analytical
 	r, err := engine.Run(ctx, in, engine.Observer{})
 	if err != nil {
 		return err

@@ -90,13 +90,14 @@ func (c *astraRow) compareChain(ctx context.Context, s *section) error {
 		slowest := int64(0)
 		for _, m := range step {
 			if _, known := took[m]; !known {
-				fabric, err := reference.OneSwitch(2, c.rate, m.hops*c.delay/2)
+				n := reference.Network{Racks: 1, Hosts: 2, Rate: c.rate, Delay: m.hops * c.delay / 2, MSS: c.mss}
+				pair, err := reference.OneGroup(n, collective.Phase{
+					OperationType: collective.Broadcast, Algorithm: collective.Sequential, DataSize: m.bytes,
+				})
 				if err != nil {
 					return err
 				}
-				in, err := reference.Grouped(fabric, 2, collective.Phase{
-					OperationType: collective.Broadcast, Algorithm: collective.Sequential, DataSize: m.bytes,
-				})
+				in, err := pair.Input(ctx)
 				if err != nil {
 					return err
 				}

@@ -38,7 +38,7 @@ func htsim(ctx context.Context, dir string) ([]section, error) {
 		if err != nil {
 			return nil, err
 		}
-		in, reason, err := reference.Packets(r)
+		c, reason, err := reference.Packets(r)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -48,10 +48,9 @@ func htsim(ctx context.Context, dir string) ([]section, error) {
 		}
 		span, have := spreads[name]
 		if s == &spray {
-			in.Options.Routing = engine.Spray
-			span, err = spreadOf(ctx, in, 1)
+			span, err = spreadOf(ctx, c, 1)
 		} else if !have {
-			span, err = spreadOf(ctx, in, seeds)
+			span, err = spreadOf(ctx, c, seeds)
 			spreads[name] = span
 		}
 		if err != nil {
@@ -63,10 +62,14 @@ func htsim(ctx context.Context, dir string) ([]section, error) {
 }
 
 // spreadOf is the least and the most time of so many seeds, in µs.
-func spreadOf(ctx context.Context, in engine.Input, seeds uint64) ([2]float64, error) {
+func spreadOf(ctx context.Context, c reference.Case, seeds uint64) ([2]float64, error) {
 	span := [2]float64{math.Inf(1), 0}
 	for seed := range seeds {
-		in.Options.Seed = seed + 1
+		c.Seed = seed + 1
+		in, err := c.Input(ctx)
+		if err != nil {
+			return span, err
+		}
 		r, err := engine.Run(ctx, in, engine.Observer{})
 		if err != nil {
 			return span, err

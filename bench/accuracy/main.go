@@ -1,5 +1,5 @@
-// Command accuracy runs the reference's cases through the engine and prints its
-// answers beside theirs. It ends with 1 when a section is beyond its bound.
+// Command accuracy runs the reference's cases as the service runs what a client
+// submits, and prints its answers beside theirs. It ends with 1 when a section is beyond its bound.
 //
 //	go run ./bench/accuracy                  the table
 //	go run ./bench/accuracy -reference DIR   other rows of the same tables
@@ -42,6 +42,9 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	document := flags.String("document", "", "write the tables between the markers of this file, and print nothing")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("argument %q: there are options only", flags.Arg(0))
 	}
 	sections, err := compare(ctx, *dir)
 	if err != nil {

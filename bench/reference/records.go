@@ -1,5 +1,5 @@
 // Package reference reads the tables of other simulators' results that netsim is
-// compared with, and makes of their cases what the engine runs.
+// compared with, and makes of their cases runs as a client asks for them.
 package reference
 
 import (

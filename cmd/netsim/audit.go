@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,13 +31,21 @@ var errFound = errors.New("not everything is as it must be")
 
 type auditKey struct {
 	Make string `help:"Make a key in this file, which must not exist, instead." placeholder:"FILE"`
-	Name string `help:"The name of a key that is made." default:"netsim"`
+	Name string `help:"The name of a key that is made; netsim when absent." placeholder:"NAME"`
+}
+
+// Validate implements kong.Validatable.
+func (k auditKey) Validate() error {
+	if k.Name != "" && k.Make == "" {
+		return errors.New("--name is the name of a key that is made: give --make too")
+	}
+	return nil
 }
 
 // Run prints the key's public half.
 func (k auditKey) Run() error {
 	if k.Make != "" {
-		text, err := audit.NewKey(k.Name)
+		text, err := audit.NewKey(cmp.Or(k.Name, "netsim"))
 		if err != nil {
 			return err
 		}
@@ -83,7 +92,31 @@ type auditVerify struct {
 	Key     string `help:"The public key to verify with. When absent that of NETSIM_AUDIT_KEY for the log, and its own for a bundle." placeholder:"VERIFIERKEY"`
 	LogOnly bool   `help:"Do not compare with the read model of NETSIM_POSTGRES."`
 
-	Note []string `help:"A file with a checkpoint that you hold, which the log must have; may be repeated." type:"existingfile" sep:"none" placeholder:"FILE"`
+	Note []string `help:"A file with a checkpoint that you hold, which the log or the bundle must have; may be repeated." type:"existingfile" sep:"none" placeholder:"FILE"`
+
+	Account     string `help:"The account that the bundle must be of." placeholder:"ID"`
+	From        string `help:"A day, YYYY-MM-DD, that the bundle's period must not begin after." placeholder:"DATE"`
+	To          string `help:"A day, YYYY-MM-DD, that the bundle's period must not end before." placeholder:"DATE"`
+	Preliminary bool   `help:"Accept a bundle whose period had not ended when it was made."`
+}
+
+// Validate implements kong.Validatable.
+func (v auditVerify) Validate() error {
+	ofBundle := v.Account != "" || v.From != "" || v.To != "" || v.Preliminary
+	switch {
+	case v.Bundle == "" && ofBundle:
+		return errors.New("--account, --from, --to and --preliminary are about a bundle: name its file")
+	case v.Bundle != "" && v.LogOnly:
+		return errors.New("--log-only is about the log: a bundle is never compared with a read model")
+	case v.Bundle != "":
+		wanted := v.wanted(nil)
+		return wanted.Check()
+	}
+	return nil
+}
+
+func (v auditVerify) wanted(notes []string) audit.Wanted {
+	return audit.Wanted{Verifier: v.Key, Account: v.Account, From: v.From, To: v.To, Notes: notes, Preliminary: v.Preliminary}
 }
 
 // Run verifies, and fails when something is found.
@@ -101,12 +134,17 @@ func (v auditVerify) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		held, err := v.held(ctx, a, verifier)
+		notes, err := v.notes()
+		if err != nil {
+			return err
+		}
+		held, err := a.Held(ctx, verifier, notes)
 		if err != nil {
 			return err
 		}
 		fmt.Printf("%d records in %s: %d facts of %d streams, %d of them before the last of %d checkpoints\n",
 			r.Records, time.Since(began).Round(time.Millisecond), r.Facts, r.Streams, r.Covered, r.Checkpoints)
+		fmt.Printf("%d billing chains, root %s\n", r.Chains, r.Root)
 		for _, verdict := range slices.Sorted(maps.Keys(r.Rejected)) {
 			fmt.Printf("%d records are no facts: %s\n", r.Rejected[verdict], verdict)
 		}
@@ -114,9 +152,8 @@ func (v auditVerify) Run(ctx context.Context) error {
 	})
 }
 
-// held looks for the checkpoints that the auditor holds.
-func (v auditVerify) held(ctx context.Context, a *program.Auditor, verifier string) ([]audit.Finding, error) {
-	var notes []string
+// notes reads the checkpoints that the auditor holds.
+func (v auditVerify) notes() (notes []string, err error) {
 	for _, path := range v.Note {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -124,7 +161,7 @@ func (v auditVerify) held(ctx context.Context, a *program.Auditor, verifier stri
 		}
 		notes = append(notes, string(text))
 	}
-	return a.Held(ctx, verifier, notes)
+	return notes, nil
 }
 
 func (v auditVerify) bundle() error {
@@ -133,12 +170,19 @@ func (v auditVerify) bundle() error {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	r, err := audit.VerifyBundle(file, v.Key)
+	notes, err := v.notes()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s from %s to %s: %d lines, %d events, %d costs, %d checkpoints\n",
-		printable(r.Account), printable(r.From), printable(r.To), r.Lines, r.Events, r.Costs, r.Checkpoints)
+	r, err := audit.VerifyBundle(file, v.wanted(notes))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s from %s to %s, coveredUntil %s: %d lines, %d events, %d costs, %d checkpoints\n",
+		printable(r.Account), printable(r.From), printable(r.To), printable(r.Covered), r.Lines, r.Events, r.Costs, r.Checkpoints)
+	for _, c := range r.Chains {
+		fmt.Printf("chain %s: %d events\n", printable(c.Stream), c.Head.Sequence)
+	}
 	for _, total := range r.Totals {
 		fmt.Println("total", printable(total))
 	}
@@ -209,12 +253,14 @@ type auditBundle struct {
 	Account string `required:"" help:"Account id." placeholder:"ID"`
 	From    string `required:"" help:"First day, YYYY-MM-DD."`
 	To      string `required:"" help:"Last day, YYYY-MM-DD."`
+
+	Preliminary bool `help:"Allow a last day that had not ended at the last checkpoint: audit verify then wants --preliminary too."`
 }
 
 // Run writes the bundle to standard output.
 func (b auditBundle) Run(ctx context.Context) error {
 	return withAuditor(ctx, true, func(a *program.Auditor, _ program.AuditConfig) error {
-		return a.Bundle(ctx, b.Account, b.From, b.To, os.Stdout)
+		return a.Bundle(ctx, audit.Request{Account: b.Account, From: b.From, To: b.To, Preliminary: b.Preliminary}, os.Stdout)
 	})
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime/debug"
@@ -24,6 +25,14 @@ type export struct {
 	Format      string    `default:"csv" enum:"csv,parquet" help:"csv or parquet."`
 	Out         string    `required:"" placeholder:"DIR" help:"Where the dataset and its metadata go."`
 	CreditPrice string    `default:"1" placeholder:"USD" help:"What a CREDIT is sold for: FOCUS bills in national currencies only."`
+}
+
+// Validate implements kong.Validatable.
+func (e export) Validate() error {
+	if e.To.Before(e.From) {
+		return errors.New("--to is before --from")
+	}
+	return nil
 }
 
 // Run exports.

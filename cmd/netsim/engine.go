@@ -57,6 +57,15 @@ type hostEngine struct {
 	MaxFlows   int           `help:"Transfers in flight at once in a run, some 300 bytes of memory each; 0 is 4 million."`
 }
 
+// Validate implements kong.Validatable: the package's own zero values, which
+// stand for its defaults, are no settings of the command line.
+func (s hostEngine) Validate() error {
+	if s.Runs < 1 || s.Kept < 1 || s.KeptFor <= 0 || s.OrderBytes < 1 || s.RunBytes < 1 || s.TotalBytes < 1 || s.Within <= 0 || s.MaxFlows < 0 {
+		return errors.New("--runs, --kept, --kept-for, --order-bytes, --run-bytes, --total-bytes and --within must be above zero, and --max-flows not below it")
+	}
+	return nil
+}
+
 // Run serves until a signal comes. It says where on the standard output.
 func (s hostEngine) Run(ctx context.Context) error {
 	h, err := host.New(host.Config{

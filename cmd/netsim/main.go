@@ -67,11 +67,19 @@ type token struct {
 	Data       string        `help:"The data directory of netsim-dev." env:"NETSIM_DATA" default:".netsim"`
 }
 
+// Validate implements kong.Validatable.
+func (t token) Validate() error {
+	switch {
+	case t.TTL <= 0:
+		return errors.New("--ttl must be longer than nothing")
+	case t.Account == "*" && !t.Service:
+		return errors.New("--account '*' is for a service token: give --service too")
+	}
+	return nil
+}
+
 // Run prints the token.
 func (t token) Run() error {
-	if t.TTL <= 0 {
-		return errors.New("--ttl must be longer than nothing")
-	}
 	text, err := devissuer.Mint(t.Data, devissuer.Options{
 		Service: t.Service, User: t.User, Account: t.Account, Workspaces: t.Workspaces, TTL: t.TTL,
 	}, time.Now())

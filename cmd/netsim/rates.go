@@ -19,8 +19,8 @@ type rates struct {
 
 type applyRates struct {
 	File   string `arg:"" type:"existingfile" help:"A price list in YAML or JSON, as NETSIM_PRICES has it; its credit is left alone."`
-	DryRun bool   `help:"Only show what would change."`
-	Yes    bool   `help:"Do not ask."`
+	DryRun bool   `help:"Only show what would change." xor:"apply"`
+	Yes    bool   `help:"Do not ask." xor:"apply"`
 }
 
 // errNotApplied says that whoever was asked did not say yes.

@@ -9,6 +9,9 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -19,6 +22,25 @@ type options struct {
 	sync   bool   // fsync what is acknowledged
 	memory bool   // broker only: keep nothing on disk
 	jars   string // kafka only: directory of Apache Kafka's jars
+
+	ephemeral bool // delete the data at the end
+}
+
+// flags are those of "part", with their defaults set.
+func (o *options) flags(part string) *flag.FlagSet {
+	flags := flag.NewFlagSet("part "+part, flag.ContinueOnError)
+	o.sync = true
+	flags.StringVar(&o.data, "data", "", "directory for the data (created)")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "loopback address to listen on")
+	flags.BoolFunc("no-sync", "do not fsync: faster, survives kill -9 but not a power cut", func(text string) error {
+		no, err := strconv.ParseBool(text)
+		o.sync = !no
+		return err
+	})
+	flags.BoolVar(&o.memory, "memory", false, "broker: keep the log in memory")
+	flags.StringVar(&o.jars, "jars", "", "kafka: directory of Apache Kafka's jars")
+	flags.BoolVar(&o.ephemeral, "ephemeral", false, "delete the data directory at the end")
+	return flags
 }
 
 // endpoint is what a client of a part needs to know; empty members are absent.
@@ -50,18 +72,18 @@ func part(args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("which part?\n%s", usage)
 	}
-	flags := flag.NewFlagSet("part "+args[0], flag.ContinueOnError)
 	var o options
-	flags.StringVar(&o.data, "data", "", "directory for the data (created)")
-	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "loopback address to listen on")
-	noSync := flags.Bool("no-sync", false, "do not fsync: faster, survives kill -9 but not a power cut")
-	flags.BoolVar(&o.memory, "memory", false, "broker: keep the log in memory")
-	flags.StringVar(&o.jars, "jars", "", "kafka: directory of Apache Kafka's jars")
-	ephemeral := flags.Bool("ephemeral", false, "delete the data directory at the end")
+	flags := o.flags(args[0])
 	if err := flags.Parse(args[1:]); err != nil {
 		return flag.ErrHelp
 	}
-	o.sync = !*noSync
+	names := []string{args[0]}
+	if args[0] == "all" {
+		names = allParts
+	}
+	if err := checkPartFlags(flags, args[0], names); err != nil {
+		return err
+	}
 	var err error
 	if o.data == "" {
 		return errors.New("--data is required")
@@ -72,7 +94,7 @@ func part(args []string) error {
 	if err := makeDir(o.data); err != nil {
 		return err
 	}
-	if *ephemeral {
+	if o.ephemeral {
 		defer deleteData(o.data)
 	}
 
@@ -87,10 +109,6 @@ func part(args []string) error {
 		end <- syscall.SIGTERM
 	}()
 
-	names := []string{args[0]}
-	if args[0] == "all" {
-		names = allParts
-	}
 	s, err := startParts(o, names...)
 	if err != nil {
 		return err
@@ -107,4 +125,28 @@ func part(args []string) error {
 	case err := <-s.ended:
 		return errors.Join(err, s.stop())
 	}
+}
+
+// partFlags are the flags that only some parts honour.
+var partFlags = map[string][]string{
+	"memory":  {"broker"},
+	"jars":    {"kafka"},
+	"no-sync": {"broker", "kafka", "postgres"},
+}
+
+// checkPartFlags refuses what the part would ignore.
+func checkPartFlags(flags *flag.FlagSet, part string, names []string) (err error) {
+	if flags.NArg() > 0 {
+		return fmt.Errorf("argument %q: one part at a time, and options", flags.Arg(0))
+	}
+	flags.Visit(func(f *flag.Flag) {
+		of, some := partFlags[f.Name]
+		if some && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(of, name) }) {
+			err = fmt.Errorf("--%s is for %s, not for %s", f.Name, strings.Join(of, ", "), part)
+		}
+		if f.Name == "listen" && len(names) > 1 {
+			err = errors.New("--listen is for one part: each of several has an address of its own")
+		}
+	})
+	return err
 }

@@ -32,6 +32,9 @@ func run(args []string) (err error) {
 	if err := flags.Parse(args); err != nil {
 		return flag.ErrHelp
 	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("argument %q: run takes options only", flags.Arg(0))
+	}
 	if *withParent {
 		if err := endWithParent(); err != nil {
 			return err

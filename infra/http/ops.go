@@ -1,48 +1,40 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"net/http/pprof"
-	"sync"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"netsim/infra/health"
 )
 
-const checkTimeout = 2 * time.Second
-
-// Check is one thing that the service needs to be of use.
-type Check struct {
-	Name string
-	Run  func(context.Context) error // nil: it is there
-}
-
-// checked is the outcome of a Check.
+// checked is a health.Result as operators see it.
 type checked struct {
-	Name    string `json:"name"`
-	Status  string `json:"status"` // pass or fail
-	Message string `json:"message,omitempty"`
+	Name     string        `json:"name"`
+	Required bool          `json:"required"`
+	Status   health.Status `json:"status"`
+	Message  string        `json:"message,omitempty"`
 }
 
 type readiness struct {
-	Status string    `json:"status"` // ready or unavailable
-	Checks []checked `json:"checks"`
+	Status health.Overall `json:"status"`
+	Checks []checked      `json:"checks"`
 }
 
 // Operations serves /livez, /readyz, /metrics and /debug/pprof/. It asks for no
 // token and tells internals: it belongs on a listener of its own that clients
 // cannot reach.
-func Operations(metrics prometheus.Gatherer, checks ...Check) http.Handler {
+func Operations(metrics prometheus.Gatherer, checks *health.Checks) http.Handler {
 	router := chi.NewRouter()
 	router.Get("/livez", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", jsonType)
 		writeBody(w, r, http.StatusOK, []byte(`{"status":"alive"}`+"\n"))
 	})
 	router.Get("/readyz", func(w http.ResponseWriter, r *http.Request) {
-		state, status := ready(r.Context(), checks)
+		state, status := ready(checks.Report(r.Context()))
 		w.Header().Set("Content-Type", jsonType)
 		writeBody(w, r, status, encode(state))
 	})
@@ -55,24 +47,17 @@ func Operations(metrics prometheus.Gatherer, checks ...Check) http.Handler {
 	return router
 }
 
-// ready runs the checks at the same time, each within checkTimeout.
-func ready(ctx context.Context, checks []Check) (readiness, int) {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	state, status := readiness{Status: "ready", Checks: make([]checked, len(checks))}, http.StatusOK
-	var all sync.WaitGroup
-	for i, check := range checks {
-		all.Go(func() {
-			state.Checks[i] = checked{Name: check.Name, Status: "pass"}
-			if err := check.Run(ctx); err != nil {
-				state.Checks[i] = checked{Name: check.Name, Status: "fail", Message: err.Error()}
-			}
-		})
+// ready is what operators see of a report, and the status of the answer: a
+// process that is degraded serves.
+func ready(report health.Report) (readiness, int) {
+	state, status := readiness{Status: report.Status, Checks: make([]checked, len(report.Results))}, http.StatusOK
+	if report.Status == health.Unavailable {
+		status = http.StatusServiceUnavailable
 	}
-	all.Wait()
-	for _, c := range state.Checks {
-		if c.Status == "fail" {
-			state.Status, status = "unavailable", http.StatusServiceUnavailable
+	for i, r := range report.Results {
+		state.Checks[i] = checked{Name: r.Name, Required: r.Required, Status: r.Status, Message: r.Message}
+		if r.Err != nil {
+			state.Checks[i].Message = r.Err.Error()
 		}
 	}
 	return state, status

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"netsim/infra/health"
 )
 
 func listen(t *testing.T) net.Listener {
@@ -101,8 +103,15 @@ func TestOperations(t *testing.T) {
 	if _, err := NewMetrics(registry); err != nil {
 		t.Fatal(err)
 	}
-	good := Check{"readStore", func(context.Context) error { return nil }}
-	bad := Check{"eventLog", func(context.Context) error { return errors.New("no broker") }}
+	good := health.Check{Name: "readStore", Required: true, Probe: func(context.Context) health.State { return health.State{} }}
+	bad := health.Check{Name: "eventLog", Probe: func(context.Context) health.State { return health.Failed(errors.New("no broker")) }}
+	worse := bad
+	worse.Required = true
+	operations := func(list ...health.Check) http.Handler {
+		var checks health.Checks
+		checks.Add(list...)
+		return Operations(registry, &checks)
+	}
 	get := func(h http.Handler, path string) (int, string) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
@@ -114,12 +123,13 @@ func TestOperations(t *testing.T) {
 		status  int
 		want    string
 	}{
-		"alive":     {Operations(registry, bad), "/livez", 200, `{"status":"alive"}`},
-		"ready":     {Operations(registry, good), "/readyz", 200, `{"status":"ready","checks":[{"name":"readStore","status":"pass"}]}`},
-		"not ready": {Operations(registry, good, bad), "/readyz", 503, `"status":"unavailable","checks":[{"name":"readStore","status":"pass"},{"name":"eventLog","status":"fail","message":"no broker"}]`},
-		"metrics":   {Operations(registry), "/metrics", 200, "netsim_http_requests_in_flight 0"},
-		"profiles":  {Operations(registry), "/debug/pprof/", 200, "goroutine"},
-		"a profile": {Operations(registry), "/debug/pprof/goroutine?debug=1", 200, "goroutine profile"},
+		"alive":     {operations(worse), "/livez", 200, `{"status":"alive"}`},
+		"ready":     {operations(good), "/readyz", 200, `{"status":"ready","checks":[{"name":"readStore","required":true,"status":"pass"}]}`},
+		"degraded":  {operations(good, bad), "/readyz", 200, `"status":"degraded","checks":[{"name":"readStore","required":true,"status":"pass"},{"name":"eventLog","required":false,"status":"fail","message":"no broker"}]`},
+		"not ready": {operations(good, worse), "/readyz", 503, `"status":"unavailable","checks":[{"name":"readStore","required":true,"status":"pass"},{"name":"eventLog","required":true,"status":"fail","message":"no broker"}]`},
+		"metrics":   {operations(), "/metrics", 200, "netsim_http_requests_in_flight 0"},
+		"profiles":  {operations(), "/debug/pprof/", 200, "goroutine"},
+		"a profile": {operations(), "/debug/pprof/goroutine?debug=1", 200, "goroutine profile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

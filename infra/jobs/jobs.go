@@ -290,14 +290,15 @@ func (j *Jobs) enqueue(ctx context.Context, args river.JobArgs) error {
 }
 
 // Work works until ctx ends, and returns when the work in progress has
-// stopped. Without workers it does nothing.
+// stopped. Workers that cannot start, because the database does not answer, are
+// started again. Without workers it does nothing.
 func (j *Jobs) Work(ctx context.Context) error {
 	if j.config.Workers == 0 {
 		<-ctx.Done()
 		return nil
 	}
-	if err := j.client.Start(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("start the workers: %w", err)
+	if !j.start(ctx) {
+		return nil
 	}
 	j.reconcileUntil(ctx)
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
@@ -306,6 +307,29 @@ func (j *Jobs) Work(ctx context.Context) error {
 		return fmt.Errorf("stop the workers: %w", err)
 	}
 	return nil
+}
+
+// longestPause is between two starts of workers that could not start.
+const longestPause = 5 * time.Second
+
+// start starts the workers, and reports false when ctx ends before they have
+// started. Its end also ends a start that hangs.
+func (j *Jobs) start(ctx context.Context) bool {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longestPause) {
+		err := j.client.Start(ctx)
+		if ctx.Err() != nil {
+			return err == nil
+		}
+		if err == nil {
+			return true
+		}
+		j.config.Log.WarnContext(ctx, "the workers could not start and are started again", "error", err, "after", pause)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // stopTimeout bounds how long work in progress may take to notice that it is

@@ -12,6 +12,8 @@ import (
 
 	"netsim/infra/jobs"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
+	"netsim/internal/testworld"
 )
 
 // workers is a process with workers, whose runs the test holds in its hand.
@@ -72,7 +74,7 @@ func start(t *testing.T, url string, change func(*jobs.Config)) *workers {
 		}
 		cancel()
 		cancel = nil
-		if err := <-done; err != nil {
+		if err := testwait.Receive(t, done, "the workers to stop"); err != nil {
 			t.Errorf("work ended with %v", err)
 		}
 		w.jobs.Close()
@@ -99,7 +101,7 @@ func TestRunsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := <-w.started; got != "sim_a" {
+	if got := testwait.Receive(t, w.started, "a run to start"); got != "sim_a" {
 		t.Errorf("ran %s", got)
 	}
 	counts, err := w.jobs.Counts(t.Context())
@@ -116,7 +118,7 @@ func TestRunsOnce(t *testing.T) {
 		t.Errorf("jobs: %v", counts)
 	}
 	w.letGo <- struct{}{}
-	<-w.ended
+	testwait.Receive(t, w.ended, "the run to end")
 }
 
 // TestElsewhere: a run at a remote engine takes no worker from those that run
@@ -133,7 +135,7 @@ func TestElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	running := map[string]bool{<-w.started: true, <-w.started: true, <-w.started: true}
+	running := map[string]bool{testwait.Receive(t, w.started, "a run to start"): true, testwait.Receive(t, w.started, "a run to start"): true, testwait.Receive(t, w.started, "a run to start"): true}
 	if len(running) != 3 {
 		t.Errorf("they run: %v", running)
 	}
@@ -150,15 +152,13 @@ func TestAttended(t *testing.T) {
 	defer queue.Close()
 	becomes := func(want bool) {
 		t.Helper()
-		for range time.Tick(20 * time.Millisecond) {
+		testworld.Await(t, func() bool {
 			got, err := queue.Attended(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got == want {
-				return
-			}
-		}
+			return got == want
+		})
 	}
 	becomes(false)
 	w := start(t, url, nil)
@@ -186,11 +186,11 @@ func TestDeadWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := start(t, url, nil)
-	if got := <-w.started; got != "sim_a" {
+	if got := testwait.Receive(t, w.started, "a run to start"); got != "sim_a" {
 		t.Errorf("ran %s", got)
 	}
 	w.letGo <- struct{}{}
-	<-w.ended
+	testwait.Receive(t, w.ended, "the run to end")
 }
 
 // TestLivingWorker: however long a job has been running, nobody takes it while
@@ -202,7 +202,7 @@ func TestLivingWorker(t *testing.T) {
 	if err := first.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
-	<-first.started
+	testwait.Receive(t, first.started, "the first run to start")
 	if _, err := connect(t, url).Exec(t.Context(), `
 		UPDATE jobs.river_job SET attempted_at = now() - interval '2 days' WHERE kind = 'run_simulation'`); err != nil {
 		t.Fatal(err)
@@ -216,10 +216,10 @@ func TestLivingWorker(t *testing.T) {
 		}
 	})
 	for range 3 {
-		<-looked
+		testwait.Receive(t, looked, "a reconciliation")
 	}
 	first.letGo <- struct{}{}
-	if err := <-first.ended; err != nil {
+	if err := testwait.Receive(t, first.ended, "the first run to end"); err != nil {
 		t.Errorf("the first run was ended: %v", err)
 	}
 	select {
@@ -227,7 +227,7 @@ func TestLivingWorker(t *testing.T) {
 		// The simulation still counts as unfinished here, so it may run again,
 		// but only now.
 		second.letGo <- struct{}{}
-		<-second.ended
+		testwait.Receive(t, second.ended, "the second run to end")
 	default:
 	}
 }
@@ -241,19 +241,19 @@ func TestBrokenSession(t *testing.T) {
 	if err := w.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
-	<-w.started
+	testwait.Receive(t, w.started, "a run to start")
 	if _, err := connect(t, url).Exec(t.Context(), `
 		SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN jobs.river_job j
 		ON l.locktype = 'advisory' AND l.objsubid = 1
 		   AND (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended(j.kind || '/' || j.args::text, 0)`); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-w.ended; err == nil {
+	if err := testwait.Receive(t, w.ended, "the run to end"); err == nil {
 		t.Error("the run was not told that its lock is gone")
 	}
-	<-w.started
+	testwait.Receive(t, w.started, "a run to start")
 	w.letGo <- struct{}{}
-	<-w.ended
+	testwait.Receive(t, w.ended, "the run to end")
 }
 
 // TestStopAndGoOn: a process that stops hands its work to the next one.
@@ -264,15 +264,15 @@ func TestStopAndGoOn(t *testing.T) {
 	if err := first.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
-	<-first.started
+	testwait.Receive(t, first.started, "the first run to start")
 	first.stop()
-	if err := <-first.ended; err == nil {
+	if err := testwait.Receive(t, first.ended, "the first run to end"); err == nil {
 		t.Error("the run was not interrupted")
 	}
 	second := start(t, url, nil)
-	<-second.started
+	testwait.Receive(t, second.started, "the second run to start")
 	second.letGo <- struct{}{}
-	<-second.ended
+	testwait.Receive(t, second.ended, "the second run to end")
 }
 
 // TestMissingJobs: a simulation that is to run and has no job gets one.
@@ -281,7 +281,7 @@ func TestMissingJobs(t *testing.T) {
 	w := start(t, teststack.Postgres(t), func(c *jobs.Config) {
 		c.Unfinished = func(context.Context) ([]string, error) { return []string{"sim_a", "sim_b"}, nil }
 	})
-	seen := map[string]bool{<-w.started: true, <-w.started: true}
+	seen := map[string]bool{testwait.Receive(t, w.started, "a run to start"): true, testwait.Receive(t, w.started, "a run to start"): true}
 	if !seen["sim_a"] || !seen["sim_b"] {
 		t.Errorf("ran %v", seen)
 	}
@@ -303,13 +303,13 @@ func TestMissingExtractions(t *testing.T) {
 			return nil
 		}
 	})
-	if seen := map[string]bool{<-read: true, <-read: true}; !seen["ts_a"] || !seen["ts_b"] {
+	if seen := map[string]bool{testwait.Receive(t, read, "an extraction"): true, testwait.Receive(t, read, "an extraction"): true}; !seen["ts_a"] || !seen["ts_b"] {
 		t.Errorf("read %v", seen)
 	}
 	if err := w.jobs.EnqueueExtraction(t.Context(), "ts_c"); err != nil {
 		t.Fatal(err)
 	}
-	if another := <-read; another != "ts_c" {
+	if another := testwait.Receive(t, read, "an extraction"); another != "ts_c" {
 		t.Errorf("read %s", another)
 	}
 }
@@ -326,15 +326,15 @@ func TestHousekeeping(t *testing.T) {
 		c.SweepTracesets = func(context.Context) error { swept <- true; return nil }
 		c.ReleaseHolds = func(context.Context) error { released <- true; return nil }
 	})
-	<-swept
-	<-released
+	testwait.Receive(t, swept, "the sweep of tracesets")
+	testwait.Receive(t, released, "the release of holds")
 	if err := w.jobs.EnqueuePurge(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-purged; got != "sim_a" {
+	if got := testwait.Receive(t, purged, "the purge"); got != "sim_a" {
 		t.Errorf("purged %s", got)
 	}
-	if got := <-accrued; got != "2026-02-28" {
+	if got := testwait.Receive(t, accrued, "the accrual"); got != "2026-02-28" {
 		t.Errorf("accrued %s, want the day before", got)
 	}
 }

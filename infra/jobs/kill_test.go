@@ -4,12 +4,16 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"netsim/infra/jobs"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -58,7 +62,7 @@ func TestKilledWorker(t *testing.T) {
 		if err := survivor.jobs.EnqueueRun(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}
-		<-survivor.started
+		testwait.Receive(t, survivor.started, "the survivor to start a run")
 	}
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$", "-test.v")
 	child.Env = append(os.Environ(), childURL+"="+url)
@@ -72,12 +76,19 @@ func TestKilledWorker(t *testing.T) {
 	if err := survivor.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
-	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "running sim_a"; {
+	running := testwait.Call(t, func() bool {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() && lines.Text() != "running sim_a" {
+		}
+		return lines.Text() == "running sim_a"
+	}, "the child to run it")
+	if !running {
+		t.Fatal("the child ended before it ran")
 	}
 	survivor.letGo <- struct{}{}
-	<-survivor.ended // a place is free, but the child is alive
-	<-looked
-	<-looked
+	testwait.Receive(t, survivor.ended, "the survivor to end a run") // a place is free, but the child is alive
+	testwait.Receive(t, looked, "a reconciliation")
+	testwait.Receive(t, looked, "a reconciliation")
 	select {
 	case got := <-survivor.started:
 		t.Fatalf("%s was taken from a living worker", got)
@@ -87,9 +98,9 @@ func TestKilledWorker(t *testing.T) {
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	child.Wait() // killed
+	testwait.Call(t, child.Wait, "the killed child to end") //nolint:errcheck // "signal: killed"
 
-	if got := <-survivor.started; got != "sim_a" {
+	if got := testwait.Receive(t, survivor.started, "the survivor to start a run"); got != "sim_a" {
 		t.Errorf("the survivor took up %s", got)
 	}
 	survivor.letGo <- struct{}{}
@@ -105,20 +116,80 @@ func TestDatabaseIsKilled(t *testing.T) {
 	if err := w.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
-	<-w.started
+	testwait.Receive(t, w.started, "the run to start")
 
 	database.Kill()
-	if err := <-w.ended; err == nil {
+	if err := testwait.Receive(t, w.ended, "the run to end"); err == nil {
 		t.Error("the run was not told that its lock is gone")
 	}
 	database.Restart()
 
-	if got := <-w.started; got != "sim_a" {
+	if got := testwait.Receive(t, w.started, "the run to start"); got != "sim_a" {
 		t.Errorf("%s was taken up", got)
 	}
 	w.letGo <- struct{}{}
-	<-w.ended
+	testwait.Receive(t, w.ended, "the run to end")
 	testworld.Await(t, func() bool { return w.jobs.EnqueueRun(t.Context(), "sim_b") == nil })
-	<-w.started
+	testwait.Receive(t, w.started, "the run to start")
 	w.letGo <- struct{}{}
+}
+
+// TestDatabaseIsKilledWhileWorkersStart: workers whose start meets a dead
+// database, or one that dies at any moment of it, start again and work once the
+// database is back.
+func TestDatabaseIsKilledWhileWorkersStart(t *testing.T) {
+	t.Parallel()
+	for _, lines := range []int64{0, 1, 2, 4, 8} { // of river's log, after the beginning of the start
+		t.Run(fmt.Sprint(lines, " lines"), func(t *testing.T) {
+			t.Parallel()
+			database := teststack.Start(t, "postgres", t.TempDir())
+			at := &moment{reached: make(chan struct{}), over: make(chan struct{})}
+			ran := make(chan string, 8)
+			c := config(database.URL)
+			c.Log = slog.New(at)
+			c.Run = func(_ context.Context, simulation string) error { ran <- simulation; return nil }
+			j, err := jobs.Open(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(j.Close)
+			if err := j.EnqueueRun(t.Context(), "sim_a"); err != nil {
+				t.Fatal(err)
+			}
+			if lines == 0 {
+				database.Kill()
+			}
+			at.left.Store(lines)
+			testworld.Running(t, j.Work)
+			resume := sync.OnceFunc(func() { close(at.over) })
+			t.Cleanup(resume)
+			if lines > 0 {
+				testwait.Receive(t, at.reached, "the moment of the start")
+				database.Kill()
+				resume()
+			}
+			database.Restart()
+			if got := testwait.Receive(t, ran, "the run"); got != "sim_a" {
+				t.Errorf("%s was run", got)
+			}
+		})
+	}
+}
+
+// moment is a log that stops at a line until the moment is over.
+type moment struct {
+	left          atomic.Int64 // lines until then
+	reached, over chan struct{}
+}
+
+func (*moment) Enabled(context.Context, slog.Level) bool { return true }
+func (m *moment) WithAttrs([]slog.Attr) slog.Handler     { return m }
+func (m *moment) WithGroup(string) slog.Handler          { return m }
+
+func (m *moment) Handle(context.Context, slog.Record) error {
+	if m.left.Add(-1) == 0 {
+		close(m.reached)
+		<-m.over
+	}
+	return nil
 }

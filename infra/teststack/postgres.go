@@ -18,7 +18,7 @@ var databases atomic.Int64
 // The cluster is shared by the tests of this process and does not fsync.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	admin := sharedPostgres.get(t, "postgres").URL
+	admin := sharedPostgres.get(t, "postgres", "--no-sync").URL
 	name := fmt.Sprintf("test_%d", databases.Add(1))
 	if err := execute(t.Context(), admin, "create database "+name); err != nil {
 		t.Fatalf("teststack: create database: %v", err)

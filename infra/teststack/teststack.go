@@ -52,7 +52,7 @@ func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
 		if s.err = letThrough(dir); s.err != nil {
 			return
 		}
-		args = append([]string{"--ephemeral", "--no-sync"}, args...)
+		args = append([]string{"--ephemeral"}, args...)
 		s.process, s.err = startProcess(name, dir, args...)
 	})
 	if s.err != nil {
@@ -67,7 +67,7 @@ func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
 func Broker(t testing.TB) []string {
 	t.Helper()
 	if BrokerPart() == "kafka" {
-		return []string{sharedKafka.get(t, "kafka", "--jars", kafkaJars(t)).Addr}
+		return []string{sharedKafka.get(t, "kafka", "--no-sync", "--jars", kafkaJars(t)).Addr}
 	}
 	return []string{sharedBroker.get(t, "broker", "--memory").Addr}
 }

@@ -20,6 +20,7 @@ import (
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 	"netsim/projections"
 )
 
@@ -144,7 +145,7 @@ func Running(t testing.TB, f func(context.Context) error) {
 	go func() { done <- f(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := testwait.Receive(t, done, "what runs beside the test to end"); err != nil {
 			t.Errorf("ended with %v", err)
 		}
 	})

@@ -39,14 +39,15 @@ func parametersOf(list []Component, name string) (Params, bool) {
 	return nil, false
 }
 
-// Overlay replaces the leaves of the tree that the patch has too.
+// Overlay sets the leaves of the patch in the tree. A leaf that the tree lacks is
+// added to a branch that it has: optional parameters may be absent. What is a
+// branch in one and a leaf in the other stays.
 func (p Params) Overlay(patch Params) {
 	for name, by := range patch {
 		node, there := p[name]
 		switch {
-		case !there:
 		case by.Leaf != nil:
-			if node.Leaf != nil {
+			if node.Leaf != nil || !there {
 				leaf := *by.Leaf
 				p[name] = Param{Leaf: &leaf}
 			}

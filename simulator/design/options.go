@@ -16,7 +16,6 @@ func (d *Document) Options(duration time.Duration) (engine.Options, error) {
 	q := quantities{params: d.GlobalParameters}
 	o := engine.Options{
 		Seed:     uint64(q.get(section+"RandomSeed", "uint", 1)),
-		Packet:   engine.DefaultPacket(),
 		Interval: q.get(section+"NDStatsReportInterval", "timeval", 1e9),
 		Start:    q.get(section+"StartTime", "timeval", 0),
 		WarmUp:   q.get(section+"WarmUp", "timeval", 0),

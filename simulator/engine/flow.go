@@ -30,6 +30,7 @@ type flow struct {
 	steps  int32 // of these, that forward packets
 	tail   int64 // ps from drain to last acknowledgement
 	trip   int64 // ps, of that without queues
+	form   int32 // of its packets, in Options.NICs; of a scale-up group's not in use
 
 	wire    load // all of it
 	carried load // of this, counted on the resources
@@ -110,7 +111,7 @@ func (e *engine) launch(r *route, t transfer, stripe int32) {
 	id := e.newFlow()
 	f := &e.flows[id]
 	*f = flow{
-		hops: r.hops, steps: r.steps, tail: r.tail, trip: r.tail, wire: r.wire, left: r.work, since: e.now,
+		hops: r.hops, steps: r.steps, tail: r.tail, trip: r.tail, form: r.form, wire: r.wire, left: r.work, since: e.now,
 		transfer: t, stripe: stripe, component: alone, stamp: f.stamp + 1, limit: none,
 	}
 	path := e.path(id)

@@ -17,7 +17,7 @@ func TestLimits(t *testing.T) {
 	packet := engine.Packet{MSS: 4000}
 	flow := func(ps int64) engine.Sum { return engine.Sum{Lo: uint64(ps)} }
 	run1 := func(f *topology.Fabric, o engine.Options, operation, algorithm string, ranks int, bytes int64) []engine.Limit {
-		o.Packet = packet
+		o.NICs = []engine.NIC{{Packet: packet}}
 		return run(t, engine.Input{Fabric: f, Groups: workload(t, ranks, phase(operation, algorithm, bytes)), Options: o}, engine.Observer{}).Limits
 	}
 	for _, c := range []struct {

@@ -17,7 +17,8 @@ type Packet struct {
 // DefaultPacket is that of the catalogue's NIC (completions.md 2.4).
 func DefaultPacket() Packet { return Packet{MSS: 4096, Header: 58, Ack: 64} }
 
-// NIC is the packet form of the NICs of a component.
+// NIC is the packet form of the NICs of a component, without one that of all
+// others.
 type NIC struct {
 	Component string
 	Packet    Packet
@@ -38,11 +39,9 @@ func (p *Packet) wire(bytes int64) load {
 
 func packetsOf(bytes, mss int64) int64 { return max(1, (bytes+mss-1)/mss) }
 
-// packet is the form that the NIC of that node sends.
-func (e *engine) packet(nic int32) *Packet {
+// form is which of Options.NICs is that of a node. The last of them is of all
+// nodes.
+func (e *engine) form(nic int32) int32 {
 	component := e.fabric.Nodes[nic].Component
-	if at := slices.IndexFunc(e.options.NICs, func(n NIC) bool { return n.Component == component }); at >= 0 {
-		return &e.options.NICs[at].Packet
-	}
-	return &e.options.Packet
+	return int32(slices.IndexFunc(e.options.NICs, func(n NIC) bool { return n.Component == component || n.Component == "" }))
 }

@@ -14,6 +14,7 @@ type route struct {
 	steps int32 // of these, that forward packets; the others only bound
 	path  [maxPath]int32
 	bytes int64
+	form  int32 // of its packets, in Options.NICs
 	wire  load
 	work  work  // its bits
 	tail  int64 // ps
@@ -39,7 +40,7 @@ func (e *engine) find(r *route, from, to int32, bytes int64, nic int) bool {
 		r.to = to
 	}
 	r.bytes = bytes
-	e.measure(r, e.packet(e.host(from).NICs[nic]))
+	e.measure(r, e.form(e.host(from).NICs[nic]))
 	return true
 }
 
@@ -69,7 +70,9 @@ func (e *engine) lead(r *route, p topology.Pair) {
 }
 
 // measure works out the times of a transfer that has its path for itself.
-func (e *engine) measure(r *route, p *Packet) {
+func (e *engine) measure(r *route, form int32) {
+	p := &e.options.NICs[form].Packet
+	r.form = form
 	r.wire = p.wire(r.bytes)
 	path := r.path[:r.hops]
 	r.rate, r.limit = e.resources[path[0]].rate, path[0]

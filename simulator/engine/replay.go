@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"netsim/simulator/program"
 )
@@ -10,8 +11,9 @@ import (
 //
 // A node starts when all that it waits for is over. Computations take the
 // rank's accelerator or its host's processor, one at a time on each, in the
-// order in which they can start; with exclusive, sends and collectives take the
-// rank's communication in the same way. A send starts at once, whether or not the
+// order in which they can start. With exclusive, sends and collectives take the
+// rank's communication one at a time: whenever it is free, the earliest node of
+// the trace that can start. A send starts at once, whether or not the
 // receive has; both are over when the message is acknowledged. A collective
 // starts on a rank when its node does, or with synchronize on all ranks when
 // the last one's does, and is over on a rank when all of its own transfers are.
@@ -26,6 +28,7 @@ type replaying struct {
 	episodes  []*episode
 	ideals    []int64 // by plan: closed form at the members' rate, ps
 	ready     []turn  // nodes whose turn has come
+	idle      []int32 // ranks whose free communication a node may wait for
 }
 
 // replayer is one rank.
@@ -39,14 +42,11 @@ type replayer struct {
 // processor is what the nodes of a rank take one at a time: its accelerator, its
 // host's processor, or its communication.
 type processor struct {
-	queue []int32 // nodes
-	busy  bool    // with the first of the queue
+	queue []int32 // nodes; of the communication ascending, and without the one it is busy with
+	busy  bool    // else with the first of the queue
 }
 
-type turn struct {
-	rank, node int32
-	holds      bool // the rank's communication
-}
+type turn struct{ rank, node int32 }
 
 // addProgram prepares the ranks.
 func (e *engine) addProgram(in *Replay, hosts []int32) error {
@@ -100,13 +100,34 @@ func (e *engine) beginReplay() {
 }
 
 // advanceReplay starts the nodes whose turn has come, and those that they
-// release at once.
+// release at once. Communication that is free is given out last, when all that
+// can start at this instant waits for it.
 func (e *engine) advanceReplay() {
 	r := &e.replay
-	for i := 0; i < len(r.ready) && e.err == nil; i++ {
-		e.startNode(r.ready[i])
+	for e.err == nil && len(r.ready)+len(r.idle) > 0 {
+		for i := 0; i < len(r.ready) && e.err == nil; i++ {
+			e.startNode(r.ready[i])
+		}
+		r.ready = r.ready[:0]
+		idle := len(r.idle)
+		for _, rank := range r.idle[:idle] {
+			e.communicate(rank)
+		}
+		r.idle = slices.Delete(r.idle, 0, idle)
 	}
-	r.ready = r.ready[:0]
+}
+
+// communicate starts the earliest node that waits for the rank's communication,
+// when that is free.
+func (e *engine) communicate(rank int32) {
+	w := &e.replay.ranks[rank].wire
+	if w.busy || len(w.queue) == 0 {
+		return
+	}
+	w.busy = true
+	node := w.queue[0]
+	w.queue = w.queue[1:]
+	e.perform(rank, node)
 }
 
 // over ends a node and releases what waited for it.
@@ -119,11 +140,9 @@ func (e *engine) over(rank, node int32) {
 		}
 	}
 	own.waits[node] = none
-	if w := &own.wire; r.exclusive && communicates(&r.Ranks[rank].Nodes[node]) {
-		if w.busy = len(w.queue) > 0; w.busy {
-			r.ready = append(r.ready, turn{rank, w.queue[0], true})
-			w.queue = w.queue[1:]
-		}
+	if r.exclusive && communicates(&r.Ranks[rank].Nodes[node]) {
+		own.wire.busy = false
+		r.idle = append(r.idle, rank)
 	}
 	if own.left--; own.left == 0 {
 		e.finishRank(rank)
@@ -138,17 +157,22 @@ func (e *engine) finishRank(rank int32) {
 
 func communicates(n *program.Node) bool { return n.Op == program.Send || n.Op == program.Collect }
 
+// startNode starts a node, or has it wait for the rank's communication.
 func (e *engine) startNode(t turn) {
 	r := &e.replay
-	rank, node := t.rank, t.node
-	n := &r.Ranks[rank].Nodes[node]
-	if w := &r.ranks[rank].wire; r.exclusive && communicates(n) && !t.holds {
-		if w.busy {
-			w.queue = append(w.queue, node)
-			return
-		}
-		w.busy = true
+	if !r.exclusive || !communicates(&r.Ranks[t.rank].Nodes[t.node]) {
+		e.perform(t.rank, t.node)
+		return
 	}
+	w := &r.ranks[t.rank].wire
+	at, _ := slices.BinarySearch(w.queue, t.node)
+	w.queue = slices.Insert(w.queue, at, t.node)
+	r.idle = append(r.idle, t.rank)
+}
+
+func (e *engine) perform(rank, node int32) {
+	r := &e.replay
+	n := &r.Ranks[rank].Nodes[node]
 	switch n.Op {
 	case program.Pass:
 		e.over(rank, node)

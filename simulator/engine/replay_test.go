@@ -243,7 +243,7 @@ func replayed(t *testing.T, p *program.Program, synchronize bool, o engine.Obser
 	t.Helper()
 	return run(t, engine.Input{
 		Fabric: oneSwitch(t, max(len(p.Ranks), 2), 400*gbps, 500_000), Replay: &engine.Replay{Program: p, Synchronize: synchronize},
-		Options: engine.Options{Packet: engine.Packet{MSS: 4000}},
+		Options: engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 4000}}}},
 	}, o)
 }
 
@@ -297,6 +297,32 @@ func TestTraceTimes(t *testing.T) {
 				t.Errorf("%+v", *r)
 			}
 		})
+	}
+}
+
+// TestOneCommunication: communication that becomes free is taken by the earliest
+// node of the trace that can start then, not by the one that could start first.
+func TestOneCommunication(t *testing.T) {
+	t.Parallel()
+	const us = 1_000_000
+	const message = onePacket + oneWay
+	host := func(n node) node { n.attrs = "is_cpu_op=1"; return n }
+	receives := []node{receive(1, 0, 1, 4000), receive(2, 0, 2, 4000), receive(3, 0, 3, 4000), compute(4, 9, 2)}
+	for when, sender := range map[string][]node{
+		// The last send can start after 1 us, the one before it after 2 us, and the
+		// first is acknowledged after 2.16 us.
+		"of two that wait": {send(1, 1, 1, 4000), compute(4, 1), host(compute(5, 2)), send(2, 1, 2, 4000, 5), send(3, 1, 3, 4000, 4)},
+		// The last send waits from the beginning, the one before it for the first.
+		"one that becomes free just then": {send(1, 1, 1, 4000), send(2, 1, 2, 4000, 1), send(3, 1, 3, 4000)},
+	} {
+		r := run(t, engine.Input{
+			Fabric:  oneSwitch(t, 2, 400*gbps, 500_000),
+			Replay:  &engine.Replay{Program: traced(t, replay.Options{}, sender, receives), Exclusive: true},
+			Options: engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 4000}}}},
+		}, engine.Observer{})
+		if want := int64(2*message + 9*us); r.Time != want {
+			t.Errorf("%s: %d ps, want %d", when, r.Time, want)
+		}
 	}
 }
 

@@ -38,6 +38,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"netsim/simulator/collective"
 	"netsim/simulator/program"
@@ -45,7 +46,7 @@ import (
 )
 
 // Version names the model; results of one version are byte-identical.
-const Version = "1.2.0"
+const Version = "1.3.0"
 
 // Routing says how flows use equal-cost paths.
 type Routing uint8
@@ -88,9 +89,9 @@ type Switch struct {
 type Options struct {
 	Seed    uint64 // 0 means 1
 	Routing Routing
-	Packet  Packet // zero means DefaultPacket
-	// Switches and NICs say how those of some components work; the others
-	// follow Routing and Packet.
+	// Switches and NICs say how those of some components work. Other switches
+	// follow Routing; other NICs the entry without a component, which stands
+	// last, or else DefaultPacket.
 	Switches []Switch
 	NICs     []NIC
 
@@ -154,8 +155,8 @@ type Replay struct {
 	// Synchronize has no transfer of a collective start before all of its ranks
 	// have come to it.
 	Synchronize bool
-	// Exclusive has the sends and collectives of a rank follow one another, in
-	// the order in which they can start; receives take no turn.
+	// Exclusive has the sends and collectives of a rank follow one another: when
+	// one ends, the earliest of the trace begins that can; receives take no turn.
 	Exclusive bool
 }
 
@@ -237,12 +238,7 @@ func Run(ctx context.Context, in Input, observe Observer) (*Result, error) {
 
 func newEngine(in Input, observe Observer) (*engine, error) {
 	o := in.Options
-	if o.Packet == (Packet{}) {
-		o.Packet = DefaultPacket()
-	}
-	if err := o.Packet.check(); err != nil {
-		return nil, err
-	}
+	o.NICs = append(slices.Clip(o.NICs), NIC{Packet: DefaultPacket()})
 	for _, n := range o.NICs {
 		if err := n.Packet.check(); err != nil {
 			return nil, fmt.Errorf("component %s: %w", n.Component, err)

@@ -116,7 +116,7 @@ func TestClosedForms(t *testing.T) {
 		for _, routing := range []engine.Routing{engine.ECMP, engine.Spray} {
 			r := run(t, engine.Input{
 				Fabric: oneSwitch(t, 8, 400*gbps, 500_000), Groups: workload(t, 8, c.phase),
-				Options: engine.Options{Routing: routing, Packet: engine.Packet{MSS: 4000}},
+				Options: engine.Options{Routing: routing, NICs: []engine.NIC{{Packet: engine.Packet{MSS: 4000}}}},
 			}, engine.Observer{})
 			// Sharing a link rounds rates down to whole bit/s.
 			if d := r.Time - c.want; d < 0 || d > 10 {

@@ -60,7 +60,7 @@ func TestScaleUpTimes(t *testing.T) {
 			in := engine.Input{
 				Fabric: oneSwitch(t, 4, 400*gbps, 500_000), ScaleUp: c.in,
 				Replay:  &engine.Replay{Program: traced(t, replay.Options{}, c.ranks...)},
-				Options: engine.Options{Packet: engine.Packet{MSS: 5000}},
+				Options: engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 5000}}}},
 			}
 			r := run(t, in, engine.Observer{Links: func(l *engine.Links) error {
 				for _, bits := range l.Bits {
@@ -97,7 +97,7 @@ func TestScaleUpBeside(t *testing.T) {
 		run(t, engine.Input{
 			Fabric: oneSwitch(t, 3, 400*gbps, 500_000), ScaleUp: scaleUp(100*gbps, 0, 1000, seats...),
 			Replay:  &engine.Replay{Program: traced(t, replay.Options{}, ranks...)},
-			Options: engine.Options{Packet: engine.Packet{MSS: 5000}, Switches: []engine.Switch{{Component: "switch", Routing: routing}}},
+			Options: engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 5000}}}, Switches: []engine.Switch{{Component: "switch", Routing: routing}}},
 		}, engine.Observer{Transfer: func(tr *engine.Transfer) error {
 			ends = append(ends, tr.Acked)
 			return nil
@@ -122,7 +122,7 @@ func TestScaleUpSimple(t *testing.T) {
 		var ideal int64
 		r := run(t, engine.Input{
 			Fabric: oneSwitch(t, 2, 400*gbps, 500_000), Groups: workload(t, 2, phase("allReduce", "ring", 10_000)),
-			ScaleUp: scaleUp(100*gbps, 1_000, 5_500, c.seats...), Options: engine.Options{Packet: engine.Packet{MSS: 5000}},
+			ScaleUp: scaleUp(100*gbps, 1_000, 5_500, c.seats...), Options: engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 5000}}}},
 		}, engine.Observer{Collective: func(c *engine.Collective) error {
 			ideal = c.Ideal
 			return nil

@@ -22,7 +22,9 @@ type stage struct {
 	offered int64 // bit/s that hosts would send through it
 	flying  int64 // bits that their windows let be on their way
 	trip    int64 // ps, the longest round trip without queues
-	packets int64 // of the flows, all of them
+	sent    load  // by the flows, all of them
+	control int64 // bytes that trimming one packet of each costs, by packets
+	acks    int64 // bytes of acknowledgements
 	uneven  int64 // variance of the packets of a link, times the links squared
 	wait    int64 // ps that the last packets queue
 }
@@ -38,6 +40,7 @@ func (e *engine) survey() {
 	}
 	for _, id := range s.flows {
 		f := &e.flows[id]
+		p := &e.options.NICs[f.form].Packet
 		path := e.path(id)[:f.steps]
 		first, last := &e.resources[path[0].resource], &e.resources[path[len(path)-1].resource]
 		offer := min(first.rate/int64(first.open), last.rate/int64(last.open))
@@ -48,7 +51,9 @@ func (e *engine) survey() {
 			g.offered += offer
 			g.flying += flying
 			g.trip = max(g.trip, f.trip)
-			g.packets += f.wire.packets
+			g.sent.add(f.wire)
+			g.control += f.wire.packets * (p.Header + 2*p.Ack)
+			g.acks += f.wire.packets * p.Ack
 			g.uneven += uneven(f.wire.packets, r.links())
 		}
 	}
@@ -84,23 +89,22 @@ func (r *resource) links() int64 { return r.rate / r.hopRate }
 func (e *engine) trim() {
 	const one = 1 << 16 // fixed point
 	s := &e.solver
-	p := e.options.Packet
-	packet, control := uint64(p.MSS+p.Header+p.Ack), uint64(p.Header+2*p.Ack)
 	for _, h := range s.links {
 		r, g := &e.resources[h], &s.stages[h]
 		carried := mulDiv(uint64(r.rate), uint64(g.trip), picoseconds) // in a round trip
 		if g.offered <= r.rate || carried == 0 {
 			continue
 		}
+		packet, control, ack := uint64(g.sent.bits/8), uint64(g.control), uint64(g.acks) // of as many
 		trips := mulDiv(uint64(g.flying), one, carried)
 		if trips <= (1+queueTrips)*one {
 			continue
 		}
 		k := min(mulDiv(uint64(g.offered), one, uint64(r.rate)), 1<<32)
-		pulled := (k - one) * one / (one - min(k*control/packet, one/2))
+		pulled := (k - one) * one / (one - min(mulDiv(k, control, packet), one/2))
 		t := min(pulled, trips-(1+queueTrips)*one)
 		// Receivers that are kept busy pull beside acknowledging.
-		cost := (t*control + min(t, one)*uint64(p.Ack)) / one
+		cost := mulDiv(t, control, one) + mulDiv(min(t, one), ack, one)
 		r.left = int64(mulDiv(uint64(r.rate), packet, packet+cost))
 		g.uneven = 0 // what is trimmed takes another link
 	}
@@ -118,13 +122,12 @@ func (e *engine) scatter() {
 	s := &e.solver
 	var links int64
 	for _, h := range s.links {
-		if s.stages[h].packets > 0 {
+		if s.stages[h].sent.packets > 0 {
 			links += e.resources[h].links()
 		}
 	}
 	// ln L/2, in 1024ths.
 	const halfLn2 = 355
-	size := workOf(8 * (e.options.Packet.MSS + e.options.Packet.Header + e.options.Packet.Ack))
 	for _, h := range s.links {
 		r, g := &e.resources[h], &s.stages[h]
 		if g.uneven == 0 {
@@ -134,8 +137,9 @@ func (e *engine) scatter() {
 		spread := uint64(min(g.uneven, 1<<40)) * uint64(bits.Len64(uint64(links))) * halfLn2
 		queue := root(spread/4) / uint64(m) // in sixteenths of a packet
 		if r.left > 0 {
-			queue = min(queue, mulDiv(spread/64, uint64(max(r.rate-r.left, 0)), uint64(r.left))/uint64(m)/uint64(g.packets))
+			queue = min(queue, mulDiv(spread/64, uint64(max(r.rate-r.left, 0)), uint64(r.left))/uint64(m)/uint64(g.sent.packets))
 		}
+		size := workOf(g.sent.bits / g.sent.packets) // the mean
 		g.wait = int64(mulDiv(queue, uint64(size.duration(r.hopRate)), 16))
 	}
 	for _, id := range s.flows {

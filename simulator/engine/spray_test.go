@@ -23,7 +23,7 @@ func TestTrimming(t *testing.T) {
 		control := engine.Packet{MSS: mss, Header: 64, Ack: 64}
 		spent := func(p engine.Packet) float64 {
 			in := engine.Input{Fabric: leafSpine(t, 16, 4), Hosts: acrossRacks(), Groups: pairs(t, 8, c.packets*mss)}
-			in.Options = engine.Options{Routing: engine.Spray, Packet: p}
+			in.Options = engine.Options{Routing: engine.Spray, NICs: []engine.NIC{{Packet: p}}}
 			return float64(run(t, in, engine.Observer{}).Time)
 		}
 		// Control that costs nothing is that of packets as large as all of it.
@@ -50,7 +50,7 @@ func acrossRacks() []int32 {
 func TestUnevenRounds(t *testing.T) {
 	t.Parallel()
 	const hosts, mss, size = 64, 4000, 80_000 // ps of a packet
-	options := engine.Options{Routing: engine.Spray, Packet: engine.Packet{MSS: mss}}
+	options := engine.Options{Routing: engine.Spray, NICs: []engine.NIC{{Packet: engine.Packet{MSS: mss}}}}
 	queued := func(packets int64) int64 {
 		in := engine.Input{Fabric: leafSpine(t, hosts, 1), Groups: workload(t, hosts, phase(collective.AllToAll, collective.Interleaved, hosts*packets*mss))}
 		in.Options = options
@@ -66,5 +66,23 @@ func TestUnevenRounds(t *testing.T) {
 	alone := run(t, engine.Input{Fabric: leafSpine(t, 16, 1), Hosts: acrossRacks(), Groups: pairs(t, 1, 4*mss), Options: options}, engine.Observer{})
 	if want := int64(4*size + 4_000_000 + 3*size); alone.Time != want {
 		t.Errorf("a message by itself takes %d ps, want %d", alone.Time, want)
+	}
+}
+
+// TestShortMessages: what queues are messages of 64 B and their headers, not full
+// packets, whatever the packets of the NIC could hold.
+func TestShortMessages(t *testing.T) {
+	t.Parallel()
+	const hosts = 64
+	in := engine.Input{Fabric: leafSpine(t, hosts, 1), Groups: workload(t, hosts, phase(collective.AllToAll, collective.Interleaved, hosts*64))}
+	in.Options.Routing = engine.Spray
+	short := run(t, in, engine.Observer{}).Time
+	in.Options.NICs = []engine.NIC{{Packet: engine.Packet{MSS: 64, Header: 58, Ack: 64}}}
+	if whole := run(t, in, engine.Observer{}).Time; short != whole {
+		t.Errorf("messages of 64 B take %d ps as parts of packets, %d as whole ones", short, whole)
+	}
+	// 63 messages of 186 B leave a NIC in 234 ns; the way is 4 us.
+	if short > 6_500_000 {
+		t.Errorf("messages of 64 B take %d ps", short)
 	}
 }

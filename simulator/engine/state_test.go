@@ -125,7 +125,7 @@ func anyInput(t *testing.T, rt *rapid.T) (engine.Input, string) {
 		MaxReports: rapid.Int64Range(0, 5).Draw(rt, "reports"),
 		Start:      rapid.Int64Range(0, 1).Draw(rt, "start") * 1_000_000,
 		Analytical: rapid.IntRange(0, 9).Draw(rt, "analytical") == 0,
-		Packet:     engine.Packet{MSS: 1000, Header: 58, Ack: 64},
+		NICs:       []engine.NIC{{Packet: engine.Packet{MSS: 1000, Header: 58, Ack: 64}}},
 	}
 	for _, component := range []string{"leaf", "spine"} {
 		if rapid.Bool().Draw(rt, "method") {

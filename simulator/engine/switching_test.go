@@ -76,7 +76,7 @@ func TestSeveralNICs(t *testing.T) {
 			transfers := 0
 			r := run(t, engine.Input{
 				Fabric: rackOf(t, c.from, c.to), Groups: pairs(t, 1, mega),
-				Options: engine.Options{Routing: routing, Packet: engine.Packet{MSS: packet}},
+				Options: engine.Options{Routing: routing, NICs: []engine.NIC{{Packet: engine.Packet{MSS: packet}}}},
 			}, engine.Observer{Transfer: func(*engine.Transfer) error { transfers++; return nil }})
 			closeTo(t, c.what, r.Time, c.want)
 			if transfers != 1 || r.Sends != 1 || r.Bytes != mega || r.Packets != mega/packet {
@@ -122,7 +122,7 @@ func TestSwitchingCapacity(t *testing.T) {
 		{"all spines", leaves, across, 4, engine.Switch{Component: "spine", Capacity: 100 * gbps, Routing: engine.Spray}, 2 * at400},
 	} {
 		r := run(t, engine.Input{Fabric: c.fabric, Groups: pairs(t, c.n, 10*mega), Hosts: c.hosts, Options: engine.Options{
-			Routing: c.switches.Routing, Packet: engine.Packet{MSS: packet}, Switches: []engine.Switch{c.switches},
+			Routing: c.switches.Routing, NICs: []engine.NIC{{Packet: engine.Packet{MSS: packet}}}, Switches: []engine.Switch{c.switches},
 		}}, engine.Observer{})
 		closeTo(t, c.what, r.Time, 10*c.want)
 	}
@@ -149,7 +149,7 @@ func TestMixedBalancing(t *testing.T) {
 	times := func(hosts ...int32) (ends []int64) {
 		ends = make([]int64, len(hosts)/2)
 		run(t, engine.Input{Fabric: fabric, Groups: pairs(t, len(hosts)/2, 10*mega), Hosts: hosts, Options: engine.Options{
-			Packet: engine.Packet{MSS: packet}, Switches: []engine.Switch{{Component: "sprays", Routing: engine.Spray}},
+			NICs: []engine.NIC{{Packet: engine.Packet{MSS: packet}}}, Switches: []engine.Switch{{Component: "sprays", Routing: engine.Spray}},
 		}}, engine.Observer{Transfer: func(tr *engine.Transfer) error {
 			ends[tr.From/2] = tr.Acked
 			return nil

@@ -68,10 +68,8 @@ type source struct {
 // Expected is how many messages the clients are expected to send in the given
 // time, in picoseconds.
 func (t *Traffic) Expected(f *topology.Fabric, o Options, span int64) int64 {
+	o.NICs = append(slices.Clip(o.NICs), NIC{Packet: DefaultPacket()})
 	e := &engine{options: o, fabric: f}
-	if o.Packet == (Packet{}) {
-		e.options.Packet = DefaultPacket()
-	}
 	var sum int64
 	for _, host := range t.Clients {
 		if gap := e.gap(t, host); gap < never {
@@ -88,7 +86,7 @@ func (e *engine) gap(t *Traffic, host int32) int64 {
 	var wire int64
 	for nic, node := range h.NICs {
 		part := mulDiv(uint64(t.MessageSize), uint64(e.fabric.Bundles[int(h.Bundle)+nic].Rate), rate)
-		wire += e.packet(node).wire(int64(part)).bits
+		wire += e.options.NICs[e.form(node)].Packet.wire(int64(part)).bits
 	}
 	offered := mulDiv(rate, uint64(t.Load), wholeLoad)
 	if offered == 0 {

@@ -28,7 +28,7 @@ func traffic(pattern engine.Pattern, n int, size, load int64) engine.Traffic {
 const whole = 1_000_000_000 // a load of 1
 
 // bare packets carry payload only: a message takes its size over the rate.
-func bare() engine.Packet { return engine.Packet{MSS: 1 << 40} }
+func bare() []engine.NIC { return []engine.NIC{{Packet: engine.Packet{MSS: 1 << 40}}} }
 
 // TestPatterns: who sends to whom.
 func TestPatterns(t *testing.T) {
@@ -132,7 +132,7 @@ func TestProcessorSharing(t *testing.T) {
 		r := run(t, engine.Input{
 			Fabric:  oneSwitch(t, hosts, 400*gbps, 0),
 			Traffic: []engine.Traffic{traffic(engine.Incast, hosts, size, int64(rho*whole/(hosts-1)))},
-			Options: engine.Options{Packet: bare(), Limit: 100_000_000_000},
+			Options: engine.Options{NICs: bare(), Limit: 100_000_000_000},
 		}, engine.Observer{})
 		own := size * 8 * 1000 / 400                             // ps
 		got := float64(r.AvgLatency()-int64(own)) / float64(own) // the last packet is forwarded once more

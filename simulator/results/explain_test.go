@@ -164,7 +164,7 @@ func TestBottlenecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, _ := record(t, results.Config{Simulation: "s", Fabric: fabric(t, "128x400G", 5)}, groups, engine.Options{Packet: engine.Packet{MSS: 4000}})
+	out, _ := record(t, results.Config{Simulation: "s", Fabric: fabric(t, "128x400G", 5)}, groups, engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 4000}}}})
 	x := explain(t, out)
 	got := x.Bottlenecks[0]
 	want := limited{Kind: "links", Tier: "nic", Uldl: "ul", FlowTimePercent: 100, FlowTimeUs: 4 * 79.36, WireBytes: 4 * 992_000}

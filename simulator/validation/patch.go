@@ -16,8 +16,9 @@ import (
 // Patch changes some leaves of a tree of parameters and returns the whole tree
 // after it; stored stays as it is, and what the patch leaves alone is shared
 // with it. The patch repeats the nesting of the stored tree down to each leaf
-// that it changes, and changes all of them or none. What is beyond a minimum
-// or maximum is taken: Check reports it.
+// that it changes, and changes all of them or none. A parameter that documents
+// may do without can be patched as if its default were stored. What is beyond a
+// minimum or maximum is taken: Check reports it.
 //
 // Every error is the client's; its text is the message of a 400 and names the
 // place below path (completions.md section 3.7).
@@ -71,6 +72,9 @@ func (p patching) branch(path, place string, stored design.Params, patch map[str
 	patched := maps.Clone(stored)
 	for _, name := range sortedKeys(patch) {
 		node, there := stored[name]
+		if known := p.schema[join(place, name)]; !there && known != nil && known.Optional {
+			node, there = design.Param{Leaf: &known.Default}, true
+		}
 		if !there {
 			return nil, fmt.Errorf("%s.%.64s does not exist", path, name)
 		}

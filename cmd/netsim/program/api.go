@@ -39,7 +39,7 @@ func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed) (http.Han
 		DB: s.pool, Rows: projections.NewLookups(s.pool), Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console, TraceRoutes: s.config.TraceRoutes,
 		Storage: readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
 		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
-		Checks: s.readiness(d), Feed: feed,
+		Health: &s.health, Feed: feed,
 	}
 	change := &writeapi.API{
 		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, TracesetFiles: get, TracesetOwners: get, MappingFiles: get, Templates: get,

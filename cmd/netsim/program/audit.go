@@ -151,9 +151,8 @@ func (a *Auditor) Replay(ctx context.Context) (audit.Replayed, error) {
 	return audit.Replay(ctx, log, commands.PlatformStream(a.config.Platform), model, time.Now())
 }
 
-// Bundle writes the bundle of an account and the days from and to, both
-// included, YYYY-MM-DD.
-func (a *Auditor) Bundle(ctx context.Context, account, from, to string, out io.Writer) error {
+// Bundle writes the bundle of a request, whose platform is the deployment's.
+func (a *Auditor) Bundle(ctx context.Context, r audit.Request, out io.Writer) error {
 	if a.config.Key == "" {
 		return errNoAuditKey
 	}
@@ -165,9 +164,8 @@ func (a *Auditor) Bundle(ctx context.Context, account, from, to string, out io.W
 	if err != nil {
 		return err
 	}
-	return audit.WriteBundle(ctx, log, audit.Request{
-		Account: account, From: from, To: to, Platform: commands.PlatformStream(a.config.Platform), Now: time.Now(),
-	}, key, out)
+	r.Platform = commands.PlatformStream(a.config.Platform)
+	return audit.WriteBundle(ctx, log, r, key, out)
 }
 
 // Checkpoint publishes a checkpoint now, under a name; "" is the time.

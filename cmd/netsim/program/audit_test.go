@@ -286,10 +286,10 @@ func TestAudit(t *testing.T) {
 
 	var bundle bytes.Buffer
 	today := time.Now().UTC().Format(time.DateOnly)
-	if err := a.open(t).Bundle(t.Context(), a.account, today, today, &bundle); err != nil {
+	if err := a.open(t).Bundle(t.Context(), audit.Request{Account: a.account, From: today, To: today, Preliminary: true}, &bundle); err != nil {
 		t.Fatal(err)
 	}
-	proved, err := audit.VerifyBundle(&bundle, a.verifier(t))
+	proved, err := audit.VerifyBundle(&bundle, audit.Wanted{Verifier: a.verifier(t), Preliminary: true})
 	if err != nil || len(proved.Problems) > 0 || proved.Costs < 4 || proved.Checkpoints < 3 || proved.Rated.Days < 4 {
 		t.Errorf("the bundle: %+v, %v", proved, err)
 	}

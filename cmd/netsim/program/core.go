@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -15,6 +16,7 @@ import (
 	"netsim/events"
 	"netsim/infra/auth"
 	"netsim/infra/directory"
+	"netsim/infra/health"
 	"netsim/infra/journal"
 	"netsim/infra/ledger"
 	"netsim/infra/objects"
@@ -45,6 +47,8 @@ type core struct {
 	registry  *prometheus.Registry
 	build     telemetry.Build
 	startedAt time.Time
+	health    health.Checks
+	serving   atomic.Bool // requests are answered
 }
 
 // connect opens everything and leaves nothing running.

@@ -2,75 +2,116 @@ package program
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"netsim/fault"
-	web "netsim/infra/http"
+	"netsim/infra/health"
 	"netsim/projections"
-	"netsim/readapi"
 )
 
-// checks are what readiness depends on.
-func (s *core) checks() []web.Check {
-	return []web.Check{
-		{Name: "eventLog", Run: func(ctx context.Context) error {
-			_, err := s.journal.Describe(ctx)
-			return err
-		}},
-		{Name: "readStore", Run: s.pool.Ping},
-		{Name: "objectStore", Run: s.objects.Ping},
-		{Name: "projections", Run: func(context.Context) error {
-			if lag := s.lag(); lag > s.config.MaxLag {
-				return fmt.Errorf("%w: %d records", errLagging, lag)
-			}
-			return nil
-		}},
+// need is a line of the table in docs/operating.md: a part, and the roles that
+// want it. Without what a role requires it can do none of its work, without
+// what is of help only a part of it.
+type need struct {
+	name     string
+	requires []string // roles
+	helps    []string // roles
+	probe    func(context.Context) health.State
+}
+
+func everyRole() []string { return []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker} }
+
+// needs is what the roles need, but for what the domain adds.
+func (s *core) needs() []need {
+	return []need{
+		{name: "serving", requires: everyRole(), probe: s.probeServing},
+		{name: "readStore", requires: everyRole(), probe: probe(s.pool.Ping)},
+		{name: "eventLog", requires: everyRole(), probe: s.probeLog},
+		{name: "objectStore", requires: []string{RoleWorker}, helps: []string{RoleAPI, RoleReactor}, probe: probe(s.objects.Ping)},
+		{name: "projections", requires: []string{RoleProjector}, helps: []string{RoleAPI}, probe: s.probeProjections},
 	}
 }
 
-// readiness tells the same to the clients of the API, and how those parts do
-// without which the service is degraded only (completions 2.1).
-func (s *core) readiness(d *domain) []readapi.Check {
-	all := []readapi.Check{
-		{Name: "engine", Run: func(ctx context.Context) readapi.State {
-			switch attended, err := d.jobs.Attended(ctx); {
-			case err != nil:
-				return silent()
-			case !attended:
-				return readapi.State{Message: "no worker takes up simulations"}
-			}
-			return readapi.State{Message: d.silentEngines(ctx)}
-		}},
-		{Name: "billing", Run: func(ctx context.Context) readapi.State {
-			rates, _, err := projections.ListRates(ctx, s.pool, projections.RateQuery{Page: projections.Page{Limit: 1}})
-			switch {
-			case err != nil:
-				return silent()
-			case len(rates) == 0:
-				return readapi.State{Message: "there are no rates"}
-			case s.auditKey == nil:
-				return readapi.State{Message: "there is no audit key: no checkpoints are published"}
-			}
-			return readapi.State{}
-		}},
+// needs is what the roles need of the domain.
+func (d *domain) needs(s *core) []need {
+	return []need{
+		{name: "engine", helps: []string{RoleAPI}, probe: d.probeEngines},
+		{name: "billing", helps: []string{RoleAPI}, probe: s.probeBilling},
 	}
-	for _, check := range s.checks() {
-		all = append(all, readapi.Check{Name: check.Name, Run: func(ctx context.Context) readapi.State {
-			state := readapi.State{}
-			if err := check.Run(ctx); err != nil {
-				state = silent()
-			}
-			if check.Name == "projections" {
-				lag := s.lag()
-				state.LagEvents = &lag
-			}
-			return state
-		}})
+}
+
+// checks are the needs of this process's roles. The role api decides alone
+// where a process has it: readiness steers requests, and one that can be
+// answered is not turned away for what another role lacks.
+func (c *Config) checks(needs []need) []health.Check {
+	deciding := c.Roles
+	if c.has(RoleAPI) {
+		deciding = []string{RoleAPI}
 	}
-	return all
+	among := func(roles []string) func(string) bool {
+		return func(role string) bool { return slices.Contains(roles, role) }
+	}
+	var checks []health.Check
+	for _, n := range needs {
+		if slices.ContainsFunc(append(n.requires, n.helps...), c.has) {
+			checks = append(checks, health.Check{Name: n.name, Required: slices.ContainsFunc(n.requires, among(deciding)), Probe: n.probe})
+		}
+	}
+	return checks
+}
+
+// probe makes a probe of a question that only has an answer or an error.
+func probe(ask func(context.Context) error) func(context.Context) health.State {
+	return func(ctx context.Context) health.State { return health.Failed(ask(ctx)) }
+}
+
+func (s *core) probeServing(context.Context) health.State {
+	if !s.serving.Load() {
+		return health.State{Err: errors.New("still starting"), Message: "the process is starting"}
+	}
+	return health.State{}
+}
+
+func (s *core) probeLog(ctx context.Context) health.State {
+	_, err := s.journal.Describe(ctx)
+	return health.Failed(err)
+}
+
+func (s *core) probeProjections(context.Context) health.State {
+	lag := s.lag()
+	state := health.State{LagRecords: &lag}
+	if lag > s.config.MaxLag {
+		state.Err, state.Message = fmt.Errorf("%w: %d records", errLagging, lag), "the projections are too far behind"
+	}
+	return state
+}
+
+func (d *domain) probeEngines(ctx context.Context) health.State {
+	switch attended, err := d.jobs.Attended(ctx); {
+	case err != nil:
+		return health.Failed(err)
+	case !attended:
+		return health.State{Message: "no worker takes up simulations"}
+	}
+	return health.State{Message: d.silentEngines(ctx)}
+}
+
+func (s *core) probeBilling(ctx context.Context) health.State {
+	rates, _, err := projections.ListRates(ctx, s.pool, projections.RateQuery{Page: projections.Page{Limit: 1}})
+	switch {
+	case err != nil:
+		return health.Failed(err)
+	case len(rates) == 0:
+		return health.State{Message: "there are no rates"}
+	case s.auditKey == nil:
+		return health.State{Message: "there is no audit key: no checkpoints are published"}
+	}
+	return health.State{}
 }
 
 // silentEngines tells how many of the remote engines do not answer; "" when all
@@ -92,9 +133,6 @@ func (d *domain) silentEngines(ctx context.Context) string {
 	}
 	return fmt.Sprintf("%d of %d remote engines do not answer", silent.Load(), len(urls))
 }
-
-// silent is the state of a part that does not answer. Why is not for clients.
-func silent() readapi.State { return readapi.State{Failed: true, Message: "it does not answer"} }
 
 // lag is how many records the projector of this process has not judged.
 func (s *core) lag() int64 {

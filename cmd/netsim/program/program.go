@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -77,14 +76,8 @@ func (s *core) serve(ctx context.Context, listen, ops net.Listener, started func
 		return err
 	}
 	roles, ctx := errgroup.WithContext(ctx)
-	var serving atomic.Bool
-	start := web.Check{Name: "start", Run: func(context.Context) error {
-		if !serving.Load() {
-			return errors.New("still starting")
-		}
-		return nil
-	}}
-	operations := web.NewServer(web.Operations(s.registry, append(s.checks(), start)...), time.Minute, s.log)
+	s.health.Add(s.config.checks(s.needs())...)
+	operations := web.NewServer(web.Operations(s.registry, &s.health), time.Minute, s.log)
 	roles.Go(func() error { return web.Serve(ctx, operations, ops, time.Second) })
 	if err := s.catchUp(ctx); err != nil {
 		return err
@@ -101,6 +94,7 @@ func (s *core) serve(ctx context.Context, listen, ops net.Listener, started func
 		return err
 	}
 	defer work.close()
+	s.health.Add(s.config.checks(work.needs(s))...)
 	if err := s.runBackground(ctx, work, roles); err != nil {
 		return err
 	}
@@ -114,7 +108,7 @@ func (s *core) serve(ctx context.Context, listen, ops net.Listener, started func
 		server := web.NewServer(handler, s.config.VerdictTimeout+s.config.ReadTimeout, s.log)
 		roles.Go(func() error { return web.Serve(ctx, server, listen, s.config.Grace) })
 	}
-	serving.Store(true)
+	s.serving.Store(true)
 	if started != nil {
 		started(Started{HTTP: listen.Addr().String(), Ops: ops.Addr().String()})
 	}

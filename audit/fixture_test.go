@@ -1,0 +1,128 @@
+package audit
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var learn = flag.Bool("learn", false, "write the bundles of testdata again")
+
+// TestFixtures: the bundles that the tests of the command line use are what
+// they are there for.
+func TestFixtures(t *testing.T) {
+	t.Parallel()
+	if *learn {
+		w := lived(t)
+		forger := livedWith(t, w.key, false)
+		for name, text := range map[string][]byte{
+			"key":           []byte(w.key.Verifier + "\n"),
+			"bundle.jsonl":  bundleOf(t, w, request()),
+			"forged.jsonl":  bundleOf(t, forger, request()),
+			"spliced.jsonl": spliced(t, w, forger),
+			"held.note":     []byte(noteOf(t, w, "2026-11-04")),
+			"other.note":    []byte(noteOf(t, forger, "2026-11-04")),
+		} {
+			if err := os.WriteFile(filepath.Join("testdata", name), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	read := func(name string) []byte {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	key, held := strings.TrimSpace(string(read("key"))), []string{string(read("held.note"))}
+	for name, want := range map[string]string{
+		"bundle.jsonl": "", "forged.jsonl": "the bundle has no checkpoint 2026-11-04", "spliced.jsonl": "the proof of " + alice + " at checkpoint 2026-11-04 is missing",
+	} {
+		r, err := VerifyBundle(bytes.NewReader(read(name)), Wanted{Verifier: key, Notes: held})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := findings(r.Problems); (said == "") != (want == "") || !strings.Contains(said, want) {
+			t.Errorf("%s: found %q, want %q", name, said, want)
+		}
+	}
+}
+
+func noteOf(t *testing.T, w *world, name string) string {
+	t.Helper()
+	notes, err := w.log().checkpoints(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range notes {
+		if n.name == name {
+			return n.note
+		}
+	}
+	t.Fatalf("no checkpoint %s", name)
+	return ""
+}
+
+// spliced is a forged bundle that has an honest checkpoint in the place of its
+// own, without the proofs that would show what is missing, and the one after it
+// signed again so that it follows.
+func spliced(t *testing.T, honest, forger *world) []byte {
+	t.Helper()
+	w := bundleWriter{out: new(bytes.Buffer)}
+	previous := ""
+	for text := range bytes.Lines(bundleOf(t, forger, request())) {
+		l, err := decodeLine(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, is := l.body.(*checkpointLine); is {
+			read, err := OpenCheckpoint(c.Note, forger.key.Verifier)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if read.Name == "2026-11-05" {
+				read.Previous = HashOf(previous)
+				if c.Note, err = forger.key.sign(read.text()); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				c.Note, c.Proofs = noteOf(t, honest, read.Name), []proof{}
+			}
+			previous = c.Note
+		}
+		if l.kind != kindSeal {
+			w.add(l.kind, l.body)
+		}
+	}
+	if err := w.seal(alice, forger.key); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Join(w.lines, nil)
+}
+
+// TestAPreliminaryBundle: a period that had not ended is written and accepted
+// only where that is asked for.
+func TestAPreliminaryBundle(t *testing.T) {
+	t.Parallel()
+	w, r := lived(t), request()
+	w.use(alice, "cluster", "start", 9, 1, at("2026-11-06 05:00:00"))
+	w.checkpoint("noon", at("2026-11-06 12:00:00"))
+	r.To = "2026-11-06"
+	if err := WriteBundle(t.Context(), w.log(), r, w.key, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "2026-11-07T00:00:00.000Z or later") {
+		t.Errorf("a period that has not ended: %v", err)
+	}
+	r.Preliminary = true
+	text := bundleOf(t, w, r)
+	said := findings(verifyBundle(t, text, w.key.Verifier).Problems)
+	if !strings.Contains(said, "covered until 2026-11-06T12:00:00.000Z only: it had not ended") {
+		t.Errorf("found %q", said)
+	}
+	got, err := VerifyBundle(bytes.NewReader(text), Wanted{Verifier: w.key.Verifier, Preliminary: true})
+	if err != nil || len(got.Problems) > 0 || got.Covered != "2026-11-06T12:00:00.000Z" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// options are those of the command line.
+type options struct {
+	quick    bool
+	only     []string
+	profiles string
+	results  string
+}
+
+// allParts are the parts of a run in their order, and whether the service
+// works in them, so that there is something to profile.
+func allParts() (names []string, profiled map[string]bool) {
+	return []string{"durable", "fast", "peer", "lists", "topology", "replay", "engine", "audit", "accrual", "summary"},
+		map[string]bool{"durable": true, "fast": true, "lists": true, "topology": true, "accrual": true, "summary": true}
+}
+
+func newFlags(o *options, only *string) *flag.FlagSet {
+	names, _ := allParts()
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.BoolVar(&o.quick, "quick", false, "measure less, in about a minute")
+	flags.StringVar(only, "only", strings.Join(names, ","), "which parts to run")
+	flags.StringVar(&o.profiles, "profile", "", "directory for CPU profiles of the service")
+	flags.StringVar(&o.results, "results", "bench/results", "directory for the figures as JSON")
+	return flags
+}
+
+// parseOptions refuses what a run would ignore.
+func parseOptions(args []string) (o options, err error) {
+	var only string
+	flags := newFlags(&o, &only)
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("argument %q: there are options only", flags.Arg(0))
+	}
+	o.only = strings.Split(only, ",")
+	names, profiled := allParts()
+	for _, name := range o.only {
+		if !slices.Contains(names, name) {
+			return o, fmt.Errorf("-only %q: the parts are %s", name, strings.Join(names, ", "))
+		}
+	}
+	if o.profiles != "" && !slices.ContainsFunc(o.only, func(name string) bool { return profiled[name] }) {
+		return o, errors.New("-profile: the service works in none of the parts of -only")
+	}
+	return o, nil
+}

@@ -1,0 +1,110 @@
+package reference
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"netsim/execution"
+	"netsim/simulator/blueprint"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/simulator/engine"
+)
+
+// Case is a run as a client of the service asks for one: a configuration, and a
+// simple workload or traces. Nothing else reaches the engine.
+type Case struct {
+	Network
+	Groups []collective.GroupSpec
+	// Messages are traces instead of groups: each rank sends its own, all at
+	// once.
+	Messages []Message
+}
+
+// Message is what one rank sends another.
+type Message struct {
+	From, To int
+	Bytes    int64
+}
+
+// OneGroup is the case of one group that runs the phases on all hosts.
+func OneGroup(n Network, phases ...collective.Phase) (Case, error) {
+	groups, err := collective.Resolve(nil, []collective.GroupSpec{{Count: 1, GroupSize: n.hosts(), Phases: phases}}, true)
+	return Case{Network: n, Groups: groups}, err
+}
+
+// Input is what the engine runs of the case, made as the service makes it. The
+// errors are those of execution.Prepare.
+func (c *Case) Input(ctx context.Context) (engine.Input, error) {
+	document, err := c.document()
+	if err != nil {
+		return engine.Input{}, err
+	}
+	text, err := design.Canonical(document)
+	if err != nil {
+		return engine.Input{}, err
+	}
+	files, traceset := held{}, &execution.Traceset{ID: "traceset", Format: blueprint.Format, Layout: "cas"}
+	if err := c.write(files, traceset); err != nil {
+		return engine.Input{}, err
+	}
+	in, err := execution.Prepare(ctx, &execution.Order{
+		ConfigurationID: "configuration", Document: text, DocumentHash: execution.Hash(text),
+		DurationNs: int64(24 * time.Hour), Seed: c.Seed, Traceset: traceset,
+	}, files)
+	if err == nil {
+		err = in.Read(ctx)
+	}
+	if err != nil {
+		return engine.Input{}, err
+	}
+	return in.Input(), nil
+}
+
+// write adds the files of the workload.
+func (c *Case) write(files held, t *execution.Traceset) error {
+	if c.Messages == nil {
+		content, err := blueprint.WorkloadContent(c.Groups)
+		files.add(t, blueprint.WorkloadFile, content)
+		return err
+	}
+	t.Format, t.RankCount = "chakra_json_v1", int64(c.hosts())
+	ranks := make([]strings.Builder, c.hosts())
+	for i := range ranks {
+		ranks[i].WriteString(`{"version":"0.0.4"}`)
+	}
+	node := func(rank, id int, kind, peer string, other int, bytes int64) {
+		fmt.Fprintf(&ranks[rank], `{"id":"%d","type":"%s","attr":[{"name":"%s","int64Val":"%d"},{"name":"comm_size","int64Val":"%d"}]}`,
+			id, kind, peer, other, bytes)
+	}
+	for id, m := range c.Messages {
+		node(m.From, id, "COMM_SEND_NODE", "comm_dst", m.To, m.Bytes)
+		node(m.To, len(c.Messages)+id, "COMM_RECV_NODE", "comm_src", m.From, m.Bytes)
+	}
+	for i := range ranks {
+		files.add(t, fmt.Sprintf("rank_%d.chakra.json", i), ranks[i].String())
+	}
+	return nil
+}
+
+// held are files by name.
+type held map[string]string
+
+func (h held) add(t *execution.Traceset, name, content string) {
+	h[name] = content
+	t.Files = append(t.Files, execution.File{Name: name, Role: "primary", Hash: execution.Hash(content), Size: int64(len(content))})
+}
+
+// Open implements execution.Files.
+func (h held) Open(_ context.Context, f execution.File) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader([]byte(h[f.Name]))), nil
+}
+
+// Unpacked implements execution.Files: nothing is packed.
+func (h held) Unpacked(_ context.Context, t *execution.Traceset) ([]execution.File, error) {
+	return t.Files, nil
+}

@@ -1,0 +1,107 @@
+package reference
+
+import (
+	"fmt"
+
+	"netsim/simulator/catalogue"
+	"netsim/simulator/design"
+)
+
+// Network is a leaf-spine fabric, or one rack without a spine. Its links are
+// alike.
+type Network struct {
+	Racks, Hosts int   // hosts of a rack
+	Spines       int   // one link from each leaf to each; 0 with one rack
+	Rate, Delay  int64 // of a link: bit/s, and ps
+	MSS, Header  int64 // bytes
+	Spray        bool
+	Seed         uint64
+}
+
+// hosts is how many there are in all.
+func (n *Network) hosts() int { return n.Racks * n.Hosts }
+
+// document is the configuration of the network, of the catalogue's models.
+func (n *Network) document() (*design.Document, error) {
+	d := &design.Document{GlobalParameters: design.Params{}, Topology: design.Topology{Type: "clos", TopologyTiers: 1}}
+	catalogue.Fill(d.GlobalParameters, catalogue.Globals())
+	balancing := "none"
+	if n.Spray {
+		balancing = "spray"
+	}
+	port := func(side string) string {
+		return fmt.Sprintf(`"%slinkNetworkInterface":{"DataRate":{"value":%d,"type":"datarate","unit":"bps"}}`, side, n.Rate)
+	}
+	medium := fmt.Sprintf(`"TransmissionMedium":{"Delay":{"value":%d,"type":"timeval","unit":"ps"}}`, n.Delay)
+	switches := func(uplinks int) string {
+		return fmt.Sprintf(`{"NumUpLinks":{"value":%d,"type":"uint"},"SwitchingCapacity":{"value":0,"type":"datarate","unit":"bps"},`+
+			`"LoadBalancingMethod":{"value":"%s","type":"string"},"NetworkInterface":{%s,%s,%s}}`,
+			uplinks, balancing, port("Up"), port("Down"), medium)
+	}
+	b := builder{document: d}
+	b.component("clos-switch-v1", "leaf", switches(n.Spines))
+	b.component("roce-nic-v1", "nic", fmt.Sprintf(`{"NetworkInterface":{%s,%s},"Transport":{"MSS":{"value":%d,"type":"bytes","unit":"B"},`+
+		`"HeaderSize":{"value":%d,"type":"bytes","unit":"B"}}}`, port("Up"), medium, n.MSS, n.Header))
+	b.component("gpu-server-v1", "server", `{}`, ref(design.TypeNIC, "nic", 1))
+	b.container("leaf-rack-v1", "rack", ref(design.TypeSwitch, "leaf", 1), ref(design.TypeServer, "server", n.Hosts))
+	d.Topology.Components = []design.Ref{ref(design.TypeRack, "rack", n.Racks)}
+	if n.Spines > 0 {
+		b.component("clos-switch-v1", "spine", switches(0))
+		b.container("pod-v1", "fabric", ref(design.TypeSwitch, "spine", n.Spines), ref(design.TypeRack, "rack", n.Racks))
+		d.Topology.TopologyTiers, d.Topology.Components = 2, []design.Ref{ref(design.TypePod, "fabric", 1)}
+	}
+	model := b.find("chakra-workload-v1")
+	d.Applications = []design.Application{model.Application("workload", model.Latest())}
+	b.set(d.GlobalParameters, fmt.Sprintf(`{"SimulationParameters":{"RandomSeed":{"value":%d,"type":"uint"},"Mtu":{"value":%d,"type":"bytes","unit":"B"}}}`,
+		n.Seed, n.MSS+n.Header))
+	return d, b.err
+}
+
+func ref(kind, name string, count int) design.Ref {
+	return design.Ref{Type: kind, Name: name, Count: count}
+}
+
+// builder adds what models describe to a document. Its first error stays.
+type builder struct {
+	document *design.Document
+	err      error
+}
+
+func (b *builder) find(model string) catalogue.Entry {
+	e, known := catalogue.Find(model)
+	if !known {
+		b.fail(fmt.Errorf("no model %s", model))
+	}
+	return e
+}
+
+func (b *builder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+// set lays values over the defaults.
+func (b *builder) set(p design.Params, values string) {
+	patch, err := design.ParseParams(values)
+	if err != nil {
+		b.fail(err)
+		return
+	}
+	p.Overlay(patch)
+}
+
+func (b *builder) component(model, name, values string, members ...design.Ref) {
+	e := b.find(model)
+	c := e.Component(name, e.Latest())
+	c.Components = members
+	b.set(c.TypedParameters, values)
+	b.document.Components = append(b.document.Components, c)
+}
+
+func (b *builder) container(model, name string, members ...design.Ref) {
+	e := b.find(model)
+	c := e.Container(name, e.Latest())
+	c.Components = members
+	b.document.Containers = append(b.document.Containers, c)
+}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"netsim/infra/devissuer"
+)
+
+// TestMain lets the test binary play the command, so that what a user sees of
+// it is tested without a build.
+func TestMain(m *testing.M) {
+	if os.Getenv("NETSIM_COMMAND_TEST") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// netsim runs the command with arguments of an environment without settings.
+func netsim(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, said strings.Builder
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = []string{"NETSIM_COMMAND_TEST=1"}, &out, &said
+	err := cmd.Run()
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
+		code = exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), said.String(), code
+}
+
+// option is a row: the command line that honours an option, the ones that
+// refuse it with what they say, and the test that sees what it does.
+type option struct {
+	line    string
+	seen    string // file and function
+	refused map[string]string
+}
+
+const fixtures = "../../audit/testdata/"
+
+// optionRows has every option and argument of every command.
+func optionRows() map[string]option {
+	const (
+		bundles = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
+		tokens  = "cmd/netsim/options_test.go TestTokenByCommand"
+		audits  = "cmd/netsim/program/audit_test.go TestAudit"
+		start   = "cmd/netsim/quickstart_test.go TestQuickstart"
+		rebuilt = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
+		costs   = "focus/export_test.go TestExport"
+		engines = "execution/host/host_test.go "
+		b       = "audit verify " + fixtures + "bundle.jsonl "
+		export  = "billing export --from 2026-01-01 --to 2026-01-02 --out x "
+		serve   = "engine serve --token t --data d "
+		above   = "must be above zero"
+		bundle  = "are about a bundle: name its file"
+	)
+	return map[string]option{
+		"token --service":    {"token --service", tokens, nil},
+		"token --user":       {"token --user u", tokens, nil},
+		"token --account":    {"token --service --account *", tokens, map[string]string{"token --account *": "is for a service token"}},
+		"token --workspaces": {"token --workspaces a,b", tokens, nil},
+		"token --ttl":        {"token --ttl 1m", tokens, map[string]string{"token --ttl 0s": "longer than nothing"}},
+		"token --data":       {"token --data d", tokens, nil},
+
+		"readmodel rebuild <schema>": {"readmodel rebuild x", rebuilt, nil},
+		"readmodel diff <schema>":    {"readmodel diff x", rebuilt, nil},
+		"readmodel promote <schema>": {"readmodel promote x", rebuilt, nil},
+
+		"credit grant <account>":   {"credit grant a 1 --reference r", "cmd/netsim/program/grant_test.go TestGrant", nil},
+		"credit grant <amount>":    {"credit grant a 1 --reference r", "cmd/netsim/program/grant_test.go TestGrant", nil},
+		"credit grant --reference": {"credit grant a 1 --reference r", "cmd/netsim/program/grant_test.go TestGrant", map[string]string{"credit grant a 1": "missing flags: --reference"}},
+		"credit grant --currency":  {"credit grant a 1 --reference r --currency USD", "cmd/netsim/program/grant_test.go TestGrant", map[string]string{"credit grant a 1 --reference r --currency EUR": "must be one of"}},
+
+		"billing rates apply <file>":    {"billing rates apply options_test.go", "cmd/netsim/program/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply none": "no such file"}},
+		"billing rates apply --dry-run": {"billing rates apply options_test.go --dry-run", "cmd/netsim/program/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply options_test.go --dry-run --yes": "can't be used together"}},
+		"billing rates apply --yes":     {"billing rates apply options_test.go --yes", "cmd/netsim/program/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply options_test.go --dry-run --yes": "can't be used together"}},
+
+		"billing export --from":         {export, costs, map[string]string{"billing export --from x --to 2026-01-02 --out x": "2006-01-02"}},
+		"billing export --to":           {export, costs, map[string]string{"billing export --from 2026-01-03 --to 2026-01-02 --out x": "--to is before --from"}},
+		"billing export --account":      {export + "--account a", costs, nil},
+		"billing export --format":       {export + "--format parquet", costs, map[string]string{export + "--format xml": "must be one of"}},
+		"billing export --out":          {export, costs, map[string]string{"billing export --from 2026-01-01 --to 2026-01-02": "missing flags: --out"}},
+		"billing export --credit-price": {export + "--credit-price 2", costs, nil},
+
+		"engine run <receipt>":    {"engine run options_test.go --files .", "cmd/netsim/program/receipt_test.go TestReceipts", map[string]string{"engine run none --files .": "no such file"}},
+		"engine run --files":      {"engine run options_test.go --files .", "cmd/netsim/program/receipt_test.go TestReceipts", map[string]string{"engine run options_test.go": "missing flags: --files"}},
+		"engine run --out":        {"engine run options_test.go --files . --out x", "execution/reproduce_test.go TestReproduces", nil},
+		"engine run --any-engine": {"engine run options_test.go --files . --any-engine", "execution/reproduce_test.go TestDoesNotReproduce", nil},
+
+		"engine serve --listen":      {serve + "--listen 127.0.0.1:0", "cmd/netsim/program/remote_engine_test.go TestRemoteEngine", nil},
+		"engine serve --token":       {serve, "execution/host/host_test.go TestRefusesOrders", map[string]string{"engine serve --data d": "missing flags: --token"}},
+		"engine serve --data":        {serve, engines + "TestRestarts", map[string]string{"engine serve --token t": "missing flags: --data"}},
+		"engine serve --runs":        {serve + "--runs 1", engines + "TestBusy", map[string]string{serve + "--runs 0": above}},
+		"engine serve --kept":        {serve + "--kept 1", engines + "TestKept", map[string]string{serve + "--kept 0": above}},
+		"engine serve --kept-for":    {serve + "--kept-for 1h", engines + "TestKept", map[string]string{serve + "--kept-for 0s": above}},
+		"engine serve --order-bytes": {serve + "--order-bytes 1", engines + "TestRefusesOrders", map[string]string{serve + "--order-bytes=-1": above}},
+		"engine serve --run-bytes":   {serve + "--run-bytes 1", engines + "TestInputsThatDoNotCome", map[string]string{serve + "--run-bytes 0": above}},
+		"engine serve --total-bytes": {serve + "--total-bytes 1", engines + "TestInputsThatDoNotCome", map[string]string{serve + "--total-bytes 0": above}},
+		"engine serve --within":      {serve + "--within 1s", engines + "TestTooLong", map[string]string{serve + "--within 0s": above}},
+		"engine serve --max-flows":   {serve + "--max-flows 0", engines + "TestRefusesOrders", map[string]string{serve + "--max-flows=-1": above}},
+
+		"audit key --make":           {"audit key --make x", "cmd/netsim/options_test.go TestKeyByCommand", nil},
+		"audit key --name":           {"audit key --make x --name n", "cmd/netsim/options_test.go TestKeyByCommand", map[string]string{"audit key --name n": "give --make too"}},
+		"audit checkpoint --name":    {"audit checkpoint --name n", audits, nil},
+		"audit verify <bundle>":      {b, bundles, nil},
+		"audit verify --key":         {b + "--key k", bundles, nil},
+		"audit verify --log-only":    {"audit verify --log-only", start, map[string]string{b + "--log-only": "--log-only is about the log"}},
+		"audit verify --note":        {b + "--note " + fixtures + "held.note", bundles, map[string]string{b + "--note none": "no such file"}},
+		"audit verify --account":     {b + "--account acct_00000000000000000000000001", bundles, map[string]string{"audit verify --account a": bundle, b + "--account a": "is no account id"}},
+		"audit verify --from":        {b + "--from 2026-11-02", bundles, map[string]string{"audit verify --from 2026-11-02": bundle, b + "--from yesterday": "is no date"}},
+		"audit verify --to":          {b + "--to 2026-11-04", bundles, map[string]string{"audit verify --to 2026-11-04": bundle, b + "--from 2026-11-04 --to 2026-11-03": "is before from"}},
+		"audit verify --preliminary": {b + "--preliminary", bundles, map[string]string{"audit verify --preliminary": bundle}},
+		"audit replay --log-only":    {"audit replay --log-only", start, nil},
+
+		"audit bundle --account":     {"audit bundle --account a --from 2026-11-02 --to 2026-11-02", audits, map[string]string{"audit bundle --from 2026-11-02 --to 2026-11-02": "missing flags: --account"}},
+		"audit bundle --from":        {"audit bundle --account a --from 2026-11-02 --to 2026-11-02", audits, map[string]string{"audit bundle --account a --to 2026-11-02": "missing flags: --from"}},
+		"audit bundle --to":          {"audit bundle --account a --from 2026-11-02 --to 2026-11-02", audits, map[string]string{"audit bundle --account a --from 2026-11-02": "missing flags: --to"}},
+		"audit bundle --preliminary": {"audit bundle --account a --from 2026-11-02 --to 2026-11-02 --preliminary", "audit/fixture_test.go TestAPreliminaryBundle", nil},
+	}
+}
+
+// TestEveryOptionIsHonouredOrRefused walks the commands: every option has a row
+// that says which command line honours it, which refuses it and with what
+// sentence, and which test sees what it does.
+func TestEveryOptionIsHonouredOrRefused(t *testing.T) {
+	t.Parallel()
+	rows := optionRows()
+	parser, err := kong.New(&commands{}, kong.Name("netsim"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	for _, leaf := range parser.Model.Leaves(true) {
+		command := strings.TrimPrefix(strings.SplitN(leaf.FullPath(), " <", 2)[0], "netsim ")
+		for _, p := range leaf.Positional {
+			there[command+" <"+p.Name+">"] = true
+		}
+		for _, group := range leaf.AllFlags(true) {
+			for _, f := range group {
+				if f.Name == "help" {
+					continue
+				}
+				there[command+" --"+f.Name] = true
+			}
+		}
+	}
+	for name := range there {
+		if _, is := rows[name]; !is {
+			t.Errorf("%s has no row: say what honours it, what refuses it, and which test sees what it does", name)
+		}
+	}
+	for name, row := range rows {
+		if !there[name] {
+			t.Errorf("%s is no option", name)
+		}
+		if err := parse(row.line); err != nil {
+			t.Errorf("netsim %s: %v", row.line, err)
+		}
+		for line, want := range row.refused {
+			if err := parse(line); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("netsim %s: %v; want %q", line, err, want)
+			}
+		}
+		file, function, _ := strings.Cut(row.seen, " ")
+		if text, err := os.ReadFile(filepath.Join("..", "..", file)); err != nil || !strings.Contains(string(text), "\nfunc "+function+"(") {
+			t.Errorf("%s: there is no test %s (%v)", name, row.seen, err)
+		}
+	}
+}
+
+func parse(line string) error {
+	var c commands
+	parser, err := kong.New(&c, kong.Name("netsim"), kong.Exit(func(int) {}), kong.BindTo(context.Background(), (*context.Context)(nil)))
+	if err == nil {
+		_, err = parser.Parse(strings.Fields(line))
+	}
+	return err
+}
+
+// TestVerifyABundleByCommand: what the auditor names is found in the bundle, or
+// the command ends with 1 and says what is not.
+func TestVerifyABundleByCommand(t *testing.T) {
+	t.Parallel()
+	read, err := os.ReadFile(fixtures + "key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := strings.TrimSpace(string(read))
+	for line, want := range map[string]string{
+		"bundle.jsonl":  "from 2026-11-02 to 2026-11-04, coveredUntil 2026-11-06T00:02:30.000Z: ",
+		"bundle.jsonl ": "\nchain platform_netsim: 3 events\n",
+		"bundle.jsonl --note held.note --from 2026-11-02 --to 2026-11-04 --account acct_00000000000000000000000001": "everything agrees\n",
+		"bundle.jsonl --note held.note --note other.note":                                                           "FOUND line 37: the bundle has no checkpoint 2026-11-04",
+		"forged.jsonl":                                           "everything agrees\n", // by the operator's own key
+		"forged.jsonl --note held.note":                          "FOUND",
+		"spliced.jsonl --note held.note":                         "FOUND",
+		"spliced.jsonl":                                          "FOUND",
+		"bundle.jsonl --from 2026-11-01":                         "FOUND line 1: the bundle is of the days from 2026-11-02 to 2026-11-04, not from 2026-11-01 to 2026-11-04\n",
+		"bundle.jsonl --to 2026-11-05":                           "FOUND line 1: the bundle is of the days from 2026-11-02 to 2026-11-04, not from 2026-11-02 to 2026-11-05\n",
+		"bundle.jsonl --account acct_00000000000000000000000002": "FOUND line 1: the bundle is of account acct_00000000000000000000000001, not of",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			args := []string{"audit", "verify", "--key", key}
+			for _, word := range strings.Fields(line) {
+				if strings.Contains(word, ".") {
+					word = fixtures + word
+				}
+				args = append(args, word)
+			}
+			out, said, code := netsim(t, args...)
+			if found := strings.Contains(want, "FOUND"); !strings.Contains(out, want) || (code == 1) != found || (code == 0) == found {
+				t.Errorf("ended with %d, %s%s; want %q", code, out, said, want)
+			}
+		})
+	}
+	_, _, code := netsim(t, "audit", "verify", fixtures+"bundle.jsonl", "--key", "netsim+1+x")
+	if code == 0 {
+		t.Error("a bundle agrees with a key that is none")
+	}
+}
+
+// TestTokenByCommand: every option is in the token.
+func TestTokenByCommand(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	if err := os.Mkdir(filepath.Join(data, "issuer"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(data, "issuer", "url"), []byte("http://issuer"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := devissuer.Mint(data, devissuer.Options{}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"--service": `"token_use":"service"`, "--user ada": `"sub":"ada"`, "--account a": `"account_id":"a"`,
+		"--service --account *": `"account_id":"*"`, "--workspaces a,b": `"workspaces":["a","b"]`,
+	} {
+		out, said, code := netsim(t, append([]string{"token", "--data", data}, strings.Fields(line)...)...)
+		if claims := claimsOf(t, out); code != 0 || !strings.Contains(claims, want) {
+			t.Errorf("token %s: %s %s", line, claims, said)
+		}
+	}
+	out, _, _ := netsim(t, "token", "--data", data, "--ttl", "90s")
+	var from, until int64
+	claims := claimsOf(t, out)
+	_, _ = fmt.Sscanf(claims[strings.Index(claims, `"exp"`):], `"exp":%d`, &until)
+	_, _ = fmt.Sscanf(claims[strings.Index(claims, `"iat"`):], `"iat":%d`, &from)
+	if until-from != 90 {
+		t.Errorf("--ttl 90s: %s", claims)
+	}
+}
+
+// TestKeyByCommand: a key has the name given, or netsim, and is never
+// overwritten.
+func TestKeyByCommand(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "key")
+	if out, said, code := netsim(t, "audit", "key", "--make", file); code != 0 || !strings.HasPrefix(out, "netsim+") {
+		t.Errorf("%s%s", out, said)
+	}
+	if _, said, code := netsim(t, "audit", "key", "--make", file); code != 1 || !strings.Contains(said, "file exists") {
+		t.Errorf("a key was overwritten: %s", said)
+	}
+	if out, said, code := netsim(t, "audit", "key", "--make", file+"2", "--name", "mine"); code != 0 || !strings.HasPrefix(out, "mine+") {
+		t.Errorf("%s%s", out, said)
+	}
+}
+
+// claimsOf returns the claims of a token as their JSON.
+func claimsOf(t *testing.T, token string) string {
+	t.Helper()
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		t.Fatalf("%q is no token", token)
+	}
+	claims, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(claims)
+}
