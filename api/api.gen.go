@@ -854,6 +854,7 @@ const (
 	ReadinessCheckNameBilling     ReadinessCheckName = "billing"
 	ReadinessCheckNameEngine      ReadinessCheckName = "engine"
 	ReadinessCheckNameEventLog    ReadinessCheckName = "eventLog"
+	ReadinessCheckNameIssuerKeys  ReadinessCheckName = "issuerKeys"
 	ReadinessCheckNameObjectStore ReadinessCheckName = "objectStore"
 	ReadinessCheckNameProjections ReadinessCheckName = "projections"
 	ReadinessCheckNameReadStore   ReadinessCheckName = "readStore"
@@ -868,6 +869,8 @@ func (e ReadinessCheckName) Valid() bool {
 	case ReadinessCheckNameEngine:
 		return true
 	case ReadinessCheckNameEventLog:
+		return true
+	case ReadinessCheckNameIssuerKeys:
 		return true
 	case ReadinessCheckNameObjectStore:
 		return true
@@ -3166,6 +3169,7 @@ type ReadinessCheck struct {
 	Message    string   `json:"message,omitempty,omitzero"`
 
 	// Name - `serving`: the process has started and is not ending; required
+	// - `issuerKeys`: tokens can be verified; required
 	// - `readStore`: the database answers; required
 	// - `eventLog`: the log answers; required, since without it no write is accepted
 	// - `objectStore`: files can be stored and read; reads of everything else go on
@@ -3180,6 +3184,7 @@ type ReadinessCheck struct {
 }
 
 // ReadinessCheckName - `serving`: the process has started and is not ending; required
+// - `issuerKeys`: tokens can be verified; required
 // - `readStore`: the database answers; required
 // - `eventLog`: the log answers; required, since without it no write is accepted
 // - `objectStore`: files can be stored and read; reads of everything else go on

@@ -42,6 +42,7 @@ func child(args []string) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	serve := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return verifier.Run(ctx) })
 	if name == "peer" {
 		p, err := newPeer(ctx, broker, database)
 		if err != nil {

@@ -8,10 +8,12 @@ import (
 
 type tokenHash = [sha256.Size]byte
 
-// verified is a token that was verified, and the time it ends.
+// verified is a token that was verified, until when it is valid, and the epoch
+// of the keys that verified it: later ones lack a key.
 type verified struct {
 	caller Caller
 	ends   time.Time
+	epoch  int
 }
 
 // cache remembers verified tokens. It keeps two generations of at most size
@@ -30,15 +32,16 @@ func newCache(size int) *cache {
 	return &cache{size: size, young: make(map[tokenHash]*verified)}
 }
 
-// get returns the entry while now is before its end.
-func (c *cache) get(h tokenHash, now time.Time) (*verified, bool) {
+// get returns the entry while now is before its end and no key was withdrawn
+// since.
+func (c *cache) get(h tokenHash, now time.Time, epoch int) (*verified, bool) {
 	c.mu.RLock()
 	v, young := c.young[h]
 	if !young {
 		v = c.old[h]
 	}
 	c.mu.RUnlock()
-	if v == nil || !now.Before(v.ends) {
+	if v == nil || !now.Before(v.ends) || v.epoch != epoch {
 		return nil, false
 	}
 	if !young {
@@ -47,23 +50,15 @@ func (c *cache) get(h tokenHash, now time.Time) (*verified, bool) {
 	return v, true
 }
 
-// put stores the entry and reports whether it was not there.
+// put stores the entry and reports whether the token was not there.
 func (c *cache) put(h tokenHash, v *verified) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, found := c.young[h]; found {
-		return false
-	}
-	if len(c.young) >= c.size {
+	_, young := c.young[h]
+	_, old := c.old[h]
+	if !young && len(c.young) >= c.size {
 		c.old, c.young = c.young, make(map[tokenHash]*verified)
 	}
-	_, found := c.old[h]
 	c.young[h] = v
-	return !found
-}
-
-func (c *cache) clear() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.young, c.old = make(map[tokenHash]*verified), nil
+	return !young && !old
 }

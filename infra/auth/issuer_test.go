@@ -6,6 +6,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -25,23 +26,31 @@ const (
 	workspaceB = "workspace_0000000000000000000000000b"
 )
 
-// issuer signs tokens and serves its public keys over real HTTP.
+// issuer signs tokens and serves its public keys over real HTTP, or as the
+// transport of a client.
 type issuer struct {
 	url string
 
 	mu      sync.Mutex
 	keys    []jose.JSONWebKey // private
-	fetches int
+	fetches []time.Time
 	down    bool
+	hangs   bool              // as a transport, it does not answer
 	extra   []json.RawMessage // served beside the keys
+}
+
+func newKeys(t testing.TB, kids ...string) *issuer {
+	t.Helper()
+	iss := &issuer{url: issuerName + "/keys"}
+	for _, kid := range kids {
+		iss.add(t, kid)
+	}
+	return iss
 }
 
 func newIssuer(t testing.TB, kids ...string) *issuer {
 	t.Helper()
-	iss := &issuer{}
-	for _, kid := range kids {
-		iss.add(t, kid)
-	}
+	iss := newKeys(t, kids...)
 	server := httptest.NewServer(http.HandlerFunc(iss.serveKeys))
 	t.Cleanup(server.Close)
 	iss.url = server.URL
@@ -51,7 +60,7 @@ func newIssuer(t testing.TB, kids ...string) *issuer {
 func (s *issuer) serveKeys(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fetches++
+	s.fetches = append(s.fetches, time.Now())
 	if s.down {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
@@ -62,6 +71,23 @@ func (s *issuer) serveKeys(w http.ResponseWriter, _ *http.Request) {
 		served = append(served, public)
 	}
 	json.NewEncoder(w).Encode(map[string]any{"keys": served})
+}
+
+// RoundTrip serves the keys without a network, which no bubble could hold.
+func (s *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.hanging() {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	w := httptest.NewRecorder()
+	s.serveKeys(w, r)
+	return w.Result(), nil
+}
+
+func (s *issuer) hanging() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hangs
 }
 
 func (s *issuer) add(t testing.TB, kid string) {
@@ -90,16 +116,28 @@ func (s *issuer) withdraw(kid string) {
 	}
 }
 
-func (s *issuer) setDown(down bool) {
+// fail makes the issuer answer with errors, or not at all.
+func (s *issuer) fail(down, hangs bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.down = down
+	s.down, s.hangs = down, hangs
 }
 
 func (s *issuer) fetched() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.fetches
+	return len(s.fetches)
+}
+
+// closest returns the shortest time between two fetches.
+func (s *issuer) closest() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	least := time.Duration(math.MaxInt64)
+	for i := 1; i < len(s.fetches); i++ {
+		least = min(least, s.fetches[i].Sub(s.fetches[i-1]))
+	}
+	return least
 }
 
 func (s *issuer) key(t testing.TB, kid string) jose.JSONWebKey {
@@ -143,28 +181,19 @@ func sign(t testing.TB, alg jose.SignatureAlgorithm, key any, claims map[string]
 	return compact
 }
 
-// clock is a time that a test moves.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
+// clock tells a test's time.
+type clock func() time.Time
 
-func newClock() *clock { return &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)} }
+func (c clock) Now() time.Time { return c() }
 
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+// newClock returns one that stands still. Where time passes, in the bubbles of
+// synctest, the clock is time.Now.
+func newClock() clock {
+	return func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 }
 
 // userClaims are those of a good user token, changed by the pairs.
-func userClaims(c *clock, pairs ...any) map[string]any {
+func userClaims(c clock, pairs ...any) map[string]any {
 	claims := map[string]any{
 		"iss": issuerName, "aud": audience, "sub": "user-1", "name": "Ada",
 		"exp": c.Now().Add(time.Hour).Unix(), "iat": c.Now().Unix(), "nbf": c.Now().Unix(),
@@ -181,7 +210,7 @@ func userClaims(c *clock, pairs ...any) map[string]any {
 	return claims
 }
 
-func newVerifier(t testing.TB, iss *issuer, c *clock, change ...func(*auth.Config)) *auth.Verifier {
+func newVerifier(t testing.TB, iss *issuer, c clock, change ...func(*auth.Config)) *auth.Verifier {
 	t.Helper()
 	config := auth.Config{Issuer: issuerName, JWKSURL: iss.url, Audience: audience, Now: c.Now}
 	for _, f := range change {
@@ -191,6 +220,15 @@ func newVerifier(t testing.TB, iss *issuer, c *clock, change ...func(*auth.Confi
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- v.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("run: %v", err)
+		}
+	})
 	return v
 }
 

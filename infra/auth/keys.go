@@ -1,195 +1,185 @@
 package auth
 
 import (
-	"bytes"
 	"context"
-	"crypto"
-	"crypto/rsa"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
+	"log/slog"
 	"net/http"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"golang.org/x/sync/singleflight"
 )
 
 const (
-	keysFetchTimeout = 5 * time.Second
-	keysMinInterval  = 10 * time.Second // between fetches, however many unknown key ids come
-	keysMaxAge       = 10 * time.Minute // then fetched again, so that a withdrawn key goes
-	keysMaxBytes     = 1 << 20
-	keysMaxCount     = 64
-	minRSABits       = 2048
+	keysFetchTimeout  = 5 * time.Second
+	keysMinInterval   = 10 * time.Second // between the beginnings of two fetches, whatever tokens come
+	keysDefaultMaxAge = 10 * time.Minute
+	keysMinMaxAge     = time.Minute
+	keysPerMaxAge     = 5 // scheduled fetches while keys are of use, so that some may fail
 )
 
-var errUnknownKey = errors.New("no key of the issuer verifies the signature")
+var (
+	errUnknownKey = errors.New("no key of the issuer verifies the signature")
+	errNoKeys     = errors.New("no keys of the issuer are known yet")
+	errOldKeys    = errors.New("the issuer's keys were not confirmed for too long")
+)
 
-// keySet is the issuer's public keys. They are fetched when a token names a
-// key that is not known and when they are old, never more often than once per
-// keysMinInterval. While the issuer does not answer the known keys remain.
+// keySet is the issuer's public keys. Its run fetches them on a schedule that
+// no token moves. A token that no known key verifies asks for a fetch besides,
+// and gets one when none began within keysMinInterval.
+//
+// Keys are of use for maxAge from when the fetch that confirmed them began. So
+// a key that the issuer withdraws verifies nothing maxAge later, whether the
+// issuer answers or not.
 type keySet struct {
-	url       string
-	client    *http.Client
-	now       func() time.Time
-	withdrawn func() // called when a fetch no longer has a key that was known
+	url    string
+	client *http.Client
+	now    func() time.Time
+	maxAge time.Duration
+	log    *slog.Logger
 
-	fetching singleflight.Group
+	current atomic.Pointer[known]
+	asked   chan struct{} // holds one request for a fetch
 
-	mu      sync.Mutex
+	mu    sync.Mutex
+	began time.Time     // when the last fetch began
+	under bool          // it has not ended
+	ended chan struct{} // closed when the fetch under way, or else the next, ends
+}
+
+// known is the keys at a moment. It does not change.
+type known struct {
 	keys    []jose.JSONWebKey
-	fetched time.Time // last success
-	tried   time.Time // last attempt
-	err     error     // of the last attempt
+	epoch   int       // how often a key was withdrawn before
+	expires time.Time // zero before the first fetch that succeeded
+	err     error     // of the last fetch
 }
 
-// payload verifies the signature and returns what was signed. An outage is
-// the error of a fetch that had to succeed for an answer.
-func (s *keySet) payload(ctx context.Context, jws *jose.JSONWebSignature) (signed []byte, outage, err error) {
-	keys, fresh, _ := s.known()
-	if fresh {
-		if signed, ok := verify(jws, keys); ok {
-			return signed, nil, nil
+func newKeySet(c *Config) *keySet {
+	s := &keySet{
+		url: c.JWKSURL, client: c.Client, now: c.Now, maxAge: c.KeysMaxAge, log: c.Log,
+		asked: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
+	s.current.Store(&known{err: errNoKeys})
+	return s
+}
+
+// outage says why the keys cannot be used, nil when they can.
+func (k *known) outage(now time.Time) error {
+	switch {
+	case now.Before(k.expires):
+		return nil
+	case k.err != nil:
+		return k.err
+	}
+	return errOldKeys
+}
+
+// payload verifies the signature and returns what was signed, and the keys that
+// it was verified with. An outage is why that could not be done.
+func (s *keySet) payload(ctx context.Context, jws *jose.JSONWebSignature) (signed []byte, with *known, outage error) {
+	with = s.current.Load()
+	if with.outage(s.now()) == nil {
+		if signed, ok := verify(jws, with.keys); ok {
+			return signed, with, nil
 		}
 	}
-	if err := s.refresh(ctx); err != nil {
-		return nil, err, err
+	if err := s.ask(ctx); err != nil {
+		return nil, with, err
 	}
-	keys, _, outage = s.known()
-	if signed, ok := verify(jws, keys); ok {
-		return signed, nil, nil
+	with = s.current.Load()
+	if err := with.outage(s.now()); err != nil {
+		return nil, with, err
 	}
-	return nil, outage, errUnknownKey
+	if signed, ok := verify(jws, with.keys); ok {
+		return signed, with, nil
+	}
+	return nil, with, with.err // of an issuer that may have another key by now
 }
 
-func (s *keySet) known() (keys []jose.JSONWebKey, fresh bool, err error) {
+// ask waits for the fetch under way, or asks for one and waits for it, as long
+// as a fetch may take. It returns at once when the last fetch began too recently
+// for another.
+func (s *keySet) ask(ctx context.Context) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.keys, s.now().Sub(s.fetched) < keysMaxAge, s.err
-}
-
-// refresh fetches the keys unless that was tried just now. Callers at the same
-// time share one fetch, which outlives the caller that began it. The error is
-// the context's; the fetch's own is kept with the keys.
-func (s *keySet) refresh(ctx context.Context) error {
-	done := s.fetching.DoChan("", func() (any, error) {
-		s.mu.Lock()
-		recent := s.now().Sub(s.tried) < keysMinInterval
-		s.tried = s.now()
-		s.mu.Unlock()
-		if !recent {
-			s.store(s.fetch(context.WithoutCancel(ctx)))
+	ended, under, recent := s.ended, s.under, s.recent()
+	s.mu.Unlock()
+	if recent && !under {
+		return nil
+	}
+	if !under {
+		select {
+		case s.asked <- struct{}{}:
+		default: // another token asks already
 		}
-		return nil, nil
-	})
+	}
+	atMost := time.NewTimer(keysFetchTimeout)
+	defer atMost.Stop()
 	select {
-	case <-done:
+	case <-ended:
+		return nil
+	case <-atMost.C:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (s *keySet) store(keys []jose.JSONWebKey, err error) {
+// recent reports whether the last fetch began within keysMinInterval.
+func (s *keySet) recent() bool {
+	return !s.began.IsZero() && s.now().Sub(s.began) < keysMinInterval
+}
+
+// run fetches the keys at once and then until ctx ends.
+func (s *keySet) run(ctx context.Context) {
+	scheduled := time.NewTimer(0)
+	defer scheduled.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-scheduled.C:
+		case <-s.asked:
+			if s.tooSoon() {
+				continue
+			}
+		}
+		scheduled.Reset(s.refresh(ctx))
+	}
+}
+
+func (s *keySet) tooSoon() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err = err; err != nil {
-		return
-	}
-	gone := !includes(keys, s.keys)
-	s.keys, s.fetched = keys, s.now()
-	if gone {
-		s.withdrawn()
-	}
+	return s.recent()
 }
 
-func (s *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
-	ctx, cancel := context.WithTimeout(ctx, keysFetchTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
+// refresh fetches the keys and returns when to do so next, by the schedule.
+func (s *keySet) refresh(ctx context.Context) time.Duration {
+	s.mu.Lock()
+	began := s.now()
+	s.began, s.under = began, true
+	s.mu.Unlock()
+	keys, err := fetchKeys(ctx, s.client, s.url)
+	next := *s.current.Load()
+	if next.err = err; err == nil {
+		if !includes(keys, next.keys) {
+			next.epoch++
+		}
+		next.keys, next.expires = keys, began.Add(s.maxAge)
+	}
+	s.current.Store(&next)
+	s.mu.Lock()
+	close(s.ended)
+	s.under, s.ended = false, make(chan struct{})
+	s.mu.Unlock()
 	if err != nil {
-		return nil, fmt.Errorf("fetch the issuer's keys: %w", err)
-	}
-	resp, err := s.client.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("fetch the issuer's keys: %w", err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("fetch the issuer's keys: status %d", resp.StatusCode)
-	}
-	return readKeys(io.LimitReader(resp.Body, keysMaxBytes))
-}
-
-// readKeys reads a JWK set and keeps the keys that can verify tokens. A key of
-// an unknown kind is passed over, as RFC 7517 section 5 asks.
-func readKeys(r io.Reader) ([]jose.JSONWebKey, error) {
-	var set struct {
-		Keys []json.RawMessage `json:"keys"`
-	}
-	if err := json.NewDecoder(r).Decode(&set); err != nil {
-		return nil, fmt.Errorf("read the issuer's keys: %w", err)
-	}
-	if len(set.Keys) > keysMaxCount {
-		return nil, fmt.Errorf("read the issuer's keys: %d keys, at most %d are accepted", len(set.Keys), keysMaxCount)
-	}
-	var keys []jose.JSONWebKey
-	for _, raw := range set.Keys {
-		var k jose.JSONWebKey
-		if json.Unmarshal(raw, &k) == nil && usable(k) {
-			keys = append(keys, k)
+		if ctx.Err() == nil {
+			s.log.WarnContext(ctx, "the token issuer's keys could not be fetched", "error", err, "keys_expire", next.expires)
 		}
+		return keysMinInterval
 	}
-	if len(keys) == 0 {
-		return nil, errors.New("read the issuer's keys: none can verify a signature")
-	}
-	return keys, nil
-}
-
-// usable reports whether the key may verify tokens: public, meant for
-// signatures, and not a weak one.
-func usable(k jose.JSONWebKey) bool {
-	if !k.Valid() || !k.IsPublic() || (k.Use != "" && k.Use != "sig") {
-		return false
-	}
-	if key, ok := k.Key.(*rsa.PublicKey); ok {
-		return key.N.BitLen() >= minRSABits
-	}
-	return true
-}
-
-// verify tries the keys that the signature's header allows: its key id, or
-// any when it names none.
-func verify(jws *jose.JSONWebSignature, keys []jose.JSONWebKey) ([]byte, bool) {
-	header := jws.Signatures[0].Header
-	for i := range keys {
-		k := &keys[i]
-		if header.KeyID != "" && header.KeyID != k.KeyID || k.Algorithm != "" && k.Algorithm != header.Algorithm {
-			continue
-		}
-		if signed, err := jws.Verify(k); err == nil {
-			return signed, true
-		}
-	}
-	return nil, false
-}
-
-// includes reports whether every key of want is among keys.
-func includes(keys, want []jose.JSONWebKey) bool {
-	for _, w := range want {
-		if !slices.ContainsFunc(keys, func(k jose.JSONWebKey) bool { return same(k, w) }) {
-			return false
-		}
-	}
-	return true
-}
-
-func same(a, b jose.JSONWebKey) bool {
-	x, errX := a.Thumbprint(crypto.SHA256)
-	y, errY := b.Thumbprint(crypto.SHA256)
-	return errX == nil && errY == nil && a.KeyID == b.KeyID && bytes.Equal(x, y)
+	return max(s.maxAge/keysPerMaxAge, keysMinInterval)
 }

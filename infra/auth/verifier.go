@@ -3,10 +3,14 @@
 //
 // A token is verified once, by signature, issuer, audience, algorithm and
 // time, and then remembered by its SHA-256 until it ends. A refusal is never
-// remembered, and no token, however it is made, can make the service ask the
-// issuer for keys more often than once in ten seconds. A key that the issuer
-// withdraws, and every token remembered, is forgotten with the next fetch: at
-// the first new token after ten minutes.
+// remembered.
+//
+// The issuer's keys are fetched in the background, by Run. A key that the
+// issuer withdraws is refused, with every token remembered, within
+// Config.KeysMaxAge, whatever requests come. When the issuer does not confirm
+// its keys for that long, no token is accepted until it does again. A key that
+// is new is known ten seconds after the first token that it signed, at the
+// latest; tokens cannot make the service ask the issuer more often than that.
 package auth
 
 import (
@@ -15,6 +19,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -42,9 +47,11 @@ type Config struct {
 	ServiceValue string        // its value in a service token; default service
 	Skew         time.Duration // tolerated difference of clocks; default 30 s, at most 2 min
 	CacheSize    int           // verified tokens remembered, within a factor of two; default 10,000
+	KeysMaxAge   time.Duration // a withdrawn key is refused after it at the latest; default 10 min, at least 1 min
 
 	Client *http.Client     // fetches the keys
 	Now    func() time.Time // default time.Now
+	Log    *slog.Logger     // fetches that fail; default none
 
 	// Directory is called with every newly verified token's caller before the
 	// token is first used, so that names can be stored.
@@ -86,21 +93,39 @@ func New(c Config) (*Verifier, error) {
 	if c.CacheSize <= 0 {
 		c.CacheSize = 10_000
 	}
+	if c.KeysMaxAge == 0 {
+		c.KeysMaxAge = keysDefaultMaxAge
+	}
+	if c.KeysMaxAge < keysMinMaxAge {
+		return nil, fmt.Errorf("auth: the maximum age of the issuer's keys must be at least %s, got %s", keysMinMaxAge, c.KeysMaxAge)
+	}
 	if c.Client == nil {
 		c.Client = &http.Client{}
 	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
 	if c.Directory == nil {
 		c.Directory = func(context.Context, Caller) {}
 	}
-	seen := newCache(c.CacheSize)
-	return &Verifier{
-		config: c,
-		keys:   &keySet{url: c.JWKSURL, client: c.Client, now: c.Now, withdrawn: seen.clear},
-		seen:   seen,
-	}, nil
+	return &Verifier{config: c, keys: newKeySet(&c), seen: newCache(c.CacheSize)}, nil
+}
+
+// Run keeps the issuer's keys up to date until ctx ends. Nothing is verified
+// without it.
+func (v *Verifier) Run(ctx context.Context) error {
+	v.keys.run(ctx)
+	return nil
+}
+
+// Keys returns until when tokens can be verified by the keys at hand, the zero
+// time before there are any, and the error of the last fetch.
+func (v *Verifier) Keys() (expire time.Time, err error) {
+	known := v.keys.current.Load()
+	return known.expires, known.err
 }
 
 // Verify returns the token's caller. Errors: Unauthorized for a token that is
@@ -112,8 +137,11 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Caller, error) {
 	}
 	var onStack [1024]byte // an ordinary token is copied without an allocation
 	hash := sha256.Sum256(append(onStack[:0], token...))
-	if known, ok := v.seen.get(hash, v.config.Now()); ok {
-		return known.caller, nil
+	now, keys := v.config.Now(), v.keys.current.Load()
+	if keys.outage(now) == nil {
+		if known, ok := v.seen.get(hash, now, keys.epoch); ok {
+			return known.caller, nil
+		}
 	}
 	fresh, err := v.verify(ctx, token)
 	if err != nil {
@@ -169,7 +197,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (*verified, error) 
 	if err != nil {
 		return nil, &fault.Fault{Code: fault.Unauthorized, Message: "the bearer token is refused: " + err.Error()}
 	}
-	return &verified{caller: caller, ends: ends}, nil
+	return &verified{caller: caller, ends: ends, epoch: attempt.with.epoch}, nil
 }
 
 func refused(why string, cause error) error {
@@ -181,6 +209,7 @@ func refused(why string, cause error) error {
 type attempt struct {
 	keys       *keySet
 	algorithms []string
+	with       *known // that verified the signature
 	outage     error
 }
 
@@ -193,7 +222,9 @@ func (a *attempt) VerifySignature(ctx context.Context, token string) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("parse the token: %w", err)
 	}
-	signed, outage, err := a.keys.payload(ctx, jws)
-	a.outage = outage
-	return signed, err
+	var signed []byte
+	if signed, a.with, a.outage = a.keys.payload(ctx, jws); signed == nil {
+		return nil, errUnknownKey
+	}
+	return signed, nil
 }

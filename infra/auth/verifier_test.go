@@ -154,19 +154,18 @@ func TestServiceClaimIsConfigurable(t *testing.T) {
 
 func TestTokensOfTheDevelopmentIssuer(t *testing.T) {
 	t.Parallel()
-	issuer := teststack.Issuer(t)
-	v, err := auth.New(auth.Config{Issuer: issuer.URL, JWKSURL: issuer.JWKSURL, Audience: issuer.Audience})
-	if err != nil {
-		t.Fatal(err)
-	}
-	user := mustVerify(t.Context(), t, v, issuer.Token(devissuer.Options{}))
+	development := teststack.Issuer(t)
+	v := newVerifier(t, &issuer{}, time.Now, func(c *auth.Config) {
+		c.Issuer, c.JWKSURL, c.Audience = development.URL, development.JWKSURL, development.Audience
+	})
+	user := mustVerify(t.Context(), t, v, development.Token(devissuer.Options{}))
 	if user.Service || !user.AllWorkspaces || user.UserID == "" || user.AccountID == "" {
 		t.Errorf("user %+v, want a user with every workspace of an account", user)
 	}
-	if !mustVerify(t.Context(), t, v, issuer.Token(devissuer.Options{Service: true})).Service {
+	if !mustVerify(t.Context(), t, v, development.Token(devissuer.Options{Service: true})).Service {
 		t.Error("a service token is taken for a user's")
 	}
-	refuses(t, v, issuer.Token(devissuer.Options{TTL: -time.Hour}))
+	refuses(t, v, development.Token(devissuer.Options{TTL: -time.Hour}))
 }
 
 func TestNewRefusesUnsafeConfig(t *testing.T) {
@@ -179,6 +178,7 @@ func TestNewRefusesUnsafeConfig(t *testing.T) {
 		"none":        func(c *auth.Config) { c.Algorithms = []string{"ES256", "none"} },
 		"hmac":        func(c *auth.Config) { c.Algorithms = []string{"HS256"} },
 		"wide skew":   func(c *auth.Config) { c.Skew = time.Hour },
+		"hasty keys":  func(c *auth.Config) { c.KeysMaxAge = time.Second },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

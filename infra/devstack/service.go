@@ -74,6 +74,9 @@ func (s *service) start(parts map[string]endpoint) error {
 	if err := s.auditKey(); err != nil {
 		return err
 	}
+	if err := s.issuerKey(); err != nil {
+		return err
+	}
 	settings := s.environment(parts)
 	if err := writeSettings(filepath.Join(s.data, "environment"), settings); err != nil {
 		return err
@@ -108,6 +111,17 @@ func (s *service) environment(parts map[string]endpoint) []string {
 		"NETSIM_OIDC_AUDIENCE=" + issuer.Audience,
 		"NETSIM_AUDIT_KEY=" + s.auditKeyFile(),
 	}
+}
+
+// issuerKey makes the issuer's first key, as its first token does: the service
+// is not ready while the issuer publishes none.
+func (s *service) issuerKey() error {
+	mint := exec.Command(s.binary, "token", "--data", s.data)
+	mint.Dir = s.cwd
+	if said, err := mint.CombinedOutput(); err != nil {
+		return fmt.Errorf("make the issuer's key: %w: %s", err, said)
+	}
+	return nil
 }
 
 func (s *service) auditKeyFile() string { return filepath.Join(s.data, "audit.key") }

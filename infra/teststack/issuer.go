@@ -1,6 +1,7 @@
 package teststack
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -17,15 +18,21 @@ type TokenIssuer struct {
 	data string
 }
 
-// Issuer returns the OIDC issuer that the tests of this process share.
+// Issuer returns the OIDC issuer that the tests of this process share. It has a
+// key: the first token makes it.
 func Issuer(t testing.TB) TokenIssuer {
 	t.Helper()
 	e := sharedIssuer.get(t, "issuer")
-	return TokenIssuer{
+	i := TokenIssuer{
 		URL: e.Issuer, JWKSURL: e.JWKSURL, Audience: e.Audience,
 		t: t, data: sharedIssuer.process.data,
 	}
+	firstToken.Do(func() { i.Token(devissuer.Options{}) })
+	return i
 }
+
+// firstToken is for the key of the shared issuer.
+var firstToken sync.Once
 
 // Token returns a token that is valid now, unless the options say otherwise.
 func (i TokenIssuer) Token(o devissuer.Options) string {

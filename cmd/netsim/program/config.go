@@ -37,12 +37,13 @@ type Config struct {
 
 	MountRoot string `env:"NETSIM_LIBRARY_MOUNT" envDefault:"/mnt/libraries"` // where simulators have the libraries; told by resolve
 
-	Issuer       string   `env:"NETSIM_OIDC_ISSUER,required"`
-	JWKS         string   `env:"NETSIM_OIDC_JWKS_URL,required"`
-	Audience     string   `env:"NETSIM_OIDC_AUDIENCE" envDefault:"netsim"`
-	Algorithms   []string `env:"NETSIM_OIDC_ALGORITHMS"` // default ES256, RS256
-	ServiceClaim string   `env:"NETSIM_OIDC_SERVICE_CLAIM" envDefault:"token_use"`
-	ServiceValue string   `env:"NETSIM_OIDC_SERVICE_VALUE" envDefault:"service"`
+	Issuer       string        `env:"NETSIM_OIDC_ISSUER,required"`
+	JWKS         string        `env:"NETSIM_OIDC_JWKS_URL,required"`
+	KeysMaxAge   time.Duration `env:"NETSIM_OIDC_KEYS_MAX_AGE" envDefault:"10m"` // a key that the issuer withdraws is refused after it at the latest
+	Audience     string        `env:"NETSIM_OIDC_AUDIENCE" envDefault:"netsim"`
+	Algorithms   []string      `env:"NETSIM_OIDC_ALGORITHMS"` // default ES256, RS256
+	ServiceClaim string        `env:"NETSIM_OIDC_SERVICE_CLAIM" envDefault:"token_use"`
+	ServiceValue string        `env:"NETSIM_OIDC_SERVICE_VALUE" envDefault:"service"`
 
 	Platform string `env:"NETSIM_PLATFORM" envDefault:"netsim"`
 	Account  string `env:"NETSIM_ACCOUNT" envDefault:"acct_0000000000e008000000000001"` // the deployment's own

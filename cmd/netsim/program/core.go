@@ -94,7 +94,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	}
 	s.verifier, err = auth.New(auth.Config{
 		Issuer: c.Issuer, JWKSURL: c.JWKS, Audience: c.Audience, Algorithms: c.Algorithms,
-		ServiceClaim: c.ServiceClaim, ServiceValue: c.ServiceValue, Directory: remember,
+		ServiceClaim: c.ServiceClaim, ServiceValue: c.ServiceValue, KeysMaxAge: c.KeysMaxAge, Directory: remember, Log: log,
 	})
 	return s, err
 }

@@ -30,6 +30,7 @@ func everyRole() []string { return []string{RoleAPI, RoleProjector, RoleReactor,
 func (s *core) needs() []need {
 	return []need{
 		{name: "serving", requires: everyRole(), probe: s.probeServing},
+		{name: "issuerKeys", requires: []string{RoleAPI}, probe: s.probeKeys},
 		{name: "readStore", requires: everyRole(), probe: probe(s.pool.Ping)},
 		{name: "eventLog", requires: everyRole(), probe: s.probeLog},
 		{name: "objectStore", requires: []string{RoleWorker}, helps: []string{RoleAPI, RoleReactor}, probe: probe(s.objects.Ping)},
@@ -73,6 +74,17 @@ func probe(ask func(context.Context) error) func(context.Context) health.State {
 func (s *core) probeServing(context.Context) health.State {
 	if !s.serving.Load() {
 		return health.State{Err: errors.New("still starting"), Message: "the process is starting"}
+	}
+	return health.State{}
+}
+
+func (s *core) probeKeys(context.Context) health.State {
+	expire, err := s.verifier.Keys()
+	switch {
+	case !time.Now().Before(expire):
+		return health.State{Err: fmt.Errorf("no token can be verified: %w", err), Message: "no token can be verified"}
+	case err != nil:
+		return health.State{Message: "the token issuer does not answer; its keys expire at " + expire.UTC().Format(time.RFC3339)}
 	}
 	return health.State{}
 }

@@ -79,6 +79,9 @@ func (s *core) serve(ctx context.Context, listen, ops net.Listener, started func
 	s.health.Add(s.config.checks(s.needs())...)
 	operations := web.NewServer(web.Operations(s.registry, &s.health), time.Minute, s.log)
 	roles.Go(func() error { return web.Serve(ctx, operations, ops, time.Second) })
+	if s.config.has(RoleAPI) {
+		roles.Go(func() error { return s.verifier.Run(ctx) })
+	}
 	if err := s.catchUp(ctx); err != nil {
 		return err
 	}
