@@ -98,6 +98,7 @@ func (s *service) environment(parts map[string]endpoint) []string {
 		"NETSIM_HTTP=" + s.http,
 		"NETSIM_OPS=" + s.ops,
 		"NETSIM_DATA=" + s.data,
+		"NETSIM_DRAIN=0s",   // no router is in front of it
 		"NETSIM_DATA_DEV=1", // one broker cannot replicate: relaxes the topics' check
 		"NETSIM_KAFKA=" + parts["broker"].Addr,
 		"NETSIM_POSTGRES=" + parts["postgres"].URL,

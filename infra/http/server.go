@@ -25,6 +25,20 @@ func NewServer(handler http.Handler, answer time.Duration, log *slog.Logger) *ht
 	}
 }
 
+// CloseWhen asks clients to close their connection after each answer while the
+// server is ending: their next request opens one elsewhere, and none is on its
+// way when connections are closed.
+func CloseWhen(ending func() bool) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if ending() {
+				w.Header().Set("Connection", "close")
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
 // Serve answers connections until ctx ends, then lets the requests that have
 // begun finish within grace, and cuts off those that do not. It returns nil
 // after an orderly end.

@@ -27,6 +27,10 @@ func (p *Projector) Check(ctx context.Context) error {
 	return err
 }
 
+// Exists reports whether the read model's tables are there, and refuses those of
+// another form.
+func (p *Projector) Exists(ctx context.Context) (bool, error) { return p.check(ctx, p.Pool) }
+
 // Watch returns an error once the read model is of another form, and nil when
 // ctx ends. It is for processes that read what another one projects.
 func (p *Projector) Watch(ctx context.Context) error {

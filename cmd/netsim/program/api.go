@@ -2,8 +2,12 @@ package program
 
 import (
 	"context"
+	"errors"
+	"net"
 	"net/http"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"netsim/events"
 	web "netsim/infra/http"
@@ -24,6 +28,39 @@ type (
 	reads  = readapi.API
 	writes = writeapi.API
 )
+
+// runAPI answers requests. When ctx ends the API goes on for the time of
+// NETSIM_DRAIN with answers that close their connections, unless a part of the
+// process has failed; then requests that have begun finish, and streams end.
+func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles *errgroup.Group) error {
+	answering, stop := context.WithCancel(context.WithoutCancel(ctx))
+	following, unfollow := context.WithCancel(context.WithoutCancel(ctx))
+	feed := s.feed()
+	handler, err := s.api(ctx, d, feed)
+	if err != nil {
+		stop()
+		unfollow()
+		return err
+	}
+	handler = web.CloseWhen(func() bool { return ctx.Err() != nil })(handler)
+	server := web.NewServer(handler, s.config.VerdictTimeout+s.config.ReadTimeout, s.log)
+	server.RegisterOnShutdown(unfollow)
+	roles.Go(s.part(following, "the feed of streams", feed.Run))
+	roles.Go(s.part(answering, "the API's listener", func(ctx context.Context) error {
+		defer unfollow()
+		return web.Serve(ctx, server, listen, s.config.Grace)
+	}))
+	roles.Go(func() error {
+		defer stop()
+		<-ctx.Done()
+		if errors.Is(context.Cause(ctx), errAsked) {
+			s.log.InfoContext(ctx, "ending: requests are answered for a while, and their connections closed", "drain", s.config.Drain)
+			time.Sleep(s.config.Drain)
+		}
+		return nil
+	})
+	return nil
+}
 
 // api makes the handler of the API's listener.
 func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed) (http.Handler, error) {

@@ -122,10 +122,10 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 		if err := projections.RaiseCounters(ctx, s.pool); err != nil {
 			return err
 		}
-		roles.Go(func() error { return r.Run(ctx) })
+		roles.Go(s.part(ctx, "the reactor", r.Run))
 	}
 	if s.config.has(RoleWorker) {
-		roles.Go(func() error { return d.jobs.Work(ctx) })
+		roles.Go(s.part(ctx, "the workers", d.jobs.Work))
 	}
 	return nil
 }

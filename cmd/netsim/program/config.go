@@ -78,7 +78,8 @@ type Config struct {
 	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000"` // records the projector may lag before writes are shed
 	VerdictTimeout time.Duration `env:"NETSIM_VERDICT_TIMEOUT" envDefault:"10s"`
 	ReadTimeout    time.Duration `env:"NETSIM_READ_TIMEOUT" envDefault:"10s"`
-	Grace          time.Duration `env:"NETSIM_GRACE" envDefault:"10s"`
+	Drain          time.Duration `env:"NETSIM_DRAIN" envDefault:"5s"`         // after SIGTERM, that requests are still taken: until routers have noticed
+	Grace          time.Duration `env:"NETSIM_GRACE" envDefault:"10s"`        // after that, for requests which have begun
 	MaxStreams     int           `env:"NETSIM_MAX_STREAMS" envDefault:"1000"` // clients that follow simulations at a time
 	StreamLife     time.Duration `env:"NETSIM_STREAM_LIFE" envDefault:"15m"`  // after which they have to ask again
 	RunStall       time.Duration `env:"NETSIM_RUN_STALL" envDefault:"5m"`     // without simulated progress, after which a run fails

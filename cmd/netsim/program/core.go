@@ -48,7 +48,7 @@ type core struct {
 	build     telemetry.Build
 	startedAt time.Time
 	health    health.Checks
-	serving   atomic.Bool // requests are answered
+	phase     atomic.Int32 // starting at first
 }
 
 // connect opens everything and leaves nothing running.
@@ -160,11 +160,47 @@ func (s *core) keepTrust(ctx context.Context) error {
 	}
 }
 
+// The phases of a process.
+const (
+	starting int32 = iota
+	waiting        // for a projector to make the read model
+	serving
+	ending
+)
+
+// openReadModel makes the read model's tables when they are missing, in a
+// process that projects. Another one waits until they are there.
+func (s *core) openReadModel(ctx context.Context) error {
+	if s.config.has(RoleProjector) {
+		return s.projector.Create(ctx)
+	}
+	s.phase.Store(waiting)
+	defer s.phase.Store(starting)
+	poll, remind := time.NewTicker(200*time.Millisecond), time.NewTicker(30*time.Second)
+	defer poll.Stop()
+	defer remind.Stop()
+	for said := false; ; {
+		exists, err := s.projector.Exists(ctx)
+		if exists || errors.Is(err, projector.ErrOtherForm) {
+			return err
+		}
+		if !said {
+			said = true
+			s.log.WarnContext(ctx, "the read model is not there: waiting for a process with the role projector to make it", "error", err)
+		}
+		select {
+		case <-poll.C:
+		case <-remind.C:
+			said = false
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // openLedger waits for the projector, of this process or another, to know its
 // log, and makes the way in for commands.
 func (s *core) openLedger(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
 	partitions, err := ledger.LoadPartitions(ctx, s.pool)
 	if err != nil {
 		return err

@@ -72,8 +72,16 @@ func probe(ask func(context.Context) error) func(context.Context) health.State {
 }
 
 func (s *core) probeServing(context.Context) health.State {
-	if !s.serving.Load() {
+	switch s.phase.Load() {
+	case starting:
 		return health.State{Err: errors.New("still starting"), Message: "the process is starting"}
+	case waiting:
+		return health.State{
+			Err:     errors.New("waiting for a process with the role projector to make the read model"),
+			Message: "the process is waiting for the read model",
+		}
+	case ending:
+		return health.State{Err: errors.New("ending: requests are still answered, but no more should be sent"), Message: "the process is ending"}
 	}
 	return health.State{}
 }

@@ -2,15 +2,19 @@ package program_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/infra/teststack"
+	"netsim/internal/testworld"
 )
 
 // TestEndedWhileItStarts: a program is not ready before it serves, and one that
@@ -73,4 +77,73 @@ func ready(t *testing.T, ops string) (status int, said string) {
 		t.Fatal(err)
 	}
 	return reply.StatusCode, string(body)
+}
+
+// TestRolesWaitForTheReadModel: processes that meet an empty database wait for
+// one that projects, say so in log and readiness, and then serve. Without the
+// role api a process leaves the API's port alone.
+func TestRolesWaitForTheReadModel(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	c := programtest.Config(t)
+	start := func(role string) (ops string, log *lines) {
+		c := c
+		c.Roles, c.Ops, c.HTTP = []string{role}, teststack.FreeAddress(t), taken.Addr().String()
+		if role == program.RoleAPI {
+			c.HTTP = "127.0.0.1:0"
+		}
+		log = &lines{}
+		testworld.Running(t, func(ctx context.Context) error {
+			return program.Run(ctx, c, slog.New(slog.NewTextHandler(log, nil)), nil)
+		})
+		return c.Ops, log
+	}
+	says := func(ops string, status int, what string) {
+		t.Helper()
+		last := ""
+		defer func() {
+			if t.Failed() {
+				t.Logf("%s says %s", ops, last)
+			}
+		}()
+		testworld.Await(t, func() bool {
+			got, said := ready(t, ops)
+			last = fmt.Sprint(got, " ", said)
+			return got == status && strings.Contains(said, what)
+		})
+	}
+	const waiting = "waiting for a process with the role projector to make "
+	var all []string
+	for _, role := range []string{program.RoleAPI, program.RoleReactor, program.RoleWorker} {
+		ops, log := start(role)
+		says(ops, http.StatusServiceUnavailable, waiting+"the read model")
+		testworld.Await(t, func() bool { return log.contain(waiting + "it") })
+		all = append(all, ops)
+	}
+	projector, _ := start(program.RoleProjector)
+	for _, ops := range append(all, projector) {
+		says(ops, http.StatusOK, `"name":"serving","required":true,"status":"pass"`)
+	}
+}
+
+// lines is a log that is looked at while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) contain(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), text)
 }
