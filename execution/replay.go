@@ -145,9 +145,3 @@ func (in *Inputs) listed() *engine.ScaleUp {
 // Flows is how many transfers of collectives are in flight at once at most, as
 // far as that is known before the run: of traces it is not.
 func (in *Inputs) Flows() int64 { return engine.MostFlows(in.groups) }
-
-// Nothing reports whether there is nothing to simulate. Traces must have been
-// read.
-func (in *Inputs) Nothing() bool {
-	return in.Transfers == 0 && (in.replayed == nil || in.replayed.program.Computations == 0)
-}

@@ -14,7 +14,6 @@ import (
 	"netsim/infra/objects"
 	"netsim/projections"
 	"netsim/simulator/design"
-	"netsim/simulator/engine"
 	"netsim/simulator/mapping"
 	"netsim/traces"
 )
@@ -162,8 +161,6 @@ func (s *Stage) Check(ctx context.Context, sim *projections.Simulation) (documen
 	case o.ConfigurationStatus != commands.Validated:
 		return "", fmt.Sprintf("version %d of configuration %s is %s, not validated",
 			sim.ConfigurationVersion, sim.ConfigurationID, o.ConfigurationStatus), nil
-	case in.Transfers == 0:
-		return "", engine.ErrNothing.Error(), nil
 	}
 	if err := s.Limits.check(in); err != nil && o.Engine == commands.EngineBuiltin {
 		return "", err.Error(), nil

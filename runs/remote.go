@@ -14,7 +14,6 @@ import (
 	"netsim/infra/backends"
 	"netsim/projections"
 	"netsim/simulator/design"
-	"netsim/simulator/engine"
 )
 
 // Remote says how runs at engines behind HTTP are looked after.
@@ -58,9 +57,6 @@ func (r *Runner) Elsewhere(ctx context.Context, id string) (bool, error) {
 // platform link, and looks after the run. A worker that died in between is
 // followed by one that gets the same run for the same order.
 func (r *Runner) dispatch(ctx context.Context, sim *projections.Simulation, o *Staged, in *execution.Inputs, log *logbook) error {
-	if in.Nothing() {
-		return r.refuse(ctx, sim, log, engine.ErrNothing.Error())
-	}
 	log.begins(sim, in)
 	run, err := r.order(ctx, &o.Order)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"netsim/fault"
 	"netsim/infra/objects"
 	"netsim/projections"
-	"netsim/simulator/engine"
 )
 
 // Runner runs simulations with the built-in engine, and looks after those that
@@ -76,9 +75,6 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 		return r.unstaged(ctx, &sim, log, err)
 	case order.Engine == commands.EngineRemote:
 		return r.dispatch(ctx, &sim, order, in, log)
-	}
-	if in.Nothing() {
-		return r.refuse(ctx, &sim, log, engine.ErrNothing.Error())
 	}
 	log.begins(&sim, in)
 	if sim.Status == commands.Provisioning {

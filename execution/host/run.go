@@ -132,11 +132,8 @@ func (h *Host) simulate(r *run, tell func(execution.Entry)) (results []execution
 	if err == nil {
 		err = in.Read(r.ctx)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("inputs could not be staged: %w", err)
-	case in.Nothing():
-		return nil, engine.ErrNothing
 	}
 	in.Describe(tell)
 	out := &execution.Outcome{Dir: dirs.results, MaxBytes: max(h.config.RunBytes-size-unpackedBytes(dirs.unpacked), 1)}

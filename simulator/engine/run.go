@@ -35,7 +35,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -214,13 +213,10 @@ func (p *Progress) Throughput() int64 {
 	return int64(mulDiv(uint64(p.Bytes)*8, picoseconds, uint64(p.Time)))
 }
 
-// ErrNothing is a run that would simulate nothing; its text is the reason.
-var ErrNothing = errors.New("the workload has no transfer between two ranks")
-
 // Run simulates the input to its end, its limit or the cancellation of ctx,
-// which is not an error. It fails before it starts with ErrNothing, or when a
-// rank has no host or more than MaxFlows transfers would be in flight; and on
-// the way when a pair of ranks has no path, when ranks wait and no event is
+// which is not an error. A workload without transfers ends when its computing
+// does, at 0 without any. Run fails before it starts when a rank has no host or
+// more than MaxFlows transfers would be in flight; and on the way when a pair of ranks has no path, when ranks wait and no event is
 // left, naming the last finished collective, and with the observer's first
 // error.
 func Run(ctx context.Context, in Input, observe Observer) (*Result, error) {
@@ -274,8 +270,5 @@ func newEngine(in Input, observe Observer) (*engine, error) {
 	}
 	e.flowlets.allot(len(e.ranks))
 	e.limits = make([]limiting, len(e.resources))
-	if e.progress.SendsTotal == 0 && e.progress.ComputationsTotal == 0 && len(e.traffic.sources) == 0 {
-		return nil, ErrNothing
-	}
 	return e, nil
 }

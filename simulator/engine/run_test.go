@@ -154,11 +154,14 @@ func TestPhasesAndGroups(t *testing.T) {
 
 func TestNothingToSimulate(t *testing.T) {
 	t.Parallel()
-	_, err := engine.Run(t.Context(), engine.Input{
-		Fabric: oneSwitch(t, 2, gbps, 1), Groups: workload(t, 1, phase("allReduce", "", 1)),
+	result, err := engine.Run(t.Context(), engine.Input{
+		Fabric: oneSwitch(t, 2, gbps, 1), Groups: workload(t, 1, phase("allReduce", "", 1), phase("allToAll", "", 8)),
 	}, engine.Observer{})
-	if !errors.Is(err, engine.ErrNothing) {
-		t.Errorf("%v, want %v", err, engine.ErrNothing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.End != engine.Finished || result.Time != 0 || result.Ranks != 1 || len(result.Unfinished) != 0 || result.SendsTotal != 0 {
+		t.Errorf("a group of one comes to %+v", result)
 	}
 }
 
