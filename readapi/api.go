@@ -28,6 +28,8 @@ type API struct {
 	Build      Build
 	Health     *health.Checks
 	ConsoleURL string // absolute, without a slash at the end; empty when there is no console
+	// ResultsOwnership keeps results to callers who may read the simulation.
+	ResultsOwnership bool
 	// TraceRoutes is the flag enable_trace_routes.
 	TraceRoutes bool
 	Storage     Storage

@@ -38,11 +38,15 @@ type resultFile struct {
 
 const maxManifest = 64 << 20 // bytes
 
-// results reads the result files of a simulation of whatever account. There
-// are none, and it is NotFound, until the simulation is final and its files
+// results reads the result files of a simulation, of whatever account unless
+// ResultsOwnership is set. There are none, and it is NotFound, until the simulation is final and its files
 // are published (completions.md section 5.3).
 func (a *API) results(ctx context.Context, id string) (resultSet, error) {
-	s, err := a.anySimulation(ctx, id)
+	find := a.anySimulation
+	if a.ResultsOwnership {
+		find = a.simulation
+	}
+	s, err := find(ctx, id)
 	if err != nil {
 		return resultSet{}, err
 	}

@@ -42,8 +42,14 @@ type stored struct {
 	content    []byte
 }
 
-// publish replaces the results of a simulation by these files, in this order.
+// publish replaces the results of a simulation in the default workspace by these
+// files, in this order.
 func publish(t *testing.T, w *testworld.World, id string, files []stored) {
+	t.Helper()
+	publishIn(t, w, events.DefaultWorkspace, id, files)
+}
+
+func publishIn(t *testing.T, w *testworld.World, workspace, id string, files []stored) {
 	t.Helper()
 	prefix := "results/" + id + "/" + events.NewID("attempt") + "/"
 	list := []object{}
@@ -63,7 +69,7 @@ func publish(t *testing.T, w *testworld.World, id string, files []stored) {
 	if _, err := w.Objects.Put(t.Context(), prefix+"manifest.json", "application/json", bytes.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
-	testworld.Do(t, w, id, commands.PublishResults{Published: events.SimulationResultsPublished{Prefix: prefix, Manifest: prefix + "manifest.json"}})
+	testworld.In(t, w, workspace, id, commands.PublishResults{Published: events.SimulationResultsPublished{Prefix: prefix, Manifest: prefix + "manifest.json"}})
 }
 
 // TestResultsListing: every combination of filter, order and page size over a

@@ -145,7 +145,8 @@ func (a *API) simulation(ctx context.Context, id string) (projections.Simulation
 }
 
 // anySimulation reads a simulation of whatever account: its results are open
-// to every authenticated user (document 1, Authentication).
+// to every authenticated user (document 1, Authentication), but under
+// API.ResultsOwnership.
 func (a *API) anySimulation(ctx context.Context, id string) (projections.Simulation, error) {
 	s, err := a.Rows.Simulation(ctx, id)
 	if err != nil {

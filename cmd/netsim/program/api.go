@@ -74,7 +74,8 @@ func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed) (http.Han
 	}
 	get := &readapi.API{
 		DB: s.pool, Rows: projections.NewLookups(s.pool), Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console, TraceRoutes: s.config.TraceRoutes,
-		Storage: readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
+		ResultsOwnership: s.config.ResultsOwnership,
+		Storage:          readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
 		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
 		Health: &s.health, Feed: feed,
 	}

@@ -54,6 +54,7 @@ type Config struct {
 	BillingEndpoints bool `env:"NETSIM_ENABLE_BILLING_ENDPOINTS" envDefault:"true"`
 	TraceRoutes      bool `env:"NETSIM_ENABLE_TRACE_ROUTES" envDefault:"true"`
 	SimulationDelete bool `env:"NETSIM_ENABLE_SIMULATION_DELETE" envDefault:"true"`
+	ResultsOwnership bool `env:"NETSIM_RESULTS_OWNERSHIP"` // results only for those who may read the simulation, not for every user
 
 	EngineURLs     []string      `env:"NETSIM_ENGINE_URLS"`                      // base URLs of remote engines (docs/engine-protocol.md)
 	EngineToken    string        `env:"NETSIM_ENGINE_TOKEN"`                     // a secret shared with them
