@@ -2463,7 +2463,7 @@ type CostSegment struct {
 	// Count Units of all active items of the account and rate.
 	Count Count `json:"count"`
 
-	// Fraction Part of the day, six decimals.
+	// Fraction Part of the day, to 18 decimals; to 6 where `engineVersion` is `rating-1`.
 	Fraction Amount `json:"fraction"`
 
 	// From RFC 3339, UTC, with milliseconds and `Z`.

@@ -46,7 +46,7 @@ func TestBundle(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// 240 × (4 × 0.625 + 5 + 6 × 0.249988), and 6 × (0.583333 + 1 + 1).
-	if got, want := strings.Join(r.Totals, "; "), "cluster 2159.98272 CREDIT; storage 15.499998 CREDIT"; got != want {
+	if got, want := strings.Join(r.Totals, "; "), "cluster 2159.983333333333333333 CREDIT; storage 15.5 CREDIT"; got != want {
 		t.Errorf("totals %q, want %q", got, want)
 	}
 	if strings.Contains(string(text), "7.50") {

@@ -85,6 +85,21 @@ func (i *item) cost(date string, rate int64) *cost {
 	return nil
 }
 
+// rule returns the rating rule by which a day of the item is booked, "" when it
+// is not.
+func (i *item) rule(date string) string {
+	at := 0
+	if !i.mixed {
+		at, _ = slices.BinarySearchFunc(i.costs, date, func(c *cost, date string) int { return strings.Compare(c.Date, date) })
+	}
+	for ; at < len(i.costs) && (i.mixed || i.costs[at].Date == date); at++ {
+		if i.costs[at].Date == date {
+			return i.costs[at].EngineVersion
+		}
+	}
+	return ""
+}
+
 // costOf returns the row of an id; nil when there is none.
 func (a *account) costOf(id int64) *cost {
 	if a.byID == nil {

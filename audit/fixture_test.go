@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 var learn = flag.Bool("learn", false, "write the bundles of testdata again")
@@ -17,7 +18,7 @@ func TestFixtures(t *testing.T) {
 	t.Parallel()
 	if *learn {
 		w := lived(t)
-		forger := livedWith(t, w.key, false)
+		forger := livedWith(t, w.key, false, time.Time{})
 		for name, text := range map[string][]byte{
 			"key":           []byte(w.key.Verifier + "\n"),
 			"bundle.jsonl":  bundleOf(t, w, request()),

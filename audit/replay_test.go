@@ -40,6 +40,27 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestReplayRatesRowsByTheirOwnRule: a log that was begun under the rule before
+// agrees, row by row, also where a late event came to a day of that rule.
+func TestReplayRatesRowsByTheirOwnRule(t *testing.T) {
+	t.Parallel()
+	w := livedWith(t, newTestKey(t), true, at("2026-11-04 00:00:00"))
+	r := replay(t, w, nil, "2026-11-06 12:00:00")
+	if said := findings(r.Findings); said != "" || r.Rated.Days != int64(len(w.booked)-1) {
+		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, said)
+	}
+	rules := map[string]bool{}
+	differ := false
+	newest := lived(t)
+	for where, row := range w.booked {
+		rules[row.EngineVersion] = true
+		differ = differ || newest.booked[where].Cost != row.Cost
+	}
+	if len(rules) != 2 || !differ {
+		t.Errorf("the rows are by %v, with other costs: %v", rules, differ)
+	}
+}
+
 // TestReplayFindsAChangedFact: the log was written anew with another cost and
 // every hash is right; the cost is not what its events give.
 func TestReplayFindsAChangedFact(t *testing.T) {
@@ -52,6 +73,7 @@ func TestReplayFindsAChangedFact(t *testing.T) {
 		{"cost", func(d *events.DailyCostRated) { d.Cost = "1" }, "cost is 1, by its events "},
 		{"unit-days", func(d *events.DailyCostRated) { d.UnitDays = "99" }, "unitDays is 99"},
 		{"segments", func(d *events.DailyCostRated) { d.Segments[0].Units++ }, "sum of the segments"},
+		{"rule", func(d *events.DailyCostRated) { d.EngineVersion = "rating-9" }, "engineVersion is rating-9"},
 		{"day price", func(d *events.DailyCostRated) { d.DayPrice = "1" }, "dayPrice is 1"},
 		{"item", func(d *events.DailyCostRated) { d.BillingItemID = 77 }, "by its events nothing"},
 		{"date", func(d *events.DailyCostRated) { d.Date = "2026-10-01" }, "by its events nothing"},

@@ -127,7 +127,7 @@ func (r *rerating) compare(day time.Time, price rating.Price, items []*item) {
 		r.together = usageOf(r.together[:0], items, math.MaxInt64)
 		usage = r.together
 	}
-	rows := rating.Day(day, price, usage)
+	rows := rating.Day(day, price, usage, r.rules(day))
 	for i := range rows {
 		row := &rows[i]
 		i := r.account.items[row.BillingItemID]
@@ -150,6 +150,13 @@ func (r *rerating) compare(day time.Time, price rating.Price, items []*item) {
 			r.books.find(c.at, "%s: %s is %s, by its events %s", c.name(), what, got, want)
 		}
 	}
+}
+
+// rules are those by which the day is booked: a row is rated again by the rule
+// that rows of its item and day name.
+func (r *rerating) rules(day time.Time) rating.RuleOf {
+	date := day.Format(time.DateOnly)
+	return func(item int64) string { return r.account.items[item].rule(date) }
 }
 
 // touched reports whether events of items that were recorded from settled on,
@@ -191,7 +198,7 @@ func (r *rerating) pending(day time.Time, price rating.Price, items []*item, c *
 // When later ones change its units and not its cost, it stays: a closed month
 // has no correction of nothing.
 func (r *rerating) explained(day time.Time, price rating.Price, items []*item, c *cost) bool {
-	for _, row := range rating.Day(day, price, usageOf(nil, items, c.booked())) {
+	for _, row := range rating.Day(day, price, usageOf(nil, items, c.booked()), r.rules(day)) {
 		if row.BillingItemID == c.BillingItemID && row.RateID == c.RateID {
 			what, _, _ := r.books.differs(c, &row)
 			return what == ""

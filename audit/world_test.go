@@ -27,6 +27,7 @@ type place struct {
 // world writes a log in memory as the service writes one: rates, the lives of
 // items, nights that book costs, and checkpoints.
 type world struct {
+	ruled   time.Time // before which the rating rule was another
 	t       testing.TB
 	key     *Key
 	records map[string][]events.Record // by topic and partition
@@ -127,7 +128,11 @@ func (w *world) night(account, name string, day, at time.Time) {
 		w.t.Fatal(err)
 	}
 	usage := slices.DeleteFunc(slices.Clone(w.usage[account]), func(u events.UsageRecorded) bool { return u.RateName != name })
-	rows := rating.Day(day, price, usage)
+	rule := rating.Newest
+	if day.Before(w.ruled) {
+		rule = func(int64) string { return rating.Rule1 }
+	}
+	rows := rating.Day(day, price, usage, rule)
 	for where, before := range w.booked { // what costs nothing any more
 		ofAccount := slices.ContainsFunc(usage, func(u events.UsageRecorded) bool { return u.BillingItemID == where.item })
 		if ofAccount && where.date == day.Format(time.DateOnly) && !slices.ContainsFunc(rows, func(r events.DailyCostRated) bool { return r.BillingItemID == where.item }) {
@@ -229,14 +234,15 @@ func at(text string) time.Time {
 // event and a checkpoint after every night.
 func lived(t testing.TB) *world {
 	t.Helper()
-	return livedWith(t, newTestKey(t), true)
+	return livedWith(t, newTestKey(t), true, time.Time{})
 }
 
-// livedWith is lived with a key, and without the events of the third day that
-// cost most unless they are wanted.
-func livedWith(t testing.TB, key *Key, whole bool) *world {
+// livedWith is lived with a key, where the newest rule came with a day, and
+// without the events of the third day that cost most unless they are wanted.
+func livedWith(t testing.TB, key *Key, whole bool, ruled time.Time) *world {
 	t.Helper()
 	w := newWorldOf(t, key)
+	w.ruled = ruled
 	w.rate("", "cluster", rating.Unit, "10.00", at("2026-11-01 00:00:00"))
 	w.rate("", "storage", rating.Flat, "0.25", at("2026-11-01 00:00:00"))
 	w.rate(bob, "cluster", rating.Unit, "7.50", at("2026-11-01 00:00:00"))

@@ -270,7 +270,7 @@ func (b *booking) rate(a *booked, day time.Time, name string, usage []events.Usa
 		b.yield(fact{}, err)
 		return
 	}
-	for _, row := range rating.Day(day, price, usage) {
+	for _, row := range rating.Day(day, price, usage, rating.Newest) {
 		row.DailyCostID, row.Version = b.next(), 1
 		b.tell(a.stream, row, at)
 	}

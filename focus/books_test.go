@@ -101,7 +101,7 @@ func (b *books) rate(account string, rates []events.RateSet, usage []events.Usag
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		booked = append(booked, rating.Day(day(d), price, usage)...)
+		booked = append(booked, rating.Day(day(d), price, usage, rating.Newest)...)
 	}
 	return b.book(account, booked...)
 }

@@ -95,7 +95,8 @@ func (c *charge) time() error {
 // quantities sets what was used and priced: price times quantity is the cost,
 // exactly. By the hour that is the amount of the rate and unit-hours; for any
 // other period it is the price of the day and unit-days, because the days of a
-// month have prices of their own (completions 7.4).
+// month have prices of their own (docs/rating.md). Where no decimal quantity
+// gives the cost exactly, as with a third of a day, it is one piece.
 func (c *charge) quantities(cost, amount, price *apd.Decimal) error {
 	days, err := rating.Parse(c.UnitDays)
 	if err != nil {
@@ -103,6 +104,9 @@ func (c *charge) quantities(cost, amount, price *apd.Decimal) error {
 	}
 	unit := unitOf(c.RateType, c.UnitName, c.UnitSize)
 	hours := times(days, apd.New(24, 0))
+	if _, err := exact.Quantize(hours, hours, -12); err != nil { // without the last digits, which rounded unit-days bring in
+		return fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
+	}
 	c.consumed, c.consumedUnit = text(hours), unit+"-Hours"
 
 	quantity, unitPrice := hours, amount
@@ -114,7 +118,8 @@ func (c *charge) quantities(cost, amount, price *apd.Decimal) error {
 		quantity, c.pricingUnit = days, unit+"-Days"
 	}
 	if times(quantity, unitPrice).Cmp(cost) != 0 {
-		// The rest of a month, whose days have different prices: one piece.
+		// A part of a day without an end, or the rest of a month, whose days have
+		// different prices.
 		quantity, unitPrice, c.pricingUnit = apd.New(1, 0), cost, "Count"
 	}
 	c.priced, c.pricingUnitPrice, c.unitPrice = text(quantity), text(unitPrice), text(times(unitPrice, price))
@@ -141,6 +146,9 @@ func times(a, b *apd.Decimal) *apd.Decimal {
 	_, _ = apd.BaseContext.Mul(product, a, b)
 	return product
 }
+
+// exact has room for any quantity.
+var exact = apd.BaseContext.WithPrecision(60)
 
 // text writes a decimal without an exponent and with at least one place, so
 // that a column of whole amounts is read as decimals too.

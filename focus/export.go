@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
@@ -205,6 +206,9 @@ func (x *export) line(out writer, line projections.CostLine) error {
 		if x.row[i] = column.of(&c); x.row[i] == "" && !column.Nullable {
 			return fmt.Errorf("daily cost %d has no %s", c.DailyCostID, column.Name)
 		}
+		if column.Type == String {
+			x.row[i] = plainText(x.row[i])
+		}
 	}
 	total, known := x.totals[c.Currency]
 	if !known {
@@ -215,6 +219,15 @@ func (x *export) line(out writer, line projections.CostLine) error {
 	}
 	x.rows++
 	return out.write(x.row)
+}
+
+// plainText puts an apostrophe before a text that a spreadsheet would take for
+// a formula: users choose names, and others open the file.
+func plainText(value string) string {
+	if value != "" && strings.ContainsRune("=+-@\t\r\n", rune(value[0])) {
+		return "'" + value
+	}
+	return value
 }
 
 // agree compares the rows with the sums that the read model keeps.

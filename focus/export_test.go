@@ -3,6 +3,7 @@ package focus_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -282,14 +283,14 @@ func TestExport(t *testing.T) {
 	}
 
 	first := map[string]string{
-		"BilledCost": "114.50004", "BillingAccountId": mine, "BillingAccountName": "Mine Labs", "BillingCurrency": "USD",
+		"BilledCost": "114.5", "BillingAccountId": mine, "BillingAccountName": "Mine Labs", "BillingCurrency": "USD",
 		"BillingPeriodEnd": "2026-05-01T00:00:00Z", "BillingPeriodStart": "2026-04-01T00:00:00Z", "ChargeCategory": "Usage",
 		"ChargeDescription": "Use of cluster on 2026-04-01 at 10.00 CREDIT per hour", "ChargeFrequency": "Usage-Based",
 		"ChargePeriodEnd": "2026-04-02T00:00:00Z", "ChargePeriodStart": "2026-04-01T00:00:00Z",
-		"ConsumedQuantity": "45.800016", "ConsumedUnit": "Unit-Hours", "ContractedCost": "114.50004", "ContractedUnitPrice": "2.5",
-		"EffectiveCost": "114.50004", "InvoiceIssuerName": "netsim", "ListCost": "114.50004", "ListUnitPrice": "2.5",
+		"ConsumedQuantity": "45.8", "ConsumedUnit": "Unit-Hours", "ContractedCost": "114.5", "ContractedUnitPrice": "2.5",
+		"EffectiveCost": "114.5", "InvoiceIssuerName": "netsim", "ListCost": "114.5", "ListUnitPrice": "2.5",
 		"PricingCategory": "Standard", "PricingCurrency": "CREDIT", "PricingCurrencyContractedUnitPrice": "10.0",
-		"PricingCurrencyEffectiveCost": "458.00016", "PricingCurrencyListUnitPrice": "10.0", "PricingQuantity": "45.800016",
+		"PricingCurrencyEffectiveCost": "458.0", "PricingCurrencyListUnitPrice": "10.0", "PricingQuantity": "45.8",
 		"PricingUnit": "Unit-Hours", "ProviderName": "netsim", "PublisherName": "netsim", "ResourceId": "sim_1",
 		"ResourceName": "nightly", "ResourceType": "Simulation", "ServiceCategory": "Compute", "ServiceName": "Simulation Compute",
 		"ServiceSubcategory": "Other (Compute)", "SkuId": "cluster", "SkuMeter": "Compute Time",
@@ -322,5 +323,39 @@ func TestExport(t *testing.T) {
 		if strings.Contains(string(data), name) {
 			t.Errorf("the dataset names %s", name)
 		}
+	}
+}
+
+// TestFormulasInNames: in both formats a name that a spreadsheet would compute
+// is text, and every other stays as it is.
+func TestFormulasInNames(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	account := "acct_00000000000000000000000009"
+	names := []string{`=HYPERLINK("http://x","y")`, "+1+1", "-2+3", "@SUM(1)", "nightly", "a=b", "7 - 2"}
+	var usage []events.UsageRecorded
+	for i, name := range names {
+		usage = append(usage, events.UsageRecorded{
+			BillingEventID: int64(i + 1), BillingItemID: int64(i + 1), Meter: "cluster", Action: "start", RateName: "cluster", ItemName: name,
+			CurrentCount: 1, BillableCount: int64(i + 1), ResourceType: "simulation", ResourceID: "sim_1", OccurredAt: day("2026-04-01"),
+		})
+	}
+	b.rate(account, []events.RateSet{{
+		RateID: 1, Platform: "netsim", RateName: "cluster", RateType: rating.Unit, RateTypeRaw: "unit", Amount: "10.00", Currency: "CREDIT",
+		Period: "hour", StartDate: "2026-01-01", UnitName: "ranks", UnitSize: "1024",
+	}}, usage, "2026-04-01")
+	rows, _ := b.export(account, "1")
+	for _, r := range rows {
+		i := slices.IndexFunc(usage, func(u events.UsageRecorded) bool { return fmt.Sprint(u.BillingItemID) == r["x_BillingItemId"] })
+		want := names[i]
+		if i < 4 {
+			want = "'" + want
+		}
+		if r["ResourceName"] != want {
+			t.Errorf("the name %q is written as %q, want %q", names[i], r["ResourceName"], want)
+		}
+	}
+	if len(rows) != len(names) {
+		t.Errorf("%d rows, want %d", len(rows), len(names))
 	}
 }

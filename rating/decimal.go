@@ -2,7 +2,6 @@ package rating
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/cockroachdb/apd/v3"
 )
@@ -51,21 +50,6 @@ func plain(d *apd.Decimal) string {
 		return "0"
 	}
 	return reduced.Text('f')
-}
-
-// plainMillionths writes so many millionths, at least none, as plain does.
-func plainMillionths(n int64) string {
-	whole, rest := n/million, n%million
-	if rest == 0 {
-		return strconv.FormatInt(whole, 10)
-	}
-	text := strconv.AppendInt(nil, whole, 10)
-	text = append(text, '.')
-	for part := int64(million / 10); rest > 0; part /= 10 {
-		text = append(text, byte('0'+rest/part))
-		rest %= part
-	}
-	return string(text)
 }
 
 // Add returns the exact sum of two decimal strings.

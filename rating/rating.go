@@ -1,24 +1,40 @@
 // Package rating turns billing events and rates into daily costs, exactly as
-// completions 7.4 says. It is a pure function: the same events, rates and day
+// docs/rating.md says. It is a pure function: the same events, rates and day
 // give the same rows, to the last digit, on any machine and in any year.
 //
-// A day is UTC and half-open. A cost is always the day's price times the
-// unit-days, and never rounded; what is rounded, half to even, is the day's
-// price (12 decimals) and each bound of a segment (6 decimals of the day), so
-// that the days of a period, and the segments of a day, add up exactly.
+// A day is UTC and half-open. A cost is the day's price times the part of the
+// day for which its units were there, divided exactly, and rounded once, over
+// all rows of an item and day together. What was rated by an older rule is
+// rated by it again.
 package rating
 
 import (
 	"cmp"
+	"math/big"
+	"math/bits"
 	"slices"
 	"time"
+
+	"github.com/cockroachdb/apd/v3"
 
 	"netsim/events"
 )
 
-// EngineVersion names the rules by which a cost was computed. It changes with
-// every change after which the same input may give another row.
-const EngineVersion = "rating-1"
+// EngineVersion names the rule by which costs are computed now, and Rule1 the
+// one before, which rounded the bounds of each segment to millionths of a day.
+// The rule changes with every change after which the same input may give
+// another row; a row is always rated again by the rule that it names.
+const (
+	EngineVersion = "rating-2"
+	Rule1         = "rating-1"
+)
+
+// RuleOf returns the rule by which the day of an item is booked already, ""
+// when it is not.
+type RuleOf func(item int64) string
+
+// Newest rates everything by the newest rule.
+func Newest(int64) string { return "" }
 
 // Day returns what the items cost on one day at a price: one row for each item
 // and rate at which it has units, by item and tier. Ids and versions of the
@@ -27,78 +43,157 @@ const EngineVersion = "rating-1"
 // The usage is of one account and rate name, in the order of the log: all
 // events of all items that are active within the price's Window of the day.
 // For a price that is Alone the events of one item are enough for its rows.
-func Day(day time.Time, price Price, usage []events.UsageRecorded) []events.DailyCostRated {
+func Day(day time.Time, price Price, usage []events.UsageRecorded, rule RuleOf) []events.DailyCostRated {
 	lives := livesOf(usage, day.AddDate(0, 0, 1))
-	var rows []events.DailyCostRated
+	var lines []line
 	for _, rate := range price {
 		from, to := Price{rate}.Window(day)
 		for _, u := range uses(rate, lives, from, to) {
-			if row, ok := charge(day, rate, u); ok {
-				rows = append(rows, row)
+			if l, ok := charge(day, rate, u, rule(u.life.opened.BillingItemID)); ok {
+				lines = append(lines, l)
 			}
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b events.DailyCostRated) int {
-		return cmp.Compare(a.BillingItemID, b.BillingItemID)
+	slices.SortStableFunc(lines, func(a, b line) int {
+		return cmp.Compare(a.row.BillingItemID, b.row.BillingItemID)
 	})
+	settle(lines)
+	rows := make([]events.DailyCostRated, len(lines))
+	for i := range lines {
+		rows[i] = lines[i].row
+	}
 	return rows
 }
 
-// charge returns the row of one item at one rate, and false when there is
+// line is a row, and by the newest rule what it costs in 10^-18 of the currency
+// times the microseconds of a day, exactly.
+type line struct {
+	row   events.DailyCostRated
+	exact *big.Int
+}
+
+// charge returns the line of one item at one rate, and false when there is
 // nothing to bear on the day.
-func charge(day time.Time, rate Rate, u use) (events.DailyCostRated, bool) {
+func charge(day time.Time, rate Rate, u use, rule string) (line, bool) {
 	pieces := widen(rate.MinimumPeriod, day, u.pieces)
 	if len(pieces) == 0 {
-		return events.DailyCostRated{}, false
+		return line{}, false
 	}
 	dayPrice, priceText := rate.dayPrice(day), rate.text
 	if dayPrice != rate.price {
 		priceText = plain(dayPrice)
 	}
-	var unitDays int64 // in millionths
-	cost := newDecimal(0, 0)
+	scale, places := uint64(1e18), int32(-18)
+	if rule == Rule1 {
+		scale, places = 1e6, -6
+	}
+	unitDays, cost, exact := newDecimal(0, 0), newDecimal(0, 0), new(big.Int)
 	segments := make([]events.CostSegment, len(pieces))
 	for i, p := range pieces {
-		within := fraction(day, p.from, p.to)
-		beyond := daysAfter(day, p.to)
-		segments[i] = events.CostSegment{
-			From: p.from, To: p.to, Units: p.units, Count: p.count,
-			Fraction: plainMillionths(within + beyond*million),
-		}
-		unitDays += p.units * (within + beyond*million)
-		cost = add(cost, mul(dayPrice, newDecimal(p.units*within, -6)))
+		within := newDecimal(part(day, p.to, scale)-part(day, p.from, scale), places)
+		beyond, units := daysAfter(day, p.to), newDecimal(p.units, 0)
+		all := within
+		after := newDecimal(0, 0) // of the days after
 		if beyond > 0 {
-			cost = add(cost, mul(rate.priceOfDaysAfter(day, beyond), newDecimal(p.units, 0)))
+			all, after = add(within, newDecimal(beyond, 0)), mul(rate.priceOfDaysAfter(day, beyond), units)
 		}
+		segments[i] = events.CostSegment{From: p.from, To: p.to, Units: p.units, Count: p.count, Fraction: plain(all)}
+		unitDays = add(unitDays, mul(units, all))
+		if rule == Rule1 {
+			cost = add(cost, add(mul(mul(dayPrice, units), within), after))
+			continue
+		}
+		exact.Add(exact, scaled(dayPrice, p.units*(micros(day, p.to)-micros(day, p.from))))
+		exact.Add(exact, scaled(after, wholeDay))
+	}
+	l := line{exact: exact}
+	if rule == Rule1 {
+		l.exact = nil
+	} else {
+		rule = EngineVersion
 	}
 	first, last, quantity := u.life.during(day)
 	opened := u.life.opened
-	return events.DailyCostRated{
+	l.row = events.DailyCostRated{
 		BillingItemID: opened.BillingItemID, ItemName: opened.ItemName,
 		Date: day.Format(time.DateOnly), RateID: rate.RateID, RateName: rate.RateName,
 		RateAmount: rate.Amount, Cost: plain(cost), Currency: rate.Currency, Quantity: quantity,
 		WorkspaceID: opened.WorkspaceID, SandboxID: opened.SandboxID, UserID: opened.UserID,
-		Segments: segments, DayPrice: priceText, UnitDays: plainMillionths(unitDays),
+		Segments: segments, DayPrice: priceText, UnitDays: plain(unitDays),
 		Period: rate.Period, TierStart: rate.TierStart, TierEnd: rate.TierEnd,
-		EngineVersion: EngineVersion, FirstEventID: first, LastEventID: last,
-	}, true
+		EngineVersion: rule, FirstEventID: first, LastEventID: last,
+	}
+	return l, true
 }
 
-// fraction returns the part of the day between two instants, in millionths;
-// what lies outside the day does not count.
-func fraction(day, from, to time.Time) int64 { return millionths(day, to) - millionths(day, from) }
+// settle rounds the costs of exact lines to 18 decimals, those of an item
+// together, half to even: each line is cut off, and what is missing to the
+// rounded sum goes to the lines of which most was cut off, the first of equals.
+func settle(lines []line) {
+	for len(lines) > 0 {
+		n := 1
+		for n < len(lines) && lines[n].row.BillingItemID == lines[0].row.BillingItemID {
+			n++
+		}
+		if lines[0].exact != nil {
+			settleItem(lines[:n])
+		}
+		lines = lines[n:]
+	}
+}
 
-const million = 1_000_000
+func settleItem(lines []line) {
+	day, sum := big.NewInt(wholeDay), new(big.Int)
+	whole, rest := make([]*big.Int, len(lines)), make([]*big.Int, len(lines))
+	order := make([]int, len(lines))
+	for i, l := range lines {
+		sum.Add(sum, l.exact)
+		whole[i], rest[i] = new(big.Int).QuoRem(l.exact, day, new(big.Int))
+		order[i] = i
+	}
+	missing, left := sum.QuoRem(sum, day, new(big.Int))
+	if c := left.Lsh(left, 1).Cmp(day); c > 0 || c == 0 && missing.Bit(0) == 1 {
+		missing.Add(missing, big.NewInt(1))
+	}
+	for _, w := range whole {
+		missing.Sub(missing, w)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return rest[b].Cmp(rest[a]) })
+	for _, i := range order[:missing.Int64()] { // at most one a line
+		whole[i].Add(whole[i], big.NewInt(1))
+	}
+	for i, w := range whole {
+		lines[i].row.Cost = plain(apd.NewWithBigInt(new(apd.BigInt).SetMathBigInt(w), -18))
+	}
+}
 
-// millionths returns round6(seconds of the day / 86400), in millionths.
-func millionths(day, at time.Time) int64 {
-	const full = int64(24 * time.Hour / time.Microsecond)
-	n := min(max(at.Sub(day).Microseconds(), 0), full) * million
-	whole, rest := n/full, n%full
-	if 2*rest > full || 2*rest == full && whole%2 == 1 {
+// wholeDay is a day in microseconds.
+const wholeDay = int64(24 * time.Hour / time.Microsecond)
+
+// micros returns the microseconds of the day before an instant; what lies
+// outside the day does not count.
+func micros(day, at time.Time) int64 { return min(max(at.Sub(day).Microseconds(), 0), wholeDay) }
+
+// part returns the part of the day before an instant, rounded half to even, in
+// so many parts of a day.
+func part(day, at time.Time, scale uint64) int64 {
+	n := uint64(micros(day, at))
+	if n == uint64(wholeDay) {
+		return int64(scale)
+	}
+	high, low := bits.Mul64(n, scale)
+	whole, rest := bits.Div64(high, low, uint64(wholeDay))
+	if 2*rest > uint64(wholeDay) || 2*rest == uint64(wholeDay) && whole%2 == 1 {
 		whole++
 	}
-	return whole
+	return int64(whole)
+}
+
+// scaled returns an amount of at most 18 decimals times n, in 10^-18.
+func scaled(amount *apd.Decimal, n int64) *big.Int {
+	out := amount.Coeff.MathBigInt()
+	out.Mul(out, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(amount.Exponent)+18), nil))
+	return out.Mul(out, big.NewInt(n))
 }
 
 // daysAfter returns how many whole days after the day an instant lies.

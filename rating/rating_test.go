@@ -71,7 +71,50 @@ func priceOn(t *testing.T, day time.Time, list ...events.RateSet) rating.Price {
 	return price
 }
 
-// TestWorkedCheck is the check of completions 7.4.
+// TestWholeHoursCostTheirAmount, to the last digit, wherever they lie in the day
+// and however they are cut; by the rule before they did not.
+func TestWholeHoursCostTheirAmount(t *testing.T) {
+	t.Parallel()
+	day := at(t, "2026-04-15 00:00:00")
+	for hour := range 24 {
+		for hours := 1; hour+hours <= 24; hours++ {
+			from := day.Add(time.Duration(hour) * time.Hour)
+			b := (&book{t: t}).record(from.Format(time.DateTime), 1, "start", 1)
+			b.record(from.Add(1234567*time.Millisecond).Format("2006-01-02 15:04:05.999"), 2, "start", 1) // cuts it
+			b.record(from.Add(time.Duration(hours)*time.Hour).Format(time.DateTime), 1, "stop", 0)
+			for _, kind := range []string{rating.Unit, rating.Graduated} {
+				price := priceOn(t, day, rate(1, kind, "10", rating.PerHour))
+				rows := rating.Day(day, price, b.usage, rating.Newest)
+				if want := fmt.Sprint(10 * hours); rows[0].Cost != want {
+					t.Errorf("%d hours from %d on at 10 an hour cost %s as %s", hours, hour, rows[0].Cost, kind)
+				}
+			}
+		}
+	}
+}
+
+// TestLinesAddUp: the lines of an item and day are rounded together. Each of
+// three tiers bears a third of a day; alone, each would lose a third of the last
+// digit.
+func TestLinesAddUp(t *testing.T) {
+	t.Parallel()
+	day := at(t, "2026-04-15 00:00:00")
+	price := priceOn(t, day,
+		tier(rate(1, rating.Graduated, "1", rating.PerDay), 0, 1),
+		tier(rate(2, rating.Graduated, "1", rating.PerDay), 1, 2),
+		tier(rate(3, rating.Graduated, "1", rating.PerDay), 2, 0))
+	b := (&book{t: t}).record("2026-04-15 00:00:00", 1, "start", 3).record("2026-04-15 08:00:00", 1, "stop", 0)
+	var got []string
+	for _, r := range rating.Day(day, price, b.usage, rating.Newest) {
+		got = append(got, r.Cost)
+	}
+	want := []string{"0.333333333333333334", "0.333333333333333333", "0.333333333333333333"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("costs (-want +got):\n%s", diff)
+	}
+}
+
+// TestWorkedCheck is the worked day of docs/rating.md.
 func TestWorkedCheck(t *testing.T) {
 	t.Parallel()
 	day := at(t, "2026-04-15 00:00:00")
@@ -84,7 +127,7 @@ func TestWorkedCheck(t *testing.T) {
 		record("2026-04-15 06:00:00", 1, "update", 12).
 		record("2026-04-15 18:00:00", 1, "update", 60)
 
-	rows := rating.Day(day, price, b.usage)
+	rows := rating.Day(day, price, b.usage, rating.Newest)
 
 	// The document adds up by time of day, the rows are by tier.
 	total := "0"
@@ -119,11 +162,11 @@ func TestRowTellsHowItCameAbout(t *testing.T) {
 		record("2026-04-15 12:00:00", 7, "stop", 0)
 	b.usage[0].ItemName, b.usage[0].WorkspaceID, b.usage[0].UserID = "nightly", "workspace_1", "ada"
 
-	rows := rating.Day(day, priceOn(t, day, rate(4, rating.Unit, "10.00", rating.PerHour)), b.usage[:1:1])
+	rows := rating.Day(day, priceOn(t, day, rate(4, rating.Unit, "10.00", rating.PerHour)), b.usage[:1:1], rating.Newest)
 	if len(rows) != 1 || rows[0].Cost != "480" {
 		t.Fatalf("a whole day of 2 units at 10 an hour: %+v, want 480", rows)
 	}
-	rows = rating.Day(day, priceOn(t, day, rate(4, rating.Unit, "10.00", rating.PerHour)), b.usage)
+	rows = rating.Day(day, priceOn(t, day, rate(4, rating.Unit, "10.00", rating.PerHour)), b.usage, rating.Newest)
 
 	want := events.DailyCostRated{
 		BillingItemID: 7, ItemName: "nightly", Date: "2026-04-15", RateID: 4, RateName: "cluster",
@@ -181,7 +224,7 @@ func TestCosts(t *testing.T) {
 			t.Parallel()
 			day := at(t, "2026-04-15 00:00:00")
 			var got []string
-			for _, r := range rating.Day(day, priceOn(t, day, tt.list...), usage(t)) {
+			for _, r := range rating.Day(day, priceOn(t, day, tt.list...), usage(t), rating.Newest) {
 				got = append(got, fmt.Sprintf("%d@%d: %s", r.BillingItemID, r.RateID, r.Cost))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -207,10 +250,10 @@ func TestMinimumPeriod(t *testing.T) {
 		day  string
 		want string // cost, "" for no row
 	}{
-		{"none", hourly, "2026-04-15", "4.833336"},                                         // 24 × (0.006945 + 4 × 0.048611)
-		{"hour: two hours at the most", minimum(hourly, "hour"), "2026-04-15", "7.999968"}, // 24 × 4 × 0.083333
+		{"none", hourly, "2026-04-15", "4.833333333333333333"},                      // 24 × (10/1440 + 4 × 70/1440)
+		{"hour: two hours at the most", minimum(hourly, "hour"), "2026-04-15", "8"}, // 4 × 2 hours
 		{"day at the most", minimum(hourly, "day"), "2026-04-15", "96"},
-		{"month: the touch bears the rest", minimum(monthly, "month"), "2026-04-15", "15.576389"},
+		{"month: the touch bears the rest", minimum(monthly, "month"), "2026-04-15", "15.576388888888888889"},
 		{"month: the next day bears nothing", minimum(monthly, "month"), "2026-04-16", ""},
 		{"month: nor does a later touch", minimum(monthly, "month"), "2026-04-17", ""},
 		{"month: a new month is a new touch", minimum(monthly, "month"), "2026-05-01", "60"},
@@ -219,7 +262,7 @@ func TestMinimumPeriod(t *testing.T) {
 			t.Parallel()
 			day := at(t, tt.day+" 00:00:00")
 			got := ""
-			for _, r := range rating.Day(day, priceOn(t, day, tt.rate), b.usage) {
+			for _, r := range rating.Day(day, priceOn(t, day, tt.rate), b.usage, rating.Newest) {
 				got += r.Cost
 			}
 			if got != tt.want {
@@ -329,6 +372,6 @@ func BenchmarkDay(b *testing.B) {
 	usage := []events.UsageRecorded{{BillingEventID: 1, BillingItemID: 7, Action: "start", CurrentCount: 3, OccurredAt: day.AddDate(0, 0, -3)}}
 	b.ReportAllocs()
 	for b.Loop() {
-		rating.Day(day, price, usage)
+		rating.Day(day, price, usage, rating.Newest)
 	}
 }

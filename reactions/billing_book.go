@@ -56,7 +56,6 @@ func reconcile(day, now time.Time, rated []events.DailyCostRated, booked []proje
 		}
 		none := b.DailyCostRated
 		none.Cost, none.UnitDays, none.Quantity, none.Segments = "0", "0", 0, []events.CostSegment{}
-		none.EngineVersion = rating.EngineVersion
 		e, err := amend(day, now, none, b)
 		if err != nil {
 			return nil, err

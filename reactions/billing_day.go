@@ -69,7 +69,7 @@ func (b *Billing) bookDay(ctx context.Context, d *dayBook) error {
 		if err != nil {
 			return err
 		}
-		rows, err := b.rate(ctx, d)
+		rows, err := b.rate(ctx, d, booked)
 		if err != nil {
 			return err
 		}
@@ -84,8 +84,9 @@ func (b *Billing) bookDay(ctx context.Context, d *dayBook) error {
 	return fmt.Errorf("the costs of %s on %s are being booked by too many", d.use.AccountID, d.day.Format(time.DateOnly))
 }
 
-// rate returns the rows of the items for the day.
-func (b *Billing) rate(ctx context.Context, d *dayBook) (rows []events.DailyCostRated, err error) {
+// rate returns the rows of the items for the day. What is booked by an older
+// rule stays with it.
+func (b *Billing) rate(ctx context.Context, d *dayBook, booked []projections.BookedCost) (rows []events.DailyCostRated, err error) {
 	var usage []events.UsageRecorded
 	if d.price.Alone() {
 		usage, err = projections.UsageOf(ctx, b.DB, d.items)
@@ -96,7 +97,12 @@ func (b *Billing) rate(ctx context.Context, d *dayBook) (rows []events.DailyCost
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(rating.Day(d.day, d.price, usage), func(r events.DailyCostRated) bool {
+	rules := map[int64]string{}
+	for _, row := range booked {
+		rules[row.BillingItemID] = row.EngineVersion
+	}
+	rule := func(item int64) string { return rules[item] }
+	return slices.DeleteFunc(rating.Day(d.day, d.price, usage, rule), func(r events.DailyCostRated) bool {
 		_, wanted := slices.BinarySearch(d.items, r.BillingItemID)
 		return !wanted
 	}), nil

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/events"
+	"netsim/projections"
+	"netsim/rating"
 )
 
 // stored opens two storage items at the beginning of 28 April, of one unit each:
@@ -66,6 +68,50 @@ func TestALateUpdate(t *testing.T) {
 		"cost of nightly on 2026-04-29: 3 CREDIT, version 2, before 1",
 		"cost of mapping.txt on 2026-04-30: 1 CREDIT",
 		"cost of nightly on 2026-04-30: 3 CREDIT",
+	}
+	if diff := cmp.Diff(inRuns(want), inRuns(b.recorded(account))); diff != "" {
+		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
+
+// TestWhatAnOlderRuleBookedStaysWithIt: a night repeated changes nothing, and a
+// late event is booked by the rule of its day.
+func TestWhatAnOlderRuleBookedStaysWithIt(t *testing.T) {
+	t.Parallel()
+	b := stored(t)
+	first, use := day("2026-04-28 00:00:00"), projections.Metered{AccountID: account, RateName: "storage"}
+	b.priced(events.RateSet{RateID: 2, RateType: "unit", Amount: "1"})
+	late := b.at("2026-04-28 08:00:00").tell(sim, "system", events.SimulationResultsPublished{Manifest: "2", Bytes: 3_000_000_000})
+	list, err := projections.RatesOf(t.Context(), b.billing.DB, use)
+	if err != nil {
+		t.Fatal(err)
+	}
+	price, err := rating.PriceOn(first, account, "storage", list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	usage, err := projections.UsageBetween(t.Context(), b.billing.DB, use, first, first.AddDate(0, 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range rating.Day(first, price, usage, func(int64) string { return rating.Rule1 }) {
+		row.DailyCostID, row.Version = int64(1000+i), 1
+		b.tell(account, "system", row)
+	}
+	b.at("2026-04-30 00:01:00").nights("2026-04-28")
+	b.nights("2026-04-29")
+	b.at("2026-04-30 09:00:00").react(late)
+	want := []string{
+		"granted 100000 CREDIT",
+		"storage start of mapping.txt: 0 to 1, 1 in all",
+		"storage start of nightly: 0 to 1, 2 in all",
+		"cost of mapping.txt on 2026-04-28: 1 CREDIT",
+		"cost of nightly on 2026-04-28: 1 CREDIT",
+		"cost of mapping.txt on 2026-04-29: 1 CREDIT",
+		"cost of nightly on 2026-04-29: 1 CREDIT",
+		"storage update of nightly: 1 to 3, 4 in all",
+		"cost of nightly on 2026-04-28: 2.333334 CREDIT, version 2, before 1", // 0.333333 and three times 0.666667
+		"cost of nightly on 2026-04-29: 3 CREDIT, version 2, before 1",
 	}
 	if diff := cmp.Diff(inRuns(want), inRuns(b.recorded(account))); diff != "" {
 		t.Errorf("books (-want +got):\n%s", diff)

@@ -1,4 +1,4 @@
-// Package slowbill is completions 7.3 and 7.4 once more, in the plainest way:
+// Package slowbill is docs/rating.md a second time, in the plainest way:
 // between any two instants at which anything changes it asks again who is
 // active, in what order, and counts unit by unit, in rational numbers. It is
 // what tests hold package rating against, and shares nothing with it.
@@ -19,6 +19,8 @@ type Rate struct {
 	Period, Minimum    string // hour, day, month, year; hour, day, month or ""
 	TierStart, TierEnd int64  // TierEnd 0 is open
 	PackageSize        int64
+
+	bound func(*big.Rat) *big.Rat // what becomes of a bound, in days
 }
 
 // Change says that an item has so many units from an instant on. Its first one
@@ -36,8 +38,19 @@ type Key struct{ Item, Rate int64 }
 // Day returns what every item costs on a UTC day at the rates that apply on it.
 // An item that has units at a rate has a line, also when it comes to nothing.
 func Day(day time.Time, rates []Rate, changes []Change) map[Key]*big.Rat {
+	return rounded(lines(day, rates, changes, func(x *big.Rat) *big.Rat { return x }))
+}
+
+// DayByRule1 is Day by the rule before, which rounded each bound of a segment
+// to millionths of a day, and nothing else.
+func DayByRule1(day time.Time, rates []Rate, changes []Change) map[Key]*big.Rat {
+	return lines(day, rates, changes, func(x *big.Rat) *big.Rat { return Round(x, 6) })
+}
+
+func lines(day time.Time, rates []Rate, changes []Change, bound func(*big.Rat) *big.Rat) map[Key]*big.Rat {
 	lines := map[Key]*big.Rat{}
 	for _, r := range rates {
+		r.bound = bound
 		for item := range items(changes) {
 			if cost := r.day(day, item, changes); cost != nil {
 				lines[Key{item, r.ID}] = cost
@@ -45,6 +58,41 @@ func Day(day time.Time, rates []Rate, changes []Change) map[Key]*big.Rat {
 		}
 	}
 	return lines
+}
+
+// rounded rounds the lines of each item to 18 decimals so that they add up to
+// their rounded sum: one after the other the line that is furthest below its
+// exact cost gets one more of the last digit.
+func rounded(exact map[Key]*big.Rat) map[Key]*big.Rat {
+	digit := big.NewRat(1, 1e18)
+	out, sums := map[Key]*big.Rat{}, map[int64]*big.Rat{}
+	for key, cost := range exact {
+		if sums[key.Item] == nil {
+			sums[key.Item] = new(big.Rat)
+		}
+		sums[key.Item].Add(sums[key.Item], cost)
+		whole := new(big.Rat).Quo(cost, digit)
+		out[key] = new(big.Rat).Mul(digit, new(big.Rat).SetInt(new(big.Int).Div(whole.Num(), whole.Denom())))
+	}
+	for item, sum := range sums {
+		missing := Round(sum, 18)
+		var keys []Key
+		for key, cost := range out {
+			if key.Item == item {
+				missing.Sub(missing, cost)
+				keys = append(keys, key)
+			}
+		}
+		slices.SortFunc(keys, func(a, b Key) int { // rates are numbered by tier
+			below := func(k Key) *big.Rat { return new(big.Rat).Sub(exact[k], out[k]) }
+			return cmp.Or(below(b).Cmp(below(a)), cmp.Compare(a.Rate, b.Rate))
+		})
+		for i := 0; missing.Sign() > 0; i++ {
+			out[keys[i]].Add(out[keys[i]], digit)
+			missing.Sub(missing, digit)
+		}
+	}
+	return out
 }
 
 // Alone reports whether no item's cost depends on another item.
@@ -65,7 +113,7 @@ func (r Rate) day(day time.Time, item int64, changes []Change) *big.Rat {
 	var cost *big.Rat
 	for _, s := range segments(day, day.AddDate(0, 0, 1), changes) {
 		if units := r.units(item, s.from, changes); units > 0 {
-			cost = plus(cost, r.price(day), fraction(day, s.from, s.to), units)
+			cost = plus(cost, r.price(day), r.fraction(day, s.from, s.to), units)
 		}
 	}
 	return cost
@@ -83,7 +131,7 @@ func (r Rate) widened(day time.Time, item int64, changes []Change, parts int) *b
 			most = max(most, r.units(item, s.from, changes))
 		}
 		if most > 0 {
-			cost = plus(cost, r.price(day), fraction(day, from, from.Add(length)), most)
+			cost = plus(cost, r.price(day), r.fraction(day, from, from.Add(length)), most)
 		}
 	}
 	return cost
@@ -101,7 +149,7 @@ func (r Rate) firstTouch(day time.Time, item int64, changes []Change) *big.Rat {
 		if s.from.Before(day) {
 			return nil
 		}
-		cost := plus(nil, r.price(day), fraction(day, s.from, day.AddDate(0, 0, 1)), units)
+		cost := plus(nil, r.price(day), r.fraction(day, s.from, day.AddDate(0, 0, 1)), units)
 		for later := day.AddDate(0, 0, 1); later.Month() == day.Month(); later = later.AddDate(0, 0, 1) {
 			cost = plus(cost, r.price(later), big.NewRat(1, 1), units)
 		}
@@ -223,9 +271,9 @@ func (r Rate) price(day time.Time) *big.Rat {
 }
 
 // fraction is the part of the day between two instants of it.
-func fraction(day, from, to time.Time) *big.Rat {
+func (r Rate) fraction(day, from, to time.Time) *big.Rat {
 	part := func(at time.Time) *big.Rat {
-		return Round(big.NewRat(at.Sub(day).Milliseconds(), (24*time.Hour).Milliseconds()), 6)
+		return r.bound(big.NewRat(at.Sub(day).Milliseconds(), (24 * time.Hour).Milliseconds()))
 	}
 	return new(big.Rat).Sub(part(to), part(from))
 }
