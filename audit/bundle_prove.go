@@ -22,6 +22,7 @@ func (b *bundle) checkpoints() {
 			continue
 		}
 		b.report.Checkpoints++
+		b.report.Losses = max(b.report.Losses, len(c.Losses))
 		if i > 0 && c.Previous != HashOf(previous) {
 			b.problem(l.line, "checkpoint %s does not follow the one before it: one was removed or changed", c.Name)
 		}

@@ -31,6 +31,7 @@ type BundleReport struct {
 	Costs       int
 	Checkpoints int
 	Chains      []Chain
+	Losses      int // of the log, that the checkpoints say were accepted
 	Totals      []string
 	Rated       Rated
 	Problems    []Problem

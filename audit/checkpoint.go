@@ -23,7 +23,15 @@ type Checkpoint struct {
 	Previous string    // SHA-256 of the signed note before, hex; "" for the first
 	Chains   int64     // of billing
 	Root     tlog.Hash // of the tree over them
+	Losses   []Loss    // of the log, that operators accepted
 	Parts    []Part
+}
+
+// Loss names the event by which an operator accepted that the log had lost
+// records.
+type Loss struct {
+	Sequence int64  // in the stream of the checkpoints
+	EventID  string // of the netsim.log.loss_accepted
 }
 
 // Part is what a checkpoint says of a partition.
@@ -71,6 +79,9 @@ func (c Checkpoint) text() string {
 	}
 	fmt.Fprintf(&b, "%s\nname %s\ntime %s\ncluster %s\nprevious %s\nchains %d %x\n", checkpointTitle,
 		c.Name, c.Time.UTC().Format(events.TimeLayout), c.Cluster, previous, c.Chains, c.Root[:])
+	for _, l := range c.Losses {
+		fmt.Fprintf(&b, "loss %d %s\n", l.Sequence, l.EventID)
+	}
 	for _, p := range c.Parts {
 		fmt.Fprintf(&b, "partition %s %s %d %d %d %d %x\n",
 			p.Family, p.TopicID, p.Partition, p.Next, p.Facts, p.Rejected, p.Digest[:])
@@ -95,15 +106,22 @@ func parseCheckpoint(text string) (c Checkpoint, err error) {
 	words := map[string][]string{}
 	for _, line := range lines[1:] {
 		w := strings.Split(line, " ")
-		if w[0] != "partition" {
+		switch {
+		case w[0] == "loss" && len(w) == 3:
+			sequence, err := strconv.ParseInt(w[1], 10, 64)
+			if err != nil {
+				return c, errForm
+			}
+			c.Losses = append(c.Losses, Loss{sequence, w[2]})
+		case w[0] == "partition":
+			part, err := parsePart(w[1:])
+			if err != nil {
+				return c, err
+			}
+			c.Parts = append(c.Parts, part)
+		default:
 			words[w[0]] = append(w[1:], "", "")
-			continue
 		}
-		part, err := parsePart(w[1:])
-		if err != nil {
-			return c, err
-		}
-		c.Parts = append(c.Parts, part)
 	}
 	word := func(name string, at int) string {
 		if w := words[name]; at < len(w) {

@@ -20,6 +20,7 @@ type Report struct {
 	Chains      int    // of billing, at the end of the log
 	Root        string // of the tree over them, hex
 	Checkpoints int    // that were compared
+	Losses      []AcceptedLoss
 	Findings    []Finding
 	// Covered is how many facts lie before the last checkpoint: what is after
 	// it stands on the chains alone.
@@ -99,7 +100,8 @@ func Verify(ctx context.Context, log *Log, verifier string, readModel []Expected
 	}
 	v.report.Chains, v.report.Root = len(t.chains), fmt.Sprintf("%x", root[:])
 	v.sum()
-	return v.report, nil
+	v.report.Losses, _, err = log.Losses(ctx, "")
+	return v.report, err
 }
 
 // checkpoints returns the checkpoints in the log, in the order of the log.

@@ -131,6 +131,7 @@ func registry() []entry {
 		of[RateSet](),
 		of[AccessLogged](),
 		of[CheckpointPublished](),
+		of[LogLossAccepted](),
 	}
 }
 

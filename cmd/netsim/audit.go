@@ -148,6 +148,12 @@ func (v auditVerify) Run(ctx context.Context) error {
 		for _, verdict := range slices.Sorted(maps.Keys(r.Rejected)) {
 			fmt.Printf("%d records are no facts: %s\n", r.Rejected[verdict], verdict)
 		}
+		for _, l := range r.Losses {
+			fmt.Printf("%s: an operator accepted that the log had lost records: %s\n", l.Fact.Where, printable(l.Reason))
+			for _, lost := range l.Lost {
+				fmt.Printf("  %s/%d, seen up to offset %d: %s\n", printable(lost.Family), lost.Partition, lost.Seen, printable(lost.Found))
+			}
+		}
 		return tell(append(r.Findings, held...))
 	})
 }
@@ -182,6 +188,9 @@ func (v auditVerify) bundle() error {
 		printable(r.Account), printable(r.From), printable(r.To), printable(r.Covered), r.Lines, r.Events, r.Costs, r.Checkpoints)
 	for _, c := range r.Chains {
 		fmt.Printf("chain %s: %d events\n", printable(c.Stream), c.Head.Sequence)
+	}
+	if r.Losses > 0 {
+		fmt.Printf("%d losses of the log were accepted by operators, the checkpoints say\n", r.Losses)
 	}
 	for _, total := range r.Totals {
 		fmt.Println("total", printable(total))

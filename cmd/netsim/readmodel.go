@@ -19,6 +19,8 @@ type readModel struct {
 type rebuild struct {
 	Schema string `arg:"" help:"The schema to make, or to go on with."`
 	Once   bool   `help:"End when it has caught up with the log."`
+
+	AcceptLostTail string `help:"Go on with a log that has lost records, for this reason, which is recorded in the log." placeholder:"REASON"`
 }
 
 // Run rebuilds until the read model is promoted or a signal comes.
@@ -26,7 +28,7 @@ func (r rebuild) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *program.Tools) error {
 		began := time.Now()
 		var last projector.Report
-		promoted, err := t.Rebuild(ctx, r.Schema, !r.Once, func(now projector.Report) {
+		promoted, err := t.Rebuild(ctx, r.Schema, !r.Once, r.AcceptLostTail, func(now projector.Report) {
 			last = now
 			fmt.Println(r.Schema+":", progress(now, time.Since(began)))
 		})

@@ -164,7 +164,7 @@ func (p *Projector) moveOffsets(writes *pgx.Batch, batch []chunk) map[*place]pos
 			WHERE o.family = u.family AND o.partition = u.partition AND o.next = u."from" AND o.tableoid = $9
 			RETURNING 1)
 		SELECT 1 / (CASE WHEN count(*) = $8 THEN 1 ELSE 0 END) FROM moved`, p.ident()),
-		families, partitions, from, to, last, facts, digests, n, p.model)
+		families, partitions, from, to, last, facts, digests, n, order[0].table)
 	return next
 }
 

@@ -30,6 +30,13 @@ func (p *Projector) Diff(ctx context.Context) (c Comparison, err error) {
 	if err != nil {
 		return c, err
 	}
+	lost, err := p.losses(ctx)
+	if err == nil && len(lost) > 0 {
+		err = fmt.Errorf("they have no position in common: %s", describe(lost))
+	}
+	if err != nil {
+		return c, err
+	}
 	var live, other pgx.Tx
 	defer func() {
 		for _, tx := range []pgx.Tx{live, other} {

@@ -40,7 +40,9 @@
 // The cluster, the topics' ids and partition counts, and the hash of the
 // record before each offset are stored with the rows. When the log at hand is
 // not that log, or has lost its tail, the projector stops with an error rather
-// than mix two histories.
+// than mix two histories. Rebuild, Promote and an empty read model refuse it too,
+// also by what a Witness has seen, until an operator has accepted the loss in
+// the log itself (docs/audit.md).
 //
 // # Which read model
 //

@@ -32,21 +32,8 @@ func (p *Projector) compare(ctx context.Context, log journal.Description, places
 
 func compareTopics(log journal.Description, places []*place) error {
 	for _, at := range places {
-		topic, ok := topicOf(log, at.family)
-		if !ok {
-			return fmt.Errorf("%w: topic %s is missing", ErrOtherLog, at.topic)
-		}
-		if topic.ID != at.topicID {
-			return fmt.Errorf("%w: topic %s was deleted and made again: its id is %s, the read model was built from %s",
-				ErrOtherLog, topic.Name, topic.ID, at.topicID)
-		}
-		if int(at.partition) >= len(topic.Partitions) {
-			continue // the count below says so
-		}
-		part := topic.Partitions[at.partition]
-		if part.Start > 0 {
-			return fmt.Errorf("%w: partition %d of %s begins at offset %d: facts before it are gone",
-				ErrOtherLog, at.partition, topic.Name, part.Start)
+		if err := compareTopic(log, at); err != nil {
+			return err
 		}
 	}
 	for family, count := range countPartitions(places) {
@@ -58,24 +45,51 @@ func compareTopics(log journal.Description, places []*place) error {
 	return nil
 }
 
+// compareTopic refuses the topic of a place when it is another one.
+func compareTopic(log journal.Description, at *place) error {
+	topic, ok := topicOf(log, at.family)
+	if !ok {
+		return fmt.Errorf("%w: the topic of %s is missing", ErrOtherLog, at.family)
+	}
+	if topic.ID != at.topicID {
+		return fmt.Errorf("%w: topic %s was deleted and made again: its id is %s, the read model was built from %s",
+			ErrOtherLog, topic.Name, topic.ID, at.topicID)
+	}
+	if int(at.partition) >= len(topic.Partitions) {
+		return nil // the count says so
+	}
+	if start := topic.Partitions[at.partition].Start; start > 0 {
+		return fmt.Errorf("%w: partition %d of %s begins at offset %d: facts before it are gone",
+			ErrOtherLog, at.partition, topic.Name, start)
+	}
+	return nil
+}
+
 // proveTails reads the record before each offset and compares it with the one
 // that was projected: a log that lost its tail, or another history, differs.
 func (p *Projector) proveTails(ctx context.Context, places []*place) error {
 	for _, at := range places {
-		if at.next == 0 {
-			continue
+		if err := p.proveTail(ctx, at); err != nil {
+			return err
 		}
-		records, high, err := p.Log.Read(ctx, at.topic, at.partition, at.next-1, 1<<20, 0)
-		switch {
-		case high < at.next && (err == nil || isOutOfRange(err)):
-			return fmt.Errorf("%w: partition %d of %s ends at offset %d, the read model has seen %d: the log lost its tail",
-				ErrOtherLog, at.partition, at.topic, high, at.next)
-		case err != nil:
-			return fmt.Errorf("read the tail of %s/%d: %w", at.topic, at.partition, err)
-		case len(records) == 0 || !bytes.Equal(recordSum(&records[0]), at.lastRecord):
-			return fmt.Errorf("%w: the record at offset %d of %s/%d is not the one that was projected",
-				ErrOtherLog, at.next-1, at.topic, at.partition)
-		}
+	}
+	return nil
+}
+
+func (p *Projector) proveTail(ctx context.Context, at *place) error {
+	if at.next == 0 {
+		return nil
+	}
+	records, high, err := p.Log.Read(ctx, at.topic, at.partition, at.next-1, 1<<20, 0)
+	switch {
+	case high < at.next && (err == nil || isOutOfRange(err)):
+		return fmt.Errorf("%w: partition %d of %s ends at offset %d, it was seen up to %d: the log lost its tail",
+			ErrOtherLog, at.partition, at.topic, high, at.next)
+	case err != nil:
+		return fmt.Errorf("read the tail of %s/%d: %w", at.topic, at.partition, err)
+	case len(records) == 0 || at.lastRecord != nil && !bytes.Equal(recordSum(&records[0]), at.lastRecord):
+		return fmt.Errorf("%w: the record at offset %d of %s/%d is not the one that was projected",
+			ErrOtherLog, at.next-1, at.topic, at.partition)
 	}
 	return nil
 }
@@ -113,7 +127,7 @@ func (p *Projector) putBack(ctx context.Context, places []*place) error {
 		FROM unnest($1::text[], $2::int[], $3::bigint[]) AS c (family, partition, next)
 		JOIN %s.offsets o ON o.family = c.family AND o.partition = c.partition`, p.ident()),
 		column(places, func(at *place) string { return string(at.family) }),
-		column(places, func(at *place) int32 { return at.partition }), committed, p.model).Scan(&behind, &replaced)
+		column(places, func(at *place) int32 { return at.partition }), committed, tableOf(places)).Scan(&behind, &replaced)
 	switch {
 	case err != nil: // a database out of reach is the transactions' to notice
 	case behind:
@@ -122,6 +136,13 @@ func (p *Projector) putBack(ctx context.Context, places []*place) error {
 		return errors.New("another read model was promoted")
 	}
 	return nil
+}
+
+func tableOf(places []*place) uint32 {
+	if len(places) == 0 {
+		return 0
+	}
+	return places[0].table
 }
 
 // watch reports when the log stops being the one that is projected, or the

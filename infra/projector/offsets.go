@@ -17,6 +17,7 @@ type place struct {
 	partition int32
 	topic     string
 	topicID   string
+	table     uint32 // the oid of the offsets: which read model has the schema's name
 	position
 }
 
@@ -40,16 +41,28 @@ func (p *Projector) places(ctx context.Context) ([]*place, error) {
 	if err := p.adopt(ctx, log); err != nil {
 		return nil, err
 	}
+	places, err := p.loadPlaces(ctx, p.Schema, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.compare(ctx, log, places); err != nil {
+		return nil, err
+	}
+	return places, p.proveTails(ctx, places)
+}
+
+// loadPlaces loads where the read model in a schema stands.
+func (p *Projector) loadPlaces(ctx context.Context, schema string, log journal.Description) ([]*place, error) {
 	rows, err := p.Pool.Query(ctx, fmt.Sprintf(
 		`SELECT family, partition, topic_id, next, last_record, facts, digest, tableoid FROM %s.offsets ORDER BY family, partition`,
-		p.ident()))
+		pgx.Identifier{schema}.Sanitize()))
 	if err != nil {
 		return nil, fmt.Errorf("load the offsets: %w", err)
 	}
 	places, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*place, error) {
 		var at place
 		var digest []byte
-		err := row.Scan(&at.family, &at.partition, &at.topicID, &at.next, &at.lastRecord, &at.facts, &digest, &p.model)
+		err := row.Scan(&at.family, &at.partition, &at.topicID, &at.next, &at.lastRecord, &at.facts, &digest, &at.table)
 		copy(at.digest[:], digest)
 		at.topic = log.TopicName(at.family)
 		return &at, err
@@ -57,10 +70,7 @@ func (p *Projector) places(ctx context.Context) ([]*place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the offsets: %w", err)
 	}
-	if err := p.compare(ctx, log, places); err != nil {
-		return nil, err
-	}
-	return places, p.proveTails(ctx, places)
+	return places, nil
 }
 
 // adopt writes the identity of the log into a read model that has none.
@@ -73,6 +83,9 @@ func (p *Projector) adopt(ctx context.Context, log journal.Description) error {
 		}
 		if tag.RowsAffected() == 0 {
 			return nil
+		}
+		if err := p.refuseLosses(ctx); err != nil {
+			return err
 		}
 		for _, topic := range log.Topics {
 			for partition := range topic.Partitions {

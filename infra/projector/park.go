@@ -110,7 +110,7 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 	writes.Queue(fmt.Sprintf(`
 		WITH here AS (
 			SELECT FROM %s.offsets o WHERE o.family = $1 AND o.partition = $2 AND o.next = $3 AND o.tableoid = $4 FOR UPDATE)
-		SELECT 1 / count(*) FROM here`, p.ident()), at.family, at.partition, at.next, p.model)
+		SELECT 1 / count(*) FROM here`, p.ident()), at.family, at.partition, at.next, at.table)
 	writes.Queue(fmt.Sprintf(`DELETE FROM %s.parked WHERE stream = $1 AND family = $2 AND partition = $3`, p.ident()),
 		parked[0].stream, at.family, at.partition)
 	if err := p.retell(ctx, writes, batch, facts); err != nil {

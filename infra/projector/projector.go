@@ -54,9 +54,10 @@ type Config struct {
 	Decode      func(eventType string, value []byte) (events.Data, error) // nil is events.Decode
 	Projections []Projection
 	Logger      *slog.Logger
-	BatchSize   int  // records a transaction; 0 is 8,192
-	Renew       bool // Create drops a read model of another form instead of refusing it
-	Yield       bool // Run steps aside for a process that waits for its turn
+	BatchSize   int     // records a transaction; 0 is 8,192
+	Renew       bool    // Create drops a read model of another form instead of refusing it
+	Witness     Witness // nil knows nothing
+	Yield       bool    // Run steps aside for a process that waits for its turn
 }
 
 // Projector keeps one read model. Run may be called once.
@@ -64,7 +65,6 @@ type Projector struct {
 	Config
 	streams streamCache
 	counts  map[events.Family]int32 // partitions, by family
-	model   uint32                  // the oid of the offsets' table: which read model has the name
 	until   Position                // projects no further; nil is without an end
 	stats   Stats
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"netsim/events"
 )
 
 // Before is the schema of the read model that was live before the last
@@ -36,6 +38,13 @@ func (p *Projector) Promote(ctx context.Context, tell func(Step, string)) error 
 	if err := p.promotable(ctx); err != nil {
 		return err
 	}
+	if err := p.refuseLosses(ctx); err != nil {
+		return err
+	}
+	lost, err := p.losses(ctx) // that were accepted
+	if err != nil {
+		return err
+	}
 	turn, err := p.waitTurn(ctx)
 	if err != nil {
 		return err
@@ -56,7 +65,7 @@ func (p *Projector) Promote(ctx context.Context, tell func(Step, string)) error 
 			tell(Following, "")
 			err := p.awaitSnapshots(ctx, time.Second, 0, tell)
 			if err == nil {
-				err = p.replaceLive(ctx, tell)
+				err = p.replaceLive(ctx, lost, tell)
 			}
 			if !errors.Is(err, errNotNow) {
 				return err
@@ -97,11 +106,14 @@ const schemaExists = `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1
 var errNotNow = errors.New("the switch has to wait")
 
 // replaceLive fences the live read model and switches, within fenceTimeout.
-func (p *Projector) replaceLive(ctx context.Context, tell func(Step, string)) error {
+func (p *Projector) replaceLive(ctx context.Context, lost []events.LostRecords, tell func(Step, string)) error {
 	within, cancel := context.WithTimeout(ctx, fenceTimeout)
 	defer cancel()
 	err := p.fenced(within, func(tx pgx.Tx, live Position) error {
 		tell(Fenced, live.String())
+		for _, l := range lost { // nobody can reach what the log does not have
+			delete(live, partitionKey{events.Family(l.Family), int32(l.Partition)})
+		}
 		err := poll(within, func() (bool, error) {
 			at, err := readPosition(within, p.Pool, p.Schema)
 			return at.reaches(live), err

@@ -85,7 +85,7 @@ type gated struct {
 
 func (g *gated) Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
 	records, end, err := g.Log.Read(ctx, topic, partition, from, maxBytes, min(wait, 50*time.Millisecond))
-	if g.closed.Load() {
+	if g.closed.Load() && wait > 0 { // looking at one record is not following
 		return nil, end, err
 	}
 	return records, end, err

@@ -20,6 +20,9 @@ func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, er
 	if p.Schema == Live {
 		return false, fmt.Errorf("%s is the live read model; rebuild beside it", Live)
 	}
+	if err := p.refuseLosses(ctx); err != nil {
+		return false, err
+	}
 	tables, _ := p.ddl()
 	if err := p.define(ctx, tables); err != nil {
 		return false, err

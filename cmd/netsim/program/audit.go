@@ -84,12 +84,14 @@ func (a *Auditor) Close() {
 }
 
 // log describes the log as it stands.
-func (a *Auditor) log(ctx context.Context) (*audit.Log, error) {
-	d, err := a.journal.Describe(ctx)
+func (a *Auditor) log(ctx context.Context) (*audit.Log, error) { return auditLog(ctx, a.journal) }
+
+func auditLog(ctx context.Context, j *journal.Kafka) (*audit.Log, error) {
+	d, err := j.Describe(ctx)
 	if err != nil {
 		return nil, err
 	}
-	log := &audit.Log{Reader: a.journal, Cluster: d.ClusterID}
+	log := &audit.Log{Reader: j, Cluster: d.ClusterID}
 	for _, t := range d.Topics {
 		topic := audit.Topic{Family: t.Family, Name: t.Name, ID: t.ID}
 		for _, p := range t.Partitions {

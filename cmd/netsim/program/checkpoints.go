@@ -95,6 +95,9 @@ func (s *core) cut(ctx context.Context, stream string) (made audit.Checkpoint, c
 		if held, ok := state.(*commands.Checkpoints); ok {
 			last = *held
 		}
+		for _, l := range last.Losses {
+			made.Losses = append(made.Losses, audit.Loss(l))
+		}
 		return nil
 	})
 	return made, chains, last, err

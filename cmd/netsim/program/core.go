@@ -119,7 +119,7 @@ func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Conf
 		all = append(all, p)
 	}
 	return projector.Config{
-		Pool: pool, Log: s.journal, Schema: schema, Projections: all, Logger: s.log,
+		Pool: pool, Log: s.journal, Schema: schema, Projections: all, Logger: s.log, Witness: witness{s},
 		ReadState: func(stream string, stored []byte) (projector.State, error) {
 			return commands.ReadState(stream, stored)
 		},

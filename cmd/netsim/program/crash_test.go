@@ -95,6 +95,7 @@ type deployment struct {
 	log      *os.File
 
 	broker, postgres *teststack.Process
+	logDir           string        // the broker's data
 	child            *exec.Cmd     // nil while the service does not run
 	ended            chan struct{} // closed when it has ended
 }
@@ -107,7 +108,8 @@ func newDeployment(t *testing.T) *deployment {
 		t.Fatalf("build the service: %v\n%s", err, out)
 	}
 	broker := teststack.BrokerPart()
-	d.broker = teststack.Start(t, broker, t.TempDir())
+	d.logDir = t.TempDir()
+	d.broker = teststack.Start(t, broker, d.logDir)
 	d.postgres = teststack.Start(t, "postgres", t.TempDir())
 	store, issuer := teststack.Objects(t), teststack.Issuer(t)
 	http, ops := teststack.FreeAddress(t), teststack.FreeAddress(t)

@@ -2,6 +2,7 @@ package program_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -253,4 +254,17 @@ func (c *clients) stop() {
 		c.wg.Wait()
 		c.t.Logf("%d writes and %d reads", c.acks.Load(), c.reads.Load())
 	})
+}
+
+// execute runs statements on the database.
+func (d *deployment) execute(sql string) {
+	d.t.Helper()
+	conn, err := pgx.Connect(d.t.Context(), d.postgres.URL)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(d.t.Context())) //nolint:errcheck // nothing is left to say
+	if _, err := conn.Exec(d.t.Context(), sql); err != nil {
+		d.t.Fatal(err)
+	}
 }

@@ -12,10 +12,14 @@ import (
 const progressEvery = 5 * time.Second
 
 // Rebuild replays the log into a read model beside the live one, and follows
-// the log until that is promoted or ctx ends, if it is to follow. tell is called
-// every few seconds, and at the end.
-func (t *Tools) Rebuild(ctx context.Context, schema string, follow bool, tell func(projector.Report)) (promoted bool, err error) {
+// the log until that is promoted or ctx ends, if it is to follow. A log that
+// lost records is refused, unless a reason to accept that is given. tell is
+// called every few seconds, and at the end.
+func (t *Tools) Rebuild(ctx context.Context, schema string, follow bool, acceptLoss string, tell func(projector.Report)) (promoted bool, err error) {
 	err = t.readModel(ctx, schema, func(p *projector.Projector) error {
+		if err := t.core.acceptLoss(ctx, p, acceptLoss); err != nil {
+			return err
+		}
 		progress, end := context.WithCancel(ctx)
 		told := make(chan struct{})
 		go func() {

@@ -178,8 +178,11 @@ func (src source) field(f *ast.Field) (field, error) {
 // familyOf returns the family of a type, which its second part tells.
 func familyOf(eventType string) (events.Family, error) {
 	aggregate := strings.Split(eventType, ".")[1]
-	if aggregate == "upload" {
+	switch aggregate {
+	case "upload":
 		return events.MappingFiles, nil
+	case "log":
+		return events.Checkpoints, nil
 	}
 	for _, f := range events.Families() {
 		if strings.TrimSuffix(string(f), "s") == strings.ReplaceAll(aggregate, "_", "") {

@@ -1,0 +1,102 @@
+package projector_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"netsim/events"
+	"netsim/infra/projector"
+	"netsim/internal/testworld"
+)
+
+// held is what is known of the log outside of the database.
+type held struct {
+	seen     []projector.Seen
+	accepted []events.LostRecords
+}
+
+func (h *held) Seen(context.Context) ([]projector.Seen, error) { return h.seen, nil }
+
+func (h *held) Accepted(context.Context) ([]events.LostRecords, error) { return h.accepted, nil }
+
+// A log that is not what the live read model has seen is neither replayed nor
+// promoted, until each loss is accepted.
+func TestALossIsRefusedUntilItIsAccepted(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]string{
+		"it lost its tail":             `UPDATE readmodel.offsets SET next = next + 5 WHERE next > 0`,
+		"its last record is another":   `UPDATE readmodel.offsets SET last_record = sha256('another') WHERE next > 0`,
+		"its topic is another":         `UPDATE readmodel.offsets SET topic_id = 'another' WHERE next > 0`,
+		"it is that of another broker": `UPDATE readmodel.log SET cluster_id = 'another'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := stack{testworld.NewPlace(t).Connect(t)}
+			live, end := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- s.Projector(s.DB, projector.Live).Run(live) }()
+			s.Listen(t)
+			if _, err := s.createWorkspace(t.Context(), "one"); err != nil {
+				t.Fatal(err)
+			}
+			s.rebuild(t, "next")
+			end()
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.DB.Exec(t.Context(), damage); err != nil {
+				t.Fatal(err)
+			}
+			known := &held{}
+			at := func(schema string) *projector.Projector {
+				return s.Projector(s.Pool(t, schema), schema, func(c *projector.Config) { c.Witness = known })
+			}
+			tell := func(step projector.Step, detail string) { t.Log(step, detail) }
+			if _, err := at("another").Rebuild(t.Context(), false); !errors.Is(err, projector.ErrOtherLog) {
+				t.Errorf("rebuild: %v, want ErrOtherLog", err)
+			}
+			if err := at("next").Promote(t.Context(), tell); !errors.Is(err, projector.ErrOtherLog) {
+				t.Errorf("promote: %v, want ErrOtherLog", err)
+			}
+			lost, err := at("next").Losses(t.Context())
+			if err != nil || len(lost) != 1 {
+				t.Fatalf("lost are %+v, %v, want one partition", lost, err)
+			}
+			other := lost[0]
+			other.Seen++
+			known.accepted = []events.LostRecords{other}
+			if err := at("next").Promote(t.Context(), tell); !errors.Is(err, projector.ErrOtherLog) {
+				t.Errorf("promote after another loss was accepted: %v, want ErrOtherLog", err)
+			}
+			known.accepted = lost
+			if err := at("next").Promote(t.Context(), tell); err != nil {
+				t.Errorf("promote after it was accepted: %v", err)
+			}
+		})
+	}
+}
+
+// A read model that begins on an empty database refuses a log of which more
+// was seen.
+func TestAnEmptyReadModelAsksTheWitness(t *testing.T) {
+	t.Parallel()
+	s := stack{testworld.NewPlace(t).Connect(t)}
+	log, err := s.Journal.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := &held{seen: []projector.Seen{{Cluster: log.ClusterID, TopicID: log.Topics[0].ID, Family: log.Topics[0].Family, Next: 3}}}
+	p := s.Projector(s.DB, projector.Live, func(c *projector.Config) { c.Witness = known })
+	if err := p.Run(t.Context()); !errors.Is(err, projector.ErrOtherLog) {
+		t.Fatalf("it begins with %v, want ErrOtherLog", err)
+	}
+	if known.accepted, err = p.Losses(t.Context()); err != nil || len(known.accepted) != 1 {
+		t.Fatalf("lost are %+v, %v, want one partition", known.accepted, err)
+	}
+	testworld.Running(t, p.Run)
+	s.Listen(t)
+	if _, err := s.createWorkspace(t.Context(), "one"); err != nil {
+		t.Error(err)
+	}
+}
