@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"netsim/execution"
@@ -45,7 +46,8 @@ func (r reproduce) Run(ctx context.Context) error {
 
 type hostEngine struct {
 	Listen     string        `help:"Address." default:"127.0.0.1:9470" placeholder:"HOST:PORT"`
-	Token      string        `help:"The secret that requests must bear." env:"NETSIM_ENGINE_TOKEN" required:"" placeholder:"SECRET"`
+	Token      string        `help:"The secret that requests must bear." env:"NETSIM_ENGINE_TOKEN" placeholder:"SECRET"`
+	TokenFile  string        `help:"A file with the secret, instead of it." env:"NETSIM_ENGINE_TOKEN_FILE" placeholder:"FILE"`
 	Data       string        `help:"A directory of its own for the files of runs; those in it are removed." placeholder:"DIR" required:""`
 	Runs       int           `help:"Runs at a time; more are told that the engine is busy." default:"2"`
 	Kept       int           `help:"Ended runs that wait to be fetched; of more the oldest go." default:"100"`
@@ -66,10 +68,31 @@ func (s hostEngine) Validate() error {
 	return nil
 }
 
+// token is the secret, from one of the two places where it can be.
+func (s hostEngine) token() (string, error) {
+	switch {
+	case s.TokenFile == "" && s.Token == "":
+		return "", errors.New("NETSIM_ENGINE_TOKEN is not set: it must be the secret that requests bear, or NETSIM_ENGINE_TOKEN_FILE a file with it")
+	case s.TokenFile == "":
+		return s.Token, nil
+	case s.Token != "":
+		return "", errors.New("NETSIM_ENGINE_TOKEN and NETSIM_ENGINE_TOKEN_FILE are both set: it must be one of them")
+	}
+	text, err := os.ReadFile(s.TokenFile)
+	if err != nil {
+		return "", fmt.Errorf("NETSIM_ENGINE_TOKEN_FILE: %w", err)
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
 // Run serves until a signal comes. It says where on the standard output.
 func (s hostEngine) Run(ctx context.Context) error {
+	token, err := s.token()
+	if err != nil {
+		return err
+	}
 	h, err := host.New(host.Config{
-		Token: s.Token, Dir: s.Data, Runs: s.Runs, Kept: s.Kept, KeptFor: s.KeptFor, OrderBytes: s.OrderBytes,
+		Token: token, Dir: s.Data, Runs: s.Runs, Kept: s.Kept, KeptFor: s.KeptFor, OrderBytes: s.OrderBytes,
 		RunBytes: s.RunBytes, TotalBytes: s.TotalBytes, MaxFlows: s.MaxFlows, Within: s.Within, Log: slog.Default(),
 	})
 	if err != nil {

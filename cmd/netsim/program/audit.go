@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caarlos0/env/v11"
 	"github.com/jackc/pgx/v5"
 
 	"netsim/audit"
@@ -22,20 +21,16 @@ import (
 // AuditConfig is what an auditor needs: the log, and nothing else unless the
 // read model is to be compared.
 type AuditConfig struct {
-	Kafka       []string `env:"NETSIM_KAFKA,required"`
-	TopicPrefix string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim."`
-	Platform    string   `env:"NETSIM_PLATFORM" envDefault:"netsim"`
-	Postgres    string   `env:"NETSIM_POSTGRES"`
-	Key         string   `env:"NETSIM_AUDIT_KEY"`
+	Kafka       []string `env:"NETSIM_KAFKA,required" form:"address"`
+	TopicPrefix string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
+	Platform    string   `env:"NETSIM_PLATFORM" envDefault:"netsim" form:"name"`
+	Postgres    string   `env:"NETSIM_POSTGRES" form:"postgres" secret:"true"`
+	Key         string   `env:"NETSIM_AUDIT_KEY" form:"file"`
 }
 
 // AuditFromEnvironment reads the settings.
 func AuditFromEnvironment() (AuditConfig, error) {
-	c, err := env.ParseAs[AuditConfig]()
-	if err != nil {
-		return c, fmt.Errorf("read the settings: %w", err)
-	}
-	return c, nil
+	return settings[AuditConfig](surroundings())
 }
 
 // Auditor reads a log, and a read model beside it.

@@ -134,7 +134,7 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 // groups are kept under it.
 func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	c := reactor.Config{
-		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.Replication,
+		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
 		Judge: s.watcher, Log: s.log,
 	}
 	if s.registry != nil {
@@ -161,7 +161,11 @@ func (c *Config) priceList() (prices.List, error) {
 	}
 	text, err := os.ReadFile(c.Prices)
 	if err != nil {
-		return prices.List{}, fmt.Errorf("read the price list: %w", err)
+		return prices.List{}, fmt.Errorf("NETSIM_PRICES: %w", err)
 	}
-	return prices.Read(text)
+	list, err := prices.Read(text)
+	if err != nil {
+		return list, fmt.Errorf("NETSIM_PRICES is %q: %w", c.Prices, err)
+	}
+	return list, nil
 }

@@ -20,7 +20,11 @@ func (c *Config) auditKey() (*audit.Key, error) {
 	if c.AuditKey == "" {
 		return nil, nil
 	}
-	return audit.ReadKey(c.AuditKey)
+	key, err := audit.ReadKey(c.AuditKey)
+	if err != nil {
+		return nil, fmt.Errorf("NETSIM_AUDIT_KEY: %w", err)
+	}
+	return key, nil
 }
 
 // errNoAuditKey says what to set.

@@ -102,7 +102,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 func (c *Config) journal() journal.Config {
 	return journal.Config{
 		Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions,
-		Replication: c.Replication, Relaxed: c.Development,
+		Replication: c.replication(), Relaxed: c.Development,
 	}
 }
 
