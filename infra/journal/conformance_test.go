@@ -55,6 +55,7 @@ var suite = []struct {
 	{"ensure twice is ensure once", ensureTwice},
 	{"a topic recreated has another id", recreatedTopic},
 	{"settings that can lose facts are refused", dangerousSettings},
+	{"topics that the brokers made by their defaults are refused with what to change", defaultTopics},
 	{"deleted records are refused", deletedRecords},
 	{"more partitions are seen and refused", morePartitions},
 

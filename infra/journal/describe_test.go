@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -95,6 +97,59 @@ func dangerousSettings(t *testing.T, c Config) {
 			alter(t, k, k.Topic(events.Billing), setting, bad)
 			refusedFor(t, k, describe(t, k), "topic "+k.Topic(events.Billing)+" has "+setting+`="`+bad+`", needs`)
 		})
+	}
+}
+
+// defaultTopics: topics that someone made without settings, as a broker does by
+// itself at the first use of a name, are refused with a line for each setting;
+// with what the lines say they are accepted.
+func defaultTopics(t *testing.T, c Config) {
+	c.Prefix, c.Relaxed = freshPrefix(), true
+	k, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	for _, name := range k.topics() {
+		if err := admin(t, k).CreateTopic(name, &sarama.TopicDetail{NumPartitions: 2, ReplicationFactor: 1}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := k.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err = k.Check(describe(t, k))
+	if err == nil {
+		t.Fatal("the brokers' defaults are accepted")
+	}
+	advice := regexp.MustCompile(`^each of the topics (.+) has ([a-z.]+)="[^"]*", needs (?:at least )?"?([^":]+)"?: .+$`)
+	for line := range strings.Lines(err.Error()) {
+		told := advice.FindStringSubmatch(strings.TrimSpace(line))
+		if told == nil || told[1] != strings.Join(k.topics(), ", ") {
+			t.Fatalf("a line says %q", line)
+		}
+		for _, topic := range k.topics() {
+			alter(t, k, topic, told[2], told[3])
+		}
+	}
+	if err := k.Check(describe(t, k)); err != nil {
+		t.Errorf("with what was told: %v", err)
+	}
+}
+
+// TestFewBrokers: topics are not made with fewer replicas than are wanted.
+func TestFewBrokers(t *testing.T) {
+	t.Parallel()
+	k, err := Open(t.Context(), Config{Brokers: teststack.Broker(t), Prefix: freshPrefix(), Replication: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	if err := k.Ensure(t.Context()); !errors.Is(err, ErrFewBrokers) {
+		t.Errorf("it is %v", err)
+	}
+	if d := describe(t, k); len(d.Topics) > 0 {
+		t.Errorf("there is %s", d.Topics[0].Name)
 	}
 }
 

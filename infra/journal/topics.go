@@ -10,6 +10,10 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
+// ErrFewBrokers is wrapped by the error of topics that would have more replicas
+// than there are brokers. None is made then.
+var ErrFewBrokers = errors.New("the cluster is too small")
+
 // Ensure creates the topics that are missing and waits until all of them can
 // be written. It leaves existing topics as they are.
 func (k *Kafka) Ensure(ctx context.Context) error {
@@ -24,6 +28,10 @@ func (k *Kafka) Ensure(ctx context.Context) error {
 		}
 	}
 	if len(missing) > 0 {
+		if k.Replication > len(meta.Brokers) {
+			return fmt.Errorf("%w: %d replicas of each topic are wanted, and the cluster has %d brokers",
+				ErrFewBrokers, k.Replication, len(meta.Brokers))
+		}
 		if err := k.create(ctx, missing); err != nil {
 			return err
 		}

@@ -129,7 +129,11 @@ func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Conf
 // trustLog makes the topics that are missing and refuses settings under which
 // facts could be lost.
 func (s *core) trustLog(ctx context.Context) error {
-	if err := s.journal.Ensure(ctx); err != nil {
+	err := s.journal.Ensure(ctx)
+	if errors.Is(err, journal.ErrFewBrokers) {
+		return fmt.Errorf("NETSIM_REPLICATION is %d: %w; add brokers, or set NETSIM_DATA_DEV=true for development", s.config.replication(), err)
+	}
+	if err != nil {
 		return err
 	}
 	log, err := s.journal.Describe(ctx)

@@ -147,3 +147,20 @@ func (l *lines) contain(text string) bool {
 	defer l.mu.Unlock()
 	return strings.Contains(l.text.String(), text)
 }
+
+// TestOneBrokerInProduction: on a cluster that can lose events the service does
+// not start, and says which settings decide that.
+func TestOneBrokerInProduction(t *testing.T) {
+	t.Parallel()
+	c := programtest.Config(t)
+	c.Development, c.Replication = false, 0
+	err := program.Run(t.Context(), c, testworld.Silent(), nil)
+	if err == nil {
+		t.Fatal("it started and ended")
+	}
+	for _, want := range []string{"NETSIM_REPLICATION is 3", "the cluster has 1 brokers", "NETSIM_DATA_DEV=true"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("it says %q, without %q", err, want)
+		}
+	}
+}
