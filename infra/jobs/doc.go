@@ -28,6 +28,11 @@
 // prefixes of their own or that of the checkpoint which they go on from, and of
 // two final events the log accepts one.
 //
+// # Whose run is next
+//
+// Runs are taken fairly by account, weighted by their cost (fair.go, ADR 19).
+// Those that wait are pending in river's table; the next four are available.
+//
 // # Nothing is lost with the database
 //
 // Work that is enqueued by a reaction and lost with PostgreSQL is derived

@@ -32,6 +32,12 @@ type Config struct {
 	Run func(ctx context.Context, simulation string) error
 	// Abandon fails a simulation whose Run has ended with an error too often.
 	Abandon func(ctx context.Context, simulation string) error
+	// Weigh tells whose a simulation's run is and what it is estimated to cost
+	// beside others, at least 1; nil has all runs alike.
+	Weigh func(ctx context.Context, simulation string) (account string, cost int64, err error)
+	// MaxRuns is how many runs an account may have in progress; nil bounds none.
+	// It is asked whenever it is decided which runs are next.
+	MaxRuns func(ctx context.Context, account string) (int64, error)
 	// Elsewhere tells whether a simulation runs at a remote engine, so that Run
 	// only looks after it; nil when none does.
 	Elsewhere func(ctx context.Context, simulation string) (bool, error)
@@ -153,6 +159,9 @@ func (j *Jobs) migrate(ctx context.Context, driver *riverpgxv5.Driver) error {
 	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return fmt.Errorf("migrate the job queue: %w", err)
 	}
+	if _, err := conn.Exec(ctx, sharesSchema); err != nil {
+		return fmt.Errorf("create the table of shares: %w", err)
+	}
 	return nil
 }
 
@@ -225,43 +234,6 @@ func (j *Jobs) settings() *river.Config {
 		}, atStart))
 	}
 	return c
-}
-
-// EnqueueRun has a simulation run, unless it waits or runs already.
-func (j *Jobs) EnqueueRun(ctx context.Context, simulation string) error {
-	run, err := j.runOf(ctx, simulation)
-	if err != nil {
-		return err
-	}
-	return j.enqueue(ctx, run)
-}
-
-// runOf is the job of a simulation's run.
-func (j *Jobs) runOf(ctx context.Context, simulation string) (river.JobArgs, error) {
-	if j.config.Elsewhere == nil {
-		return RunSimulation{SimulationID: simulation}, nil
-	}
-	elsewhere, err := j.config.Elsewhere(ctx, simulation)
-	if err != nil {
-		return nil, fmt.Errorf("ask where %s runs: %w", simulation, err)
-	}
-	if elsewhere {
-		return FollowSimulation{SimulationID: simulation}, nil
-	}
-	return RunSimulation{SimulationID: simulation}, nil
-}
-
-// EnqueuePurge has removed what a deleted simulation left behind, and cancels its
-// run if that waits for a worker.
-func (j *Jobs) EnqueuePurge(ctx context.Context, simulation string) error {
-	_, err := j.pool.Exec(ctx, `
-		UPDATE jobs.river_job SET state = 'cancelled', finalized_at = now()
-		WHERE kind = ANY($1) AND args @> jsonb_build_object('simulationId', $2::text)
-		  AND state IN ('pending', 'available', 'scheduled', 'retryable')`, runKinds(), simulation)
-	if err != nil {
-		return fmt.Errorf("cancel the run of %s: %w", simulation, err)
-	}
-	return j.enqueue(ctx, PurgeSimulation{SimulationID: simulation})
 }
 
 // EnqueueExtraction has the files of a traceset read.

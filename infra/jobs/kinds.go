@@ -169,6 +169,9 @@ const busyPause = 2 * time.Second
 
 // Work implements river.Worker.
 func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error {
+	if isRun(job.Kind) {
+		w.jobs.starts(ctx, job.JobRow)
+	}
 	err := w.jobs.alone(ctx, job.Kind, job.EncodedArgs, func(ctx context.Context) error {
 		err := w.work(ctx, job.Args)
 		if err == nil || ctx.Err() != nil || w.abandon == nil || job.Attempt < maxRuns {

@@ -14,15 +14,31 @@ import (
 func (j *Jobs) reconcileUntil(ctx context.Context) {
 	beat := time.NewTicker(j.config.Reconcile)
 	defer beat.Stop()
+	ended, stop := j.ends()
+	defer stop()
+	do := j.reconcile
 	for {
-		if err := j.reconcile(ctx); err != nil && ctx.Err() == nil {
+		if err := do(ctx); err != nil && ctx.Err() == nil {
 			j.config.Log.WarnContext(ctx, "jobs could not be reconciled", "error", err)
 		}
 		select {
 		case <-beat.C:
+			do = j.reconcile
+		case e := <-ended:
+			do = j.afterEnd(e)
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// afterEnd is what follows when a job has ended: another run may start.
+func (j *Jobs) afterEnd(e *river.Event) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if e == nil || !isRun(e.Job.Kind) {
+			return nil
+		}
+		return j.shareOut(ctx, nil)
 	}
 }
 
@@ -61,9 +77,12 @@ func (j *Jobs) enqueueMissing(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := j.shareOut(ctx, nil); err != nil {
+		return err
+	}
 	extractions := []string{ExtractTraceset{}.Kind()}
-	return j.enqueueOf(ctx, "tracesets", j.config.Processing, "tracesetId", extractions, func(_ context.Context, id string) (river.JobArgs, error) {
-		return ExtractTraceset{TracesetID: id}, nil
+	return j.enqueueOf(ctx, "tracesets", j.config.Processing, "tracesetId", extractions, func(_ context.Context, id string) (river.JobArgs, *river.InsertOpts, error) {
+		return ExtractTraceset{TracesetID: id}, nil, nil
 	})
 }
 
@@ -71,7 +90,7 @@ func (j *Jobs) enqueueMissing(ctx context.Context) error {
 // of these kinds, whose arguments have the id as this member.
 func (j *Jobs) enqueueOf(
 	ctx context.Context, what string, list func(context.Context) ([]string, error),
-	member string, kinds []string, job func(ctx context.Context, id string) (river.JobArgs, error),
+	member string, kinds []string, job func(ctx context.Context, id string) (river.JobArgs, *river.InsertOpts, error),
 ) error {
 	if list == nil {
 		return nil
@@ -99,7 +118,7 @@ func (j *Jobs) enqueueOf(
 	}
 	params := make([]river.InsertManyParams, len(missing))
 	for i, id := range missing {
-		if params[i].Args, err = job(ctx, id); err != nil {
+		if params[i].Args, params[i].InsertOpts, err = job(ctx, id); err != nil {
 			return err
 		}
 	}

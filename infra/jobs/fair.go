@@ -1,0 +1,148 @@
+package jobs
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+)
+
+//go:embed fair.sql
+var sharesSchema string
+
+// share is whose a run is, and what it is estimated to cost beside others. It is
+// the metadata of the run's job.
+type share struct {
+	Account string `json:"account"`
+	Cost    int64  `json:"cost"`
+}
+
+// The runs that wait are taken fairly by account: start-time fair queuing, with
+// a run's estimated cost as its length. Each account has a virtual time up to
+// which it was served. A run that starts moves it on by its cost, from at least
+// where the last run of any account started. The next run is that of the account
+// served least, the oldest of its own.
+//
+// River takes available jobs by priority. So the runs that are to start next are
+// available, with their turn as the priority, and all others are pending. That
+// is decided again whenever a run is enqueued, starts or ends, in one statement
+// over all that wait; a lock has processes decide one after the other. A run that
+// has started before, and was interrupted or goes on elsewhere, waits for nobody.
+
+// turns is how many runs are available at once: river has four priorities. So
+// many workers that are free at the same moment need no other decision.
+const turns = 4
+
+// waits is the condition of runs that have not started.
+const waits = `state IN ('available', 'pending') AND attempt = 0 AND NOT metadata ? 'snoozes'`
+
+// takeTurns decides which runs are next. Accounts and how many runs each may
+// have in progress are parameters; of others any number.
+const takeTurns = `
+WITH runs AS (
+	SELECT id, queue, state, attempt, metadata, coalesce(metadata->>'account', '') AS account,
+	       greatest(coalesce((metadata->>'cost')::bigint, 1), 1) AS cost
+	FROM jobs.river_job
+	WHERE kind = ANY($1) AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
+), waiting AS (
+	SELECT * FROM runs WHERE ` + waits + `
+), busy AS (
+	SELECT account, count(*) AS runs FROM runs WHERE NOT (` + waits + `) GROUP BY account
+), latest AS (
+	SELECT queue, max(began) AS began FROM jobs.run_shares GROUP BY queue
+), served AS (
+	SELECT w.id, w.queue, w.account,
+	       greatest(coalesce(s.ended, 0), coalesce(l.began, 0))
+	         + sum(w.cost) OVER (PARTITION BY w.queue, w.account ORDER BY w.id) - w.cost AS begins,
+	       row_number() OVER (PARTITION BY w.account ORDER BY w.id) AS place
+	FROM waiting w LEFT JOIN jobs.run_shares s USING (queue, account) LEFT JOIN latest l USING (queue)
+), next AS (
+	SELECT s.id, row_number() OVER (PARTITION BY s.queue ORDER BY s.begins, s.id) AS turn
+	FROM served s LEFT JOIN busy b USING (account)
+	LEFT JOIN unnest($2::text[], $3::bigint[]) AS bound (account, most) USING (account)
+	WHERE bound.most IS NULL OR s.place + coalesce(b.runs, 0) <= bound.most
+), changed AS (
+	UPDATE jobs.river_job j
+	SET state = CASE WHEN n.turn <= $4 THEN 'available' ELSE 'pending' END::jobs.river_job_state, priority = least(n.turn, $4)
+	FROM waiting w LEFT JOIN next n USING (id)
+	WHERE j.id = w.id AND j.state IN ('available', 'pending')
+	  AND (j.state, j.priority) IS DISTINCT FROM (CASE WHEN n.turn <= $4 THEN 'available' ELSE 'pending' END::jobs.river_job_state, least(n.turn, $4))
+	RETURNING j.queue, j.state
+)
+SELECT pg_notify('jobs.river_insert', json_build_object('queue', queue)::text)
+FROM changed WHERE state = 'available' GROUP BY queue`
+
+// shareOut decides which runs are next, after what is done first in the same
+// transaction, nil for nothing.
+func (j *Jobs) shareOut(ctx context.Context, first func(pgx.Tx) error) error {
+	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('turns of runs'))`); err != nil {
+			return err
+		}
+		if first != nil {
+			if err := first(tx); err != nil {
+				return err
+			}
+		}
+		accounts, most, err := j.bounds(ctx, tx)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, takeTurns, runKinds(), accounts, most, turns)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("decide which runs are next: %w", err)
+	}
+	return nil
+}
+
+// bounds is how many runs each account that waits may have in progress: whether
+// it may start another one.
+func (j *Jobs) bounds(ctx context.Context, tx pgx.Tx) (accounts []string, most []int64, err error) {
+	if j.config.MaxRuns == nil {
+		return nil, nil, nil
+	}
+	rows, err := tx.Query(ctx, `SELECT DISTINCT coalesce(metadata->>'account', '') FROM jobs.river_job WHERE kind = ANY($1) AND `+waits, runKinds())
+	if err != nil {
+		return nil, nil, err
+	}
+	if accounts, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		return nil, nil, err
+	}
+	for _, account := range accounts {
+		n, err := j.config.MaxRuns(ctx, account)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read how many runs %s may have: %w", account, err)
+		}
+		most = append(most, n)
+	}
+	return accounts, most, nil
+}
+
+// starts counts a run that starts for the first time to its account. When that
+// fails the run starts all the same.
+func (j *Jobs) starts(ctx context.Context, job *rivertype.JobRow) {
+	err := j.shareOut(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `
+			INSERT INTO jobs.run_shares (queue, account, began, ended)
+			SELECT j.queue, account, at, at + greatest(coalesce((j.metadata->>'cost')::bigint, 1), 1)
+			FROM jobs.river_job j, coalesce(j.metadata->>'account', '') AS account, greatest(
+				coalesce((SELECT s.ended FROM jobs.run_shares s WHERE s.queue = j.queue AND s.account = coalesce(j.metadata->>'account', '')), 0),
+				coalesce((SELECT max(s.began) FROM jobs.run_shares s WHERE s.queue = j.queue), 0)) AS at
+			WHERE j.id = $1 AND j.attempt = 1 AND NOT j.metadata ? 'snoozes'
+			ON CONFLICT (queue, account) DO UPDATE SET began = excluded.began, ended = excluded.ended`, job.ID)
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		j.config.Log.WarnContext(ctx, "a run was not counted to its account", "job", job.ID, "error", err)
+	}
+}
+
+// ends are the events after which an account may start another run.
+func (j *Jobs) ends() (events <-chan *river.Event, stop func()) {
+	return j.client.Subscribe(river.EventKindJobCompleted, river.EventKindJobCancelled, river.EventKindJobFailed)
+}

@@ -1,0 +1,8 @@
+-- How much of the workers' time each account's runs were given.
+CREATE TABLE IF NOT EXISTS jobs.run_shares (
+    queue   text   NOT NULL,
+    account text   NOT NULL,
+    began   bigint NOT NULL, -- the virtual time at which its last run started
+    ended   bigint NOT NULL, -- that and the run's cost
+    PRIMARY KEY (queue, account)
+);
