@@ -1850,7 +1850,7 @@ type Balance struct {
 	// TotalDebits Exact decimal, no exponent, at most 18 decimals.
 	TotalDebits Amount `json:"totalDebits"`
 
-	// UpdatedAt Time of the last event counted.
+	// UpdatedAt Time of the last event counted; of the answer where there is none.
 	UpdatedAt Timestamp `json:"updatedAt"`
 }
 

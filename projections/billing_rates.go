@@ -73,7 +73,6 @@ func (p *Rates) Forget() { p.rows.forget() }
 type RateQuery struct {
 	AccountID string // its own rates and the platform's; "" for those of every account
 	Date      string // only those valid on it, YYYY-MM-DD; "" for any
-	UserName  string // only those that apply where a user of the name has billing items
 	Page      Page
 }
 
@@ -92,13 +91,6 @@ func ListRates(ctx context.Context, db Reader, q RateQuery) ([]NamedRate, []stri
 	}
 	if q.Date != "" {
 		c.add("start_date <= ? AND (end_date = '' OR end_date > ?)", q.Date, q.Date)
-	}
-	if q.UserName != "" {
-		used := "SELECT account_id FROM billing_events WHERE user_id = ANY(" + usersNamed(c.arg(q.UserName)) + ")"
-		if q.AccountID != "" {
-			used += " AND account_id = " + c.arg(q.AccountID)
-		}
-		c.parts = append(c.parts, fmt.Sprintf("(account_id IN (%[1]s) OR account_id = '' AND EXISTS (%[1]s))", used))
 	}
 	keys := []sortKey{
 		{`rate_name`, "text", false}, {"tier_start", "bigint", false},

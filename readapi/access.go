@@ -80,6 +80,33 @@ func member(caller auth.Caller, workspace string) error {
 	return nil
 }
 
+// listable reports whether there can be something to list in a workspace: not
+// when it does not exist, or is another account's, and nobody is told which of
+// both it is. One of the account asks for a member.
+func (a *API) listable(ctx context.Context, caller auth.Caller, workspace string) (bool, error) {
+	if events.BuiltIn(workspace) || caller.Platformwide() {
+		return true, nil
+	}
+	w, err := a.Rows.Workspace(ctx, workspace)
+	if fault.Is(err, fault.NotFound) || err == nil && w.AccountID != caller.AccountID {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, member(caller, workspace)
+}
+
+// maySteer refuses to end or remove a run of the default workspace, which is
+// open to the whole account, unless the run is the caller's or the token names
+// the workspace.
+func maySteer(caller auth.Caller, s *projections.Simulation) error {
+	if s.WorkspaceID != events.DefaultWorkspace || s.CreatedBy == caller.UserID || caller.Names(s.WorkspaceID) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "simulation %s is another user's; the token must name workspace %s", s.ID, s.WorkspaceID)
+}
+
 func missing(what, id string) error {
 	return fault.New(fault.NotFound, "%s %s does not exist", what, id)
 }

@@ -130,6 +130,12 @@ func (b *Billing) ListBalances(ctx context.Context, r api.ListBalancesRequestObj
 			CurrentBalance: row.Current, UpdatedAt: timestamp(row.UpdatedAt),
 		}
 	}
+	if account := accountOf(caller); len(rows) == 0 && account != "" && l.page.After == nil {
+		balances = append(balances, api.Balance{ // nothing was granted, and nothing cost anything
+			AccountID: account, AccountName: nullable(caller.AccountName), AccountType: b.accountType(account),
+			Currency: api.CurrencyCREDIT, TotalCredits: "0", TotalDebits: "0", CurrentBalance: "0", UpdatedAt: timestamp(b.Now()),
+		})
+	}
 	return api.ListBalances200JSONResponse{Balances: balances, Pagination: l.pagination(len(balances), next)}, nil
 }
 

@@ -9,8 +9,7 @@ import (
 )
 
 // ListRates implements GET /billing/rates: the platform's rates and those of
-// the account. With a userName it lists what applies where that user has
-// billing events, and leaves an audit event.
+// the account. A userName does not narrow the answer; it leaves an audit event.
 func (b *Billing) ListRates(ctx context.Context, r api.ListRatesRequestObject) (api.ListRatesResponseObject, error) {
 	caller, err := callerOf(ctx)
 	if err != nil {
@@ -30,7 +29,7 @@ func (b *Billing) ListRates(ctx context.Context, r api.ListRatesRequestObject) (
 		return nil, err
 	}
 	rows, next, err := projections.ListRates(ctx, b.DB, projections.RateQuery{
-		AccountID: accountOf(caller), Date: p.Date, UserName: p.UserName, Page: l.page,
+		AccountID: accountOf(caller), Date: p.Date, Page: l.page,
 	})
 	if err != nil {
 		return nil, unreachable(err)

@@ -35,8 +35,8 @@ func (a *API) ListMappingFiles(ctx context.Context, r api.ListMappingFilesReques
 	if err != nil {
 		return nil, err
 	}
-	if err := member(caller, p.WorkspaceID); err != nil {
-		return nil, err
+	if there, err := a.listable(ctx, caller, p.WorkspaceID); err != nil || !there {
+		return api.ListMappingFiles200JSONResponse{Items: []api.MappingFileItem{}, Pagination: l.pagination(0, nil)}, err
 	}
 	rows, next, err := projections.ListMappingFiles(ctx, a.DB, projections.MappingFileQuery{
 		AccountID: accountOf(caller), Workspace: p.WorkspaceID, Page: l.page,

@@ -97,14 +97,21 @@ func (a *API) Simulation(ctx context.Context, id string) (api.Simulation, error)
 	return a.simulationView(ctx, &s)
 }
 
-// AdmitSimulation checks that the simulation exists and that the caller may
-// work with it, and returns its workspace.
-func (a *API) AdmitSimulation(ctx context.Context, id string) (workspace string, err error) {
+// AdmitDeletion checks that the simulation exists and that the caller may
+// delete it, and returns its workspace.
+func (a *API) AdmitDeletion(ctx context.Context, id string) (workspace string, err error) {
 	s, err := a.simulation(ctx, id)
-	return s.WorkspaceID, err
+	if err != nil {
+		return "", err
+	}
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return "", err
+	}
+	return s.WorkspaceID, maySteer(caller, &s)
 }
 
-// AdmitTermination is AdmitSimulation, but a simulation whose workspace is
+// AdmitTermination is AdmitDeletion, but a simulation whose workspace is
 // deleted passes, and live tells (completions.md section 5.4). It returns what
 // decides about the termination, too.
 func (a *API) AdmitTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error) {
@@ -117,6 +124,9 @@ func (a *API) AdmitTermination(ctx context.Context, id string) (workspace string
 		return "", false, state, err
 	}
 	if err := admit(caller, "simulation", id, s.AccountID, s.WorkspaceID); err != nil {
+		return "", false, state, err
+	}
+	if err := maySteer(caller, &s); err != nil {
 		return "", false, state, err
 	}
 	if live, err = projections.WorkspaceIsLive(ctx, a.DB, s.WorkspaceID); err != nil {

@@ -28,8 +28,8 @@ func (a *API) ListTracesets(ctx context.Context, r api.ListTracesetsRequestObjec
 	}
 	q := projections.TracesetQuery{Scope: scopeOf(caller), Page: l.page}
 	if p.WorkspaceID != "" {
-		if err := member(caller, p.WorkspaceID); err != nil {
-			return nil, err
+		if there, err := a.listable(ctx, caller, p.WorkspaceID); err != nil || !there {
+			return api.ListTracesets200JSONResponse{Items: []api.TracesetItem{}, Pagination: l.pagination(0, nil)}, err
 		}
 		q.Scope.Workspaces = []string{p.WorkspaceID}
 	}

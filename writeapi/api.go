@@ -70,9 +70,9 @@ type Configurations interface {
 
 // Simulations are the simulations as reads show them.
 type Simulations interface {
-	// AdmitSimulation returns the workspace of a simulation that exists and
-	// that the caller may work with.
-	AdmitSimulation(ctx context.Context, id string) (workspace string, err error)
+	// AdmitDeletion returns the workspace of a simulation that exists and that
+	// the caller may delete.
+	AdmitDeletion(ctx context.Context, id string) (workspace string, err error)
 	// AdmitTermination is the same, but a simulation whose workspace is deleted
 	// passes, and live is false. Of the state there is what decides about it.
 	AdmitTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error)

@@ -111,7 +111,7 @@ func (a *API) DeleteSimulation(ctx context.Context, r api.DeleteSimulationReques
 		return nil, err
 	}
 	_, err = a.once(ctx, w, func() error {
-		workspace, err := a.Simulations.AdmitSimulation(ctx, r.SimID)
+		workspace, err := a.Simulations.AdmitDeletion(ctx, r.SimID)
 		if err != nil {
 			return err
 		}

@@ -34,11 +34,14 @@ type Caller struct {
 // say that the workspace is of the caller's account. The built-in workspaces
 // are open to everyone.
 func (c Caller) MemberOf(workspaceID string) bool {
-	if c.AllWorkspaces || events.BuiltIn(workspaceID) {
-		return true
-	}
+	return events.BuiltIn(workspaceID) || c.Names(workspaceID)
+}
+
+// Names reports whether the token itself gives access to the workspace: by its
+// id, or to all of them.
+func (c Caller) Names(workspaceID string) bool {
 	_, found := slices.BinarySearch(c.Workspaces, workspaceID)
-	return found
+	return found || c.AllWorkspaces
 }
 
 // Platformwide reports whether the caller acts for every account.

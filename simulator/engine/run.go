@@ -9,7 +9,7 @@
 // propagation, store-and-forward of one packet at every hop, and the
 // acknowledgement's way back. A transfer counts as received, and releases what
 // waits for it, when its sender holds the last acknowledgement; that is the
-// convention of the packet-level reference (reference/README.md). Sprayed
+// convention of the packet-level reference (bench/reference). Sprayed
 // traffic also pays for the packets that an overloaded stage trims, and for the
 // queues where they are spread unevenly (spray.go). What is not: other queues,
 // drops, time-outs, congestion control's ramp-up.
@@ -30,7 +30,7 @@
 // in integer arithmetic. Memory depends on the clients and on the messages on
 // their way, not on how many there are.
 //
-// Sources: DESIGN section 7; completions.md 4.4, 5.1, 5.3, 5.6.
+// Sources: completions.md 4.4, 5.1, 5.3, 5.6; docs/engine.md.
 package engine
 
 import (

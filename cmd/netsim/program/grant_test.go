@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
@@ -44,5 +46,25 @@ func TestGrant(t *testing.T) {
 	balance := p.Service(t, account).Get("/api/v1/billing/balance").Want(200)
 	if !strings.Contains(string(balance.Body), `"totalCredits":"5.5"`) {
 		t.Errorf("the balance: %s", balance.Body)
+	}
+}
+
+// TestTheBalanceOfAnAccountWithoutCredit is a record of 0, on the first page.
+func TestTheBalanceOfAnAccountWithoutCredit(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	account := programtest.NewAccount()
+	list := p.Service(t, account).Get("/api/v1/billing/balance").Want(200).Object()["balances"].([]any)
+	if len(list) != 1 {
+		t.Fatalf("balances %v", list)
+	}
+	got := list[0].(map[string]any)
+	delete(got, "updatedAt")
+	delete(got, "accountName")
+	want := map[string]any{
+		"accountId": account, "accountType": "prepaid", "currency": "CREDIT", "totalCredits": "0", "totalDebits": "0", "currentBalance": "0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("balance (-want +got):\n%s", diff)
 	}
 }

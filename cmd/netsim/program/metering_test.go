@@ -122,8 +122,10 @@ func TestLookUpsByNameAreLogged(t *testing.T) {
 	account := programtest.NewAccount()
 	service := p.Service(t, account)
 	p.User(t, account).Get("/api/v1/workspaces").Want(200) // the directory knows the name
-	service.Get("/api/v1/billing/rates?userName=tester").Want(200)
-	service.Get("/api/v1/billing/rates").Want(200)
+	all := service.Get("/api/v1/billing/rates").Want(200).Object()
+	if diff := cmp.Diff(all, service.Get("/api/v1/billing/rates?userName=tester").Want(200).Object()); diff != "" || len(all["rates"].([]any)) == 0 {
+		t.Errorf("a name narrows the rates (-without +with):\n%s", diff)
+	}
 	service.Get("/api/v1/billing/events?userName=tester").Want(200)
 	service.Get("/api/v1/billing/costs?startDate=2026-01-01&endDate=2026-01-02&userName=nobody").Want(200)
 	records := accountRecords(t, p, account)
