@@ -3170,10 +3170,10 @@ type ReadinessCheck struct {
 
 	// Name - `serving`: the process has started and is not ending; required
 	// - `issuerKeys`: tokens can be verified; required
-	// - `readStore`: the database answers; required
-	// - `eventLog`: the log answers; required, since without it no write is accepted
+	// - `readStore`: the database answers, takes writes and has all tables; required
+	// - `eventLog`: the log answers and is trusted; required, since without it no write is accepted
 	// - `objectStore`: files can be stored and read; reads of everything else go on
-	// - `projections`: what is in the log is shown soon
+	// - `projections`: what is in the log is shown soon; required to go on, degraded while it is far behind
 	// - `engine`: simulations are taken up
 	// - `billing`: there are rates, and checkpoints are published
 	Name ReadinessCheckName `json:"name"`
@@ -3185,10 +3185,10 @@ type ReadinessCheck struct {
 
 // ReadinessCheckName - `serving`: the process has started and is not ending; required
 // - `issuerKeys`: tokens can be verified; required
-// - `readStore`: the database answers; required
-// - `eventLog`: the log answers; required, since without it no write is accepted
+// - `readStore`: the database answers, takes writes and has all tables; required
+// - `eventLog`: the log answers and is trusted; required, since without it no write is accepted
 // - `objectStore`: files can be stored and read; reads of everything else go on
-// - `projections`: what is in the log is shown soon
+// - `projections`: what is in the log is shown soon; required to go on, degraded while it is far behind
 // - `engine`: simulations are taken up
 // - `billing`: there are rates, and checkpoints are published
 type ReadinessCheckName string

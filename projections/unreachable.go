@@ -9,19 +9,39 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Unreachable tells a read model that could not be asked from one that
-// refused: the connection, the server's resources or its operator.
-func Unreachable(err error) bool {
+// Outage says why a read model could not be asked: the connection, the server's
+// resources or its operator, or tables that were dropped. It is "" of an error
+// of the read model itself.
+func Outage(err error) string {
+	switch {
+	case errors.Is(err, ErrRebuilding), dropped(err):
+		return "the read store has lost its tables; repeat the request when they are rebuilt"
+	case unreachable(err):
+		return "the read store does not answer; repeat the request"
+	}
+	return ""
+}
+
+// ErrRebuilding says that the read model was lost and is not complete yet.
+var ErrRebuilding = errors.New("the read model is being rebuilt")
+
+// dropped reports whether a table or its schema is missing.
+func dropped(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "42P01" || pg.Code == "3F000")
+}
+
+func unreachable(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		const queryCanceled = "57014"
+		const queryCanceled, readOnly = "57014", "25006"
 		switch pg.Code[:2] {
 		case "08", "53", "57": // connection, resources, operator intervention
 			return pg.Code != queryCanceled
 		}
-		return false
+		return pg.Code == readOnly
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return false

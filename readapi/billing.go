@@ -78,7 +78,7 @@ func (b *Billing) audit(ctx context.Context, caller auth.Caller, operation, user
 // unreachable turns the error of a read store that does not answer into
 // BadGateway, and leaves every other as it is.
 func unreachable(err error) error {
-	if err == nil || !projections.Unreachable(err) {
+	if err == nil || projections.Outage(err) == "" {
 		return err
 	}
 	return &fault.Fault{Code: fault.BadGateway, Message: "the billing service is unavailable", Cause: err}

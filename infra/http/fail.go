@@ -18,9 +18,10 @@ import (
 // error becomes a response.
 type Errors struct {
 	Log *slog.Logger
-	// Unreachable tells the errors of a server that does not answer from those
-	// that are a mistake of ours; nil when there is no such server.
-	Unreachable func(error) bool
+	// Outage tells the errors of a server that cannot be asked from those that
+	// are a mistake of ours, "", and says to clients what is wrong; nil when
+	// there is no such server.
+	Outage func(error) string
 }
 
 // Fail writes err in the documents' envelope, or as problem details (RFC 9457)
@@ -94,14 +95,15 @@ func (e Errors) shown(r *http.Request, err error) *fault.Fault {
 		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", tooLarge.Limit)
 	}
 	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-	away := e.Unreachable != nil && e.Unreachable(err)
+	outage := ""
+	if e.Outage != nil {
+		outage = e.Outage(err)
+	}
 	switch {
-	case (late || away) && !safe(r.Method):
+	case (late || outage != "") && !safe(r.Method):
 		return fault.Unknown(nil)
-	case away:
-		return &fault.Fault{
-			Code: fault.Unavailable, Message: "the read store does not answer; repeat the request", RetryAfter: time.Second,
-		}
+	case outage != "":
+		return &fault.Fault{Code: fault.Unavailable, Message: outage, RetryAfter: time.Second}
 	case late:
 		return fault.New(fault.GatewayTimeout, "the request took too long")
 	}

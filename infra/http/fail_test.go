@@ -118,8 +118,13 @@ func TestFail(t *testing.T) {
 			w := httptest.NewRecorder()
 			w.Header().Set("ETag", `"1"`)
 			Identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				away := func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
-				Errors{Log: slog.New(slog.DiscardHandler), Unreachable: away}.Fail(w, r, test.err)
+				outage := func(err error) string {
+					if errors.Is(err, io.ErrUnexpectedEOF) {
+						return "the read store does not answer; repeat the request"
+					}
+					return ""
+				}
+				Errors{Log: slog.New(slog.DiscardHandler), Outage: outage}.Fail(w, r, test.err)
 			})).ServeHTTP(w, r)
 
 			if w.Code != test.status {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"time"
@@ -69,6 +70,23 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	db := stdlib.OpenDB(*config)
 	defer db.Close() //nolint:errcheck // nothing is left to say
 	return migrate(ctx, db)
+}
+
+// Check returns an error when the database cannot serve: it lost the service's
+// own tables or those of its jobs, which only a start makes, or takes no writes.
+func Check(ctx context.Context, pool *pgxpool.Pool) error {
+	var own, jobs, readOnly bool
+	err := pool.QueryRow(ctx, `SELECT to_regclass('netsim.cursor_keys') IS NOT NULL, to_regclass('jobs.river_job') IS NOT NULL,
+		current_setting('transaction_read_only')::bool`).Scan(&own, &jobs, &readOnly)
+	switch {
+	case err != nil:
+		return fmt.Errorf("ask the database: %w", err)
+	case !own || !jobs:
+		return errors.New("the service's own tables are missing; restart the service to make them again")
+	case readOnly:
+		return errors.New("the database is read-only")
+	}
+	return nil
 }
 
 func migrate(ctx context.Context, db *sql.DB) error {

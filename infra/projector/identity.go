@@ -162,8 +162,11 @@ func (p *Projector) watch(ctx context.Context, places []*place) error {
 		if p.Yield && p.wanted(ctx) {
 			return errYield
 		}
-		if err := p.Check(ctx); errors.Is(err, ErrOtherForm) {
+		switch exists, err := p.check(ctx, p.Pool); {
+		case errors.Is(err, ErrOtherForm):
 			return err
+		case err == nil && !exists:
+			return errMissing
 		}
 		log, err := p.Log.Describe(ctx)
 		if err != nil {

@@ -2,7 +2,9 @@ package projector
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -31,7 +33,11 @@ type position struct {
 // places loads where every partition stands and proves that the log is the one
 // that the rows came from. An empty read model adopts the log at hand.
 func (p *Projector) places(ctx context.Context) ([]*place, error) {
-	if err := p.Check(ctx); err != nil {
+	exists, err := p.check(ctx, p.Pool)
+	if err == nil && !exists {
+		err = p.restore(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	log, err := p.Log.Describe(ctx)
@@ -49,6 +55,34 @@ func (p *Projector) places(ctx context.Context) ([]*place, error) {
 		return nil, err
 	}
 	return places, p.proveTails(ctx, places)
+}
+
+var errMissing = errors.New("the read model is missing")
+
+// restore makes a live read model that was dropped under the running service,
+// empty, to be rebuilt from the log. Before, every Watcher gets the time to see
+// that it is missing: what they know tells them when it is complete again.
+func (p *Projector) restore(ctx context.Context) error {
+	if p.Schema != Live {
+		return fmt.Errorf("%w: schema %s was dropped", errMissing, p.Schema)
+	}
+	p.Logger.ErrorContext(ctx, "the read model is missing; it is rebuilt from the log")
+	select {
+	case <-time.After(5 * pollEvery):
+		return p.Create(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Recognize returns ErrOtherLog when the log is not the one that the read model
+// was built from.
+func (p *Projector) Recognize(ctx context.Context, log journal.Description) error {
+	places, err := p.loadPlaces(ctx, p.Schema, log)
+	if err != nil {
+		return err
+	}
+	return p.compare(ctx, log, places)
 }
 
 // loadPlaces loads where the read model in a schema stands.

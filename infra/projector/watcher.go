@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/events"
@@ -20,6 +22,7 @@ type Watcher struct {
 	pool   *pgxpool.Pool
 	schema string
 	log    *slog.Logger
+	lost   atomic.Bool // the last poll found no read model, or one behind
 
 	mu        sync.Mutex
 	parts     map[partitionKey]*judged
@@ -34,6 +37,7 @@ type partitionKey struct {
 // judged is how far one partition is judged, and who waits for more.
 type judged struct {
 	next    int64
+	high    int64                           // the largest next so far; beyond next when the read model was lost
 	waiters map[int64][]chan events.Verdict // by offset
 }
 
@@ -157,6 +161,7 @@ func (w *Watcher) listen(ctx context.Context) error {
 				if err := w.hear(n.Payload); err != nil {
 					return err
 				}
+				quiet = w.Behind() // a rebuild ends in the middle of notifications
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case wait.Err() != nil:
@@ -168,26 +173,63 @@ func (w *Watcher) listen(ctx context.Context) error {
 	}
 }
 
+// Behind reports whether the read model is missing, or behind what this watcher
+// has seen it hold: it was dropped or put back, and is being rebuilt. Readers
+// would miss what they were shown before.
+func (w *Watcher) Behind() bool { return w.lost.Load() }
+
 // poll reads the offsets themselves: it starts a session, and nets what a
-// notification did not bring.
+// notification did not bring, also that the read model was lost.
 func (w *Watcher) poll(ctx context.Context, conn *pgx.Conn) error {
+	err := w.readOffsets(ctx, conn)
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "42P01" || pg.Code == "3F000") {
+		w.lost.Store(true)
+	}
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	behind := false
+	for _, part := range w.parts {
+		behind = behind || part.next < part.high
+	}
+	w.lost.Store(behind)
+	return nil
+}
+
+func (w *Watcher) readOffsets(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := conn.Query(ctx, fmt.Sprintf(
 		`SELECT family, partition, next FROM %s.offsets`, pgx.Identifier{w.schema}.Sanitize()))
 	if err != nil {
 		return fmt.Errorf("read the offsets: %w", err)
 	}
-	var to judgedTo
-	_, err = pgx.ForEachRow(rows, []any{&to.family, &to.partition, &to.next}, func() error {
-		w.mu.Lock()
-		behind := w.part(partitionKey{to.family, to.partition}).next < to.next
-		w.mu.Unlock()
-		to.ask = true
-		if behind {
-			w.release(to)
-		}
+	at := map[partitionKey]int64{}
+	var key partitionKey
+	var next int64
+	_, err = pgx.ForEachRow(rows, []any{&key.family, &key.partition, &next}, func() error {
+		at[key] = next
 		return nil
 	})
-	return err
+	if err != nil {
+		return fmt.Errorf("read the offsets: %w", err)
+	}
+	w.mu.Lock()
+	for key, part := range w.parts {
+		if at[key] < part.next {
+			part.next = at[key] // it was judged, and is judged again
+		}
+	}
+	w.mu.Unlock()
+	for key, next := range at {
+		w.mu.Lock()
+		behind := w.part(key).next < next
+		w.mu.Unlock()
+		if behind {
+			w.release(judgedTo{family: key.family, partition: key.partition, next: next, ask: true})
+		}
+	}
+	return nil
 }
 
 func (w *Watcher) hear(payload string) error {
@@ -209,6 +251,7 @@ func (w *Watcher) release(to judgedTo) {
 	part := w.part(partitionKey{to.family, to.partition})
 	if to.next > part.next {
 		part.next = to.next
+		part.high = max(part.high, to.next)
 		w.tell(to.family)
 	}
 	for offset, waiters := range part.waiters {

@@ -48,6 +48,8 @@ type core struct {
 	build     telemetry.Build
 	startedAt time.Time
 	health    health.Checks
+	end       atomic.Pointer[journal.Description] // of the log, as readiness saw it last
+	progress  progress
 	phase     atomic.Int32 // starting at first
 }
 

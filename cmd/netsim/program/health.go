@@ -11,6 +11,8 @@ import (
 
 	"netsim/fault"
 	"netsim/infra/health"
+	"netsim/infra/postgres"
+	"netsim/infra/projector"
 	"netsim/projections"
 )
 
@@ -31,10 +33,10 @@ func (s *core) needs() []need {
 	return []need{
 		{name: "serving", requires: everyRole(), probe: s.probeServing},
 		{name: "issuerKeys", requires: []string{RoleAPI}, probe: s.probeKeys},
-		{name: "readStore", requires: everyRole(), probe: probe(s.pool.Ping)},
+		{name: "readStore", requires: everyRole(), probe: s.probeStore},
 		{name: "eventLog", requires: everyRole(), probe: s.probeLog},
 		{name: "objectStore", requires: []string{RoleWorker}, helps: []string{RoleAPI, RoleReactor}, probe: probe(s.objects.Ping)},
-		{name: "projections", requires: []string{RoleProjector}, helps: []string{RoleAPI}, probe: s.probeProjections},
+		{name: "projections", requires: everyRole(), probe: s.probeProjections},
 	}
 }
 
@@ -97,18 +99,83 @@ func (s *core) probeKeys(context.Context) health.State {
 	return health.State{}
 }
 
-func (s *core) probeLog(ctx context.Context) health.State {
-	_, err := s.journal.Describe(ctx)
-	return health.Failed(err)
+func (s *core) probeStore(ctx context.Context) health.State {
+	switch exists, err := s.projector.Exists(ctx); {
+	case err != nil:
+		return health.Failed(err)
+	case !exists:
+		return health.State{
+			Err:     errors.New("the read model is missing; a process with the role projector rebuilds it"),
+			Message: "the read model is missing",
+		}
+	case s.watcher.Behind():
+		return health.State{Err: projections.ErrRebuilding, Message: projections.ErrRebuilding.Error()}
+	}
+	return health.Failed(postgres.Check(ctx, s.pool))
 }
 
+func (s *core) probeLog(ctx context.Context) health.State {
+	log, err := s.journal.Describe(ctx)
+	if err != nil {
+		return health.Failed(err)
+	}
+	s.end.Store(&log)
+	if err := s.journal.Check(log); err != nil {
+		return health.State{Err: err, Message: "the log is refused"}
+	}
+	if err := s.projector.Recognize(ctx, log); errors.Is(err, projector.ErrOtherLog) {
+		return health.State{Err: err, Message: "the log is refused"}
+	}
+	return health.State{}
+}
+
+// probeProjections fails when records wait that nothing judges, for longer than
+// a write waits for its verdict.
 func (s *core) probeProjections(context.Context) health.State {
-	lag := s.lag()
+	lag, stuck := s.progress.look(s.unjudged, time.Now())
 	state := health.State{LagRecords: &lag}
-	if lag > s.config.MaxLag {
-		state.Err, state.Message = fmt.Errorf("%w: %d records", errLagging, lag), "the projections are too far behind"
+	switch {
+	case stuck > s.config.VerdictTimeout:
+		state.Err = fmt.Errorf("%d records wait, and none was judged for %v", lag, stuck.Round(time.Second))
+		state.Message = "nothing is projected"
+	case lag > s.config.MaxLag:
+		state.Message = "the projections are too far behind; writes are refused"
 	}
 	return state
+}
+
+// unjudged returns how many records of the log, as it was seen last, are judged
+// and how many are not.
+func (s *core) unjudged() (judged, waiting int64) {
+	log := s.end.Load()
+	if log == nil {
+		return 0, 0
+	}
+	for _, topic := range log.Topics {
+		for i, part := range topic.Partitions {
+			next := s.watcher.Next(topic.Family, int32(i))
+			judged, waiting = judged+next, waiting+max(0, part.End-next)
+		}
+	}
+	return judged, waiting
+}
+
+// progress remembers when records were last judged while others waited.
+type progress struct {
+	mu     sync.Mutex
+	judged int64
+	since  time.Time
+}
+
+// look returns how many records wait, and for how long nothing was judged.
+func (p *progress) look(count func() (judged, waiting int64), now time.Time) (waiting int64, stuck time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	judged, waiting := count()
+	if waiting == 0 || judged != p.judged || p.since.IsZero() {
+		p.judged, p.since = judged, now
+	}
+	return waiting, now.Sub(p.since)
 }
 
 func (d *domain) probeEngines(ctx context.Context) health.State {

@@ -166,5 +166,5 @@ func (s *core) door() (door, error) {
 	if err != nil {
 		return door{}, err
 	}
-	return door{config: s.config, contract: terms, verifier: s.verifier, metrics: metrics, admit: s.admit, log: s.log}, nil
+	return door{config: s.config, contract: terms, verifier: s.verifier, metrics: metrics, admit: s.admit, behind: s.watcher.Behind, log: s.log}, nil
 }

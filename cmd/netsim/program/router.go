@@ -25,13 +25,14 @@ type door struct {
 	verifier *auth.Verifier
 	metrics  *web.Metrics
 	admit    func(context.Context) error
+	behind   func() bool // the read model is behind what it has shown before
 	log      *slog.Logger
 }
 
 // router serves the contract. The order of checks is that of completions
 // section 1.3: flag 404, 401, 403, 400, and then what the handler finds.
 func (d door) router(handlers api.StrictServerInterface) http.Handler {
-	fail := web.Errors{Log: d.log, Unreachable: projections.Unreachable}.Fail
+	fail := web.Errors{Log: d.log, Outage: projections.Outage}.Fail
 	root := chi.NewRouter()
 	root.Use(
 		web.Observe(d.log, d.metrics, time.Now), web.Identify, web.Locate, web.Harden, web.Recover(fail),
@@ -48,6 +49,7 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 			web.LimitBody(d.maxBody, fail),
 			web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTime, d.isLong, d.isStream),
 			d.flags(fail), d.verifier.Authenticate(fail), auth.Authorize(d.access(), d.operation, fail),
+			d.whole(fail),
 			d.where(changing, web.Shed(d.config.MaxWrites, d.admit, fail)),
 			d.where(streaming, web.Streams(d.config.MaxStreams, d.config.ReadTimeout, d.config.StreamLife, fail)),
 			d.where(heavy, web.Queue(2*runtime.GOMAXPROCS(0), fail)),
@@ -103,6 +105,20 @@ func (d door) flags(fail web.FailFunc) web.Middleware {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if op, ok := d.contract.Find(r); ok && !on[op.Access.Flag] {
 				fail(w, r, fault.New(fault.NotFound, "no such resource"))
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// whole refuses what would be answered from a read model that was lost and is
+// not complete again, but not the questions for the service's health.
+func (d door) whole(fail web.FailFunc) web.Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if op := d.operation(r); d.behind() && op != "GetHealth" && op != "GetReadiness" {
+				fail(w, r, projections.ErrRebuilding)
 				return
 			}
 			next.ServeHTTP(w, r)

@@ -1,0 +1,144 @@
+package teststack
+
+import (
+	"net"
+	"sync"
+	"testing"
+)
+
+// Proxy stands between a client and a server, and can make the server look gone
+// or deaf.
+type Proxy struct {
+	Addr string // host:port
+
+	target   string
+	listener net.Listener
+	mu       sync.Mutex
+	deaf     chan struct{} // closed when it ends; nil while bytes pass
+	gone     bool
+	conns    map[net.Conn]bool
+}
+
+// NewProxy listens for connections to the target, host:port, until the test
+// ends.
+func NewProxy(t testing.TB, target string) *Proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("teststack: %v", err)
+	}
+	p := &Proxy{Addr: listener.Addr().String(), target: target, listener: listener, conns: map[net.Conn]bool{}}
+	go p.accept()
+	t.Cleanup(func() {
+		listener.Close()
+		p.Refuse()
+	})
+	return p
+}
+
+// Hang accepts connections from now on and answers nothing, on those that are
+// open neither.
+func (p *Proxy) Hang() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deaf = make(chan struct{})
+}
+
+// Refuse cuts every connection, old and new.
+func (p *Proxy) Refuse() { p.set(true) }
+
+// Heal passes new connections on. Those that hung are cut.
+func (p *Proxy) Heal() { p.set(false) }
+
+func (p *Proxy) set(gone bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gone = gone
+	if p.deaf != nil {
+		close(p.deaf)
+		p.deaf = nil
+	} else if !gone {
+		return // what is open works
+	}
+	for conn := range p.conns {
+		conn.Close()
+	}
+}
+
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		go p.serve(client)
+	}
+}
+
+func (p *Proxy) serve(client net.Conn) {
+	if !p.open(client) {
+		return
+	}
+	defer p.close(client)
+	if !p.passes() {
+		return
+	}
+	server, err := net.Dial("tcp", p.target)
+	if err != nil || !p.open(server) {
+		return
+	}
+	defer p.close(server)
+	done := make(chan struct{}, 2)
+	for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
+		go func() {
+			p.pipe(way[0], way[1])
+			done <- struct{}{}
+		}()
+	}
+	<-done
+}
+
+func (p *Proxy) pipe(from, to net.Conn) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 && p.passes() {
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// passes waits while the proxy hangs, and reports false then.
+func (p *Proxy) passes() bool {
+	p.mu.Lock()
+	deaf := p.deaf
+	p.mu.Unlock()
+	if deaf == nil {
+		return true
+	}
+	<-deaf
+	return false
+}
+
+func (p *Proxy) open(conn net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone {
+		conn.Close()
+		return false
+	}
+	p.conns[conn] = true
+	return true
+}
+
+func (p *Proxy) close(conn net.Conn) {
+	conn.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, conn)
+}
