@@ -15,6 +15,7 @@ type Account struct {
 	created
 	Units   map[string]int64  `json:"units,omitempty"`   // of all active items, by rate name
 	Credits map[string]Credit `json:"credits,omitempty"` // by currency
+	Quotas  map[string]int64  `json:"quotas,omitempty"`  // that an operator set, by name
 }
 
 // Evolve applies an event.
@@ -32,6 +33,14 @@ func (a *Account) Evolve(e events.Event) {
 		a.move(d.Currency, minus(cmp.Or(d.PreviousCost, "0"), d.Cost), "0")
 	case events.CreditHeld:
 		a.move(d.Currency, "0", d.Amount)
+	case events.AccountQuotasSet:
+		a.Quotas = nil
+		for _, q := range d.Quotas {
+			if a.Quotas == nil {
+				a.Quotas = map[string]int64{}
+			}
+			a.Quotas[q.Name] = q.Limit
+		}
 	case events.CreditReleased:
 		a.move(d.Currency, "0", minus("0", d.Amount))
 	}

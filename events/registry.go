@@ -130,6 +130,7 @@ func registry() []entry {
 		of[DailyCostRated](),
 		of[RateSet](),
 		of[AccessLogged](),
+		of[AccountQuotasSet](),
 		of[CheckpointPublished](),
 		of[LogLossAccepted](),
 	}

@@ -55,7 +55,23 @@ type Fault struct {
 	Code       Code
 	Message    string
 	RetryAfter time.Duration // when positive, sent as Retry-After
+	Quota      *Quota        // when given, the quota that is used up
 	Cause      error         // logged, never shown
+}
+
+// Quota is how much an account may use of something, and what is left of it.
+type Quota struct {
+	Name      string
+	Limit     int64
+	Remaining int64
+	Window    time.Duration // in which the limit may be used; 0 where it is of what is there at a time
+	Unit      string        // "" for requests; else as in draft-ietf-httpapi-ratelimit-headers
+}
+
+// Exceeded is the fault of a request for which nothing is left of a quota.
+func Exceeded(q Quota, retryAfter time.Duration, format string, args ...any) *Fault {
+	q.Remaining = 0
+	return &Fault{Code: RateLimited, Message: fmt.Sprintf(format, args...), RetryAfter: retryAfter, Quota: &q}
 }
 
 func (f *Fault) Error() string {

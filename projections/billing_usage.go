@@ -1,6 +1,8 @@
 package projections
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -180,11 +182,33 @@ func (p *Usage) Load(reads *pgx.Batch, facts []events.Fact) {
 
 // Apply implements Projection.
 func (p *Usage) Apply(writes *pgx.Batch, facts []events.Fact) error {
-	if err := p.items.apply(writes, facts, nil); err != nil {
+	stored := map[string]int64{}
+	if err := p.items.apply(writes, facts, func(before, after *BillingItem) {
+		if change := storedBytes(after) - storedBytes(before); change != 0 {
+			stored[after.AccountID] += change
+		}
+	}); err != nil {
 		return err
+	}
+	if accounts := slices.Sorted(maps.Keys(stored)); len(accounts) > 0 {
+		writes.Queue(`
+			INSERT INTO account_storage AS t (account_id, bytes) SELECT * FROM unnest($1::text[], $2::bigint[])
+			ON CONFLICT (account_id) DO UPDATE SET bytes = t.bytes + excluded.bytes`,
+			accounts, each(accounts, func(a string) int64 { return stored[a] }))
 	}
 	return p.events.apply(writes, facts, nil)
 }
+
+// storedBytes is what an item, which may be nil, adds to the bytes of its
+// account.
+func storedBytes(i *BillingItem) int64 {
+	if i == nil || i.Meter != meterStorage || i.EndedAt != nil {
+		return 0
+	}
+	return i.SizeBytes
+}
+
+const meterStorage = "storage"
 
 // Forget implements Projection.
 func (p *Usage) Forget() {

@@ -32,6 +32,12 @@ CREATE INDEX billing_items_resource ON billing_items (resource_id, resource_type
 CREATE INDEX billing_items_rated ON billing_items (account_id, rate_name, coalesce(ended_at, 'infinity'), id);
 CREATE INDEX billing_items_ended ON billing_items (coalesce(ended_at, 'infinity'));
 
+-- The bytes of all active items of storage.
+CREATE TABLE account_storage (
+    account_id text   NOT NULL PRIMARY KEY,
+    bytes      bigint NOT NULL
+);
+
 -- Billing events as they stand in the log.
 CREATE TABLE billing_events (
     id             bigint      NOT NULL PRIMARY KEY,

@@ -29,7 +29,7 @@ type Projection interface {
 func All() []Projection {
 	return []Projection{
 		NewWorkspaces(), NewConfigurations(), NewSimulations(), NewTracesets(), NewUploads(), NewMappingFiles(),
-		NewUsage(), NewCosts(), NewHolds(), NewRates(),
+		NewUsage(), NewCosts(), NewHolds(), NewRates(), NewQuotas(),
 	}
 }
 

@@ -27,6 +27,7 @@ CREATE TABLE tracesets (
     modified_at  timestamptz NOT NULL,
     expires_at   timestamptz
 );
+CREATE INDEX tracesets_day ON tracesets (account_id, created_at);
 CREATE INDEX tracesets_library ON tracesets (library_hash, account_id) WHERE status <> 'deleted';
 CREATE INDEX tracesets_library_id ON tracesets (library_id);
 -- A list merges one walk for each scope and status, over what is its own.

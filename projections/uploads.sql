@@ -16,6 +16,8 @@ CREATE TABLE uploads (
     created_at   timestamptz NOT NULL,
     expires_at   timestamptz NOT NULL
 );
+CREATE INDEX uploads_day ON uploads (account_id, created_at);
+CREATE INDEX uploads_open ON uploads (account_id) WHERE status = 'open';
 CREATE INDEX uploads_expiry ON uploads (expires_at) WHERE status = 'open';
 CREATE INDEX uploads_workspace ON uploads (workspace_id, id) WHERE status = 'open';
 -- A traceset is listed from its upload on, and when nothing came of it.

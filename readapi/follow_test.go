@@ -289,7 +289,7 @@ func TestFollowIsBounded(t *testing.T) {
 		resp.Body.Close()
 	}()
 	<-begun
-	if reply := user.Get(path); reply.Refused(503, "SERVICE_UNAVAILABLE") == "" || reply.Header.Get("Retry-After") == "" {
+	if reply := user.Get(path); reply.Refused(429, "RATE_LIMITED") == "" || reply.Header.Get("Retry-After") == "" {
 		t.Errorf("%v", reply.Header)
 	}
 	if first := <-got; len(first) == 0 || first[0].ID != 1 || slices.ContainsFunc(first, func(e told) bool { return e.Status == "completed" }) {

@@ -32,6 +32,7 @@ type API struct {
 	Direct         DirectUploads
 	Uploaded       Uploaded
 	Engines        Engines
+	Quotas         Quotas
 	MaxFiles       int // of an upload
 	// Hold sets credit aside for a simulation that is about to be requested, or
 	// returns PaymentRequired. Repeating it holds nothing more.
@@ -41,6 +42,15 @@ type API struct {
 	// Unfold makes the traceset and the configuration of a simple submission.
 	// Repeating it changes nothing.
 	Unfold func(ctx context.Context, simulation string, requested events.SimulationRequested) error
+}
+
+// Quotas are the quotas of accounts.
+type Quotas interface {
+	// AdmitRun returns RateLimited for a run of the account that is beyond a
+	// quota.
+	AdmitRun(ctx context.Context, account string) error
+	// AdmitUpload is the same for an upload of so many bytes.
+	AdmitUpload(ctx context.Context, account string, size int64) error
 }
 
 // Workspaces are the workspaces as reads show them.

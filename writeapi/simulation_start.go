@@ -118,10 +118,13 @@ func (a *API) start(ctx context.Context, w write, requested events.SimulationReq
 	return a.request(ctx, w, requested)
 }
 
-// request sets the credit aside and then requests the simulation. Credit whose
+// request checks the quotas, sets the credit aside and then requests the simulation. Credit whose
 // request never comes, because this process dies in between, is released some
 // minutes later.
 func (a *API) request(ctx context.Context, w write, requested events.SimulationRequested) error {
+	if err := a.Quotas.AdmitRun(ctx, requested.AccountID); err != nil {
+		return err
+	}
 	if err := a.Hold(ctx, w.stream, requested); err != nil {
 		return err
 	}

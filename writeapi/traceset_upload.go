@@ -48,6 +48,9 @@ func (a *API) UploadTraceset(ctx context.Context, r api.UploadTracesetRequestObj
 	if err != nil {
 		return nil, err
 	}
+	if err := a.Quotas.AdmitUpload(ctx, w.caller.AccountID, 1); err != nil { // what it has is known when it is here
+		return nil, err
+	}
 	upload := events.NewID(events.UploadPrefix)
 	defer a.Direct.Discard(ctx, upload)
 	t := events.TracesetCreated{AccountID: w.caller.AccountID, WorkspaceID: workspace, TTLDays: defaultTTLDays}
@@ -64,6 +67,9 @@ func (a *API) UploadTraceset(ctx context.Context, r api.UploadTracesetRequestObj
 	}
 	traceset, fresh := w.stream, true
 	if !done {
+		if err := a.Quotas.AdmitUpload(ctx, w.caller.AccountID, sizeOf(t.Files)); err != nil {
+			return nil, err
+		}
 		if traceset, fresh, err = a.Direct.Keep(ctx, upload, w.to(workspace), w.origin, t); err != nil {
 			return nil, err
 		}
@@ -78,6 +84,13 @@ func (a *API) UploadTraceset(ctx context.Context, r api.UploadTracesetRequestObj
 	return api.UploadTraceset201JSONResponse{Body: made, Headers: api.UploadTraceset201ResponseHeaders{
 		Location: "/api/v1/tracesets/" + made.ID,
 	}}, nil
+}
+
+func sizeOf(files []events.TracesetFile) (size int64) {
+	for _, f := range files {
+		size += f.Size
+	}
+	return size
 }
 
 // readForm reads the form to its end, stages its files and fills in what it

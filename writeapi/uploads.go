@@ -110,6 +110,13 @@ func (a *API) open(ctx context.Context, operation, key string, body any, opened 
 		return "", err
 	}
 	opened.AccountID = w.caller.AccountID
+	var size int64
+	for _, f := range opened.Files {
+		size += f.Size
+	}
+	if err := a.Quotas.AdmitUpload(ctx, opened.AccountID, size); err != nil {
+		return "", err
+	}
 	return w.stream, a.Sessions.Open(ctx, w.to(opened.WorkspaceID), w.origin, opened)
 }
 

@@ -40,15 +40,13 @@ type Operation struct {
 	responses  map[int]*response
 }
 
-// Access says who may use an operation: the extension x-netsim-access.
+// Access says who may use an operation and what it costs: the extension x-netsim-access.
 type Access struct {
 	Token string // "any" token, or a "service" token
+	Class string // what it costs: read, write, heavy, stream or upload
 	Flag  string // feature flag without which the operation is 404; may be empty
 	Reads bool   // it changes nothing although its method could
-	Heavy bool   // it takes much memory: few at a time
 	Long  bool   // it reads many bytes: minutes
-	// Stream says that its answer goes on until something ends it.
-	Stream bool
 }
 
 type parameter struct {
@@ -90,11 +88,10 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 	op := &Operation{ID: from.OperationID, Method: method, Path: path, responses: map[int]*response{}}
 	if access, ok := from.Extensions["x-netsim-access"].(map[string]any); ok {
 		op.Access.Token, _ = access["token"].(string)
+		op.Access.Class, _ = access["class"].(string)
 		op.Access.Flag, _ = access["flag"].(string)
 		op.Access.Reads, _ = access["reads"].(bool)
-		op.Access.Heavy, _ = access["heavy"].(bool)
 		op.Access.Long, _ = access["long"].(bool)
-		op.Access.Stream, _ = access["stream"].(bool)
 	}
 	for _, ref := range slices.Concat(item.Parameters, from.Parameters) {
 		p := ref.Value

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,12 @@ func TestEveryOperationIsComplete(t *testing.T) {
 		}
 		if op.Access.Token != "any" && op.Access.Token != "service" {
 			t.Errorf("%s: x-netsim-access wants token %q", where, op.Access.Token)
+		}
+		if !slices.Contains([]string{"read", "write", "heavy", "stream", "upload"}, op.Access.Class) {
+			t.Errorf("%s: x-netsim-access has the cost class %q", where, op.Access.Class)
+		}
+		if !op.documents(http.StatusTooManyRequests) {
+			t.Errorf("%s lists no 429", where)
 		}
 		if op.Access.Token == "service" && !op.documents(http.StatusForbidden) {
 			t.Errorf("%s wants a service token and lists no 403", where)

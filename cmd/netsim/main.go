@@ -25,6 +25,7 @@ type commands struct {
 	ReadModel readModel `cmd:"" name:"readmodel" help:"Rebuild, compare and promote read models."`
 	Reactions reactions `cmd:"" help:"Look after reactions."`
 	Credit    credit    `cmd:"" help:"Give accounts credit."`
+	Quotas    quotas    `cmd:"" help:"What accounts may use."`
 	Billing   billing   `cmd:"" help:"Set prices and export costs."`
 	Engine    engine    `cmd:"" help:"Run simulations without the service."`
 	Audit     auditing  `cmd:"" help:"Prove the log and the books."`

@@ -47,8 +47,10 @@ func (e Errors) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	h.Set("Cache-Control", "no-store")
 	h.Add("Vary", "Accept")
 	if f.RetryAfter > 0 {
-		seconds := (f.RetryAfter + time.Second - 1) / time.Second
-		h.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
+		h.Set("Retry-After", strconv.FormatInt(seconds(f.RetryAfter), 10))
+	}
+	if f.Quota != nil {
+		announce(h, *f.Quota, f.RetryAfter)
 	}
 	if status == http.StatusUnauthorized && h.Get("WWW-Authenticate") == "" {
 		h.Set("WWW-Authenticate", `Bearer realm="netsim"`)

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
-
-	"netsim/fault"
 )
 
 // MaxBody is the largest request body, in bytes (completions.md section 1.2).
@@ -104,49 +102,16 @@ func Budget(read, write, longer time.Duration, isLong, isStream func(*http.Reque
 	}
 }
 
-// Queue lets at most places requests at once to what takes much memory; the
-// others wait for their turn, until their budget ends.
-func Queue(places int, fail FailFunc) Middleware {
-	taken := make(chan struct{}, places)
+// Unless refuses what changes something while refuse returns an error, which is
+// sent as it is.
+func Unless(refuse func(context.Context) error, changes func(*http.Request) bool, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			select {
-			case taken <- struct{}{}:
-				defer func() { <-taken }()
-				next.ServeHTTP(w, r)
-			case <-r.Context().Done():
-				fail(w, r, r.Context().Err())
-			}
-		})
-	}
-}
-
-// Shed refuses writes that the service could not finish soon: more than max at
-// a time, and all while admit returns an error, which is sent as it is. Reads
-// pass. Nothing has been done for a request that is refused here. It belongs
-// behind authentication, so that strangers take no places.
-func Shed(max int, admit func(context.Context) error, fail FailFunc) Middleware {
-	places := make(chan struct{}, max)
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if safe(r.Method) {
-				next.ServeHTTP(w, r)
-				return
-			}
-			select {
-			case places <- struct{}{}:
-				defer func() { <-places }()
-			default:
-				fail(w, r, &fault.Fault{
-					Code:       fault.Unavailable,
-					Message:    "too many writes at a time; repeat the request",
-					RetryAfter: time.Second,
-				})
-				return
-			}
-			if err := admit(r.Context()); err != nil {
-				fail(w, r, err)
-				return
+			if changes(r) {
+				if err := refuse(r.Context()); err != nil {
+					fail(w, r, err)
+					return
+				}
 			}
 			next.ServeHTTP(w, r)
 		})

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -28,7 +27,7 @@ func atMost(bytes int64) func(*http.Request) int64 {
 
 // service is a router with the whole stack around one write, one read, a
 // panic, and a response that breaks off.
-func service(t *testing.T, log io.Writer, admit func(context.Context) error) (http.Handler, *prometheus.Registry) {
+func service(t *testing.T, log io.Writer) (http.Handler, *prometheus.Registry) {
 	t.Helper()
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	registry := prometheus.NewRegistry()
@@ -39,7 +38,7 @@ func service(t *testing.T, log io.Writer, admit func(context.Context) error) (ht
 	fail := Errors{Log: logger}.Fail
 	router := chi.NewRouter()
 	router.Use(Observe(logger, metrics, time.Now), Identify, Harden, Recover(fail), LimitBody(atMost(8), fail),
-		Budget(time.Hour, time.Minute, time.Hour, never, never), Shed(1, admit, fail))
+		Budget(time.Hour, time.Minute, time.Hour, never, never))
 	Unrouted(router, fail)
 	router.Get("/things/{id}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "thing") })
 	router.Post("/things", func(w http.ResponseWriter, r *http.Request) {
@@ -63,12 +62,10 @@ func service(t *testing.T, log io.Writer, admit func(context.Context) error) (ht
 	return router, registry
 }
 
-func admitAll(context.Context) error { return nil }
-
 func TestStack(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	h, _ := service(t, &log, admitAll)
+	h, _ := service(t, &log)
 	for name, test := range map[string]struct {
 		method, path string
 		body         io.Reader
@@ -132,7 +129,7 @@ func TestLargeBodyIsTakenBeforeItIsRefused(t *testing.T) {
 
 func TestPanicAfterTheResponseBeganCutsTheConnection(t *testing.T) {
 	t.Parallel()
-	h, _ := service(t, io.Discard, admitAll)
+	h, _ := service(t, io.Discard)
 	server := httptest.NewServer(h)
 	defer server.Close()
 	resp, err := server.Client().Get(server.URL + "/late")
@@ -162,78 +159,26 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-func TestQueue(t *testing.T) {
+func TestUnless(t *testing.T) {
 	t.Parallel()
-	entered, leave := make(chan struct{}), make(chan struct{})
-	queue := Queue(1, Errors{Log: slog.New(slog.DiscardHandler)}.Fail)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		entered <- struct{}{}
-		<-leave
-	}))
-	serve := func(ctx context.Context) int {
-		w := httptest.NewRecorder()
-		queue.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
-		return w.Code
-	}
-	codes := make(chan int)
-	go func() { codes <- serve(t.Context()) }()
-	<-entered
-	over, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
-	defer cancel()
-	if got := serve(over); got != 504 {
-		t.Errorf("a request whose budget ends in the queue = %d, want 504", got)
-	}
-	go func() { codes <- serve(t.Context()) }()
-	leave <- struct{}{}
-	<-entered
-	leave <- struct{}{}
-	if a, b := <-codes, <-codes; a != 200 || b != 200 {
-		t.Errorf("one after the other = %d and %d, want 200", a, b)
-	}
-}
-
-func TestShed(t *testing.T) {
-	t.Parallel()
-	entered, leave := make(chan struct{}), make(chan struct{})
-	refusal := fault.New(fault.RateLimited, "the projector lags")
-	fail := Errors{Log: slog.New(slog.DiscardHandler)}.Fail
-	serve := func(h http.Handler, method string) int {
+	lagging := func(context.Context) error { return fault.New(fault.Unavailable, "the projector lags") }
+	writes := func(r *http.Request) bool { return r.Method == http.MethodPost }
+	h := Unless(lagging, writes, Errors{Log: slog.New(slog.DiscardHandler)}.Fail)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for method, want := range map[string]int{http.MethodPost: 503, http.MethodGet: 200} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, "/", nil))
-		return w.Code
-	}
-
-	lagging := Shed(1, func(context.Context) error { return refusal }, fail)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	if got := []int{serve(lagging, http.MethodPost), serve(lagging, http.MethodGet)}; !cmp.Equal(got, []int{429, 200}) {
-		t.Errorf("while lagging: write, read = %v, want 429, 200", got)
-	}
-
-	full := Shed(1, admitAll, fail)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
-			entered <- struct{}{}
-			<-leave
+		if w.Code != want {
+			t.Errorf("%s while lagging = %d, want %d", method, w.Code, want)
 		}
-	}))
-	first := make(chan int)
-	go func() { first <- serve(full, http.MethodPost) }()
-	<-entered
-	if got := []int{serve(full, http.MethodPut), serve(full, http.MethodGet)}; !cmp.Equal(got, []int{503, 200}) {
-		t.Errorf("while full: write, read = %v, want 503, 200", got)
-	}
-	close(leave)
-	if got := <-first; got != 200 {
-		t.Errorf("the write inside = %d, want 200", got)
-	}
-	if got := serve(full, http.MethodPut); got != 200 {
-		t.Errorf("after it left = %d, want 200", got)
 	}
 }
 
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	h, registry := service(t, &log, func(context.Context) error { return errors.New("no") })
+	h, registry := service(t, &log)
 	for _, request := range [][2]string{
-		{"GET", "/things/1?token=hush"}, {"GET", "/things/2"}, {"GET", "/a"}, {"GET", "/b"}, {"BREW", "/c"}, {"POST", "/things"},
+		{"GET", "/things/1?token=hush"}, {"GET", "/things/2"}, {"GET", "/a"}, {"GET", "/b"}, {"BREW", "/c"}, {"POST", "/things"}, {"GET", "/panic"},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), request[0], request[1], nil)
 		r.Header.Set("Authorization", "Bearer hush")
@@ -256,7 +201,7 @@ func TestObserve(t *testing.T) {
 		}
 	}
 	want := map[string]uint64{
-		"GET /things/{id} 2xx": 2, "GET unmatched 4xx": 2, "other unmatched 5xx": 1, "POST unmatched 5xx": 1,
+		"GET /things/{id} 2xx": 2, "GET unmatched 4xx": 2, "other unmatched 4xx": 1, "POST /things 2xx": 1, "GET /panic 5xx": 1,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("requests by labels (-want +got):\n%s", diff)

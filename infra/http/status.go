@@ -3,8 +3,9 @@
 // cursors, the middleware around every request, and the two servers.
 //
 // The order of the middleware on the root router is Observe, Identify, Harden,
-// Recover, LimitBody, Budget; authentication, authorization, Shed and the
-// contract's validation follow, in this order, on the group of API routes.
+// Recover; LimitBody, authentication, authorization, Admission.Receive, Budget,
+// Admission.Serve and the contract's validation follow, in this order, on the
+// group of API routes.
 package web
 
 import (

@@ -4,34 +4,19 @@ import (
 	"context"
 	"net/http"
 	"time"
-
-	"netsim/fault"
 )
 
 // takePart is how long a client may take for each part of an answer that goes
 // on.
 const takePart = 10 * time.Second
 
-// Streams lets at most places answers go on at a time, each for at most life.
-// An answer has budget to begin, and a client takePart for each part of it,
+// Streams lets an answer go on for at most life. It has budget to begin, and a client takePart for each part of it,
 // instead of the time that Budget and the server give. When the client is gone
 // or does not take what it is sent, the request's context ends, and what is
 // written from then on is thrown away.
-func Streams(places int, budget, life time.Duration, fail FailFunc) Middleware {
-	taken := make(chan struct{}, places)
+func Streams(budget, life time.Duration) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			select {
-			case taken <- struct{}{}:
-				defer func() { <-taken }()
-			default:
-				fail(w, r, &fault.Fault{
-					Code:       fault.Unavailable,
-					Message:    "too many streams at a time; ask again",
-					RetryAfter: 5 * time.Second,
-				})
-				return
-			}
 			ctx, cancel := context.WithTimeout(r.Context(), life)
 			defer cancel()
 			s := &streamed{

@@ -1,10 +1,12 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
 	"net/http"
+	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,10 +35,14 @@ type (
 // NETSIM_DRAIN with answers that close their connections, unless a part of the
 // process has failed; then requests that have begun finish, and streams end.
 func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles *errgroup.Group) error {
+	quotas, err := s.quotas(ctx)
+	if err != nil {
+		return err
+	}
 	answering, stop := context.WithCancel(context.WithoutCancel(ctx))
 	following, unfollow := context.WithCancel(context.WithoutCancel(ctx))
 	feed := s.feed()
-	handler, err := s.api(ctx, d, feed)
+	handler, err := s.api(ctx, d, feed, quotas)
 	if err != nil {
 		stop()
 		unfollow()
@@ -46,6 +52,7 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 	server := web.NewServer(handler, s.config.VerdictTimeout+s.config.ReadTimeout, s.log)
 	server.RegisterOnShutdown(unfollow)
 	roles.Go(s.part(following, "the feed of streams", feed.Run))
+	roles.Go(s.part(following, "the quotas of accounts", quotas.Run))
 	roles.Go(s.part(answering, "the API's listener", func(ctx context.Context) error {
 		defer unfollow()
 		return web.Serve(ctx, server, listen, s.config.Grace)
@@ -63,7 +70,7 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 }
 
 // api makes the handler of the API's listener.
-func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed) (http.Handler, error) {
+func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *readapi.Quotas) (http.Handler, error) {
 	keys, err := cursorKeys(ctx, s.pool)
 	if err != nil {
 		return nil, err
@@ -81,18 +88,42 @@ func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed) (http.Han
 	}
 	change := &writeapi.API{
 		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, TracesetFiles: get, TracesetOwners: get, MappingFiles: get, Templates: get,
-		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Uploaded: get, Engines: d.engines, MaxFiles: s.config.MaxFiles,
+		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Uploaded: get, Quotas: quotas, Engines: d.engines, MaxFiles: s.config.MaxFiles,
 		Hold: d.billing.Hold, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
 	}
 	books := &readapi.Billing{
 		DB: s.pool, Cursors: cursors, Now: time.Now,
 		Platform: s.config.Platform, Postpaid: d.billing.Postpaid, LogAccess: d.billing.LogAccess,
 	}
-	door, err := s.door()
+	door, err := s.door(quotas)
 	if err != nil {
 		return nil, err
 	}
 	return door.router(handlers{get, change, books}), nil
+}
+
+// quotas are those of the settings and those that operators set.
+func (s *core) quotas(ctx context.Context) (*readapi.Quotas, error) {
+	defaults, err := s.config.quotas()
+	if err != nil {
+		return nil, err
+	}
+	q := &readapi.Quotas{DB: s.pool, Defaults: defaults, Log: s.log, Now: time.Now, Changes: func() (<-chan struct{}, func()) {
+		return s.watcher.Changes(events.Billing)
+	}}
+	return q, q.Load(ctx)
+}
+
+// admission decides which requests are served now.
+func (s *core) admission(quotas *readapi.Quotas) (*web.Admission, error) {
+	c := s.config
+	return web.NewAdmission(web.AdmissionConfig{
+		Slots: map[web.Class]int{
+			web.ClassRead: c.MaxReads, web.ClassWrite: c.MaxWrites, web.ClassHeavy: cmp.Or(c.MaxHeavy, 2*runtime.GOMAXPROCS(0)),
+			web.ClassStream: c.MaxStreams, web.ClassUpload: c.MaxUploads,
+		},
+		Quota: quotas.Limit, BodyTime: c.BodyTimeout, BodyMemory: c.BodyMemory, AccountMemory: c.BodyMemory / 4, Now: time.Now,
+	}, s.registry)
 }
 
 // feed tells who follows simulations.

@@ -73,15 +73,23 @@ type Config struct {
 	StorePatience  time.Duration `env:"NETSIM_STORE_PATIENCE" envDefault:"10m"`                    // for an object store that is down, until the run that needs it fails
 	JobReconcile   time.Duration `env:"NETSIM_JOB_RECONCILE" envDefault:"5s" min:"1ms"`            // between two looks for jobs whose worker is gone
 	JobGrace       time.Duration `env:"NETSIM_JOB_GRACE" envDefault:"5s" min:"1ms"`                // that a worker has to begin a job
-	MaxWrites      int           `env:"NETSIM_MAX_WRITES" envDefault:"4096" min:"1"`
-	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000" min:"1"` // records the projector may lag before writes are shed
+	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000" min:"1"`                // records the projector may lag before writes are shed
 	VerdictTimeout time.Duration `env:"NETSIM_VERDICT_TIMEOUT" envDefault:"10s" min:"100ms"`
 	ReadTimeout    time.Duration `env:"NETSIM_READ_TIMEOUT" envDefault:"10s" min:"100ms"`
 	Drain          time.Duration `env:"NETSIM_DRAIN" envDefault:"5s"`                 // after SIGTERM, that requests are still taken: until routers have noticed
 	Grace          time.Duration `env:"NETSIM_GRACE" envDefault:"10s"`                // after that, for requests which have begun
-	MaxStreams     int           `env:"NETSIM_MAX_STREAMS" envDefault:"1000" min:"1"` // clients that follow simulations at a time
 	StreamLife     time.Duration `env:"NETSIM_STREAM_LIFE" envDefault:"15m" min:"1s"` // after which they have to ask again
 	RunStall       time.Duration `env:"NETSIM_RUN_STALL" envDefault:"5m" min:"1s"`    // without simulated progress, after which a run fails
+
+	// What this process serves at a time, of all accounts (docs/quotas.md).
+	MaxReads    int              `env:"NETSIM_MAX_READS" envDefault:"1024" min:"1"`
+	MaxWrites   int              `env:"NETSIM_MAX_WRITES" envDefault:"4096" min:"1"`
+	MaxHeavy    int              `env:"NETSIM_MAX_HEAVY"`                                         // default two for each core
+	MaxStreams  int              `env:"NETSIM_MAX_STREAMS" envDefault:"1000" min:"1"`             // clients that follow simulations
+	MaxUploads  int              `env:"NETSIM_MAX_UPLOADS" envDefault:"64" min:"1"`               // requests that move or read files
+	BodyTimeout time.Duration    `env:"NETSIM_BODY_TIMEOUT" envDefault:"30s" min:"100ms"`         // for a request's body to arrive
+	BodyMemory  int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864"` // bytes of all requests' bodies; one account has a quarter
+	Quotas      map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"="`                     // of each account, such as streams.open=100,uploads.day=50
 
 	LogFormat string     `env:"NETSIM_LOG_FORMAT" envDefault:"json" form:"logFormat"`
 	LogLevel  slog.Level `env:"NETSIM_LOG_LEVEL" envDefault:"INFO" form:"logLevel"`
@@ -118,7 +126,8 @@ func (c *Config) check() error {
 	case 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll:
 		return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EnginePatience, c.EnginePoll)
 	}
-	return nil
+	_, err := c.quotas()
+	return err
 }
 
 // replication is how many brokers keep a topic that is made, -1 for their own

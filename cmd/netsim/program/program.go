@@ -14,6 +14,7 @@ import (
 	"netsim/api/contract"
 	"netsim/infra/health"
 	web "netsim/infra/http"
+	"netsim/readapi"
 )
 
 // Started says where a service that has begun to answer listens. HTTP is "" of
@@ -157,7 +158,7 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 }
 
 // door returns the door with everything that it checks.
-func (s *core) door() (door, error) {
+func (s *core) door(quotas *readapi.Quotas) (door, error) {
 	terms, err := contract.Load()
 	if err != nil {
 		return door{}, err
@@ -166,5 +167,12 @@ func (s *core) door() (door, error) {
 	if err != nil {
 		return door{}, err
 	}
-	return door{config: s.config, contract: terms, verifier: s.verifier, metrics: metrics, admit: s.admit, behind: s.watcher.Behind, log: s.log}, nil
+	admission, err := s.admission(quotas)
+	if err != nil {
+		return door{}, err
+	}
+	return door{
+		config: s.config, contract: terms, verifier: s.verifier, admission: admission, metrics: metrics,
+		admit: s.admit, behind: s.watcher.Behind, log: s.log,
+	}, nil
 }

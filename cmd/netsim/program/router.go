@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"runtime"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -20,13 +19,14 @@ import (
 
 // door is what stands between a client and the handlers.
 type door struct {
-	config   Config
-	contract *contract.Contract
-	verifier *auth.Verifier
-	metrics  *web.Metrics
-	admit    func(context.Context) error
-	behind   func() bool // the read model is behind what it has shown before
-	log      *slog.Logger
+	config    Config
+	contract  *contract.Contract
+	verifier  *auth.Verifier
+	admission *web.Admission
+	metrics   *web.Metrics
+	admit     func(context.Context) error // refuses what changes something, while the read model lags
+	behind    func() bool                 // the read model is behind what it has shown before
+	log       *slog.Logger
 }
 
 // router serves the contract. The order of checks is that of completions
@@ -47,12 +47,12 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	root.Group(func(group chi.Router) {
 		group.Use(
 			web.LimitBody(d.maxBody, fail),
-			web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTime, d.isLong, d.isStream),
 			d.flags(fail), d.verifier.Authenticate(fail), auth.Authorize(d.access(), d.operation, fail),
 			d.whole(fail),
-			d.where(changing, web.Shed(d.config.MaxWrites, d.admit, fail)),
-			d.where(streaming, web.Streams(d.config.MaxStreams, d.config.ReadTimeout, d.config.StreamLife, fail)),
-			d.where(heavy, web.Queue(2*runtime.GOMAXPROCS(0), fail)),
+			d.admission.Receive(d.costs, fail), // the time of a request begins when it is there
+			web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTime, d.isLong, d.isStream),
+			d.admission.Serve(d.costs, fail), web.Unless(d.admit, d.changes, fail),
+			d.streams(web.Streams(d.config.ReadTimeout, d.config.StreamLife)),
 			d.contract.Check(fail),
 		)
 		strict := api.NewStrictHandlerWithOptions(handlers, nil, api.StrictHTTPServerOptions{
@@ -126,32 +126,41 @@ func (d door) whole(fail web.FailFunc) web.Middleware {
 	}
 }
 
-// where applies a middleware to some operations only.
-func (d door) where(applies func(contract.Access) bool, m web.Middleware) web.Middleware {
+// streams applies a middleware to the operations whose answer goes on.
+func (d door) streams(m web.Middleware) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		with := m(next)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if op, ok := d.contract.Find(r); ok && !applies(op.Access) {
-				next.ServeHTTP(w, r)
+			if d.isStream(r) {
+				with.ServeHTTP(w, r)
 				return
 			}
-			with.ServeHTTP(w, r)
+			next.ServeHTTP(w, r)
 		})
 	}
 }
 
-// changing tells what changes something; some that reads has a body, and so the
-// method of a write.
-func changing(a contract.Access) bool { return !a.Reads }
+// costs returns whose request it is and what it costs. A service that acts for
+// every account is an account of its own here.
+func (d door) costs(r *http.Request) (account string, class web.Class) {
+	caller, _ := auth.CallerFrom(r.Context()) // authorization has seen to it
+	if op, ok := d.contract.Find(r); ok {
+		class = web.Class(op.Access.Class)
+	}
+	return caller.AccountID, class
+}
 
-func heavy(a contract.Access) bool { return a.Heavy }
-
-func streaming(a contract.Access) bool { return a.Stream }
+// changes reports whether a request changes something; some that reads has a
+// body, and so the method of a write.
+func (d door) changes(r *http.Request) bool {
+	op, ok := d.contract.Find(r)
+	return ok && op.Method != http.MethodGet && !op.Access.Reads
+}
 
 // isStream reports whether the answer to a request goes on.
 func (d door) isStream(r *http.Request) bool {
 	op, ok := d.contract.Find(r)
-	return ok && op.Access.Stream
+	return ok && web.Class(op.Access.Class) == web.ClassStream
 }
 
 // access is the authorization table: one row for every operation.

@@ -20,7 +20,6 @@ func (e excuse) covers(op *contract.Operation, status int) bool {
 // excuses is the one list of them.
 func excuses() []excuse {
 	return []excuse{
-		{429, nil, "there is no quota by default (completions 1.3)"},
 		{500, nil, "a mistake of ours, which no test makes on purpose; how it is told is tested in infra/http"},
 		{504, []string{
 			"ListChartDefinitions", "ListComponents", "GetComponent", "ListModels", "GetModel", "ListModelVersions",

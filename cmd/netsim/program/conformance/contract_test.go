@@ -26,6 +26,7 @@ type operation struct {
 	id, method, path string
 	statuses         []int
 	service          bool   // wants a service token
+	class            string // of its cost
 	flag             string // "" for none
 	reads            bool   // changes nothing, whatever the method
 	represents       bool   // a success has a body or an ETag
@@ -85,6 +86,7 @@ func read(method, path string, item *openapi3.PathItem, from *openapi3.Operation
 	op := operation{id: from.OperationID, method: method, path: path, maxBody: 8 << 20, description: from.Description}
 	access, _ := from.Extensions["x-netsim-access"].(map[string]any)
 	op.service = access["token"] == "service"
+	op.class, _ = access["class"].(string)
 	op.flag, _ = access["flag"].(string)
 	op.reads, _ = access["reads"].(bool)
 	for status, answer := range from.Responses.Map() {

@@ -69,10 +69,30 @@ func TestWritesAreShed(t *testing.T) {
 	p := beside(t, programtest.Shared(t), func(c *program.Config) { c.MaxWrites = 0 })
 	each(t, every, func(t *testing.T, op operation) {
 		r := op.request().send(p.Service(t, programtest.NewAccount()))
-		if op.writes() {
+		if op.class == "write" {
 			again(t, op, r)
 		} else if r.Status == 503 {
-			t.Errorf("a read is shed: %s", r.Body)
+			t.Errorf("what is no write is shed: %s", r.Body)
+		}
+	})
+}
+
+// TestBeyondItsQuotaNothingOfAnAccountIsServed: every operation has a cost
+// class, and no more of it is served than the account has.
+func TestBeyondItsQuotaNothingOfAnAccountIsServed(t *testing.T) {
+	p, account, none := programtest.Shared(t), programtest.NewAccount(), new(int64)
+	limits := map[string]*int64{}
+	for _, class := range []string{"read", "write", "heavy", "stream", "upload"} {
+		limits["requests."+class] = none
+	}
+	p.SetQuotas(t, account, limits)
+	p.User(t, account).Eventually("/api/v1/workspaces", func(r programtest.Reply) bool { return r.Status == 429 })
+	each(t, every, func(t *testing.T, op operation) {
+		r := op.request().send(p.Service(t, account))
+		r.Refused(429, "RATE_LIMITED")
+		h := r.Header
+		if h.Get("Retry-After") == "" || h.Get("RateLimit-Policy") != `"requests.`+op.class+`";q=0;w=1` || !strings.HasPrefix(h.Get("RateLimit"), `"requests.`+op.class+`";r=0;t=`) {
+			t.Errorf("the headers are %v", h)
 		}
 	})
 }

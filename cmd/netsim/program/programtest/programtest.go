@@ -10,11 +10,14 @@ package programtest
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,7 +94,7 @@ func Config(t testing.TB) program.Config {
 		MountRoot: "/mnt/libraries", MaxFiles: 100, UploadLife: 24 * time.Hour, UploadPatience: 10 * time.Second,
 		Workers: 2, MaxWrites: 4096, MaxLag: 200_000,
 		VerdictTimeout: program.DefaultVerdictTimeout, ReadTimeout: program.DefaultReadTimeout, Grace: program.DefaultGrace,
-		MaxStreams: 100, StreamLife: time.Minute,
+		MaxStreams: 100, MaxReads: 1024, MaxUploads: 64, BodyTimeout: 30 * time.Second, BodyMemory: 256 << 20, StreamLife: time.Minute,
 	}
 }
 
@@ -158,6 +161,32 @@ func (p *Program) Grant(t testing.TB, account, amount string) {
 		t.Fatal(err)
 	}
 }
+
+// SetQuotas sets quotas of an account by the operator's command.
+func (p *Program) SetQuotas(t testing.TB, account string, limits map[string]*int64) {
+	t.Helper()
+	tools, err := program.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tools.Close()
+	if err := tools.SetQuotas(t.Context(), account, limits); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SetQuota sets a quota of an account, and returns when the service knows it.
+// The account's requests.read becomes the sign of that.
+func (p *Program) SetQuota(t testing.TB, account, name string, limit int64) {
+	t.Helper()
+	sign := 1_000_000 + signs.Add(1)
+	p.SetQuotas(t, account, map[string]*int64{name: &limit, "requests.read": &sign})
+	p.User(t, account).Eventually("/api/v1/workspaces", func(r Reply) bool {
+		return strings.Contains(r.Header.Get("RateLimit-Policy"), fmt.Sprintf("q=%d;", sign))
+	})
+}
+
+var signs atomic.Int64
 
 // User returns a client with a user's token of the account. Workspaces limits
 // the token to these; none is every workspace.

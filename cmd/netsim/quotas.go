@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+
+	"netsim/cmd/netsim/program"
+)
+
+type quotas struct {
+	Show showQuotas `cmd:"" help:"Print the quotas of an account."`
+	Set  setQuotas  `cmd:"" help:"Set quotas of an account; running processes follow at once."`
+}
+
+type showQuotas struct {
+	Account string `arg:"" help:"Account id."`
+}
+
+// Run prints them.
+func (s showQuotas) Run(ctx context.Context) error {
+	return withTools(ctx, func(t *program.Tools) error { return s.print(ctx, t) })
+}
+
+func (s showQuotas) print(ctx context.Context, t *program.Tools) error {
+	q, err := t.Quotas(ctx, s.Account)
+	if err != nil {
+		return err
+	}
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, name := range slices.Sorted(maps.Keys(q.Settings)) {
+		if limit, set := q.Set[name]; set {
+			fmt.Fprintf(out, "%s\t%d\tset, instead of %d\n", name, limit, q.Settings[name])
+		} else {
+			fmt.Fprintf(out, "%s\t%d\t\n", name, q.Settings[name])
+		}
+	}
+	return out.Flush()
+}
+
+type setQuotas struct {
+	Account string            `arg:"" help:"Account id."`
+	Limits  map[string]string `arg:"" help:"NAME=LIMIT, or NAME=default for the limit of the settings."`
+}
+
+// Run sets them, and prints all.
+func (s setQuotas) Run(ctx context.Context) error {
+	limits := make(map[string]*int64, len(s.Limits))
+	for name, text := range s.Limits {
+		if text == "default" {
+			limits[name] = nil
+			continue
+		}
+		limit, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%s=%s: the limit must be an integer or 'default'", name, text)
+		}
+		limits[name] = &limit
+	}
+	return withTools(ctx, func(t *program.Tools) error {
+		if err := t.SetQuotas(ctx, s.Account, limits); err != nil {
+			return err
+		}
+		return showQuotas{s.Account}.print(ctx, t)
+	})
+}

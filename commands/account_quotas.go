@@ -1,0 +1,83 @@
+package commands
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+)
+
+// The quotas of an account that are decided from the read model. The others
+// are decided at the API's entrance (package web).
+const (
+	QuotaRuns    = "runs.unfinished" // runs that are validating, provisioning or running
+	QuotaUploads = "uploads.day"     // uploads begun since midnight UTC
+	QuotaStorage = "storage.bytes"   // bytes that storage is billed for, and those of open uploads
+)
+
+// DefaultQuotas returns every quota with its limit where neither the settings
+// nor an operator say another. They keep a mistake from filling the service,
+// and are far above what a busy account needs.
+func DefaultQuotas() map[string]int64 {
+	return map[string]int64{
+		"requests.read":   20_000, // a second, in each process
+		"requests.write":  20_000,
+		"requests.heavy":  1_000,
+		"requests.stream": 1_000,
+		"requests.upload": 1_000,
+		"streams.open":    250, // in each process
+		QuotaRuns:         10_000,
+		QuotaUploads:      10_000,
+		QuotaStorage:      10_000_000_000_000,
+	}
+}
+
+// CheckQuota refuses a name that is no quota's, and a limit that cannot be one.
+func CheckQuota(name string, limit int64) error {
+	known := DefaultQuotas()
+	if _, ok := known[name]; !ok {
+		return fault.New(fault.Validation, "quota %q is unknown: %s are known", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+	}
+	if limit < 0 || limit > maxQuota {
+		return fault.New(fault.Validation, "quota %s must be between 0 and %d, got %d", name, maxQuota, limit)
+	}
+	return nil
+}
+
+// maxQuota is the largest integer that a header can hold (RFC 9651).
+const maxQuota = 999_999_999_999_999
+
+// SetQuotas sets quotas of an account; nil is the limit of the settings. Setting
+// what is set already does nothing.
+type SetQuotas struct{ Limits map[string]*int64 }
+
+// Decide implements Command.
+func (c SetQuotas) Decide(a *Account, _ time.Time) (events.Data, error) {
+	set := maps.Clone(a.Quotas)
+	if set == nil {
+		set = map[string]int64{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Limits)) {
+		limit := c.Limits[name]
+		if limit == nil {
+			limit = new(int64)
+			delete(set, name)
+		} else {
+			set[name] = *limit
+		}
+		if err := CheckQuota(name, *limit); err != nil {
+			return nil, err
+		}
+	}
+	if maps.Equal(set, a.Quotas) {
+		return nil, nil
+	}
+	quotas := make([]events.AccountQuota, 0, len(set))
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		quotas = append(quotas, events.AccountQuota{Name: name, Limit: set[name]})
+	}
+	return events.AccountQuotasSet{Quotas: quotas}, nil
+}

@@ -1,0 +1,163 @@
+package web
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"netsim/fault"
+)
+
+// Class is what a request costs, as the contract's access table says of each
+// operation.
+type Class string
+
+// The cost classes.
+const (
+	ClassRead   Class = "read"   // a few indexed queries
+	ClassWrite  Class = "write"  // a record of the log and its verdict
+	ClassHeavy  Class = "heavy"  // much computation or memory
+	ClassStream Class = "stream" // an answer that goes on
+	ClassUpload Class = "upload" // moves or reads the bytes of files: minutes
+)
+
+// Classes lists every class.
+func Classes() []Class {
+	return []Class{ClassRead, ClassWrite, ClassHeavy, ClassStream, ClassUpload}
+}
+
+// policies say how the slots of a class are shared. A class whose requests end
+// soon has a queue; one whose requests go on has a smaller share for each
+// account, because no slot becomes free by waiting.
+func policies() map[Class]policy {
+	return map[Class]policy{
+		ClassRead:   {share: 0.75, wait: 2 * time.Second, usual: 10 * time.Millisecond},
+		ClassWrite:  {share: 0.75, wait: 2 * time.Second, usual: 20 * time.Millisecond},
+		ClassHeavy:  {share: 0.75, wait: 5 * time.Second, usual: 50 * time.Millisecond},
+		ClassStream: {share: 0.75},
+		ClassUpload: {share: 0.25, wait: 5 * time.Second, usual: time.Second},
+	}
+}
+
+// QuotaStreams is the quota of the streams that an account has open at a time.
+const QuotaStreams = "streams.open"
+
+// QuotaOf is the quota of requests a second in a class.
+func QuotaOf(c Class) string { return "requests." + string(c) }
+
+// Costs returns the account that a request is charged to, and its class.
+type Costs = func(*http.Request) (account string, class Class)
+
+// Admission decides which requests are served now. One account cannot keep
+// another from being served, by these rules:
+//
+//   - Each account has so many requests a second in each class (Receive).
+//   - A body is read before its request takes a slot, so that a client that
+//     sends slowly holds a part of its account's memory for bodies and nothing
+//     else. The memory of an account is a fraction of the memory of all, and a
+//     body has a bounded time to arrive (Receive).
+//   - A class has a fixed number of slots, of which one account never holds all
+//     (Serve). The rest is therefore free, or held by several accounts; then a
+//     slot that becomes free goes to the waiting account that holds the fewest,
+//     so that every waiting account gets one before any gets two.
+//   - A request waits only while it can expect a slot within the class's bound,
+//     by the time that slots have been held so far and the share of its
+//     account. Any other is refused at once: with 429 when its account uses its
+//     own share, with 503 when other accounts use the rest.
+//
+// All counts are those of one process. Nothing has been done for a request that
+// is refused here.
+type Admission struct {
+	config  AdmissionConfig
+	slots   map[Class]*slots
+	rates   rates
+	bodies  memory
+	refused *prometheus.CounterVec
+}
+
+// AdmissionConfig is how much is admitted.
+type AdmissionConfig struct {
+	Slots map[Class]int // requests that are served at a time
+	// Quota is the limit of an account by the quota's name: QuotaStreams, or
+	// QuotaOf a class.
+	Quota         func(account, name string) int64
+	BodyTime      time.Duration // for a body to arrive
+	BodyMemory    int64         // bytes of the bodies of all requests
+	AccountMemory int64         // and of those of one account
+	Now           func() time.Time
+}
+
+// NewAdmission makes an admission and registers its metrics.
+func NewAdmission(c AdmissionConfig, registry prometheus.Registerer) (*Admission, error) {
+	a := &Admission{
+		config: c, slots: map[Class]*slots{}, rates: newRates(c.Now),
+		bodies: memory{most: c.BodyMemory, mostEach: c.AccountMemory, by: map[string]int64{}},
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "netsim_http_refused_total",
+			Help: "Requests that were not admitted, by cost class and error code.",
+		}, []string{"class", "code"}),
+	}
+	for class, p := range policies() {
+		a.slots[class] = newSlots(c.Slots[class], p, c.Now)
+	}
+	return a, registry.Register(a.refused)
+}
+
+// Receive counts a request against its account's requests a second, and reads
+// its body, except that of an upload. The next handler finds the body in
+// memory, and an error of reading it behind the part that arrived.
+func (a *Admission) Receive(costs Costs, fail FailFunc) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			account, class := costs(r)
+			if a.slots[class] == nil {
+				fail(w, r, fmt.Errorf("the operation has no cost class, got %q", class))
+				return
+			}
+			quota, retry, ok := a.rates.take(account, class, a.config.Quota(account, QuotaOf(class)))
+			announce(w.Header(), quota, retry)
+			if !ok {
+				a.refuse(w, r, class, fault.Exceeded(quota, retry, "the account has %d requests a second of class %s", quota.Limit, class), fail)
+				return
+			}
+			if class != ClassUpload && r.Body != nil && r.Body != http.NoBody {
+				free, err := a.readBody(w, r, account)
+				defer free()
+				if err != nil {
+					w.Header().Set("Connection", "close") // the rest of the body is not read
+					a.refuse(w, r, class, err, fail)
+					return
+				}
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// Serve has a request served while it holds a slot of its class.
+func (a *Admission) Serve(costs Costs, fail FailFunc) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			account, class := costs(r)
+			most := int64(math.MaxInt64)
+			if class == ClassStream {
+				most = a.config.Quota(account, QuotaStreams)
+			}
+			leave, err := a.slots[class].enter(r.Context(), account, most)
+			if err != nil {
+				a.refuse(w, r, class, err, fail)
+				return
+			}
+			defer leave()
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+func (a *Admission) refuse(w http.ResponseWriter, r *http.Request, class Class, err error, fail FailFunc) {
+	a.refused.WithLabelValues(string(class), string(fault.CodeOf(err))).Inc()
+	fail(w, r, err)
+}

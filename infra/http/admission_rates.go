@@ -1,0 +1,89 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"netsim/fault"
+)
+
+// rateWindow is the time in which an account may use its requests of a second
+// all at once.
+const rateWindow = time.Second
+
+// rates count the requests of accounts, by the generic cell rate algorithm: of
+// each account and class it keeps only when its quota will be whole again.
+type rates struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	whole map[rateKey]time.Time
+	sweep int // how many there may be before those that are whole are forgotten
+}
+
+type rateKey struct {
+	account string
+	class   Class
+}
+
+const minSweep = 1024
+
+func newRates(now func() time.Time) rates {
+	return rates{now: now, whole: map[rateKey]time.Time{}, sweep: minSweep}
+}
+
+// take takes one of so many requests a second. It returns what is left of them
+// and after which time there is more.
+func (l *rates) take(account string, class Class, limit int64) (left fault.Quota, more time.Duration, ok bool) {
+	left = fault.Quota{Name: QuotaOf(class), Limit: max(limit, 0), Window: rateWindow}
+	if limit <= 0 {
+		return left, time.Minute, false
+	}
+	each := max(rateWindow/time.Duration(limit), 1)
+	key, now := rateKey{account, class}, l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	used := max(l.whole[key].Sub(now), 0)
+	if used+each > rateWindow {
+		return left, used + each - rateWindow, false
+	}
+	if len(l.whole) >= l.sweep {
+		l.sweepLocked(now)
+	}
+	l.whole[key] = now.Add(used + each)
+	left.Remaining = min(int64((rateWindow-used-each)/each), left.Limit)
+	return left, used + each, true
+}
+
+func (l *rates) sweepLocked(now time.Time) {
+	for key, whole := range l.whole {
+		if whole.Before(now) {
+			delete(l.whole, key)
+		}
+	}
+	l.sweep = max(minSweep, 2*len(l.whole))
+}
+
+// announce says what is left of a quota, and after which time there is more
+// (draft-ietf-httpapi-ratelimit-headers-10).
+func announce(h http.Header, q fault.Quota, more time.Duration) {
+	policy := append(make([]byte, 0, 64), '"')
+	policy = append(append(policy, q.Name...), '"')
+	limit := append(make([]byte, 0, 64), policy...)
+	policy = strconv.AppendInt(append(policy, ";q="...), q.Limit, 10)
+	if q.Unit != "" {
+		policy = append(append(append(policy, `;qu="`...), q.Unit...), '"')
+	}
+	if q.Window > 0 {
+		policy = strconv.AppendInt(append(policy, ";w="...), seconds(q.Window), 10)
+	}
+	limit = strconv.AppendInt(append(limit, ";r="...), q.Remaining, 10)
+	limit = strconv.AppendInt(append(limit, ";t="...), seconds(more), 10)
+	h.Set("RateLimit-Policy", string(policy))
+	h.Set("RateLimit", string(limit))
+}
+
+// seconds rounds up.
+func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

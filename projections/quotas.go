@@ -1,0 +1,117 @@
+package projections
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
+)
+
+// accountQuotas is a row of the quotas.
+type accountQuotas struct {
+	AccountID string
+	Quotas    string // JSON array of events.AccountQuota
+}
+
+// Quotas is the projection of the quotas that an operator has set.
+type Quotas struct{ rows table[accountQuotas] }
+
+// NewQuotas returns the projection.
+func NewQuotas() *Quotas {
+	return &Quotas{table[accountQuotas]{
+		name: "account_quotas", keys: 1,
+		columns: []column[accountQuotas]{
+			{"account_id", "text", func(q *accountQuotas) any { return &q.AccountID }},
+			{"quotas", "text", func(q *accountQuotas) any { return &q.Quotas }},
+		},
+		keyOf: func(f *events.Fact) string {
+			if _, ok := f.Data.(events.AccountQuotasSet); ok {
+				return f.Stream
+			}
+			return ""
+		},
+		first: func(*events.Fact) bool { return true }, // each holds all
+		key:   func(q *accountQuotas) string { return q.AccountID },
+		fold: func(q *accountQuotas, f *events.Fact) {
+			if d, ok := f.Data.(events.AccountQuotasSet); ok {
+				*q = accountQuotas{f.Stream, textOf(d.Quotas)}
+			}
+		},
+	}}
+}
+
+// Schema implements Projection.
+func (p *Quotas) Schema() string { return schema("quotas.sql") }
+
+// Load implements Projection.
+func (p *Quotas) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(reads, facts) }
+
+// Apply implements Projection.
+func (p *Quotas) Apply(writes *pgx.Batch, facts []events.Fact) error {
+	return p.rows.apply(writes, facts, nil)
+}
+
+// Forget implements Projection.
+func (p *Quotas) Forget() { p.rows.forget() }
+
+// AccountQuotas returns the limits that an operator has set, by account and by
+// the quota's name.
+func AccountQuotas(ctx context.Context, db Reader) (map[string]map[string]int64, error) {
+	rows, err := db.Query(ctx, `SELECT account_id, quotas FROM account_quotas`)
+	all, err := collect(rows, err, func(q *accountQuotas) []any { return []any{&q.AccountID, &q.Quotas} })
+	if err != nil {
+		return nil, fmt.Errorf("read the quotas: %w", err)
+	}
+	byAccount := make(map[string]map[string]int64, len(all))
+	for _, q := range all {
+		var quotas []events.AccountQuota
+		if err := json.Unmarshal([]byte(q.Quotas), &quotas); err != nil {
+			return nil, fmt.Errorf("read the quotas of %s: %w", q.AccountID, err)
+		}
+		limits := make(map[string]int64, len(quotas))
+		for _, one := range quotas {
+			limits[one.Name] = one.Limit
+		}
+		byAccount[q.AccountID] = limits
+	}
+	return byAccount, nil
+}
+
+// RunsOf returns how many runs of an account are unfinished, at most so many,
+// and the bytes that storage is billed for.
+func RunsOf(ctx context.Context, db Reader, account string, most int64) (unfinished, stored int64, err error) {
+	err = db.QueryRow(ctx, `
+		SELECT (SELECT count(*) FROM (
+				SELECT FROM simulations
+				WHERE account_id = $1 AND status IN ('validating', 'provisioning', 'running') AND deleted = ''
+				LIMIT $2) AS unfinished),
+			coalesce((SELECT bytes FROM account_storage WHERE account_id = $1), 0)`,
+		account, most).Scan(&unfinished, &stored)
+	if err != nil {
+		return 0, 0, fmt.Errorf("count the runs of %s: %w", account, err)
+	}
+	return unfinished, stored, nil
+}
+
+// UploadsOf returns how many uploads of an account began since a time, and the
+// bytes that storage is billed for or that open uploads may still bring.
+func UploadsOf(ctx context.Context, db Reader, account string, since time.Time) (begun, stored int64, err error) {
+	err = db.QueryRow(ctx, `
+		SELECT (SELECT count(*) FROM uploads WHERE account_id = $1 AND created_at >= $2)
+			+ (SELECT count(*) FROM tracesets t
+				WHERE account_id = $1 AND created_at >= $2 AND format <> 'simple_v1'
+				AND NOT EXISTS (SELECT FROM uploads WHERE result_id = t.id AND kind = 'traceset')),
+			coalesce((SELECT bytes FROM account_storage WHERE account_id = $1), 0)
+			+ coalesce((SELECT sum((file ->> 'size')::bigint)
+				FROM uploads, json_array_elements(files::json) AS file
+				WHERE account_id = $1 AND status = 'open'), 0)::bigint`,
+		account, since).Scan(&begun, &stored)
+	if err != nil {
+		return 0, 0, fmt.Errorf("count the uploads of %s: %w", account, err)
+	}
+	return begun, stored, nil
+}
