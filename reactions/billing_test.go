@@ -1,14 +1,19 @@
 package reactions_test
 
 import (
+	"context"
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/internal/testwait"
 	"netsim/projections"
 )
 
@@ -235,6 +240,58 @@ func TestHolds(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, b.recorded(poor)[:len(want)]); diff != "" {
 		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
+
+// readFirst is the log of a worker that appends nothing before every other
+// worker has read what it is going to do.
+type readFirst struct {
+	*books
+	all  *sync.WaitGroup
+	once sync.Once
+}
+
+func (l *readFirst) Load(ctx context.Context, stream, commandID string) (events.Snapshot, error) {
+	l.once.Do(func() { l.all.Done(); l.all.Wait() })
+	return l.books.Load(ctx, stream, commandID)
+}
+
+// TestHoldsAreReleasedOnce: workers that release the same holds at the same
+// time free each of them once.
+func TestHoldsAreReleasedOnce(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	const holds, workers = 5, 2
+	const poor = "acct_00000000000000000000000009"
+	wanted := requested()
+	wanted.AccountID = poor
+	b.tell(poor, "system", events.CreditGranted{Amount: "1000", Currency: "CREDIT", Reference: "r"})
+	for range holds {
+		if err := b.billing.Hold(t.Context(), events.NewID(events.SimulationPrefix), wanted); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.at("2026-04-16 10:00:00")
+	var reads, ends sync.WaitGroup
+	reads.Add(workers)
+	for range workers {
+		worker := *b.billing
+		worker.Commands = &commands.Handler{Log: &readFirst{books: b, all: &reads}, Now: b.now}
+		ends.Go(func() {
+			if err := worker.ReleaseHolds(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	testwait.Group(t, &ends, "the workers")
+	released := 0
+	for _, entry := range b.recorded(poor) {
+		if strings.HasPrefix(entry, "released ") {
+			released++
+		}
+	}
+	if released != holds {
+		t.Errorf("%d holds were released %d times", holds, released)
 	}
 }
 
