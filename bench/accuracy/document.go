@@ -55,7 +55,7 @@ func tables(sections []section) []byte {
 		}
 	}
 	for i := range sections {
-		if s := &sections[i]; s.Unit == "us" {
+		if s := &sections[i]; s.Unit == "us" && !s.Listed {
 			fmt.Fprintf(&out, "\n%s, the error of the last completion:\n\n", s.Name)
 			s.pivot(&out)
 		}

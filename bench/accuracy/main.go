@@ -2,7 +2,7 @@
 // submits, and prints its answers beside theirs. It ends with 1 when a section is beyond its bound.
 //
 //	go run ./bench/accuracy                  the table
-//	go run ./bench/accuracy -reference DIR   other rows of the same tables
+//	go run ./bench/accuracy -reference DIR   other rows of the same tables, without our own
 //	go generate ./bench/accuracy             the tables of docs/engine.md
 //
 // The bounds are those of the engine's requirements; the tests of this package
@@ -46,7 +46,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("argument %q: there are options only", flags.Arg(0))
 	}
-	sections, err := compare(ctx, *dir)
+	sections, err := compare(ctx, *dir, *dir == reference.Dir || *document != "")
 	if err != nil {
 		return err
 	}
@@ -64,10 +64,14 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	return nil
 }
 
-// compare runs every row of the reference.
-func compare(ctx context.Context, dir string) ([]section, error) {
+// compare runs every row of the reference, and with own those of bench/reference.
+func compare(ctx context.Context, dir string, own bool) ([]section, error) {
 	var all []section
-	for _, run := range []func(context.Context, string) ([]section, error){closedForms, astraSim, htsim} {
+	parts := []func(context.Context, string) ([]section, error){closedForms, astraSim, htsim}
+	if own {
+		parts = append(parts, ownRows)
+	}
+	for _, run := range parts {
 		sections, err := run(ctx, dir)
 		if err != nil {
 			return nil, err

@@ -17,6 +17,8 @@ type section struct {
 	Rows  []row
 	Left  map[string]int // rows not compared, by reason
 	Exact bool           // the bound is the same number
+	// Listed sections are too long for the document, which has their results only.
+	Listed bool
 	// The other bounds are of the error, as fractions: its median, unless that
 	// is 0, and every row's.
 	Median, Worst float64

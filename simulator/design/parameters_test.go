@@ -91,7 +91,8 @@ func threeTiers() path {
 }
 
 // time is the sending at the slowest hop, the way of the last packet, stored
-// and forwarded at each hop, and that of its acknowledgement of 64 B back.
+// and forwarded at each hop, and that of its acknowledgement of 64 B back. In the
+// first half of a round trip no acknowledgements take room beside the packets.
 func (p path) time(bytes int64) int64 {
 	ceil := func(bits, rate int64) int64 { return (bits*1000 + rate/1e9 - 1) / (rate / 1e9) }
 	slowest := p.bottleneck
@@ -99,14 +100,15 @@ func (p path) time(bytes int64) int64 {
 		slowest = slices.Min(p.hops)
 	}
 	packets := (bytes + p.mss - 1) / p.mss
-	sum := ceil(8*(bytes+packets*(p.header+64)), slowest) + 2*p.delays
+	wire := bytes + packets*(p.header+64)
+	sending, trip := ceil(8*wire, slowest), 2*p.delays
 	for i, rate := range p.hops {
 		if i > 0 {
-			sum += ceil(8*(min(bytes, p.mss)+p.header), rate)
+			trip += ceil(8*(min(bytes, p.mss)+p.header), rate)
 		}
-		sum += ceil(8*64, rate)
+		trip += ceil(8*64, rate)
 	}
-	return sum
+	return sending + trip - min(sending, trip/2)*packets*64/wire
 }
 
 // timing is of the parameters whose effect on one message between two pods is

@@ -34,6 +34,7 @@ type engine struct {
 	resources  []resource
 	limits     []limiting // by resource
 	spreading  spreading
+	trimming   bool    // switches trim what they cannot queue; not where both kinds of them mix
 	capacities []int32 // by node: the resource of its switching capacity, or none
 	flowlets   flowlets
 	turns      []uint32 // of the pair whose path is being found

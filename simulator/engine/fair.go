@@ -4,10 +4,11 @@ import "math"
 
 // solver shares out rates. Its slices are kept from one solution to the next.
 type solver struct {
-	epoch uint32
-	flows []int32 // that are solved for
-	links []int32 // their resources
-	heap  []share
+	epoch  uint32
+	flows  []int32 // that are solved for
+	links  []int32 // their resources
+	frozen int     // flows that have their rates
+	heap   []share
 
 	stages []stage // by resource, where traffic is sprayed
 }
@@ -56,7 +57,11 @@ func (e *engine) solve() {
 	}
 	for _, id := range s.flows {
 		f := &e.flows[id]
-		e.setRate(f, e.resources[f.next].level)
+		rate := e.resources[f.next].level
+		if e.trims(f.next) {
+			rate = f.fair
+		}
+		e.setRate(f, rate)
 		if f.limit != f.next {
 			e.hold(f)
 		}
@@ -119,12 +124,20 @@ func (e *engine) touch(h int32) {
 			continue
 		default:
 			r.fixed += f.rate
-			if f.component < 0 || freed && f.limit == h {
+			if f.component < 0 || freed && (f.limit == h || e.between(id)) {
 				e.enlist(id)
 			}
 		}
 		j++
 	}
+}
+
+// between reports whether a stage limits the flow that is sprayed over. Its share
+// depends on what its NICs, too, have to send.
+func (e *engine) between(id int32) bool {
+	f := &e.flows[id]
+	path := e.path(id)[:f.steps]
+	return e.spreading == sprayed && f.limit != path[0].resource && f.limit != path[len(path)-1].resource
 }
 
 // fill raises the rates of the enlisted flows together and stops those whose
@@ -136,8 +149,13 @@ func (e *engine) fill() {
 		r.left, r.open = max(r.rate-r.fixed, 0), r.members
 		r.level, r.most = math.MaxInt64, 0
 	}
-	if e.spreading == sprayed {
+	if e.trimming && e.spreading == sprayed {
 		e.survey()
+		e.trim()
+		e.weigh()
+	}
+	if e.trimming && e.spreading == hashed {
+		e.surveyLinks()
 		e.trim()
 	}
 	s.heap = s.heap[:0]
@@ -149,7 +167,7 @@ func (e *engine) fill() {
 	for _, id := range s.flows {
 		e.flows[id].frozen = false
 	}
-	for frozen := 0; frozen < len(s.flows); {
+	for s.frozen = 0; s.frozen < len(s.flows); {
 		least := s.heap[0]
 		r := &e.resources[least.resource]
 		if r.open == 0 {
@@ -164,21 +182,38 @@ func (e *engine) fill() {
 		}
 		s.pop()
 		r.level = max(least.rate, 1)
+		if e.trims(least.resource) {
+			e.apportion(least.resource)
+			continue
+		}
 		for _, ref := range r.flows {
-			f := &e.flows[ref>>hopBits]
-			if f.mark != s.epoch || f.frozen {
-				continue
-			}
-			f.frozen = true
-			frozen++
-			f.next = least.resource
-			for _, u := range e.path(ref >> hopBits) {
-				g := &e.resources[u.resource]
-				g.left -= r.level
-				g.open--
-				g.most = r.level
+			if f := &e.flows[ref>>hopBits]; f.mark == s.epoch && !f.frozen {
+				e.freeze(ref>>hopBits, least.resource, r.level)
 			}
 		}
+	}
+}
+
+// trims reports whether the resource is a stage that trims.
+func (e *engine) trims(h int32) bool { return e.spreading == sprayed && e.solver.stages[h].trims }
+
+// freeze gives an enlisted flow its rate, which the resource limits.
+func (e *engine) freeze(id, h int32, rate int64) {
+	f := &e.flows[id]
+	f.frozen = true
+	e.solver.frozen++
+	f.next = h
+	for _, u := range e.path(id) {
+		g := &e.resources[u.resource]
+		g.left -= rate
+		g.open--
+		g.most = rate
+		if e.trims(u.resource) {
+			e.solver.stages[u.resource].weights -= e.weight(id)
+		}
+	}
+	if e.trims(h) {
+		f.fair = rate
 	}
 }
 

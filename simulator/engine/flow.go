@@ -30,7 +30,8 @@ type flow struct {
 	steps  int32 // of these, that forward packets
 	tail   int64 // ps from drain to last acknowledgement
 	trip   int64 // ps, of that without queues
-	form   int32 // of its packets, in Options.NICs; of a scale-up group's not in use
+	fair   int64 // bit/s, the solver's: its part of a stage that trims
+	form   int32 // of its packets, in Options.NICs, none inside scale-up groups
 
 	wire    load // all of it
 	carried load // of this, counted on the resources
@@ -161,7 +162,18 @@ func tooManyFlows(limit int) error {
 func (e *engine) acknowledgeAt(id int32) {
 	f := &e.flows[id]
 	f.queued = true
-	e.queue.push(f.drain+f.tail, acked, id, f.stamp)
+	e.queue.push(f.drain+f.tail-e.unhindered(f), acked, id, f.stamp)
+}
+
+// unhindered is what a flow is done earlier because no acknowledgements are on
+// their way against its data in the first half of a round trip: its drain time counts them
+// from the beginning.
+func (e *engine) unhindered(f *flow) int64 {
+	if f.form == none {
+		return 0
+	}
+	acks := 8 * f.wire.packets * e.options.NICs[f.form].Packet.Ack
+	return int64(mulDiv(uint64(min(f.drain-f.start, f.trip/2)), uint64(acks), uint64(f.wire.bits)))
 }
 
 // vacant reports whether nobody uses the resources, after lone flows that are

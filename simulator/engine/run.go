@@ -9,9 +9,9 @@
 // propagation, store-and-forward of one packet at every hop, and the
 // acknowledgement's way back. A transfer counts as received, and releases what
 // waits for it, when its sender holds the last acknowledgement; that is the
-// convention of the packet-level reference (bench/reference). Sprayed
-// traffic also pays for the packets that an overloaded stage trims, and for the
-// queues where they are spread unevenly (spray.go). What is not: other queues,
+// convention of the packet-level reference (bench/reference). Packets
+// that an overloaded stage trims (trim.go), and the queues where they are spread
+// unevenly (spray.go). What is not: other queues,
 // drops, time-outs, congestion control's ramp-up.
 //
 // Every switch has its own method. One that hashes gives a pair of NICs one
@@ -45,7 +45,7 @@ import (
 )
 
 // Version names the model; results of one version are byte-identical.
-const Version = "1.3.0"
+const Version = "1.4.0"
 
 // Routing says how flows use equal-cost paths.
 type Routing uint8
@@ -253,7 +253,7 @@ func newEngine(in Input, observe Observer) (*engine, error) {
 		o.ProgressEvents = 1 << 16
 	}
 	o.MaxFlows = min(o.MaxFlows, math.MaxInt32>>hopBits)
-	e := &engine{input: in, options: o, observe: observe, fabric: in.Fabric}
+	e := &engine{input: in, options: o, observe: observe, fabric: in.Fabric, trimming: !o.Analytical}
 	e.addResources()
 	if err := e.addGroups(in.Groups, in.Hosts); err != nil {
 		return nil, err

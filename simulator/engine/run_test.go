@@ -34,24 +34,7 @@ func oneSwitch(t testing.TB, hosts int, rate, delay int64) *topology.Fabric {
 // leafSpine is the reference's fabric: 8 hosts a leaf, 400 Gb/s, 500 ns a hop.
 func leafSpine(t testing.TB, hosts, oversubscription int) *topology.Fabric {
 	t.Helper()
-	const perLeaf, rate, delay = 8, 400 * gbps, 500_000
-	server := topology.Server{Component: "server", NICs: []topology.NIC{{Component: "nic", Rate: rate, Delay: delay}}}
-	pod := topology.Pod{}
-	spines := perLeaf / oversubscription
-	for range spines {
-		pod.Switches = append(pod.Switches, topology.Switch{Component: "spine", DownRate: rate})
-	}
-	for range hosts / perLeaf {
-		pod.Racks = append(pod.Racks, topology.Rack{
-			Switches: []topology.Switch{{Component: "leaf", UpLinks: spines, UpRate: rate, DownRate: rate, UpLinkDelay: delay}},
-			Servers:  slices.Repeat([]topology.Server{server}, perLeaf),
-		})
-	}
-	f, err := topology.Build(topology.Layout{Pods: []topology.Pod{pod}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return uniform(t, hosts, oversubscription, 400*gbps, 500_000)
 }
 
 func derived(t testing.TB, radix, ratio string, ranks int) *topology.Fabric {

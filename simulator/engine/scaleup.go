@@ -86,7 +86,7 @@ func (e *engine) climb(r *route, d *Domain, from, to int32, bytes int64) {
 	}
 	packets := packetsOf(bytes, s.Packet.MSS)
 	*r = route{
-		to: to, hops: 2, steps: 2, bytes: bytes, rate: d.Rate, limit: s.first + 2*from,
+		to: to, hops: 2, steps: 2, bytes: bytes, form: none, rate: d.Rate, limit: s.first + 2*from,
 		wire: load{8 * (bytes + packets*s.Packet.Header), packets}, tail: hops*d.SwitchHop + cables*d.Cable,
 	}
 	r.path[0], r.path[1] = s.first+2*from, s.first+2*to+1

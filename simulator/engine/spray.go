@@ -1,31 +1,40 @@
 package engine
 
 import (
-	"math"
 	"math/bits"
 )
 
-// What sprayed packets meet in a stage, the parallel links that they are spread
-// over. Rates of flows alone say that a stage carries all that it can and that
+// What packets meet in a stage: the parallel links that they are spread over, or
+// one link where flows are hashed. Rates of flows alone say that a stage carries all that it can and that
 // its links are equally busy; packets take from both.
 
-// A sender's window is a third more than its NIC sends in a round trip, and the
-// queue of a port holds twice what the port does: the form of the receiver-driven
-// transports that the reference simulates, independent of rates and distances.
+// The transport is the reference's receiver-driven one: a sender's window is 7/6
+// of what its NIC sends in a round trip, and a port's queue holds 5/4 of what the
+// port does.
 const (
-	windowNum, windowDen = 4, 3
-	queueTrips           = 2
+	windowNum, windowDen = 7, 6
+	queueNum, queueDen   = 5, 4
+	queuePackets         = 60 // that a port holds at least
+	// maxWindow bounds windows, in bits, so that sums of all flows' fit.
+	maxWindow = 1 << 34
 )
+
+// one is 1 in the fixed-point numbers of this file.
+const one = 1 << 16
 
 // stage is what the solver knows of a resource that is sprayed over.
 type stage struct {
 	offered int64 // bit/s that hosts would send through it
-	flying  int64 // bits that their windows let be on their way
+	flying  int64 // bits that their windows let be on their way now
+	rest    int64 // bits that they have left, of each at most some windows
+	trims   bool
+	weights int64 // where it trims, of the flows without a rate yet
 	trip    int64 // ps, the longest round trip without queues
 	sent    load  // by the flows, all of them
 	control int64 // bytes that trimming one packet of each costs, by packets
 	acks    int64 // bytes of acknowledgements
 	uneven  int64 // variance of the packets of a link, times the links squared
+	bunched int64 // variance by packet, times the links, of all packets
 	wait    int64 // ps that the last packets queue
 }
 
@@ -40,23 +49,79 @@ func (e *engine) survey() {
 	}
 	for _, id := range s.flows {
 		f := &e.flows[id]
-		p := &e.options.NICs[f.form].Packet
-		path := e.path(id)[:f.steps]
-		first, last := &e.resources[path[0].resource], &e.resources[path[len(path)-1].resource]
-		offer := min(first.rate/int64(first.open), last.rate/int64(last.open))
-		window := mulDiv(uint64(first.rate), uint64(f.trip), picoseconds) / windowDen * windowNum
-		flying := min(int64(min(window, math.MaxInt64)), f.left.bits()/2) // the mean over what is left of its life
-		for _, u := range path[1 : len(path)-1] {
-			r, g := &e.resources[u.resource], &s.stages[u.resource]
-			g.offered += offer
-			g.flying += flying
-			g.trip = max(g.trip, f.trip)
-			g.sent.add(f.wire)
-			g.control += f.wire.packets * (p.Header + 2*p.Ack)
-			g.acks += f.wire.packets * p.Ack
-			g.uneven += uneven(f.wire.packets, r.links())
+		if f.steps < 3 {
+			continue
+		}
+		for _, u := range e.path(id)[1 : f.steps-1] {
+			g := &s.stages[u.resource]
+			e.add(g, id)
+			m := e.resources[u.resource].links()
+			g.uneven += uneven(f.wire.packets, m)
+			g.bunched += bunched(f.wire.packets, m)
 		}
 	}
+}
+
+// add counts what a flow brings to a stage.
+func (e *engine) add(g *stage, id int32) {
+	f := &e.flows[id]
+	p := &e.options.NICs[f.form].Packet
+	path := e.path(id)
+	first, last := &e.resources[path[0].resource], &e.resources[path[f.steps-1].resource]
+	window, left := e.window(id), e.left(f)
+	g.offered += min(first.rate/int64(len(first.flows)), last.rate/int64(len(last.flows)))
+	g.flying += min(window, left)
+	g.rest += min(64*window, left)
+	g.trip = max(g.trip, f.trip)
+	g.sent.add(f.wire)
+	g.control += f.wire.packets * (p.Header + 2*p.Ack)
+	g.acks += f.wire.packets * p.Ack
+}
+
+// window is what the flow may have on its way, in bits.
+func (e *engine) window(id int32) int64 {
+	nic := &e.resources[e.hops[int(id)*e.stride].resource]
+	return int64(min(mulDiv(uint64(nic.rate), uint64(e.flows[id].trip), picoseconds)/windowDen*windowNum, maxWindow))
+}
+
+// surveyLinks is survey where flows are hashed: of the links between NICs on which
+// more is on its way than the least that is trimmed.
+func (e *engine) surveyLinks() {
+	s := &e.solver
+	if s.stages == nil {
+		s.stages = make([]stage, len(e.resources))
+	}
+	for _, h := range s.links {
+		s.stages[h] = stage{}
+		if r := &e.resources[h]; len(r.flows) > 1 && e.crowded(h) {
+			for _, ref := range r.flows {
+				e.add(&s.stages[h], ref>>hopBits)
+			}
+		}
+	}
+}
+
+// crowded reports whether so much is on its way over the link that it may trim.
+func (e *engine) crowded(h int32) bool {
+	r := &e.resources[h]
+	var flying, trip int64
+	for _, ref := range r.flows {
+		f := &e.flows[ref>>hopBits]
+		if at := int32(ref & (1<<hopBits - 1)); at == 0 || at >= f.steps-1 {
+			return false
+		}
+		flying += min(e.window(ref>>hopBits), e.left(f))
+		trip = max(trip, f.trip)
+	}
+	return uint64(flying) > mulDiv(uint64(r.rate), uint64(trip), picoseconds)/queueDen*(queueDen+queueNum-1)
+}
+
+// left is what the flow has left now, in bits.
+func (e *engine) left(f *flow) int64 {
+	if f.rate > 0 && f.since < e.now {
+		return f.left.after(f.rate, e.now-f.since).bits()
+	}
+	return f.left.bits()
 }
 
 // uneven is the variance of the packets that a flow puts on a link, times the
@@ -71,44 +136,19 @@ func uneven(packets, links int64) int64 {
 	return max(last, (links*links-1)/6)
 }
 
+// bunched is the variance by packet with which packets come to a link over short
+// times, times the links and the packets: a flow's packets of a round are on all
+// links but one after the other in any order, half as uneven as if each took any
+// link.
+func bunched(packets, links int64) int64 {
+	if packets < links {
+		return packets * (links - packets)
+	}
+	return packets * (links - 1) / 2
+}
+
 // links is how many the resource has, when it is sprayed over.
 func (r *resource) links() int64 { return r.rate / r.hopRate }
-
-// trim takes from overloaded stages what their own overload costs. Transports
-// that spray let switches cut packets down to headers instead of dropping them
-// (NDP, Ultra Ethernet), and send them again when the receiver pulls.
-//
-// For each packet that a stage carries it trims t. Each of these costs a header
-// there and, for the other direction has as many, a negative acknowledgement and
-// a pull. There are two bounds. Hosts offer k times the stage's rate at the
-// most; as the stage carries fewer packets for the control between them, that
-// is t = (k-1)/(1-k·h), h being the control of one by the size of a packet. And
-// what windows let be on its way, less what is on the links and in the queues,
-// is trimmed once a round trip. So short flows fit into the queues and cost
-// nothing.
-func (e *engine) trim() {
-	const one = 1 << 16 // fixed point
-	s := &e.solver
-	for _, h := range s.links {
-		r, g := &e.resources[h], &s.stages[h]
-		carried := mulDiv(uint64(r.rate), uint64(g.trip), picoseconds) // in a round trip
-		if g.offered <= r.rate || carried == 0 {
-			continue
-		}
-		packet, control, ack := uint64(g.sent.bits/8), uint64(g.control), uint64(g.acks) // of as many
-		trips := mulDiv(uint64(g.flying), one, carried)
-		if trips <= (1+queueTrips)*one {
-			continue
-		}
-		k := min(mulDiv(uint64(g.offered), one, uint64(r.rate)), 1<<32)
-		pulled := (k - one) * one / (one - min(mulDiv(k, control, packet), one/2))
-		t := min(pulled, trips-(1+queueTrips)*one)
-		// Receivers that are kept busy pull beside acknowledging.
-		cost := mulDiv(t, control, one) + mulDiv(min(t, one), ack, one)
-		r.left = int64(mulDiv(uint64(r.rate), packet, packet+cost))
-		g.uneven = 0 // what is trimmed takes another link
-	}
-}
 
 // scatter works out how long the last packets of flows queue because spraying is
 // even only in the mean. A flow goes round the links of a stage, and in the
@@ -137,7 +177,8 @@ func (e *engine) scatter() {
 		spread := uint64(min(g.uneven, 1<<40)) * uint64(bits.Len64(uint64(links))) * halfLn2
 		queue := root(spread/4) / uint64(m) // in sixteenths of a packet
 		if r.left > 0 {
-			queue = min(queue, mulDiv(spread/64, uint64(max(r.rate-r.left, 0)), uint64(r.left))/uint64(m)/uint64(g.sent.packets))
+			near := uint64(min(g.bunched, 1<<40)) * uint64(bits.Len64(uint64(links))) * halfLn2 / 64
+			queue = min(queue, mulDiv(near, uint64(max(r.rate-r.left, 0)), uint64(r.left))/uint64(m)/uint64(g.sent.packets))
 		}
 		size := workOf(g.sent.bits / g.sent.packets) // the mean
 		g.wait = int64(mulDiv(queue, uint64(size.duration(r.hopRate)), 16))

@@ -24,7 +24,7 @@ func fields() map[string]struct{ saved, left string } {
 		"engine": {
 			"now tell queue progress flows hops freeFlows stripes freeStripes resources limits flowlets " +
 				"components freeComponents pending freed admitAt groups replay ranks traffic cover links beacons",
-			"input fingerprint options observe fabric routes err stride noHops spreading capacities turns striped solver scaleUp hosts seen",
+			"input fingerprint options observe fabric routes err stride noHops spreading capacities turns striped trimming solver scaleUp hosts seen",
 		},
 		"period":     {"every count", ""},
 		"queue":      {"heap nodes", "free pushes cache"},
@@ -36,7 +36,7 @@ func fields() map[string]struct{ saved, left string } {
 		"Sum":        {"Hi Lo", ""},
 		"work":       {"hi lo", ""},
 		"load":       {"bits packets", ""},
-		"flow":       {"hops steps left since rate drain tail trip form wire carried transfer limit held component stamp stripe queued attached", "next mark frozen"},
+		"flow":       {"hops steps left since rate drain tail trip form wire carried transfer limit held component stamp stripe queued attached", "next mark frozen fair"},
 		"held":       {"since left", ""},
 		"transfer":   {"from to phase step bytes start waited", ""},
 		"hop":        {"resource", "pos"},
@@ -44,8 +44,8 @@ func fields() map[string]struct{ saved, left string } {
 		"resource":   {"flows carried freed", "rate hopRate delay fixed left level most members open mark"},
 		"limiting":   {"time bits", ""},
 		"component":  {"flows live", ""},
-		"solver":     {"", "epoch flows links heap stages"},
-		"stage":      {"", "offered flying trip sent control acks uneven wait"},
+		"solver":     {"", "epoch flows links frozen heap stages"},
+		"stage":      {"", "offered flying rest trims weights trip sent control acks uneven bunched wait"},
 		"share":      {"", "rate resource"},
 		"flowlets":   {"entries turns", "gaps"},
 		"flowlet":    {"from to ended open used", ""},

@@ -62,7 +62,7 @@ func (e *engine) visitFlow(c *checkpoint.Codec, id int32, f *flow) {
 	checkpoint.Int(c, &f.held.since)
 	checkpoint.Int(c, &f.held.left)
 	checkpoint.Index(c, &f.component, awaiting, maxIndex)
-	checkpoint.Index(c, &f.form, 0, len(e.options.NICs))
+	checkpoint.Index(c, &f.form, none, len(e.options.NICs))
 	checkpoint.Index(c, &f.stripe, 0, max(len(e.stripes), 1))
 	c.Bool(&f.queued)
 	c.Bool(&f.attached)
