@@ -851,14 +851,15 @@ func (e ReadinessStatus) Valid() bool {
 
 // Defines values for ReadinessCheckName.
 const (
-	ReadinessCheckNameBilling     ReadinessCheckName = "billing"
-	ReadinessCheckNameEngine      ReadinessCheckName = "engine"
-	ReadinessCheckNameEventLog    ReadinessCheckName = "eventLog"
-	ReadinessCheckNameIssuerKeys  ReadinessCheckName = "issuerKeys"
-	ReadinessCheckNameObjectStore ReadinessCheckName = "objectStore"
-	ReadinessCheckNameProjections ReadinessCheckName = "projections"
-	ReadinessCheckNameReadStore   ReadinessCheckName = "readStore"
-	ReadinessCheckNameServing     ReadinessCheckName = "serving"
+	ReadinessCheckNameBilling       ReadinessCheckName = "billing"
+	ReadinessCheckNameEngine        ReadinessCheckName = "engine"
+	ReadinessCheckNameEventLog      ReadinessCheckName = "eventLog"
+	ReadinessCheckNameIssuerKeys    ReadinessCheckName = "issuerKeys"
+	ReadinessCheckNameObjectStore   ReadinessCheckName = "objectStore"
+	ReadinessCheckNameParkedStreams ReadinessCheckName = "parkedStreams"
+	ReadinessCheckNameProjections   ReadinessCheckName = "projections"
+	ReadinessCheckNameReadStore     ReadinessCheckName = "readStore"
+	ReadinessCheckNameServing       ReadinessCheckName = "serving"
 )
 
 // Valid indicates whether the value is a known member of the ReadinessCheckName enum.
@@ -873,6 +874,8 @@ func (e ReadinessCheckName) Valid() bool {
 	case ReadinessCheckNameIssuerKeys:
 		return true
 	case ReadinessCheckNameObjectStore:
+		return true
+	case ReadinessCheckNameParkedStreams:
 		return true
 	case ReadinessCheckNameProjections:
 		return true
@@ -3174,6 +3177,7 @@ type ReadinessCheck struct {
 	// - `eventLog`: the log answers and is trusted; required, since without it no write is accepted
 	// - `objectStore`: files can be stored and read; reads of everything else go on
 	// - `projections`: what is in the log is shown soon; required to go on, degraded while it is far behind
+	// - `parkedStreams`: everything in the log can be shown
 	// - `engine`: simulations are taken up
 	// - `billing`: there are rates, and checkpoints are published
 	Name ReadinessCheckName `json:"name"`
@@ -3189,6 +3193,7 @@ type ReadinessCheck struct {
 // - `eventLog`: the log answers and is trusted; required, since without it no write is accepted
 // - `objectStore`: files can be stored and read; reads of everything else go on
 // - `projections`: what is in the log is shown soon; required to go on, degraded while it is far behind
+// - `parkedStreams`: everything in the log can be shown
 // - `engine`: simulations are taken up
 // - `billing`: there are rates, and checkpoints are published
 type ReadinessCheckName string

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -73,6 +74,9 @@ type partition struct {
 	heads    map[string]*events.Head
 	verdicts map[events.Verdict]int64
 	bytes    int64
+	// unreadable counts, by type, the facts that no release like this one can
+	// apply: of an unknown type, or without a whole body.
+	unreadable map[string]int64
 	// missing has, by stream, the first record that was written on top of
 	// something that is not there, while no later fact took its place.
 	missing map[string]orphan
@@ -101,7 +105,7 @@ func (l *Log) open(families ...events.Family) []*partition {
 			if wanted {
 				all = append(all, &partition{
 					topic: t, number: int32(number), reader: l.Reader,
-					heads: map[string]*events.Head{}, verdicts: map[events.Verdict]int64{}, missing: map[string]orphan{},
+					heads: map[string]*events.Head{}, verdicts: map[events.Verdict]int64{}, unreadable: map[string]int64{}, missing: map[string]orphan{},
 				})
 			}
 		}
@@ -182,6 +186,9 @@ func (p *partition) judge(r *events.Record, f *Fact) events.Verdict {
 		}
 	}
 	p.facts++
+	if !events.Known(frame.Type) || !json.Valid(r.Value) {
+		p.unreadable[frame.Type]++
+	}
 	if !p.undigested {
 		p.digest = p.digest.Add(hash)
 	}

@@ -21,6 +21,7 @@ type Report struct {
 	Root        string // of the tree over them, hex
 	Checkpoints int    // that were compared
 	Losses      []AcceptedLoss
+	Unreadable  map[string]int64 // facts of an unknown type or without a whole body, by type
 	Findings    []Finding
 	// Covered is how many facts lie before the last checkpoint: what is after
 	// it stands on the chains alone.
@@ -70,7 +71,7 @@ func Verify(ctx context.Context, log *Log, verifier string, readModel []Expected
 		return Report{}, err
 	}
 	v := &verification{log: log, verifier: verifier, parts: log.open(), expected: map[*partition]Expected{}, last: map[*partition]int64{}}
-	v.report.Rejected = map[events.Verdict]int64{}
+	v.report.Rejected, v.report.Unreadable = map[events.Verdict]int64{}, map[string]int64{}
 	for _, e := range readModel {
 		if p := v.part(e.Family, e.Partition); p != nil && p.topic.ID == e.TopicID {
 			v.expected[p] = e
@@ -241,6 +242,9 @@ func (v *verification) sum() {
 		v.report.Streams += len(p.heads)
 		for verdict, n := range p.verdicts {
 			v.report.Rejected[verdict] += n
+		}
+		for eventType, n := range p.unreadable {
+			v.report.Unreadable[eventType] += n
 		}
 		for _, stream := range slices.Sorted(maps.Keys(p.missing)) {
 			o, ends := p.missing[stream], int64(0)

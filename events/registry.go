@@ -171,6 +171,9 @@ func Decode(eventType string, value []byte) (Data, error) {
 	return read(value)
 }
 
+// Known reports whether a type is registered.
+func Known(eventType string) bool { return decoders()[eventType] != nil }
+
 // Encode writes an event's data as it stands in the record's value.
 func Encode(d Data) ([]byte, error) {
 	var buf bytes.Buffer

@@ -148,6 +148,9 @@ func (v auditVerify) Run(ctx context.Context) error {
 		for _, verdict := range slices.Sorted(maps.Keys(r.Rejected)) {
 			fmt.Printf("%d records are no facts: %s\n", r.Rejected[verdict], verdict)
 		}
+		for _, eventType := range slices.Sorted(maps.Keys(r.Unreadable)) {
+			fmt.Printf("%d facts cannot be read, their streams are parked: %s\n", r.Unreadable[eventType], printable(eventType))
+		}
 		for _, l := range r.Losses {
 			fmt.Printf("%s: an operator accepted that the log had lost records: %s\n", l.Fact.Where, printable(l.Reason))
 			for _, lost := range l.Lost {

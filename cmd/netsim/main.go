@@ -23,6 +23,7 @@ type commands struct {
 	Serve     serve     `cmd:"" help:"Run the service, or the roles of it that NETSIM_ROLES names."`
 	Token     token     `cmd:"" help:"Print a token of the development issuer."`
 	ReadModel readModel `cmd:"" name:"readmodel" help:"Rebuild, compare and promote read models."`
+	Streams   streams   `cmd:"" help:"Look after streams whose facts cannot be applied."`
 	Reactions reactions `cmd:"" help:"Look after reactions."`
 	Credit    credit    `cmd:"" help:"Give accounts credit."`
 	Quotas    quotas    `cmd:"" help:"What accounts may use."`

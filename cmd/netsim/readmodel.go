@@ -51,6 +51,9 @@ func (r rebuild) Run(ctx context.Context) error {
 // progress says how far a rebuild is that has run for so long.
 func progress(r projector.Report, ran time.Duration) string {
 	text := fmt.Sprintf("%d of %d records", r.Records, r.Records+r.LagRecords)
+	if r.Parked > 0 {
+		text += fmt.Sprintf(", %d facts PARKED ('netsim streams parked --read-model ...' lists them)", r.Parked)
+	}
 	switch rate := float64(r.Facts) / ran.Seconds(); {
 	case r.LagRecords == 0:
 		return text + ", following"

@@ -92,6 +92,7 @@ func (p *Projector) commit(ctx context.Context, batch []chunk) (err error) {
 	}
 	p.streams.trim()
 	p.stats.applied(batch, facts)
+	p.logParked(batch)
 	return nil
 }
 

@@ -115,25 +115,28 @@ func recordSum(r *events.Record) []byte {
 // putBack reports when the read model is behind what this projector has
 // committed, restored from a backup, or another one under its name. A partition
 // with new records notices by itself, at the compare-and-set; one without would
-// wait for some.
+// wait for some. It also reports that an operator asks for parked streams.
 func (p *Projector) putBack(ctx context.Context, places []*place) error {
 	committed := make([]int64, len(places))
 	for i, at := range places {
 		committed[i] = p.stats.at(partitionKey{at.family, at.partition})
 	}
-	var behind, replaced bool
+	var behind, replaced, retry bool
 	err := p.Pool.QueryRow(ctx, fmt.Sprintf(`
-		SELECT coalesce(bool_or(o.next < c.next), false), coalesce(bool_or(o.tableoid <> $4), false)
+		SELECT coalesce(bool_or(o.next < c.next), false), coalesce(bool_or(o.tableoid <> $4), false),
+			EXISTS (SELECT FROM %[1]s.parked WHERE retry)
 		FROM unnest($1::text[], $2::int[], $3::bigint[]) AS c (family, partition, next)
-		JOIN %s.offsets o ON o.family = c.family AND o.partition = c.partition`, p.ident()),
+		JOIN %[1]s.offsets o ON o.family = c.family AND o.partition = c.partition`, p.ident()),
 		column(places, func(at *place) string { return string(at.family) }),
-		column(places, func(at *place) int32 { return at.partition }), committed, tableOf(places)).Scan(&behind, &replaced)
+		column(places, func(at *place) int32 { return at.partition }), committed, tableOf(places)).Scan(&behind, &replaced, &retry)
 	switch {
 	case err != nil: // a database out of reach is the transactions' to notice
 	case behind:
 		return errors.New("the read model was put back to an earlier state")
 	case replaced:
 		return errors.New("another read model was promoted")
+	case retry:
+		return errRetry
 	}
 	return nil
 }

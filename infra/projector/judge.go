@@ -126,11 +126,14 @@ func factOf(at *place, it *item, event events.Event) events.Fact {
 	}
 }
 
+// behindParked is why a fact is parked that could be applied by itself.
+const behindParked = "an earlier event of the stream is parked"
+
 // fold applies the event to the stream's state. It reports false, and parks
 // the stream, when the event cannot be applied.
 func (p *Projector) fold(s *stream, it *item, event events.Event) bool {
 	if s.parked {
-		it.poison = "an earlier event of the stream is parked"
+		it.poison = behindParked
 		return false
 	}
 	if it.poison == "" && it.unread != nil {

@@ -2,6 +2,7 @@ package projector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -9,10 +10,13 @@ import (
 	"netsim/events"
 )
 
+// errRetry ends a session for the next one to retry what is parked.
+var errRetry = errors.New("an operator asks for parked streams")
+
 // retry gives every parked stream another chance, at the start of a session: a
-// new release may know what the one before did not. A stream whose events can
-// all be applied now is made whole in one transaction; any other stays as it
-// is.
+// new release may know what the one before did not, and an operator may have
+// asked for it. A stream whose events can all be applied now is made whole in
+// one transaction; any other stays as it is.
 func (p *Projector) retry(ctx context.Context, places []*place) error {
 	streams, err := p.parkedStreams(ctx, places)
 	if err != nil {
@@ -27,9 +31,32 @@ func (p *Projector) retry(ctx context.Context, places []*place) error {
 			p.Logger.InfoContext(ctx, "a parked stream is whole again", "stream", parked[0].stream, "events", len(parked))
 			continue
 		}
-		p.Logger.ErrorContext(ctx, "a stream stays parked", "stream", parked[0].stream, "error", err)
+		_, err = p.Pool.Exec(ctx, fmt.Sprintf(`
+			UPDATE %s.parked SET retry = false, reason = CASE WHEN "offset" = $4 THEN $5 ELSE reason END
+			WHERE stream = $1 AND family = $2 AND partition = $3 AND (retry OR "offset" = $4)`, p.ident()),
+			parked[0].stream, parked[0].at.family, parked[0].at.partition, parked[0].offset, err.Error())
+		if err != nil {
+			return fmt.Errorf("store why %s stays parked: %w", parked[0].stream, err)
+		}
+	}
+	if left, err := ReadParked(ctx, p.Pool, p.Schema, ""); err == nil && len(left) > 0 {
+		p.Logger.WarnContext(ctx, "facts stay parked", "facts", len(left))
 	}
 	return nil
+}
+
+// logParked says once of each stream that it is parked, and why.
+func (p *Projector) logParked(batch []chunk) {
+	for _, part := range batch {
+		for i := range part.items {
+			it := &part.items[i]
+			if it.poison == "" || it.poison == behindParked {
+				continue
+			}
+			p.Logger.Error("a stream is parked", "stream", it.frame.Stream, "type", it.frame.Type, "sequence", it.frame.Sequence,
+				"family", part.at.family, "partition", part.at.partition, "offset", it.record.Offset, "reason", it.poison)
+		}
+	}
 }
 
 // parkedFact is a fact that has not been applied.

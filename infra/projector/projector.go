@@ -131,7 +131,7 @@ func (p *Projector) repeat(ctx context.Context, session func(context.Context) er
 			return nil
 		case errors.Is(err, ErrOtherLog), errors.Is(err, ErrOtherForm):
 			return err
-		case errors.Is(err, errYield):
+		case errors.Is(err, errYield), errors.Is(err, errRetry):
 			attempt = 0
 			continue
 		}

@@ -54,6 +54,7 @@ CREATE TABLE parked (
     sequence   bigint NOT NULL,
     event_type text   NOT NULL,
     reason     text   NOT NULL,
+    retry      boolean NOT NULL DEFAULT false, -- an operator asks for another try
     PRIMARY KEY (family, partition, "offset")
 );
 CREATE INDEX parked_stream ON parked (stream, sequence);

@@ -83,6 +83,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	live := s.projectorConfig(s.pool, "")
 	live.Renew = c.Development
 	s.projector = projector.New(live)
+	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "netsim_projector_parked_total", Help: "Facts that this process could not apply.",
+	}, func() float64 { return float64(s.projector.Report().Parked) }))
 	s.watcher = projector.NewWatcher(s.pool, "", log)
 	s.objects = c.objects()
 	if err = s.objects.EnsureBucket(ctx); err != nil {

@@ -37,6 +37,7 @@ func (s *core) needs() []need {
 		{name: "eventLog", requires: everyRole(), probe: s.probeLog},
 		{name: "objectStore", requires: []string{RoleWorker}, helps: []string{RoleAPI, RoleReactor}, probe: probe(s.objects.Ping)},
 		{name: "projections", requires: everyRole(), probe: s.probeProjections},
+		{name: "parkedStreams", helps: []string{RoleAPI, RoleProjector}, probe: s.probeParked},
 	}
 }
 
@@ -176,6 +177,14 @@ func (p *progress) look(count func() (judged, waiting int64), now time.Time) (wa
 		p.judged, p.since = judged, now
 	}
 	return waiting, now.Sub(p.since)
+}
+
+func (s *core) probeParked(ctx context.Context) health.State {
+	var streams int
+	if err := s.pool.QueryRow(ctx, `SELECT count(DISTINCT stream) FROM parked`).Scan(&streams); err != nil || streams == 0 {
+		return health.Failed(err)
+	}
+	return health.State{Message: fmt.Sprintf("%d streams have facts that cannot be applied", streams)}
 }
 
 func (d *domain) probeEngines(ctx context.Context) health.State {
