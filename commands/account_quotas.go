@@ -14,6 +14,7 @@ import (
 // are decided at the API's entrance (package web).
 const (
 	QuotaRuns    = "runs.unfinished" // runs that are validating, provisioning or running
+	QuotaRunning = "runs.running"    // runs that a worker has; more of them wait their turn
 	QuotaUploads = "uploads.day"     // uploads begun since midnight UTC
 	QuotaStorage = "storage.bytes"   // bytes that storage is billed for, and those of open uploads
 )
@@ -30,6 +31,7 @@ func DefaultQuotas() map[string]int64 {
 		"requests.upload": 1_000,
 		"streams.open":    250, // in each process
 		QuotaRuns:         10_000,
+		QuotaRunning:      1_000,
 		QuotaUploads:      10_000,
 		QuotaStorage:      10_000_000_000_000,
 	}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/backends"
 	"netsim/infra/jobs"
@@ -70,7 +71,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	settings := jobs.Config{
 		URL: s.config.Postgres, Log: s.log, Now: time.Now,
 		Reconcile: s.config.JobReconcile, Grace: s.config.JobGrace,
-		Run: d.runner.Run, Abandon: d.runner.Abandon, Purge: d.runner.Purge, Accrue: s.accrual(d.billing), Checkpoint: s.checkpointDay, Unfinished: s.waiting(projections.UnfinishedSimulations), Elsewhere: d.runner.Elsewhere, Weigh: d.runner.Weigh,
+		Run: d.runner.Run, Abandon: d.runner.Abandon, Purge: d.runner.Purge, Accrue: s.accrual(d.billing), Checkpoint: s.checkpointDay, Unfinished: s.waiting(projections.UnfinishedSimulations), Elsewhere: d.runner.Elsewhere, Weigh: d.runner.Weigh, MaxRuns: s.maxRuns,
 		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire, SweepTracesets: d.life.Sweep, ReleaseHolds: d.billing.ReleaseHolds,
 		Extract: extractor.Extract, Processing: s.waiting(projections.ProcessingTracesets),
 	}
@@ -87,6 +88,17 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		EnqueueRun: d.jobs.EnqueueRun, EnqueuePurge: d.jobs.EnqueuePurge,
 	}
 	return d, nil
+}
+
+// maxRuns returns how many runs of an account workers may have. What operators
+// set is read each time: runs start seldom, and not in the processes that follow
+// quotas.
+func (s *core) maxRuns(ctx context.Context, account string) (int64, error) {
+	quotas, err := s.quotas(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return quotas.Limit(account, commands.QuotaRunning), nil
 }
 
 // maxWaiting bounds how many jobs are looked for at a time; the next look has

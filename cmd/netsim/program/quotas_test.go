@@ -53,7 +53,7 @@ func exceeded(t *testing.T, r programtest.Reply, name, policy string) {
 func TestEveryQuotaHasADefault(t *testing.T) {
 	t.Parallel()
 	known := commands.DefaultQuotas()
-	names := []string{web.QuotaStreams, commands.QuotaRuns, commands.QuotaUploads, commands.QuotaStorage}
+	names := []string{web.QuotaStreams, commands.QuotaRuns, commands.QuotaRunning, commands.QuotaUploads, commands.QuotaStorage}
 	for _, class := range web.Classes() {
 		names = append(names, web.QuotaOf(class))
 	}
@@ -149,6 +149,33 @@ func TestTheQuotaOfRuns(t *testing.T) {
 	end(t, user, id)
 	next := user.Post(submit, endless()).Want(202)
 	end(t, user, text(t, next, "simulationId"))
+}
+
+// TestTheQuotaOfRunningRuns: beyond it a run waits, although a worker is free,
+// and it runs when another ends.
+func TestTheQuotaOfRunningRuns(t *testing.T) {
+	t.Parallel()
+	p := programtest.Start(t, func(c *program.Config) { c.Workers = 3 })
+	account, other := programtest.NewAccount(), programtest.NewAccount()
+	p.SetQuotas(t, account, limit(commands.QuotaRunning, 1))
+	submit := func(account string) (*programtest.Client, string) {
+		p.Grant(t, account, "1000")
+		user := p.User(t, account)
+		return user, text(t, user.Post("/api/v1/simple/simulations", endless()).Want(202), "simulationId")
+	}
+	const path = "/api/v1/simulations/"
+	user, first := submit(account)
+	user.Eventually(path+first, hasStatus("running"))
+	_, second := submit(account)
+	third, elsewhere := submit(other)
+	third.Eventually(path+elsewhere, hasStatus("running")) // it came later
+	if got := user.Get(path + second).Want(200).Object()["status"]; got != "provisioning" && got != "validating" {
+		t.Errorf("beyond the quota a run is %v", got)
+	}
+	end(t, user, first)
+	user.Eventually(path+second, hasStatus("running"))
+	end(t, user, second)
+	end(t, third, elsewhere)
 }
 
 // end has a run end.
