@@ -100,6 +100,7 @@ GET /models/{model_id}/versions | 2.4
 GET /templates | 2.5
 POST /templates | 2.5
 GET /templates/{template_id} | 2.5
+DELETE /templates/{template_id} | 10.8
 POST /templates/{template_id}/clone | 2.5
 POST /topology/validate | 2.6
 GET /libraries | 2.7
