@@ -3908,7 +3908,7 @@ type TracesetFileMetadataStatus string
 type TracesetForm struct {
 	Description Description `json:"description,omitempty,omitzero"`
 
-	// File A file, with its name. It is `primary` when that is the name of a rank's trace or of an archive, else `supporting`.
+	// File A file, with its name. It is `primary` when that is the name of a rank's trace or of an archive, else `supporting`, as `comm_groups.json` is. At most 100 unless the server is set otherwise.
 	File []openapi_types.File `json:"file"`
 	Name DisplayName          `json:"name,omitempty,omitzero"`
 	Tags Tags                 `json:"tags,omitempty,omitzero"`

@@ -139,7 +139,7 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 	for _, f := range others {
 		rank, err := chakra.RankOf(f.Name)
 		switch {
-		case f.Role != events.RolePrimary:
+		case f.Role != events.RolePrimary, f.Name == archive.GroupsFile:
 		case err != nil:
 			return found, refuse(f.Name, "the file is neither a rank file, rank_<n>.chakra.json or <prefix>.<n>.et, nor an archive of them")
 		default:

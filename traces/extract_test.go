@@ -222,8 +222,13 @@ func TestExtractAgainstDescription(t *testing.T) {
 		}
 	}
 	none := p.extract(uploads{"comm_groups.json": `{"g": [0]}`}, "")
-	if none.Status != commands.TracesetReady || none.RankCount != 0 {
-		t.Errorf("no primary file: %s, %d ranks", none.Status, none.RankCount)
+	if none.Status != commands.TracesetMetadataFailed || none.Failure != "the traceset is empty: it has no rank file" {
+		t.Errorf("no primary file: %s: %s", none.Status, none.Failure)
+	}
+	const head = `{"version": "0.0.4"}`
+	empty := p.extract(uploads{"rank_0.chakra.json": head, "rank_1.chakra.json": head}, "")
+	if empty.Status != commands.TracesetMetadataFailed || empty.Failure != "the traceset is empty: no rank file has a node" {
+		t.Errorf("no node: %s: %s", empty.Status, empty.Failure)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/simulator/archive"
 	"netsim/simulator/mapping"
 )
 
@@ -133,10 +134,19 @@ func (a *API) filesToUpload(asked []api.UploadFile) ([]events.UploadFile, error)
 		seen[f.Name] = true
 		files[i] = events.UploadFile{
 			Name: f.Name, ContentType: cmp.Or(f.ContentType, defaultContentType),
-			Role: string(cmp.Or(f.Role, api.UploadRolePrimary)), Size: f.Size,
+			Role: sessionRole(f), Size: f.Size,
 		}
 	}
 	return files, nil
+}
+
+// sessionRole is the role of a file of a session: primary unless it is given.
+// The process groups are of no rank, whatever is given.
+func sessionRole(f api.UploadFile) string {
+	if f.Name == archive.GroupsFile {
+		return string(api.UploadRoleSupporting)
+	}
+	return string(cmp.Or(f.Role, api.UploadRolePrimary))
 }
 
 // CompleteTracesetUpload implements POST /tracesets/upload-url/complete.

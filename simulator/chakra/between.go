@@ -117,10 +117,10 @@ func (in *inspection) introduce(t Trace, c CollectiveTraffic) bool {
 		return true
 	case !defined && len(in.groups) == 0:
 		about.Warning = true
-		in.find(about, "process group %q is defined nowhere; its members are the ranks that use it", c.Group)
+		in.find(about, "process group %q is not defined, there is no comm_groups.json; its members are the ranks that use it", c.Group)
 		return true
 	case !defined:
-		in.find(about, "process group %q is not defined", c.Group)
+		in.find(about, "process group %q is not defined in comm_groups.json", c.Group)
 		return false
 	case members[len(members)-1] >= in.ranks:
 		in.find(about, "process group %q has rank %d, and there are %d ranks", c.Group, members[len(members)-1], in.ranks)

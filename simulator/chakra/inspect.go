@@ -98,8 +98,23 @@ func Inspect(files []File, groups Groups, limits Limits) (*Report, error) {
 			return nil, err
 		}
 		in.meet()
+		in.notEmpty()
 	}
 	return &in.Report, nil
+}
+
+// notEmpty finds a workload that has nothing to replay.
+func (in *inspection) notEmpty() {
+	for i := range in.Traces {
+		if in.Traces[i].Nodes > 0 {
+			return
+		}
+	}
+	what := "no rank file has a node"
+	if in.ranks == 0 {
+		what = "it has no rank file"
+	}
+	in.find(Finding{Check: CheckRanks, Rank: -1}, "the traceset is empty: %s", what)
 }
 
 // find records a finding.

@@ -138,7 +138,8 @@ func TestFindings(t *testing.T) {
 		findings []string
 	}{
 		"nothing":            {nil, []message{file(compute(1), compute(2, 1))}, nil},
-		"no node":            {nil, []message{head()}, []string{warning + "a.0.et: the file has no node"}},
+		"no node":            {nil, []message{head()}, []string{warning + "a.0.et: the file has no node", "the traceset is empty: no rank file has a node"}},
+		"one without a node": {nil, []message{head(), file(compute(1))}, []string{warning + "a.0.et: the file has no node"}},
 		"unreadable":         {nil, []message{file(compute(1)), file(node(4, 99))}, []string{"a.1.et: node 4 at byte 8: node type 99 is not in the schema, which has 0 to 10"}},
 		"id twice":           {nil, []message{file(compute(1), compute(5), compute(1))}, []string{"a.0.et: node 1: the id is that of an earlier node"}},
 		"missing":            {nil, []message{file(compute(5, 9, 3), compute(6, 3, 5))}, []string{warning + "a.0.et: node 5: 3 data and 0 control dependencies name nodes that are not in the file; the first names 3"}},
@@ -164,11 +165,11 @@ func TestFindings(t *testing.T) {
 		"one too few":        {nil, []message{file(collect(1, 0), collect(2, 0)), file(collect(1, 0))}, []string{`a.0.et: node 1: rank 0 has 2 ALL_REDUCE of process group "", and rank 1 has 1`}},
 		"one has none":       {nil, []message{file(compute(1)), file(collect(5, 6))}, []string{`a.1.et: node 5: rank 1 has 1 ALL_TO_ALL of process group "", and rank 0 has 0`}},
 		"group":              {pair, []message{file(collect(1, 0).group("g")), file(collect(1, 0).group("g"), collect(2, 0).group("one"))}, nil},
-		"group not defined":  {pair, []message{file(collect(1, 0).group("x")), file(collect(3, 1).group("x"))}, []string{`a.0.et: node 1: process group "x" is not defined`}},
+		"group not defined":  {pair, []message{file(collect(1, 0).group("x")), file(collect(3, 1).group("x"))}, []string{`a.0.et: node 1: process group "x" is not defined in comm_groups.json`}},
 		"no member":          {pair, []message{file(collect(1, 0).group("one")), file(collect(1, 0).group("one"))}, []string{`a.0.et: node 1: rank 0 is no member of process group "one"`}},
 		"member too few":     {pair, []message{file(collect(1, 0).group("g")), file(compute(1))}, []string{`a.0.et: node 1: rank 0 has 1 ALL_REDUCE of process group "g", and rank 1 has 0`}},
 		"group too wide":     {pair, []message{file(collect(1, 0).group("wide")), file(compute(1))}, []string{`a.0.et: node 1: process group "wide" has rank 7, and there are 2 ranks`}},
-		"groups nowhere":     {nil, []message{file(collect(1, 0).group("x")), file(compute(1))}, []string{warning + `a.0.et: node 1: process group "x" is defined nowhere; its members are the ranks that use it`}},
+		"groups nowhere":     {nil, []message{file(collect(1, 0).group("x")), file(compute(1))}, []string{warning + `a.0.et: node 1: process group "x" is not defined, there is no comm_groups.json; its members are the ranks that use it`}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +201,7 @@ func TestRanks(t *testing.T) {
 		names    []string
 		findings []string
 	}{
-		{nil, nil},
+		{nil, []string{"the traceset is empty: it has no rank file"}},
 		{[]string{"rank_1.chakra.json", "rank_0.chakra.json.gz"}, nil},
 		{[]string{"a.b.1.et.zst", "rank_2.chakra.json.zst", "x.0.et"}, nil},
 		{[]string{"a.10.et", "a.0.et"}, []string{"a.10.et: rank 10 is there, but rank 1 is missing"}},
@@ -334,7 +335,7 @@ func TestPairingOfAnyMessages(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		const ranks = 3
-		files := []message{head(), head(), head()}
+		files := []message{head().frame(node(1000, chakra.ComputeNode)), head(), head()}
 		balance := map[[3]uint64]int{}
 		for id := range rapid.Uint64Range(0, 30).Draw(t, "messages") {
 			from, to := rapid.Uint64Range(0, ranks-1).Draw(t, "from"), rapid.Uint64Range(0, ranks-1).Draw(t, "to")

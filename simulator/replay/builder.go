@@ -250,9 +250,9 @@ func (b *Builder) group(rank int, n *chakra.Node) (int32, error) {
 			}
 			b.given[n.Group] = true
 		case len(b.options.Groups) > 0:
-			return 0, fmt.Errorf("process group %q is not defined", n.Group)
+			return 0, fmt.Errorf("process group %q is not defined in comm_groups.json", n.Group)
 		default:
-			if err := b.warn("rank %d, node %d: process group %q is defined nowhere; its members are the ranks that use it", rank, n.ID, n.Group); err != nil {
+			if err := b.warn("rank %d, node %d: process group %q is not defined, there is no comm_groups.json; its members are the ranks that use it", rank, n.ID, n.Group); err != nil {
 				return 0, err
 			}
 		}

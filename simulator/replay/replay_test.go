@@ -96,7 +96,7 @@ func TestRefusals(t *testing.T) {
 			ranks: []string{node(4, collect, "", "", "comm_type=0 comm_size=1 pg_name=a") + node(5, collect, "", "", "comm_type=0 comm_size=1 pg_name=a"),
 				node(4, collect, "", "", "comm_type=0 comm_size=1 pg_name=a")},
 		},
-		`rank 0, node 4: process group "b" is not defined`: {
+		`rank 0, node 4: process group "b" is not defined in comm_groups.json`: {
 			options: replay.Options{Groups: chakra.Groups{"a": {0}}}, ranks: []string{node(4, collect, "", "", "comm_type=0 comm_size=1 pg_name=b")},
 		},
 		"rank 1, node 4: the rank is no member of process group \"a\"": {

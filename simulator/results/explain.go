@@ -121,7 +121,11 @@ func (r *Recorder) explain(result *engine.Result) Explained {
 		draining := percent(&total, all)
 		x.TransferTime = &transferTime{draining, 100_000_000 - draining}
 	}
-	x.Reading = x.read()
+	var unlisted int64
+	if r.config.MaxTransfers > 0 && r.listed == r.config.MaxTransfers {
+		unlisted = result.Sends - r.listed
+	}
+	x.Reading = x.read(unlisted)
 	if over := len(x.Kinds) - maxKinds; over > 0 {
 		x.Kinds, x.MoreKinds = x.Kinds[:maxKinds], over
 	}
@@ -189,7 +193,7 @@ func (r *Recorder) bottleneck(l *engine.Limit, elapsed int64) bottleneck {
 		b.Name = "scale-up port of rank " + strconv.Itoa(int(l.Of)) + map[bool]string{false: ", out", true: ", in"}[l.Down]
 		return b
 	case engine.LimitSwitch:
-		b.Kind, b.Tier = "switching", tierName(f, l.Of)
+		b.Kind, b.Tier = kindSwitching, tierName(f, l.Of)
 		b.Name = "switching capacity of " + f.Nodes[l.Of].Name()
 		return b
 	}

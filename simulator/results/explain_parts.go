@@ -89,25 +89,36 @@ func (r *Recorder) linkUses(elapsed int64) []linkUse {
 	return uses
 }
 
-// read says in sentences what the figures say.
-func (x *Explained) read() []string {
+// read says in sentences what the figures say; so many
+// transfers were too many for the list of them.
+func (x *Explained) read(unlisted int64) []string {
 	said := []string{}
 	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 	if len(x.LimitedBy) > 0 {
-		var own, rest millionths // of the servers; of the network
+		var own, rest, switching millionths // of the servers; of the network, and of its switches alone
 		for i := range x.LimitedBy {
-			if s := &x.LimitedBy[i]; s.ofServers() {
+			s := &x.LimitedBy[i]
+			if s.ofServers() {
 				own += s.Percent
 			} else {
 				rest += s.Percent
 			}
+			if s.Kind == kindSwitching {
+				switching += s.Percent
+			}
 		}
 		most := &x.LimitedBy[0]
 		say("%s limited transfers for %s %% of their flow time, and %s most of all.", most.words(), tenths(most.Percent), x.Bottlenecks[0].Name)
-		if own >= rest {
+		switch {
+		case own >= rest:
 			say("The servers' own links and ports limited %s %% of the flow time: another topology shortens only the other %s %%, and latency.", tenths(own), tenths(rest))
-		} else {
+		case switching > rest-switching:
+			say("The switches limited %s %% of the flow time by their capacity: a larger SwitchingCapacity helps there, and more or faster links do not.", tenths(switching))
+		default:
 			say("The network between the racks limited %s %% of the flow time: there more or faster links help.", tenths(rest))
+		}
+		if switching > 0 && (own >= rest || switching <= rest-switching) {
+			say("Of it, the switches' own capacity limited %s %%: there a larger SwitchingCapacity helps.", tenths(switching))
 		}
 	}
 	if t := x.TransferTime; t != nil && t.Latency > t.Draining {
@@ -116,6 +127,9 @@ func (x *Explained) read() []string {
 	if t := x.RankTime; t != nil && t.MeanCompute > 0 {
 		say("Ranks waited for communication for %s %% of their time and computed in the rest: no network makes them faster than that.", tenths(t.ExposedShare))
 	}
+	if unlisted > 0 {
+		say("perf lists only the first transfers that finished; %d more are in the sums.", unlisted)
+	}
 	if len(x.Kinds) > 0 {
 		worst := slices.MaxFunc(x.Kinds, func(a, b kindSummary) int { return int(min(max(a.MeanSlowdown-b.MeanSlowdown, -1), 1)) })
 		say("Furthest from its ideal time is %s %s of %d bytes over %d ranks: %s times, at a bus bandwidth of %s GB/s.",
@@ -123,6 +137,9 @@ func (x *Explained) read() []string {
 	}
 	return said
 }
+
+// kindSwitching is the kind of a limit that is a switch's own capacity.
+const kindSwitching = "switching"
 
 // ofServers reports whether the resources are NICs' links, in either direction,
 // or scale-up ports.
@@ -135,7 +152,7 @@ func (s *limitShare) words() string {
 	switch s.Kind {
 	case "scaleUpPort":
 		return "Scale-up ports"
-	case "switching":
+	case kindSwitching:
 		return "The switching capacity of tier " + s.Tier
 	}
 	return "Links from tier " + s.Tier + map[string]string{"ul": " upwards", "dl": " downwards"}[s.Direction]

@@ -259,3 +259,22 @@ func TestManyKinds(t *testing.T) {
 }
 
 func first(out *files, _ *engine.Result) *files { return out }
+
+// TestReadingNamesSwitchingCapacity: where the switches' own capacity limits, the
+// reading says that it would help, and not that links would.
+func TestReadingNamesSwitchingCapacity(t *testing.T) {
+	t.Parallel()
+	f := fabric(t, "128x400G", 8)
+	groups, err := collective.Resolve(&collective.Workload{Ranks: 8, Phases: []collective.Phase{{OperationType: "allToAll", DataSize: 8 << 20}}}, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := slices.IndexFunc(f.Nodes, func(n topology.Node) bool { return n.Tier < topology.TierServer })
+	out, _ := record(t, results.Config{Simulation: "s", Fabric: f}, groups, engine.Options{
+		Switches: []engine.Switch{{Component: f.Nodes[of].Component, Capacity: 100_000_000_000}},
+	})
+	reading := strings.Join(explain(t, out).Reading, "\n")
+	if !strings.Contains(reading, "a larger SwitchingCapacity helps there, and more or faster links do not") || strings.Contains(reading, "there more or faster links help") {
+		t.Errorf("the reading is\n%s", reading)
+	}
+}
