@@ -30,7 +30,8 @@ type plan struct {
 type sample struct {
 	PerSecond float64
 	P50, P99  time.Duration
-	Total     int // operations done, those of the warm-up included
+	Total     int           // operations done, those of the warm-up included
+	Drained   time.Duration // that the service was at the rest of the work afterwards
 }
 
 // load runs the clients at once until the plan is over, or one of them fails.

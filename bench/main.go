@@ -88,7 +88,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	if err := os.Chmod(dir, 0o755); err != nil { // root's PostgreSQL is another user
 		return err
 	}
-	b := &bench{scale: scaleOf(o.quick), dir: dir, profiles: o.profiles, report: newReport(o.quick)}
+	b := &bench{scale: scaleOf(o.quick), dir: dir, profiles: o.profiles, report: newReport(ctx, o.quick)}
 	say("building")
 	if b.binaries, err = build(ctx, dir); err != nil {
 		return err

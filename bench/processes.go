@@ -99,15 +99,27 @@ func cpuSelf() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// under runs a load and says what it cost each process per operation. With
-// -profile the service's CPU is profiled meanwhile.
+// under runs a load and says what it cost each process per operation. It begins
+// when the service has nothing else to do, and ends when it has again: so the
+// costs are those of what follows from the operations too. With -profile the
+// service's CPU is profiled meanwhile.
 func (b *bench) under(ctx context.Context, s *stack, serving *process, ops, name string, p plan, clients []client) (sample, map[string]float64, error) {
+	drain := s.drain
+	if ops == "" { // it is not the service
+		drain = func(context.Context) (time.Duration, error) { return 0, nil }
+	}
+	if _, err := drain(ctx); err != nil {
+		return sample{}, nil, fmt.Errorf("before %s: %w", name, err)
+	}
 	profiled := make(chan error, 1)
 	go func() { profiled <- b.profile(ctx, ops, name, p.warm+p.run) }()
 	before := s.cpu(serving)
 	got, err := load(ctx, p, clients)
 	if err != nil {
 		return got, nil, errors.Join(err, serving.complaint())
+	}
+	if got.Drained, err = drain(ctx); err != nil {
+		return got, nil, fmt.Errorf("after %s: %w", name, err)
 	}
 	return got, s.since(before, serving, got.Total), <-profiled
 }

@@ -29,6 +29,9 @@ func (b *bench) burstWhileLive(ctx context.Context, s *stack) (err error) {
 		return err
 	}
 	defer j.Close()
+	if _, err := s.drain(ctx); err != nil {
+		return err
+	}
 	say("appending %d facts beside the projector", b.burst)
 	before, err := s.judged(ctx)
 	if err != nil {

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -24,6 +25,9 @@ type figure struct {
 	Reach  string             `json:"reach,omitempty"` // what the design wants (section 8)
 	Limits []limit            `json:"limits,omitempty"`
 	CPU    map[string]float64 `json:"cpuMicrosecondsPerOperation,omitempty"` // by process
+	// DrainedIn is how many seconds the service was at the work that the figure
+	// left behind: projections, reactions, jobs.
+	DrainedIn float64 `json:"drainedInSeconds,omitempty"`
 }
 
 // limit is what this machine can do at most of a part of the work.
@@ -35,7 +39,7 @@ type limit struct {
 
 // of makes a figure of a sample.
 func of(name string, s sample, reach string) figure {
-	return figure{Name: name, Value: s.PerSecond, Unit: "/s", P50: milliseconds(s.P50), P99: milliseconds(s.P99), Reach: reach}
+	return figure{Name: name, Value: s.PerSecond, Unit: "/s", P50: milliseconds(s.P50), P99: milliseconds(s.P99), Reach: reach, DrainedIn: s.Drained.Seconds()}
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -45,19 +49,20 @@ type report struct {
 	Quick   bool      `json:"quick"`
 	Go      string    `json:"go"`
 	Cores   int       `json:"cores"`
-	Commit  string    `json:"commit"`
+	Commit  string    `json:"commit"`  // of the source, "unknown" outside a repository
+	Changed bool      `json:"changed"` // the source was not that of the commit alone
 	Figures []figure  `json:"figures"`
 }
 
-func newReport(quick bool) *report {
-	r := &report{At: time.Now().UTC(), Quick: quick, Go: runtime.Version(), Cores: runtime.NumCPU()}
-	if build, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range build.Settings {
-			if s.Key == "vcs.revision" {
-				r.Commit = s.Value
-			}
-		}
+func newReport(ctx context.Context, quick bool) *report {
+	r := &report{At: time.Now().UTC(), Quick: quick, Go: runtime.Version(), Cores: runtime.NumCPU(), Commit: "unknown"}
+	// Not from the build's information: "go run" leaves it out.
+	commit, err := exec.CommandContext(ctx, "git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		return r
 	}
+	changes, err := exec.CommandContext(ctx, "git", "status", "--porcelain").Output()
+	r.Commit, r.Changed = strings.TrimSpace(string(commit)), err != nil || len(changes) > 0
 	return r
 }
 
@@ -88,14 +93,18 @@ func (r *report) print(out io.Writer) error {
 	if r.Quick {
 		kind = ", quick: too short for fair figures"
 	}
-	fmt.Fprintf(out, "netsim on %d cores, %s, %s%s\n\n", r.Cores, r.Go, r.At.Format(time.RFC3339), kind)
+	commit := r.Commit
+	if r.Changed {
+		commit += " with changes"
+	}
+	fmt.Fprintf(out, "netsim on %d cores, %s, commit %s, %s%s\n\n", r.Cores, r.Go, commit, r.At.Format(time.RFC3339), kind)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "figure\tmeasured\tp50 ms\tp99 ms\tto reach\tlimit in the same run\tlimit\tratio\t")
+	fmt.Fprintln(w, "figure\tmeasured\tp50 ms\tp99 ms\tdrained in s\tto reach\tlimit in the same run\tlimit\tratio\t")
 	for _, f := range r.Figures {
-		fmt.Fprintf(w, "%s\t%s%s\t%s\t%s\t%s\t", f.Name, number(f.Value), f.Unit, optional(f.P50), optional(f.P99), f.Reach)
+		fmt.Fprintf(w, "%s\t%s%s\t%s\t%s\t%s\t%s\t", f.Name, number(f.Value), f.Unit, optional(f.P50), optional(f.P99), optional(f.DrainedIn), f.Reach)
 		for i, l := range f.Limits {
 			if i > 0 {
-				fmt.Fprint(w, "\t\t\t\t\t")
+				fmt.Fprint(w, "\t\t\t\t\t\t")
 			}
 			fmt.Fprintf(w, "%s\t%s/s\t%.2f\t\n", l.Name, number(l.Value), l.Ratio)
 		}
