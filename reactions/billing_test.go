@@ -252,7 +252,7 @@ type readFirst struct {
 }
 
 func (l *readFirst) Load(ctx context.Context, stream, commandID string) (events.Snapshot, error) {
-	l.once.Do(func() { l.all.Done(); l.all.Wait() })
+	l.once.Do(func() { l.all.Done(); testwait.Group(l.t, l.all, "the other workers to have read") })
 	return l.books.Load(ctx, stream, commandID)
 }
 

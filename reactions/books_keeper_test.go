@@ -18,6 +18,7 @@ import (
 	"netsim/events"
 	"netsim/infra/ledger"
 	"netsim/internal/slowbill"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/prices"
 	"netsim/projections"
@@ -168,15 +169,15 @@ func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 	k.t.Helper()
 	f := k.fact(s, at, events.SimulationResultsPublished{Manifest: "m", Bytes: s.Units * 1_000_000_000})
 	begin := func(do func(*reactions.Billing) error) (release func() error) {
-		held := &holding{Reader: k.DB, reached: make(chan struct{}), until: make(chan struct{})}
+		held := &holding{Reader: k.DB, t: k.t, reached: make(chan struct{}), until: make(chan struct{})}
 		done := make(chan error, 1)
 		go func() {
 			done <- do(&reactions.Billing{Commands: &commands.Handler{Log: k.Ledger, Now: k.now}, DB: held, Now: k.now})
 		}()
-		<-held.reached
+		testwait.Receive(k.t, held.reached, "the command to be held")
 		return func() error {
 			close(held.until)
-			return <-done
+			return testwait.Receive(k.t, done, "it to be done")
 		}
 	}
 	first := begin(func(b *reactions.Billing) error { return b.AccrueDay(k.t.Context(), midnight(now).AddDate(0, 0, -1)) })
@@ -194,6 +195,7 @@ func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 // holding is a read model that keeps who asks for the ids of costs waiting.
 type holding struct {
 	projections.Reader
+	t              testwait.Test
 	reached, until chan struct{}
 	once           sync.Once
 }
@@ -202,7 +204,7 @@ type holding struct {
 func (h *holding) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	if len(args) > 0 && args[0] == string(projections.DailyCostIDs) {
 		h.once.Do(func() { close(h.reached) })
-		<-h.until
+		testwait.Gate(h.t, h.until)
 	}
 	return h.Reader.Query(ctx, sql, args...)
 }

@@ -21,6 +21,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/auth"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/readapi"
@@ -139,11 +140,11 @@ func TestFollow(t *testing.T) {
 	testworld.Do(t, f.World, f.id, commands.CompleteRun{Completed: events.SimulationCompleted{Progress: events.Progress{SimulatedTimeNs: 50_000, EventsProcessed: 50_000}}})
 	want = append(want, told{ID: 25, Name: "status", Status: "completed", SimulatedNs: "50us"})
 
-	if diff := cmp.Diff(want, <-begin); diff != "" {
+	if diff := cmp.Diff(want, testwait.Receive(t, begin, "the stream from the beginning")); diff != "" {
 		t.Errorf("from the beginning (-want +got):\n%s", diff)
 	}
 	for i, stream := range joined {
-		if diff := cmp.Diff(want[i:], <-stream); diff != "" {
+		if diff := cmp.Diff(want[i:], testwait.Receive(t, stream, "the stream to end")); diff != "" {
 			t.Errorf("after %d (-want +got):\n%s", i, diff)
 		}
 	}
@@ -182,7 +183,7 @@ func TestFollowEnds(t *testing.T) {
 	}
 	leave()
 	for _, stream := range left {
-		if got := <-stream; len(got) != 2 {
+		if got := testwait.Receive(t, stream, "the stream to end"); len(got) != 2 {
 			t.Errorf("a client that has left got %v", got)
 		}
 	}
@@ -203,10 +204,10 @@ func TestFollowEnds(t *testing.T) {
 	f2.api.Feed = f.api.Feed
 	last := collect(t, f2.follow(t, t.Context(), 2))
 	end()
-	if err := <-ended; err != nil {
+	if err := testwait.Receive(t, ended, "it to end"); err != nil {
 		t.Error(err)
 	}
-	if got := <-last; len(got) > 0 {
+	if got := testwait.Receive(t, last, "the last stream"); len(got) > 0 {
 		t.Errorf("a stream got %v when the service ended", got)
 	}
 	ctx := auth.WithCaller(t.Context(), auth.Caller{UserID: "u", AccountID: testworld.Account, AllWorkspaces: true})
@@ -288,11 +289,11 @@ func TestFollowIsBounded(t *testing.T) {
 		got <- readEvents(t, resp.Body)
 		resp.Body.Close()
 	}()
-	<-begun
+	testwait.Receive(t, begun, "it to begin")
 	if reply := user.Get(path); reply.Refused(429, "RATE_LIMITED") == "" || reply.Header.Get("Retry-After") == "" {
 		t.Errorf("%v", reply.Header)
 	}
-	if first := <-got; len(first) == 0 || first[0].ID != 1 || slices.ContainsFunc(first, func(e told) bool { return e.Status == "completed" }) {
+	if first := testwait.Receive(t, got, "what was collected"); len(first) == 0 || first[0].ID != 1 || slices.ContainsFunc(first, func(e told) bool { return e.Status == "completed" }) {
 		t.Errorf("a stream that has ended before the simulation told %v", first)
 	}
 	user.Eventually(simulations+"/"+id, func(r programtest.Reply) bool { return r.Object()["status"] == "running" })

@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"netsim/cmd/netsim/program/programtest"
+	"netsim/internal/testwait"
 	"netsim/simulator/results"
 )
 
@@ -123,7 +124,7 @@ func computeAtOnce(t *testing.T, user *programtest.Client, path string) data {
 			}
 		})
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	computed := 0
 	for _, a := range answers {
 		if !a.Metadata.Cached {

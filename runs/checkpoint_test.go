@@ -15,6 +15,7 @@ import (
 	"netsim/events"
 	"netsim/execution"
 	"netsim/infra/objects"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/runs"
@@ -56,7 +57,7 @@ func interruptOf(t *testing.T, w *testworld.World, id string, r *runs.Runner, ch
 		return sim.Checkpoint >= first+checkpoints || commands.Final(sim.Status)
 	})
 	cancel()
-	err := <-done
+	err := testwait.Receive(t, done, "it to be done")
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -213,7 +214,7 @@ func TestLeaves(t *testing.T) {
 	go func() { done <- r.Run(ctx, id) }()
 	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs > 0 })
 	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
+	if err := testwait.Receive(t, done, "it to be done"); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	left := w.Simulation(t, id)
@@ -248,7 +249,7 @@ func TestAnotherWorkerEnds(t *testing.T) {
 	testworld.Do(t, w, id, commands.PublishResults{Published: events.SimulationResultsPublished{Prefix: prefix, Manifest: prefix + runs.ManifestName}})
 	testworld.Do(t, w, id, commands.CompleteRun{})
 
-	if err := <-done; err != nil {
+	if err := testwait.Receive(t, done, "it to be done"); err != nil {
 		t.Fatal(err)
 	}
 	for range w.Objects.List(t.Context(), prefix) {

@@ -13,6 +13,7 @@ import (
 	"netsim/execution"
 	"netsim/infra/backends"
 	"netsim/infra/backends/scripted"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/runs"
@@ -103,7 +104,7 @@ func going(t *testing.T, r *runs.Runner, id string) <-chan error {
 		defer close(left)
 		done <- r.Run(ctx, id)
 	}()
-	t.Cleanup(func() { cancel(); <-left })
+	t.Cleanup(func() { cancel(); testwait.Receive(t, left, "it to leave") })
 	return done
 }
 
@@ -128,7 +129,7 @@ func TestRemoteCompletes(t *testing.T) {
 	done := going(t, caring(t, w, e), id)
 	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
 	e.Do(ended("completed"))
-	if err := <-done; err != nil {
+	if err := testwait.Receive(t, done, "it to be done"); err != nil {
 		t.Fatal(err)
 	}
 

@@ -10,6 +10,7 @@ import (
 
 	"netsim/commands"
 	"netsim/infra/backends/scripted"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -54,7 +55,7 @@ func TestRemoteTroublePasses(t *testing.T) {
 				e.Restart()
 			}
 			e.Do(ended("completed"))
-			if err := <-done; err != nil {
+			if err := testwait.Receive(t, done, "it to be done"); err != nil {
 				t.Fatal(err)
 			}
 			s := w.Simulation(t, id)
@@ -137,7 +138,7 @@ func TestRemoteLosesRuns(t *testing.T) {
 	e.Lose()
 	testworld.Await(t, func() bool { return w.Simulation(t, id).RunID == "run-1-1" })
 	e.Do(ended("completed"))
-	if err := <-done; err != nil {
+	if err := testwait.Receive(t, done, "it to be done"); err != nil {
 		t.Fatal(err)
 	}
 	if s := w.Simulation(t, id); s.Status != commands.Completed || len(e.Calls("order")) != 2 {
@@ -161,7 +162,7 @@ func TestRemoteLosesResults(t *testing.T) {
 	again := ended("completed")
 	again.Files["a.csv"] = "of the other run\n"
 	e.Do(again)
-	if err := <-done; err != nil {
+	if err := testwait.Receive(t, done, "it to be done"); err != nil {
 		t.Fatal(err)
 	}
 	if got := resultFiles(t, w, w.Simulation(t, id))["a.csv"]; got != again.Files["a.csv"] {
@@ -181,7 +182,7 @@ func TestRemoteWorkerDies(t *testing.T) {
 	go func() { died <- r.Run(first, id) }()
 	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
 	die()
-	if err := <-died; !errors.Is(err, context.Canceled) {
+	if err := testwait.Receive(t, died, "it to die"); !errors.Is(err, context.Canceled) {
 		t.Fatalf("it ended with %v", err)
 	}
 	if len(e.Calls("terminate"))+len(e.Calls("free")) != 0 {
@@ -219,7 +220,7 @@ func TestRemoteTerminated(t *testing.T) {
 				e.Do(never)
 			}
 			testworld.Do(t, w, id, commands.TerminateSimulation{ID: id, By: "tester"})
-			if err := <-done; err != nil {
+			if err := testwait.Receive(t, done, "it to be done"); err != nil {
 				t.Fatal(err)
 			}
 			s := w.Simulation(t, id)

@@ -13,6 +13,7 @@ import (
 	"netsim/events"
 	"netsim/execution"
 	"netsim/fault"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/runs"
@@ -110,7 +111,7 @@ func TestTerminates(t *testing.T) {
 
 	testworld.Do(t, w, id, commands.TerminateSimulation{ID: id, By: "tester"})
 
-	if err := <-done; err != nil {
+	if err := testwait.Receive(t, done, "it to be done"); err != nil {
 		t.Fatal(err)
 	}
 	sim := w.Simulation(t, id)

@@ -11,6 +11,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/execution"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
 )
@@ -59,7 +60,7 @@ func TestStandsStill(t *testing.T) {
 		return lines
 	}
 
-	<-looked
+	testwait.Receive(t, looked, "a look")
 	clock.Store(int64(100 * time.Second))
 	testworld.Await(t, func() bool { return w.Simulation(t, id).StalledSince != nil })
 	s := w.Simulation(t, id)
@@ -72,7 +73,7 @@ func TestStandsStill(t *testing.T) {
 		t.Error("it was given up before its time")
 	}
 	clock.Store(int64(300 * time.Second))
-	<-over
+	testwait.Receive(t, over, "the end")
 	if cause := context.Cause(ctx); !errors.Is(cause, errStalled) {
 		t.Errorf("the engine was stopped because of %v", cause)
 	}

@@ -18,6 +18,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/objects"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/library"
 	"netsim/projections"
@@ -340,7 +341,7 @@ func TestExtractInterrupted(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := <-ended; err == nil || p.row(id).Status != commands.TracesetProcessing {
+	if err := testwait.Receive(t, ended, "it to end"); err == nil || p.row(id).Status != commands.TracesetProcessing {
 		t.Fatalf("interrupted: %v, %s", err, p.row(id).Status)
 	}
 	if err := p.extractor().Extract(t.Context(), id); err != nil {

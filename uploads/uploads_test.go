@@ -15,6 +15,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/objects"
 	"netsim/infra/postgres"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/uploads"
@@ -329,7 +330,7 @@ func TestACompletionOutlastsItsRequest(t *testing.T) {
 		answered <- err
 	}()
 	cancel()
-	if err := <-answered; !fault.Is(err, fault.Unavailable) {
+	if err := testwait.Receive(t, answered, "the answer"); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("the request: %v", err)
 	}
 	release()

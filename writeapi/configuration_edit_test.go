@@ -13,6 +13,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/journal"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -266,7 +267,7 @@ func TestEditingAtOnce(t *testing.T) {
 				lock.Unlock()
 			})
 		}
-		all.Wait()
+		testwait.Group(t, &all, "everyone")
 		return statuses
 	}
 	if diff := cmp.Diff(map[int]int{201: 1, 412: many - 1}, at(ifMatch(`"1"`))); diff != "" {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"netsim/cmd/netsim/program/programtest"
+	"netsim/internal/testwait"
 )
 
 // TestTheAnswerToAPromotionIsItsOwn, also when another client promotes further
@@ -28,7 +29,7 @@ func TestTheAnswerToAPromotionIsItsOwn(t *testing.T) {
 		if own["scope"] != "tenant" || own["promotionApplied"] != true {
 			t.Errorf("a promotion to the account is answered with %v", own)
 		}
-		if r := <-further; r.Status != 200 || r.Object()["scope"] != "public" {
+		if r := testwait.Receive(t, further, "the further promotion"); r.Status != 200 || r.Object()["scope"] != "public" {
 			t.Errorf("a promotion to everyone is answered with %d %s", r.Status, r.Body)
 		}
 	}

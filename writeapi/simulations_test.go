@@ -10,6 +10,7 @@ import (
 	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/testwait"
 )
 
 // funded is an account of the test's own with credit.
@@ -244,7 +245,7 @@ func TestRacingStartsNeverHoldMoreThanThereIs(t *testing.T) {
 			statuses <- node.User(t, account).Post(simple, workload(8, phase("allReduce", "", 1024))).Status
 		})
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	close(statuses)
 	counts := map[int]int{}
 	for s := range statuses {

@@ -11,6 +11,7 @@ import (
 	"netsim/events"
 	"netsim/infra/backends/scripted"
 	"netsim/infra/journal"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -132,7 +133,7 @@ func TestTerminateTooLate(t *testing.T) {
 	e.Do(busy)
 	reaches(user, id, "completed")
 	e.Do(underway("terminate"))
-	reply := <-answered
+	reply := testwait.Receive(t, answered, "the answer")
 	reply.Refused(409, "CONFLICT")
 	if s := user.Get(simulations + "/" + id).Object(); s["status"] != "completed" {
 		t.Errorf("%v", s)

@@ -16,6 +16,7 @@ import (
 	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/testwait"
 	"netsim/library"
 	"netsim/simulator/mapping"
 	"netsim/uploads"
@@ -23,7 +24,7 @@ import (
 
 // atOnce sends a request several times at once and returns the replies' statuses,
 // sorted, and the ids in them.
-func atOnce(bodies []object, send func(object) programtest.Reply) (statuses []int, ids map[any]bool) {
+func atOnce(t testing.TB, bodies []object, send func(object) programtest.Reply) (statuses []int, ids map[any]bool) {
 	statuses, ids = make([]int, len(bodies)), map[any]bool{}
 	var lock sync.Mutex
 	var all sync.WaitGroup
@@ -37,7 +38,7 @@ func atOnce(bodies []object, send func(object) programtest.Reply) (statuses []in
 			}
 		})
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	slices.Sort(statuses)
 	return statuses, ids
 }
@@ -50,13 +51,13 @@ func TestRacingCompletionsMakeOne(t *testing.T) {
 	}
 	// Of one session.
 	set := openFiles(t, user, workspace, [2]string{"a.0.et", "x"}).completion(t, "x")
-	statuses, ids := atOnce([]object{set, set, set, set}, complete(completeTraceset))
+	statuses, ids := atOnce(t, []object{set, set, set, set}, complete(completeTraceset))
 	if created := statuses[0] == 201 || statuses[0] == 200 && slices.Contains(statuses, 201); !created || len(ids) != 1 ||
 		slices.ContainsFunc(statuses, func(s int) bool { return s != 200 && s != 201 && s != 409 }) {
 		t.Errorf("a traceset: %v, %v", statuses, ids)
 	}
 	file := openMapping(t, user, workspace, "m.txt", 4).mapping(t, "0,0\n")
-	statuses, ids = atOnce([]object{file, file, file, file}, complete(completeMappingFile))
+	statuses, ids = atOnce(t, []object{file, file, file, file}, complete(completeMappingFile))
 	if !slices.Equal(statuses, []int{201, 409, 409, 409}) || len(ids) != 1 {
 		t.Errorf("a mapping file: %v, %v", statuses, ids)
 	}
@@ -66,11 +67,11 @@ func TestRacingCompletionsMakeOne(t *testing.T) {
 		sets = append(sets, openFiles(t, user, workspace, [2]string{"b.0.et", "y"}).completion(t, "y"))
 		files = append(files, openMapping(t, user, workspace, "n.txt", 4).mapping(t, "0,1\n"))
 	}
-	statuses, ids = atOnce(sets, complete(completeTraceset))
+	statuses, ids = atOnce(t, sets, complete(completeTraceset))
 	if !slices.Equal(statuses, []int{201, 201, 201, 201}) || len(ids) != 4 {
 		t.Errorf("tracesets: %v, %v", statuses, ids)
 	}
-	statuses, ids = atOnce(files, complete(completeMappingFile))
+	statuses, ids = atOnce(t, files, complete(completeMappingFile))
 	if !slices.Equal(statuses, []int{200, 200, 200, 201}) || len(ids) != 1 {
 		t.Errorf("mapping files: %v, %v", statuses, ids)
 	}
@@ -115,7 +116,7 @@ func TestTheSameCompletionTwice(t *testing.T) {
 		}
 		waiting(t, p, s.upload, cap(replies))
 		release()
-		one, other := <-replies, <-replies
+		one, other := testwait.Receive(t, replies, "an answer"), testwait.Receive(t, replies, "an answer")
 		if one.Want(201).Object()["id"] != other.Want(201).Object()["id"] {
 			t.Errorf("%s made two: %s, %s", path, one.Body, other.Body)
 		}

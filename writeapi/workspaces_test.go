@@ -11,6 +11,7 @@ import (
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 	"netsim/infra/devissuer"
+	"netsim/internal/testwait"
 )
 
 const workspaces = "/api/v1/workspaces"
@@ -92,7 +93,7 @@ func TestCreateWorkspaceOnce(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	for _, id := range ids {
 		if id == "" || id != ids[0] {
 			t.Errorf("one key made %v", ids)
@@ -161,7 +162,7 @@ func TestUpdateWorkspaceRace(t *testing.T) {
 			statuses[i] = service.Patch(path, map[string]any{"name": fmt.Sprint("by ", i)}, ifMatch(`"1"`)).Status
 		})
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	won := 0
 	for _, status := range statuses {
 		switch status {
@@ -253,7 +254,7 @@ func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	made := map[string]programtest.Reply{}
 	for at, r := range replies {
 		r.Want(200)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"netsim/fault"
+	"netsim/internal/testwait"
 )
 
 const uploadForm = "/api/v1/tracesets?workspaceId=workspace_01kahcfv4ge3brkm7f0v3x2m8p"
@@ -56,7 +57,7 @@ func TestFormsAreCheckedAsTheyCome(t *testing.T) {
 		}
 	}))
 	go func() {
-		<-asked // nothing is read before the handler asks for it
+		testwait.Gate(t, asked) // nothing is read before the handler asks for it
 		_, _ = io.WriteString(send, "--end\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.0.et\"\r\nContent-Type: text/x\r\n\r\nbegin")
 	}()
 	handler.ServeHTTP(httptest.NewRecorder(), r)

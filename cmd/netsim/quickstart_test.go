@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 )
 
 // TestQuickstart runs the README's quickstart, the walk with real traces and the
@@ -57,7 +58,7 @@ func TestQuickstart(t *testing.T) {
 	go func() { ended <- run.Wait() }()
 	t.Cleanup(func() {
 		syscall.Kill(-run.Process.Pid, syscall.SIGTERM) //nolint:errcheck // it may have ended
-		<-ended
+		testwait.Receive(t, ended, "it to end")
 		if t.Failed() {
 			t.Logf("make run said:\n%s", said.String())
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"netsim/infra/auth"
+	"netsim/internal/testwait"
 )
 
 const (
@@ -225,7 +226,7 @@ func newVerifier(t testing.TB, iss *issuer, c clock, change ...func(*auth.Config
 	go func() { ended <- v.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-ended; err != nil {
+		if err := testwait.Receive(t, ended, "it to end"); err != nil {
 			t.Errorf("run: %v", err)
 		}
 	})

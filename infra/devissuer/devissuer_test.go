@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/infra/devissuer"
+	"netsim/internal/testwait"
 )
 
 func TestMintClaims(t *testing.T) {
@@ -88,7 +89,7 @@ func TestFirstMintsShareOneKey(t *testing.T) {
 	for i := range tokens {
 		all.Go(func() { tokens[i] = mint(t, dir, devissuer.Options{}, time.Unix(0, 0)) })
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	for _, token := range tokens {
 		if keyID(t, token) != keyID(t, tokens[0]) {
 			t.Fatal("tokens minted at the same time have different keys")

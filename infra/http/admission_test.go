@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"netsim/fault"
+	"netsim/internal/testwait"
 )
 
 func plenty(string, string) int64 { return 1 << 20 }
@@ -56,9 +57,12 @@ type held struct{ entered, leave chan struct{} }
 
 func newHeld() *held { return &held{make(chan struct{}), make(chan struct{})} }
 
-func (h *held) ServeHTTP(http.ResponseWriter, *http.Request) {
+func (h *held) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	h.entered <- struct{}{}
-	<-h.leave
+	select {
+	case <-h.leave:
+	case <-r.Context().Done():
+	}
 }
 
 func ask(ctx context.Context, h http.Handler, account string, class Class) *httptest.ResponseRecorder {
@@ -102,10 +106,10 @@ func TestAnAccountLeavesRoomForOthers(t *testing.T) {
 				t.Fatalf("one account holds %d of %d slots", mine, slots)
 			}
 			go func() { answers <- ask(t.Context(), door, "modest", class).Code }()
-			<-h.entered
+			testwait.Receive(t, h.entered, "the request to be served")
 			close(h.leave)
 			for range mine + 1 {
-				if code := <-answers; code != 200 {
+				if code := testwait.Receive(t, answers, "an answer"); code != 200 {
 					t.Errorf("a request that was served: %d", code)
 				}
 			}
@@ -155,7 +159,7 @@ func TestASlotGoesToTheAccountWithTheFewest(t *testing.T) {
 	first()
 	var order []string
 	for range 6 {
-		g := <-granted
+		g := testwait.Receive(t, granted, "a slot to be granted")
 		order = append(order, g.account)
 		g.leave()
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"netsim/infra/health"
+	"netsim/internal/testwait"
 )
 
 func listen(t *testing.T) net.Listener {
@@ -32,7 +33,7 @@ func TestServeFinishesWhatHasBegun(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	server := NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		close(entered)
-		<-leave
+		testwait.Gate(t, leave)
 		io.WriteString(w, "done")
 	}), time.Minute, slog.New(slog.DiscardHandler))
 	stopping := make(chan struct{})
@@ -53,14 +54,14 @@ func TestServeFinishesWhatHasBegun(t *testing.T) {
 		body, _ := io.ReadAll(resp.Body)
 		answer <- string(body)
 	}()
-	<-entered
+	testwait.Receive(t, entered, "the handler to be entered")
 	stop()
-	<-stopping
+	testwait.Receive(t, stopping, "the server to stop")
 	close(leave)
-	if got := <-answer; got != "done" {
+	if got := testwait.Receive(t, answer, "the answer"); got != "done" {
 		t.Errorf("answer %q, want done", got)
 	}
-	if err := <-ended; err != nil {
+	if err := testwait.Receive(t, ended, "it to end"); err != nil {
 		t.Errorf("serve: %v", err)
 	}
 }
@@ -81,9 +82,9 @@ func TestServeCutsWhatDoesNotFinish(t *testing.T) {
 			resp.Body.Close()
 		}
 	}()
-	<-entered
+	testwait.Receive(t, entered, "the handler to be entered")
 	stop()
-	if err := <-ended; !errors.Is(err, context.DeadlineExceeded) {
+	if err := testwait.Receive(t, ended, "it to end"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("serve: %v, want %v", err, context.DeadlineExceeded)
 	}
 }

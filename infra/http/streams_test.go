@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"netsim/internal/testwait"
 )
 
 // endless writes a line for each value of parts, until its context ends.
@@ -68,13 +70,13 @@ func TestStreams(t *testing.T) {
 		}
 	}
 	leave()
-	if err := <-ended; err != context.Canceled {
+	if err := testwait.Receive(t, ended, "it to end"); err != context.Canceled {
 		t.Errorf("the stream of a client that is gone ended with %v", err)
 	}
 	if third, _ := open(t, "HEAD", server.URL); third.StatusCode != 200 {
 		t.Errorf("the head of a stream: %d", third.StatusCode)
 	}
-	if err := <-ended; err != context.Canceled {
+	if err := testwait.Receive(t, ended, "it to end"); err != context.Canceled {
 		t.Errorf("a stream of which only the head is wanted ended with %v", err)
 	}
 }
@@ -90,7 +92,7 @@ func TestStreamsEnd(t *testing.T) {
 	if _, err := io.ReadAll(got.Body); err != nil {
 		t.Errorf("the end of a stream is %v", err)
 	}
-	if err := <-ended; err != context.DeadlineExceeded {
+	if err := testwait.Receive(t, ended, "it to end"); err != context.DeadlineExceeded {
 		t.Errorf("a stream ended with %v", err)
 	}
 	late := httptest.NewServer(Streams(20*time.Millisecond, time.Minute)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,6 +12,7 @@ import (
 
 	"netsim/infra/jobs"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 )
 
 // weighed reads account and cost from a simulation's name, as in sim_a_8_1.
@@ -39,7 +40,7 @@ func order(t *testing.T, n int, all ...*workers) (names []string) {
 						return
 					}
 					w.letGo <- struct{}{}
-					<-w.ended
+					testwait.Receive(t, w.ended, "the run to end")
 				case <-ctx.Done():
 					return
 				}
@@ -80,7 +81,7 @@ func TestRunsAreTakenFairly(t *testing.T) {
 		enqueue(t, w, fmt.Sprintf("sim_a_64_%d", i))
 	}
 	add("sim_a_64_0") // it was alone
-	if got := <-w.started; got != want[0] {
+	if got := testwait.Receive(t, w.started, "a run to start"); got != want[0] {
 		t.Fatalf("%s started first", got)
 	}
 	// While it runs others come: one run of another account, four small ones of a
@@ -90,7 +91,7 @@ func TestRunsAreTakenFairly(t *testing.T) {
 		enqueue(t, w, fmt.Sprintf("sim_c_16_%d", i))
 	}
 	w.letGo <- struct{}{}
-	<-w.ended
+	testwait.Receive(t, w.ended, "the run to end")
 	// The first account has been served up to 64. So b is served from 0 to 8, and
 	// c up to 64 before its turn comes again; at the same time the older is first.
 	add("sim_b_8_0", "sim_c_16_0", "sim_c_16_1", "sim_c_16_2", "sim_c_16_3", "sim_a_64_1",
@@ -112,10 +113,10 @@ func TestRunsAreTakenFairlyByProcesses(t *testing.T) {
 	for i := range 33 {
 		enqueue(t, a, fmt.Sprintf("sim_a_64_%d", i))
 	}
-	first := []string{<-a.started, <-b.started} // both are at work
+	first := []string{testwait.Receive(t, a.started, "a run of a to start"), testwait.Receive(t, b.started, "a run of b to start")} // both are at work
 	enqueue(t, b, "sim_b_8_0")
 	a.letGo <- struct{}{}
-	<-a.ended
+	testwait.Receive(t, a.ended, "the run of a to end")
 	var next string
 	select {
 	case next = <-a.started:
@@ -126,9 +127,9 @@ func TestRunsAreTakenFairlyByProcesses(t *testing.T) {
 		t.Errorf("after %v %s has started before the other account's", first, next)
 	}
 	a.letGo <- struct{}{}
-	<-a.ended
+	testwait.Receive(t, a.ended, "the run of a to end")
 	b.letGo <- struct{}{}
-	<-b.ended
+	testwait.Receive(t, b.ended, "the run of b to end")
 	seen := map[string]bool{first[0]: true, first[1]: true, next: true}
 	for _, name := range order(t, 31, a, b) {
 		if seen[name] {
@@ -150,16 +151,16 @@ func TestRunsInProgressAreBounded(t *testing.T) {
 		}
 	})
 	enqueue(t, w, "sim_a_8_0", "sim_a_8_1", "sim_a_8_2", "sim_b_8_0")
-	got := map[string]bool{<-w.started: true, <-w.started: true}
+	got := map[string]bool{testwait.Receive(t, w.started, "a run to start"): true, testwait.Receive(t, w.started, "a run to start"): true}
 	if !got["sim_a_8_0"] || !got["sim_b_8_0"] || len(w.started) != 0 {
 		t.Fatalf("%v have started, and %d more", got, len(w.started))
 	}
 	for _, want := range []string{"sim_a_8_1", "sim_a_8_2"} {
 		w.letGo <- struct{}{} // one of those that run, whichever
-		<-w.ended
+		testwait.Receive(t, w.ended, "the run to end")
 		if len(got) == 2 && want == "sim_a_8_1" {
 			w.letGo <- struct{}{} // and the other
-			<-w.ended
+			testwait.Receive(t, w.ended, "the run to end")
 		}
 		select {
 		case name := <-w.started:

@@ -143,7 +143,7 @@ func TestDatabaseIsKilledWhileWorkersStart(t *testing.T) {
 		t.Run(fmt.Sprint(lines, " lines"), func(t *testing.T) {
 			t.Parallel()
 			database := teststack.Start(t, "postgres", t.TempDir())
-			at := &moment{reached: make(chan struct{}), over: make(chan struct{})}
+			at := &moment{t: t, reached: make(chan struct{}), over: make(chan struct{})}
 			ran := make(chan string, 8)
 			c := config(database.URL)
 			c.Log = slog.New(at)
@@ -178,6 +178,7 @@ func TestDatabaseIsKilledWhileWorkersStart(t *testing.T) {
 
 // moment is a log that stops at a line until the moment is over.
 type moment struct {
+	t             testwait.Test
 	left          atomic.Int64 // lines until then
 	reached, over chan struct{}
 }
@@ -189,7 +190,7 @@ func (m *moment) WithGroup(string) slog.Handler          { return m }
 func (m *moment) Handle(context.Context, slog.Record) error {
 	if m.left.Add(-1) == 0 {
 		close(m.reached)
-		<-m.over
+		testwait.Gate(m.t, m.over)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"netsim/events"
 	"netsim/fault"
+	"netsim/internal/testwait"
 )
 
 func appendsInOrder(t *testing.T, c Config) {
@@ -30,7 +31,7 @@ func appendsInOrder(t *testing.T, c Config) {
 			}
 		})
 	}
-	group.Wait()
+	testwait.Group(t, &group, "the group")
 
 	records := readAll(t, k, topic, 1, writers*each)
 	for w := range writers {

@@ -9,6 +9,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 )
 
 // benchMessage is a message of the usual shape: a frame and a body of 400 bytes.
@@ -56,7 +57,7 @@ func BenchmarkAppend(b *testing.B) {
 					}()
 				}
 				for range callers {
-					if err := <-done; err != nil {
+					if err := testwait.Receive(b, done, "a caller's appends"); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -10,6 +10,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 )
 
 // TestBrokerKilledUnderLoad kills the broker with SIGKILL again and again while
@@ -57,13 +58,13 @@ func TestBrokerKilledUnderLoad(t *testing.T) {
 		})
 	}
 	for range kills {
-		<-due
+		testwait.Receive(t, due, "the append")
 		broker.Kill()
 		broker.Restart()
 	}
-	<-due
+	testwait.Receive(t, due, "the append")
 	close(stop)
-	group.Wait()
+	testwait.Group(t, &group, "the group")
 
 	first := [2]map[string]int64{}
 	for p := range first {

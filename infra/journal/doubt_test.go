@@ -14,6 +14,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 
 	"netsim/events"
+	"netsim/internal/testwait"
 )
 
 // loss is what happens to one produce request.
@@ -140,7 +141,7 @@ func noAnswerEver(t *testing.T, c Config) {
 		return answerLost
 	})
 	p := k.Append(k.Topic(events.Simulations), 0, message("a"))
-	<-lost
+	testwait.Receive(t, lost, "the lost answer")
 	k.Close()
 	if _, err := p.Wait(t.Context()); !errors.Is(err, ErrUnknown) || errors.Is(err, ErrNotWritten) {
 		t.Errorf("got %v", err)
@@ -174,7 +175,7 @@ func randomLosses(t *testing.T, c Config) {
 			}
 		})
 	}
-	group.Wait()
+	testwait.Group(t, &group, "the group")
 	first := firstCopies(readAll(t, k, topic, 0, appends))
 	for i, offset := range offsets {
 		if want, ok := first[fmt.Sprint(i)]; !ok || offset != want {

@@ -12,6 +12,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 
 	"netsim/events"
+	"netsim/internal/testwait"
 )
 
 // produceAt appends one batch with the producer's clock at a given time, and
@@ -70,7 +71,7 @@ func readWaits(t *testing.T, c Config) {
 		read <- answer{records, err}
 	}()
 	await(t, k.Append(topic, 0, message("awaited")))
-	got := <-read
+	got := testwait.Receive(t, read, "the read")
 	if got.err != nil || namesOf(got.records) != "awaited" {
 		t.Errorf("got %q, %v", namesOf(got.records), got.err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"netsim/commands"
 	"netsim/fault"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -125,7 +126,7 @@ func TestTwoProcessesOnOneStreamAreLinearizable(t *testing.T) {
 			histories[i] = c.work(t, each)
 		})
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	var history []porcupine.Operation
 	kinds := map[string]int{}
 	for _, h := range histories {

@@ -8,6 +8,7 @@ import (
 
 	"netsim/infra/postgres"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 )
 
 func newLocks(t *testing.T, url string) postgres.Locks {
@@ -51,7 +52,7 @@ func TestLocks(t *testing.T) {
 		waiting <- err
 	}()
 	release()
-	if err := <-waiting; err != nil {
+	if err := testwait.Receive(t, waiting, "the lock"); err != nil {
 		t.Errorf("a lock that came free: %v", err)
 	}
 	again, err := one.Try(ctx, "a")

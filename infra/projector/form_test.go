@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"netsim/infra/projector"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -92,7 +93,7 @@ func TestADevelopmentReadModelIsToldAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			end()
-			if err := <-ended; err != nil {
+			if err := testwait.Receive(t, ended, "it to end"); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.DB.Exec(t.Context(), other+`; CREATE TABLE readmodel.leftover ()`); err != nil {

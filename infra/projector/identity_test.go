@@ -10,6 +10,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/projector"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -95,7 +96,7 @@ func TestALogThatDoesNotReachTheReadModelIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			end()
-			if err := <-ended; err != nil {
+			if err := testwait.Receive(t, ended, "it to end"); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.DB.Exec(t.Context(), damage); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/projector"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -42,7 +43,7 @@ func TestALossIsRefusedUntilItIsAccepted(t *testing.T) {
 			}
 			s.rebuild(t, "next")
 			end()
-			if err := <-ended; err != nil {
+			if err := testwait.Receive(t, ended, "it to end"); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.DB.Exec(t.Context(), damage); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/testwait"
 )
 
 func TestAWriteIsVisibleWhenItIsAnswered(t *testing.T) {
@@ -45,7 +46,7 @@ func TestOneStreamTakesManyWriters(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	snapshot, err := s.Ledger.Load(t.Context(), id, "")
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +81,7 @@ func TestARepeatedCommandIsTheSameFact(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	again, err := create("body")
 	if err != nil || !again.Repeated {
 		t.Errorf("again: %+v, %v, want it repeated", again, err)

@@ -13,6 +13,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/projector"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -59,7 +60,7 @@ func TestASnapshotReadsOneReadModel(t *testing.T) {
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; err != nil {
+	if err := testwait.Receive(t, ended, "it to end"); err != nil {
 		t.Fatal(err)
 	}
 	if tableOf(t, s.DB) == before {

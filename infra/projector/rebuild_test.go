@@ -9,6 +9,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/projector"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -32,7 +33,7 @@ func TestARebuiltReadModelIsTheLiveOne(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	if d := s.rebuilt(t, "next"); len(d) > 0 {
 		t.Errorf("the rebuilt read model differs: %+v", d)
 	}

@@ -9,6 +9,7 @@ import (
 	"netsim/infra/journal"
 	"netsim/infra/reactor"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -60,7 +61,7 @@ func TestBrokerIsKilled(t *testing.T) {
 	testworld.Running(t, r.Run)
 	first, second := events.NewID(events.WorkspacePrefix), events.NewID(events.WorkspacePrefix)
 	write(t, log, first)
-	if got := <-seen; got != first {
+	if got := testwait.Receive(t, seen, "a reaction"); got != first {
 		t.Errorf("reacted to %s, want %s", got, first)
 	}
 

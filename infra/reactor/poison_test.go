@@ -12,6 +12,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/reactor"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -63,7 +64,7 @@ func TestPoison(t *testing.T) {
 			testworld.Running(t, r.Run)
 
 			for i, want := range []string{bad, bad, bad, good} {
-				if got := <-seen; got != want {
+				if got := testwait.Receive(t, seen, "a reaction"); got != want {
 					t.Fatalf("call %d was for %s, want %s", i+1, got, want)
 				}
 			}
@@ -107,7 +108,7 @@ func TestRedrive(t *testing.T) {
 
 	got := map[string]int64{}
 	for range 2 {
-		f := <-seen
+		f := testwait.Receive(t, seen, "a reaction")
 		got[f.Stream] = f.Offset
 		if d, ok := f.Data.(events.WorkspaceCreated); !ok || d.Owner != "tester" || f.Family != events.Workspaces || f.RecordedAt.IsZero() {
 			t.Errorf("the fact came back as %+v", f)
@@ -134,7 +135,7 @@ func TestUnreadableFact(t *testing.T) {
 	}, events.Workspaces)
 	testworld.Running(t, r.Run)
 
-	if got := <-seen; got != good {
+	if got := testwait.Receive(t, seen, "a reaction"); got != good {
 		t.Errorf("reacted to %s, want only %s", got, good)
 	}
 	if m := poisoned(t, w, r); header(m, "ce_type") != "netsim.workspace.unheard_of.v1" {

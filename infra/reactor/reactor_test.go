@@ -11,6 +11,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/reactor"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -112,7 +113,7 @@ func TestFactsOnly(t *testing.T) {
 	}, events.Workspaces)
 	testworld.Running(t, r.Run)
 
-	one, two := <-seen, <-seen
+	one, two := testwait.Receive(t, seen, "a reaction"), testwait.Receive(t, seen, "a reaction")
 	if one.Stream != first || two.Stream != second {
 		t.Errorf("reacted to %s and %s, want %s and %s", one.Stream, two.Stream, first, second)
 	}
@@ -163,7 +164,7 @@ func TestOutage(t *testing.T) {
 	}, events.Workspaces)
 	testworld.Running(t, r.Run)
 
-	if got := <-done; got != id {
+	if got := testwait.Receive(t, done, "it to be done"); got != id {
 		t.Errorf("reacted to %s", got)
 	}
 	if n := outcomes(t, registry, "patient")["poisoned"]; n != 0 {
@@ -192,14 +193,14 @@ func TestGoesOn(t *testing.T) {
 		go func() { done <- r.Run(ctx) }()
 		return func() {
 			cancel()
-			if err := <-done; err != nil {
+			if err := testwait.Receive(t, done, "it to be done"); err != nil {
 				t.Errorf("ended with %v", err)
 			}
 		}
 	}
 	seen := make(chan string, 8)
 	stop := run(seen)
-	if got := <-seen; got != first {
+	if got := testwait.Receive(t, seen, "a reaction"); got != first {
 		t.Errorf("reacted to %s, want %s", got, first)
 	}
 	stop()

@@ -6,14 +6,14 @@
 //	testwait.Group(t, &writers, "the writers")
 //	err := testwait.Call(t, command.Wait, "the child to end")
 //
-// The functions are for the goroutine of the test. A goroutine beside it waits
-// in a select with t.Context().Done().
+// They are for the goroutine of the test. Gate is for a goroutine beside it.
 package testwait
 
 import (
+	"context"
+	"os"
 	"runtime/pprof"
 	"sync"
-	"testing"
 	"time"
 )
 
@@ -22,15 +22,20 @@ const (
 	margin  = 10 * time.Second // before the test binary's own deadline, so that the failure is still reported
 )
 
+// Test is a *testing.T, a *testing.B or a *rapid.T.
+type Test interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	Context() context.Context
+}
+
 // Receive returns what comes on the channel, the zero value when it is closed.
-func Receive[T any](t testing.TB, from <-chan T, what string) T {
+func Receive[T any](t Test, from <-chan T, what string) T {
 	t.Helper()
 	began := time.Now()
 	limit := began.Add(longest)
-	if timed, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
-		if deadline, set := timed.Deadline(); set && deadline.Add(-margin).Before(limit) {
-			limit = deadline.Add(-margin)
-		}
+	if deadline, set := deadlineOf(t); set && deadline.Add(-margin).Before(limit) {
+		limit = deadline.Add(-margin)
 	}
 	expired := time.NewTimer(time.Until(limit))
 	defer expired.Stop()
@@ -38,14 +43,28 @@ func Receive[T any](t testing.TB, from <-chan T, what string) T {
 	case got := <-from:
 		return got
 	case <-expired.C:
-		pprof.Lookup("goroutine").WriteTo(t.Output(), 1) //nolint:errcheck // the failure is reported in any case
+		pprof.Lookup("goroutine").WriteTo(os.Stderr, 1) //nolint:errcheck // the failure is reported in any case
 		t.Fatalf("waited %s in vain for %s", time.Since(began).Round(time.Second), what)
 		panic("unreachable")
 	}
 }
 
+// deadlineOf is when the test binary ends. There is none in a synctest bubble,
+// which has a clock of its own.
+func deadlineOf(t Test) (deadline time.Time, set bool) {
+	defer func() {
+		if recover() != nil { // Deadline refuses to be called there
+			set = false
+		}
+	}()
+	if timed, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		return timed.Deadline()
+	}
+	return deadline, false
+}
+
 // Call returns what f does, which has no context to bound it.
-func Call[T any](t testing.TB, f func() T, what string) T {
+func Call[T any](t Test, f func() T, what string) T {
 	t.Helper()
 	returned := make(chan T, 1)
 	go func() { returned <- f() }()
@@ -53,7 +72,16 @@ func Call[T any](t testing.TB, f func() T, what string) T {
 }
 
 // Group waits for the group.
-func Group(t testing.TB, group *sync.WaitGroup, what string) {
+func Group(t Test, group *sync.WaitGroup, what string) {
 	t.Helper()
 	Call(t, func() struct{} { group.Wait(); return struct{}{} }, what)
+}
+
+// Gate waits until something comes on the channel, it is closed, or the test is
+// over. It is for goroutines beside the test.
+func Gate[T any](t Test, until <-chan T) {
+	select {
+	case <-until:
+	case <-t.Context().Done():
+	}
 }

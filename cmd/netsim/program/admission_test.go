@@ -14,6 +14,7 @@ import (
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/infra/devissuer"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 )
 
 // TestSlowBodiesDelayNobody: requests of one account whose bodies do not come
@@ -116,5 +117,5 @@ func TestAnAccountDoesNotWaitForAnothersHeavyRequests(t *testing.T) {
 		modest.Post(preview, body).Want(200)
 	}
 	close(stop)
-	all.Wait()
+	testwait.Group(t, &all, "the greedy clients")
 }

@@ -12,6 +12,7 @@ import (
 
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/testwait"
 )
 
 // attempt is an edit that an editor sends, once or several times at once under
@@ -43,7 +44,7 @@ func script(t *rapid.T, editor int, start *sheet) []*attempt {
 }
 
 // run sends what the script says.
-func (c *configuration) run(script []*attempt) {
+func (c *configuration) run(t *rapid.T, script []*attempt) {
 	known := 1
 	for _, a := range script {
 		match := ""
@@ -56,7 +57,7 @@ func (c *configuration) run(script []*attempt) {
 		for i := range a.replies {
 			all.Go(func() { a.replies[i] = c.send(a.edit, match, key) })
 		}
-		all.Wait()
+		testwait.Group(t, &all, "everyone")
 		for _, r := range a.replies {
 			known = max(known, a.count(r))
 		}
@@ -225,7 +226,7 @@ func (c *configuration) end(t *rapid.T) {
 	for i := range replies {
 		all.Go(func() { replies[i] = c.send(edit{method: "DELETE"}, c.tag(), key) })
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	for _, r := range replies {
 		if r.Status != 204 {
 			t.Fatalf("one of three deletions: %d %s", r.Status, r.Body)
@@ -253,11 +254,11 @@ func TestConfigurationEditsAtTheSameTime(t *testing.T) {
 		var wrong string
 		reader.Go(func() { seen, wrong = c.watch(done) })
 		for _, s := range scripts {
-			editors.Go(func() { c.run(s) })
+			editors.Go(func() { c.run(t, s) })
 		}
-		editors.Wait()
+		testwait.Group(t, &editors, "the editors")
 		close(done)
-		reader.Wait()
+		testwait.Group(t, &reader, "the reader")
 		if wrong != "" {
 			t.Fatal(wrong)
 		}

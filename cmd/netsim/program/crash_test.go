@@ -23,6 +23,7 @@ import (
 
 	"netsim/infra/devissuer"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 )
 
 // TestKills kills the service, the broker and PostgreSQL at random points under
@@ -177,7 +178,7 @@ func (d *deployment) start() {
 func (d *deployment) kill() {
 	if d.child != nil {
 		d.child.Process.Kill() //nolint:errcheck // it may be gone
-		<-d.ended
+		testwait.Receive(d.t, d.ended, "the killed service to be gone")
 		d.child = nil
 	}
 }
@@ -323,6 +324,6 @@ func (w *writers) progress(n int) {
 
 func (w *writers) stop() (acknowledged map[string]string, abandoned []string) {
 	close(w.done)
-	w.all.Wait()
+	testwait.Group(w.t, &w.all, "the writers")
 	return w.acknowledged, w.abandoned
 }

@@ -17,6 +17,7 @@ import (
 
 	"netsim/infra/devissuer"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -251,7 +252,7 @@ func (c *clients) read(url, id string) int {
 func (c *clients) stop() {
 	c.once.Do(func() {
 		close(c.end)
-		c.wg.Wait()
+		testwait.Group(c.t, &c.wg, "the clients")
 		c.t.Logf("%d writes and %d reads", c.acks.Load(), c.reads.Load())
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/testwait"
 )
 
 // awaitSQL waits until a query of one boolean says true.
@@ -99,7 +100,7 @@ func TestDeleteCancels(t *testing.T) {
 	validating := text(t, w.user.Post("/api/v1/simulations", object{
 		"configurationId": events.DerivedID(events.ConfigurationPrefix, first), "name": "checked", "duration": "10s",
 	}).Want(201), "id")
-	<-reads
+	testwait.Receive(t, reads, "the reads")
 	cancel(validating, "validating")
 	staged := w.submit("staged")
 	awaitSQL(t, w.p.Config.Postgres, `SELECT EXISTS (SELECT FROM jobs.river_job
@@ -153,7 +154,7 @@ func TestDeleteWhileItStarts(t *testing.T) {
 			user.Get(path).Want(404)
 		})
 	}
-	all.Wait()
+	testwait.Group(t, &all, "everyone")
 	for _, id := range gone {
 		awaitSQL(t, p.Config.Postgres, `SELECT released_at IS NOT NULL FROM readmodel.credit_holds WHERE simulation_id = $1`, id)
 		awaitSQL(t, p.Config.Postgres, `SELECT bool_and((engine <> '') = (completed_at IS NOT NULL)) FROM readmodel.simulations WHERE id = $1`, id)

@@ -14,6 +14,7 @@ import (
 	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -54,7 +55,7 @@ func endWhileItStarts(t *testing.T) bool {
 		}
 	}
 	end()
-	if err := <-ended; err != nil {
+	if err := testwait.Receive(t, ended, "it to end"); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
 	return seen

@@ -15,6 +15,7 @@ import (
 	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 )
 
 // beside runs a second process of the program at the same place, with other
@@ -140,7 +141,7 @@ func (w *world) all(t *testing.T, requests map[string]request, check func(operat
 	for _, r := range requests {
 		sent.Go(func() { check(r.op, r.send(w.client(t))) })
 	}
-	sent.Wait()
+	testwait.Group(t, &sent, "the requests")
 }
 
 // TestAWriteWithoutAVerdictIsLearntByItsKey stops the projector between the

@@ -27,6 +27,7 @@ import (
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 )
 
 // Program is a running service.
@@ -134,7 +135,7 @@ func run(t testing.TB, c program.Config) (*Program, func()) {
 	case at := <-started:
 		return &Program{URL: "http://" + at.HTTP, Ops: "http://" + at.Ops, Config: c}, func() {
 			cancel()
-			if err := <-ended; err != nil {
+			if err := testwait.Receive(t, ended, "it to end"); err != nil {
 				t.Errorf("programtest: the service ended with: %v", err)
 			}
 		}
