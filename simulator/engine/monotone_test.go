@@ -54,6 +54,19 @@ func TestFasterIsNeverSlower(t *testing.T) {
 	})
 }
 
+// TestNearerShortMessages: queues hold some packets however short the way is, or
+// short messages on a shorter way are trimmed.
+func TestNearerShortMessages(t *testing.T) {
+	t.Parallel()
+	groups := workload(t, 16, phase(collective.AllReduce, collective.RecursiveHalvingDoubling, 96))
+	ends := func(delay int64) int64 {
+		return run(t, engine.Input{Fabric: uniform(t, 16, 8, 252*gbps, delay), Groups: groups}, engine.Observer{}).Time
+	}
+	if far, near := ends(238), ends(0); near > far {
+		t.Errorf("takes %d ps with links of 238 ps, %d without delay", far, near)
+	}
+}
+
 // uniform is a leaf-spine fabric of eight hosts a leaf, all of whose links are
 // alike.
 func uniform(t testing.TB, hosts, over int, rate, delay int64) *topology.Fabric {
