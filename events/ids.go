@@ -17,6 +17,7 @@ const (
 	MappingFilePrefix   = "mapfile"
 	UploadPrefix        = "upload"
 	AccountPrefix       = "acct"
+	UserPrefix          = "user"
 	CheckpointPrefix    = "checkpoint" // one stream a deployment
 )
 

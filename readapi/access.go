@@ -101,7 +101,8 @@ func (a *API) listable(ctx context.Context, caller auth.Caller, workspace string
 // open to the whole account, unless the run is the caller's or the token names
 // the workspace.
 func maySteer(caller auth.Caller, s *projections.Simulation) error {
-	if s.WorkspaceID != events.DefaultWorkspace || s.CreatedBy == caller.UserID || caller.Names(s.WorkspaceID) {
+	own := s.CreatedBy == caller.UserID || s.CreatedBy == caller.Subject // of runs from before ids were opaque
+	if s.WorkspaceID != events.DefaultWorkspace || own || caller.Names(s.WorkspaceID) {
 		return nil
 	}
 	return fault.New(fault.Forbidden, "simulation %s is another user's; the token must name workspace %s", s.ID, s.WorkspaceID)

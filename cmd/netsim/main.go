@@ -27,6 +27,7 @@ type commands struct {
 	Reactions reactions `cmd:"" help:"Look after reactions."`
 	Credit    credit    `cmd:"" help:"Give accounts credit."`
 	Quotas    quotas    `cmd:"" help:"What accounts may use."`
+	Person    person    `cmd:"" help:"Persons."`
 	Billing   billing   `cmd:"" help:"Set prices and export costs."`
 	Engine    engine    `cmd:"" help:"Run simulations without the service."`
 	Audit     auditing  `cmd:"" help:"Prove the log and the books."`
@@ -103,6 +104,25 @@ func (retry) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *program.Tools) error {
 		done, err := t.RetryReactions(ctx)
 		fmt.Printf("%d reactions are through\n", done)
+		return err
+	})
+}
+
+type person struct {
+	Forget forget `cmd:"" help:"Remove a person's name from the directory; what the person did stays, under the id."`
+}
+
+type forget struct {
+	User string `arg:"" help:"User id, as events and bills show it."`
+}
+
+// Run forgets.
+func (f forget) Run(ctx context.Context) error {
+	return withTools(ctx, func(t *program.Tools) error {
+		found, err := t.ForgetUser(ctx, f.User)
+		if err == nil && !found {
+			err = fmt.Errorf("the directory has no user %s", f.User)
+		}
 		return err
 	})
 }

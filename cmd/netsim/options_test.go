@@ -80,6 +80,8 @@ func optionRows() map[string]option {
 		"readmodel diff <schema>":    {"readmodel diff x", rebuilt, nil},
 		"readmodel promote <schema>": {"readmodel promote x", rebuilt, nil},
 
+		"person forget <user>": {"person forget user_1", "cmd/netsim/program/person_test.go TestPersonsAreForgotten", nil},
+
 		"credit grant <account>":   {"credit grant a 1 --reference r", "cmd/netsim/program/grant_test.go TestGrant", nil},
 		"credit grant <amount>":    {"credit grant a 1 --reference r", "cmd/netsim/program/grant_test.go TestGrant", nil},
 		"credit grant --reference": {"credit grant a 1 --reference r", "cmd/netsim/program/grant_test.go TestGrant", map[string]string{"credit grant a 1": "missing flags: --reference"}},

@@ -15,8 +15,11 @@ const AllAccounts = "*"
 // (completions.md section 1.6). A Caller is shared by every request with the
 // same token: read it, do not change it.
 type Caller struct {
+	// UserID is opaque: it derives from the account, the issuer and the claim
+	// sub, which may be an address. It is what events and answers say.
 	UserID   string
-	UserName string // UserID when the token has no name
+	UserName string // Subject when the token has no name
+	Subject  string // of the token; UserIDs of the past
 	Service  bool   // a machine-to-machine token
 
 	AccountID   string // AllAccounts for a platform-wide service

@@ -28,8 +28,8 @@ type claims struct {
 	NotBefore   *numericDate  `json:"nbf"`
 }
 
-// caller checks the claims and turns them into a Caller.
-func (c claims) caller(service bool) (Caller, error) {
+// caller checks the claims of an issuer's token and turns them into a Caller.
+func (c claims) caller(issuer string, service bool) (Caller, error) {
 	if c.Subject == "" {
 		return Caller{}, errors.New("claim sub is missing")
 	}
@@ -42,8 +42,6 @@ func (c claims) caller(service bool) (Caller, error) {
 		}
 	}
 	switch {
-	case !events.FrameText(c.Subject):
-		return Caller{}, errors.New("claim sub must be printable ASCII without spaces: it becomes the actor of events")
 	case c.AccountID == AllAccounts && !service:
 		return Caller{}, errors.New("claim account_id may be * in a service token only")
 	case c.AccountID != AllAccounts && !events.ValidID(events.AccountPrefix, c.AccountID):
@@ -53,7 +51,8 @@ func (c claims) caller(service bool) (Caller, error) {
 		c.Name = c.Subject
 	}
 	return Caller{
-		UserID:        c.Subject,
+		UserID:        events.DerivedID(events.UserPrefix, c.AccountID, issuer, c.Subject),
+		Subject:       c.Subject,
 		UserName:      c.Name,
 		Service:       service,
 		AccountID:     c.AccountID,

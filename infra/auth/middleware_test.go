@@ -42,7 +42,7 @@ func TestAuthenticate(t *testing.T) {
 			h.ServeHTTP(w, r)
 
 			if test.want == "" {
-				if failed != nil || caller.UserID != "user-1" {
+				if failed != nil || caller.Subject != "user-1" {
 					t.Errorf("caller %+v, error %v; want user-1", caller, failed)
 				}
 				return

@@ -193,7 +193,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (*verified, error) 
 	if err != nil {
 		return nil, refused("has malformed claims", err)
 	}
-	caller, err := c.caller(service)
+	caller, err := c.caller(v.config.Issuer, service)
 	if err != nil {
 		return nil, &fault.Fault{Code: fault.Unauthorized, Message: "the bearer token is refused: " + err.Error()}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/auth"
 	"netsim/infra/devissuer"
@@ -23,7 +24,7 @@ import (
 func TestVerifyReadsTheClaims(t *testing.T) {
 	t.Parallel()
 	user := auth.Caller{
-		UserID: "user-1", UserName: "Ada", AccountID: account, AccountName: "Acme", Platform: "netsim",
+		UserID: events.DerivedID(events.UserPrefix, account, issuerName, "user-1"), Subject: "user-1", UserName: "Ada", AccountID: account, AccountName: "Acme", Platform: "netsim",
 		Workspaces: []string{workspaceA, workspaceB},
 	}
 	with := func(change func(*auth.Caller)) auth.Caller {
@@ -35,16 +36,19 @@ func TestVerifyReadsTheClaims(t *testing.T) {
 		pairs []any
 		want  auth.Caller
 	}{
-		"user":              {nil, user},
-		"audience in list":  {[]any{"aud", []string{"other", audience}}, user},
-		"no token_use":      {[]any{"token_use", nil}, user},
-		"service":           {[]any{"token_use", "service"}, with(func(c *auth.Caller) { c.Service = true })},
-		"service in list":   {[]any{"token_use", []string{"x", "service"}}, with(func(c *auth.Caller) { c.Service = true })},
-		"name defaults":     {[]any{"name", nil}, with(func(c *auth.Caller) { c.UserName = "user-1" })},
-		"no workspaces":     {[]any{"workspaces", nil}, with(func(c *auth.Caller) { c.Workspaces = nil })},
-		"all workspaces":    {[]any{"workspaces", "*"}, with(func(c *auth.Caller) { c.Workspaces, c.AllWorkspaces = nil, true })},
-		"sandbox":           {[]any{"sandbox_id", "s1", "sandbox_name", "S"}, with(func(c *auth.Caller) { c.SandboxID, c.SandboxName = "s1", "S" })},
-		"platform service":  {[]any{"token_use", "service", "account_id", "*"}, with(func(c *auth.Caller) { c.Service, c.AccountID = true, "*" })},
+		"user":             {nil, user},
+		"audience in list": {[]any{"aud", []string{"other", audience}}, user},
+		"no token_use":     {[]any{"token_use", nil}, user},
+		"service":          {[]any{"token_use", "service"}, with(func(c *auth.Caller) { c.Service = true })},
+		"service in list":  {[]any{"token_use", []string{"x", "service"}}, with(func(c *auth.Caller) { c.Service = true })},
+		"name defaults":    {[]any{"name", nil}, with(func(c *auth.Caller) { c.UserName = "user-1" })},
+		"no workspaces":    {[]any{"workspaces", nil}, with(func(c *auth.Caller) { c.Workspaces = nil })},
+		"all workspaces":   {[]any{"workspaces", "*"}, with(func(c *auth.Caller) { c.Workspaces, c.AllWorkspaces = nil, true })},
+		"sandbox":          {[]any{"sandbox_id", "s1", "sandbox_name", "S"}, with(func(c *auth.Caller) { c.SandboxID, c.SandboxName = "s1", "S" })},
+		"platform service": {[]any{"token_use", "service", "account_id", "*"}, with(func(c *auth.Caller) {
+			c.Service, c.AccountID = true, "*"
+			c.UserID = events.DerivedID(events.UserPrefix, "*", issuerName, "user-1")
+		})},
 		"fractional times":  {[]any{"nbf", float64(newClock().Now().Unix()) + 0.5}, user},
 		"nbf within skew":   {[]any{"nbf", newClock().Now().Add(29 * time.Second).Unix()}, user},
 		"ended within skew": {[]any{"exp", newClock().Now().Add(-29 * time.Second).Unix()}, user},

@@ -41,3 +41,14 @@ func (d *Directory) Remember(ctx context.Context, c auth.Caller) error {
 	}
 	return nil
 }
+
+// Forget removes the name of a user, by the id that events have, and reports
+// whether there was one. What the user did stays, under the id. A token of the
+// user that comes later brings the name back.
+func (d *Directory) Forget(ctx context.Context, userID string) (bool, error) {
+	done, err := d.Pool.Exec(ctx, `DELETE FROM netsim.directory WHERE kind = 'user' AND id = $1`, userID)
+	if err != nil {
+		return false, fmt.Errorf("forget a user: %w", err)
+	}
+	return done.RowsAffected() > 0, nil
+}

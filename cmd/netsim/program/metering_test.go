@@ -135,7 +135,12 @@ func TestLookUpsByNameAreLogged(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s by %s of %q", a.Operation, a.Caller, a.SubjectID))
 		}
 	}
-	want := []string{`ListRates by robot of "tester"`, `ListBillingEvents by robot of "tester"`, `ListCosts by robot of ""`}
+	robot := events.DerivedID(events.UserPrefix, account, p.Config.Issuer, "robot")
+	tester := events.DerivedID(events.UserPrefix, account, p.Config.Issuer, "tester")
+	want := []string{
+		fmt.Sprintf("ListRates by %s of %q", robot, tester), fmt.Sprintf("ListBillingEvents by %s of %q", robot, tester),
+		fmt.Sprintf("ListCosts by %s of %q", robot, ""),
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("logged (-want +got):\n%s", diff)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/infra/directory"
 	"netsim/infra/projector"
 	"netsim/prices"
 )
@@ -20,6 +21,13 @@ func (t *Tools) Grant(ctx context.Context, account string, credit events.CreditG
 		return err
 	})
 	return granted, err
+}
+
+// ForgetUser removes the name of a user from the directory, and reports whether
+// there was one. Events have the id alone, and stay.
+func (t *Tools) ForgetUser(ctx context.Context, userID string) (bool, error) {
+	names := directory.Directory{Pool: t.core.pool, Now: time.Now}
+	return names.Forget(ctx, userID)
 }
 
 // RetryReactions has every fact in the poison topic reacted to again, and
