@@ -25,6 +25,7 @@ type slots struct {
 
 	mu       sync.Mutex
 	taken    int
+	queued   int           // requests that wait, of all accounts
 	held     time.Duration // by a request, a moving average
 	turns    int64
 	accounts map[string]*account
@@ -68,6 +69,7 @@ func (s *slots) enter(ctx context.Context, name string, most int64) (leave func(
 	}
 	one := make(chan struct{})
 	a.waiting = append(a.waiting, one)
+	s.queued++
 	s.mu.Unlock()
 
 	timer := time.NewTimer(s.wait)
@@ -86,6 +88,7 @@ func (s *slots) enter(ctx context.Context, name string, most int64) (leave func(
 		return s.leaving(name, a), nil
 	}
 	a.waiting = slices.Delete(a.waiting, i, i+1)
+	s.queued--
 	if err == nil {
 		err = s.refusalLocked(a, most, s.held)
 	}
@@ -140,13 +143,14 @@ func (s *slots) leaving(name string, a *account) func() {
 		s.held += (s.now().Sub(began) - s.held) / 16
 		a.taken--
 		s.taken--
-		for s.taken < s.total {
+		for s.queued > 0 && s.taken < s.total {
 			next := s.nextLocked()
 			if next == nil {
 				break
 			}
 			close(next.waiting[0])
 			next.waiting = next.waiting[1:]
+			s.queued--
 			s.grantLocked(next)
 		}
 		s.forgetLocked(name, a)
