@@ -65,7 +65,8 @@ func (s hostEngine) Validate() error {
 	if s.Runs < 1 || s.Kept < 1 || s.KeptFor <= 0 || s.OrderBytes < 1 || s.RunBytes < 1 || s.TotalBytes < 1 || s.Within <= 0 || s.MaxFlows < 0 {
 		return errors.New("--runs, --kept, --kept-for, --order-bytes, --run-bytes, --total-bytes and --within must be above zero, and --max-flows not below it")
 	}
-	return nil
+	_, err := s.token()
+	return err
 }
 
 // token is the secret, from one of the two places where it can be.

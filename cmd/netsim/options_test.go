@@ -60,6 +60,7 @@ func optionRows() map[string]option {
 		audits  = "cmd/netsim/program/audit_test.go TestAudit"
 		start   = "cmd/netsim/quickstart_test.go TestQuickstart"
 		rebuilt = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
+		parked  = "cmd/netsim/program/parked_test.go TestParkedStreamsAreSeenAndRetried"
 		costs   = "focus/export_test.go TestExport"
 		engines = "execution/host/host_test.go "
 		b       = "audit verify " + fixtures + "bundle.jsonl "
@@ -76,9 +77,26 @@ func optionRows() map[string]option {
 		"token --ttl":        {"token --ttl 1m", tokens, map[string]string{"token --ttl 0s": "longer than nothing"}},
 		"token --data":       {"token --data d", tokens, nil},
 
-		"readmodel rebuild <schema>": {"readmodel rebuild x", rebuilt, nil},
-		"readmodel diff <schema>":    {"readmodel diff x", rebuilt, nil},
-		"readmodel promote <schema>": {"readmodel promote x", rebuilt, nil},
+		"readmodel rebuild <schema>":           {"readmodel rebuild x", rebuilt, nil},
+		"readmodel rebuild --once":             {"readmodel rebuild x --once", rebuilt, nil},
+		"readmodel rebuild --accept-lost-tail": {"readmodel rebuild x --accept-lost-tail r", "cmd/netsim/program/lost_tail_test.go TestALostTailIsRefusedOrRecorded", nil},
+		"readmodel diff <schema>":              {"readmodel diff x", "infra/projector/promote_test.go TestDiffUnderLoad", nil},
+		"readmodel drop <schema>":              {"readmodel drop x", "infra/projector/promote_test.go TestWhatIsNotDroppedOrPromoted", nil},
+		"readmodel promote <schema>":           {"readmodel promote x", "cmd/netsim/program/promote_test.go TestPromotionIsNotNoticed", nil},
+		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than nothing"}},
+
+		"streams parked --read-model": {"streams parked --read-model next", parked, nil},
+		"streams parked --json":       {"streams parked --json", parked, nil},
+		"streams show <stream>":       {"streams show x", parked, nil},
+		"streams show --read-model":   {"streams show x --read-model next", parked, nil},
+		"streams show --json":         {"streams show x --json", parked, nil},
+		"streams retry <stream>":      {"streams retry x", parked, map[string]string{"streams retry": "name a stream, or --all"}},
+		"streams retry --all":         {"streams retry --all", parked, map[string]string{"streams retry x --all": "name a stream, or --all"}},
+		"streams retry --json":        {"streams retry x --json", parked, nil},
+
+		"quotas show <account>": {"quotas show a", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},
+		"quotas set <account>":  {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},
+		"quotas set <limits>":   {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", map[string]string{"quotas set a": "<limits>"}},
 
 		"person forget <user>": {"person forget user_1", "cmd/netsim/program/person_test.go TestPersonsAreForgotten", nil},
 
@@ -104,7 +122,8 @@ func optionRows() map[string]option {
 		"engine run --any-engine": {"engine run options_test.go --files . --any-engine", "execution/reproduce_test.go TestDoesNotReproduce", nil},
 
 		"engine serve --listen":      {serve + "--listen 127.0.0.1:0", "cmd/netsim/program/remote_engine_test.go TestRemoteEngine", nil},
-		"engine serve --token":       {serve, "execution/host/host_test.go TestRefusesOrders", map[string]string{"engine serve --data d": "missing flags: --token"}},
+		"engine serve --token":       {serve, "execution/host/host_test.go TestRefusesOrders", map[string]string{"engine serve --data d": "NETSIM_ENGINE_TOKEN is not set"}},
+		"engine serve --token-file":  {"engine serve --data d --token-file options_test.go", "cmd/netsim/options_test.go TestEveryOptionIsHonouredOrRefused", map[string]string{serve + "--token-file options_test.go": "are both set", "engine serve --data d --token-file none": "no such file"}},
 		"engine serve --data":        {serve, engines + "TestRestarts", map[string]string{"engine serve --token t": "missing flags: --data"}},
 		"engine serve --runs":        {serve + "--runs 1", engines + "TestBusy", map[string]string{serve + "--runs 0": above}},
 		"engine serve --kept":        {serve + "--kept 1", engines + "TestKept", map[string]string{serve + "--kept 0": above}},

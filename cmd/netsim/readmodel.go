@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -92,6 +93,14 @@ func (d diff) Run(ctx context.Context) error {
 type promote struct {
 	Schema  string        `arg:"" help:"The read model to promote."`
 	Timeout time.Duration `help:"How long to wait for the read model and for long reads." default:"1h"`
+}
+
+// Validate implements kong.Validatable.
+func (p promote) Validate() error {
+	if p.Timeout <= 0 {
+		return errors.New("--timeout must be longer than nothing")
+	}
+	return nil
 }
 
 // Run promotes, and says each step.

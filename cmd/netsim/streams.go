@@ -79,11 +79,16 @@ type streamsRetry struct {
 	JSON   bool   `help:"Print JSON instead of a table."`
 }
 
-// Run retries, and fails when something stays parked.
-func (s streamsRetry) Run(ctx context.Context) error {
+// Validate implements kong.Validatable.
+func (s streamsRetry) Validate() error {
 	if s.All == (s.Stream != "") {
 		return errors.New("name a stream, or --all")
 	}
+	return nil
+}
+
+// Run retries, and fails when something stays parked.
+func (s streamsRetry) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *program.Tools) error {
 		left, err := t.RetryParked(ctx, s.Stream)
 		if err != nil {
