@@ -859,6 +859,7 @@ const (
 	ReadinessCheckNameParkedStreams ReadinessCheckName = "parkedStreams"
 	ReadinessCheckNameProjections   ReadinessCheckName = "projections"
 	ReadinessCheckNameReadStore     ReadinessCheckName = "readStore"
+	ReadinessCheckNameSeals         ReadinessCheckName = "seals"
 	ReadinessCheckNameServing       ReadinessCheckName = "serving"
 )
 
@@ -880,6 +881,8 @@ func (e ReadinessCheckName) Valid() bool {
 	case ReadinessCheckNameProjections:
 		return true
 	case ReadinessCheckNameReadStore:
+		return true
+	case ReadinessCheckNameSeals:
 		return true
 	case ReadinessCheckNameServing:
 		return true
@@ -3176,6 +3179,7 @@ type ReadinessCheck struct {
 	// - `readStore`: the database answers, takes writes and has all tables; required
 	// - `eventLog`: the log answers and is trusted; required, since without it no write is accepted
 	// - `objectStore`: files can be stored and read; reads of everything else go on
+	// - `seals`: only the service can write to the log, and nothing in it is forged
 	// - `projections`: what is in the log is shown soon; required to go on, degraded while it is far behind
 	// - `parkedStreams`: everything in the log can be shown
 	// - `engine`: simulations are taken up
@@ -3192,6 +3196,7 @@ type ReadinessCheck struct {
 // - `readStore`: the database answers, takes writes and has all tables; required
 // - `eventLog`: the log answers and is trusted; required, since without it no write is accepted
 // - `objectStore`: files can be stored and read; reads of everything else go on
+// - `seals`: only the service can write to the log, and nothing in it is forged
 // - `projections`: what is in the log is shown soon; required to go on, degraded while it is far behind
 // - `parkedStreams`: everything in the log can be shown
 // - `engine`: simulations are taken up

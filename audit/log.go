@@ -21,6 +21,7 @@ type Log struct {
 	Reader
 	Cluster string
 	Topics  []Topic
+	Keys    *events.WriterKeys // nil takes seals on trust
 }
 
 // Topic is a family's topic.
@@ -67,6 +68,8 @@ type partition struct {
 	topic    *Topic
 	number   int32
 	reader   Reader
+	keys     *events.WriterKeys
+	sealing  events.Sealing
 	next     int64
 	facts    int64
 	rejected int64
@@ -104,7 +107,7 @@ func (l *Log) open(families ...events.Family) []*partition {
 		for number := range t.Ends {
 			if wanted {
 				all = append(all, &partition{
-					topic: t, number: int32(number), reader: l.Reader,
+					topic: t, number: int32(number), reader: l.Reader, keys: l.Keys,
 					heads: map[string]*events.Head{}, verdicts: map[events.Verdict]int64{}, unreadable: map[string]int64{}, missing: map[string]orphan{},
 				})
 			}
@@ -167,7 +170,8 @@ func (p *partition) judge(r *events.Record, f *Fact) events.Verdict {
 	if head == nil {
 		head = &events.Head{}
 	}
-	verdict := events.Judge(*head, &frame, hash, p.number, int32(len(p.topic.Ends)))
+	sealer := p.keys.Sealer(p.topic.Family, hash, &r.Message)
+	verdict := events.Judge(*head, &frame, hash, p.sealing.Admits(&frame, sealer), p.number, int32(len(p.topic.Ends)))
 	if verdict != events.Accepted {
 		if verdict == events.Gap || verdict == events.Broken {
 			if _, known := p.missing[frame.Stream]; !known {
@@ -180,6 +184,7 @@ func (p *partition) judge(r *events.Record, f *Fact) events.Verdict {
 		p.heads[frame.Stream] = head
 	}
 	*head = events.Head{Sequence: frame.Sequence, Hash: hash}
+	p.sealing = p.sealing.After(&frame, sealer)
 	if len(p.missing) > 0 {
 		if o, known := p.missing[frame.Stream]; known && frame.Sequence >= o.sequence {
 			delete(p.missing, frame.Stream)

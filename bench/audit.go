@@ -156,7 +156,7 @@ func plainReader(ctx context.Context, address, topic string, partition int, end 
 		if err != nil {
 			return err
 		}
-		if verdict := events.Judge(heads[f.Stream], &f, hash, int32(partition), partitions); verdict != events.Accepted {
+		if verdict := events.Judge(heads[f.Stream], &f, hash, true, int32(partition), partitions); verdict != events.Accepted {
 			return fmt.Errorf("offset %d of %s/%d: %s", m.Offset, topic, partition, verdict)
 		}
 		heads[f.Stream] = events.Head{Sequence: f.Sequence, Hash: hash}

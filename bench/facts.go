@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,8 +43,23 @@ func (s *stream) next(data events.Data, at time.Time) (events.Message, error) {
 	}
 	m, hash := f.Message(value)
 	s.head = events.Head{Sequence: f.Sequence, Hash: hash}
-	return m, nil
+	family, err := events.FamilyOf(s.id)
+	if err != nil {
+		return m, err
+	}
+	return writerKeys().Seal(family, hash, m), nil
 }
+
+var writerKeys = sync.OnceValue(func() *events.WriterKeys {
+	keys, err := events.ParseWriterKeys(writerKey)
+	if err != nil {
+		panic(err)
+	}
+	return keys
+})
+
+// writerKey seals what the bench and the services that it runs write.
+const writerKey = "5ea15ea15ea15ea15ea15ea15ea15ea15ea15ea15ea15ea15ea15ea15ea15ea1"
 
 func createdWorkspace(n int, account string) events.WorkspaceCreated {
 	return events.WorkspaceCreated{

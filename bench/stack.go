@@ -178,7 +178,7 @@ type service struct {
 func (s *stack) settings(more ...string) []string {
 	objects, issuer := s.parts["objects"].at, s.parts["issuer"].at
 	return append(append(os.Environ(),
-		"NETSIM_DATA_DEV=1", "NETSIM_LOG_LEVEL=WARN", "NETSIM_DRAIN=0s",
+		"NETSIM_DATA_DEV=1", "NETSIM_LOG_LEVEL=WARN", "NETSIM_DRAIN=0s", "NETSIM_WRITER_KEYS="+writerKey,
 		"NETSIM_KAFKA="+s.parts["broker"].at.Addr, "NETSIM_POSTGRES="+s.parts["postgres"].at.URL,
 		"NETSIM_S3_ENDPOINT="+objects.URL, "NETSIM_S3_REGION="+objects.Region,
 		"NETSIM_S3_ACCESS_KEY="+objects.AccessKey, "NETSIM_S3_SECRET_KEY="+objects.SecretKey,

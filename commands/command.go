@@ -56,6 +56,8 @@ func NewState(stream string) (State, error) {
 		return new(Platform), nil
 	case events.CheckpointPrefix:
 		return new(Checkpoints), nil
+	case events.SealPrefix:
+		return new(Seals), nil
 	}
 	return nil, fmt.Errorf("stream %q has no state", stream)
 }

@@ -43,7 +43,8 @@ type Result struct {
 type Handler struct {
 	Log     Log
 	Now     func() time.Time
-	Timeout time.Duration // how long a verdict may take, 0 for 10 s
+	Timeout time.Duration      // how long a verdict may take, 0 for 10 s
+	Keys    *events.WriterKeys // seal what is appended; nil seals nothing
 
 	mu    sync.Mutex
 	lanes map[string]*lane
@@ -219,7 +220,7 @@ func (r *run) append(t *tip, now time.Time, data events.Data) (*events.Event, er
 	}}
 	var m events.Message
 	m, e.Hash = e.Frame.Message(value)
-	wait, err := r.Log.Append(family, r.to.PartitionKey, m)
+	wait, err := r.Log.Append(family, r.to.PartitionKey, r.Keys.Seal(family, e.Hash, m))
 	if err != nil {
 		return nil, err
 	}

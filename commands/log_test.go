@@ -151,7 +151,7 @@ func (m *memory) judge(message *events.Message) events.Verdict {
 		}
 		m.streams[frame.Stream] = s
 	}
-	verdict := events.Judge(s.head, &frame, hash, 0, 1)
+	verdict := events.Judge(s.head, &frame, hash, true, 0, 1)
 	if verdict != events.Accepted {
 		return verdict
 	}

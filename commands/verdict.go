@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"fmt"
 
 	"netsim/events"
 	"netsim/fault"
@@ -25,6 +26,8 @@ func (r *run) await(ctx context.Context, t *tip, e *events.Event) (Result, error
 	switch {
 	case a.fact:
 		return Result{Event: e, At: at}, nil
+	case err == nil && verdict == events.Forged:
+		return Result{}, fmt.Errorf("append to %s: the log does not accept this process's seal: NETSIM_WRITER_KEYS is missing, or its first key is not one that every process has", r.to.Stream)
 	case err == nil:
 		return Result{}, errLost
 	case fault.CodeOf(err) != fault.Internal:

@@ -38,6 +38,8 @@ type goldenCase struct {
 	Name       string         `json:"name"`
 	Partition  int32          `json:"partition"`
 	Partitions int32          `json:"partitions"`
+	Family     Family         `json:"family,omitempty"` // of the topic, where seals matter
+	Keys       []string       `json:"keys,omitempty"`   // the writer's keys that are known
 	Records    []goldenRecord `json:"records"`
 	Facts      int            `json:"facts"`
 	Digest     string         `json:"digest"`
@@ -67,8 +69,13 @@ func (r *goldenRecord) message() Message {
 
 // judge fills in what this implementation finds.
 func (c *goldenCase) judge() {
+	keys, err := ParseWriterKeys(c.Keys...)
+	if err != nil {
+		panic(err)
+	}
 	heads := map[string]Head{}
 	var digest Digest
+	var sealing Sealing
 	c.Facts = 0
 	for i := range c.Records {
 		r := &c.Records[i]
@@ -78,9 +85,11 @@ func (c *goldenCase) judge() {
 			r.Verdict, r.Hash = BadFrame, ""
 			continue
 		}
-		r.Verdict, r.Hash = Judge(heads[f.Stream], &f, hash, c.Partition, c.Partitions), hash.String()
+		sealer := keys.Sealer(c.Family, hash, &m)
+		r.Verdict, r.Hash = Judge(heads[f.Stream], &f, hash, sealing.Admits(&f, sealer), c.Partition, c.Partitions), hash.String()
 		if r.Verdict == Accepted {
 			heads[f.Stream] = Head{f.Sequence, hash}
+			sealing = sealing.After(&f, sealer)
 			digest = digest.Add(hash)
 			c.Facts++
 		}
@@ -90,6 +99,7 @@ func (c *goldenCase) judge() {
 
 const (
 	verdictsFile = "testdata/golden/verdicts.json"
+	sealsFile    = "testdata/golden/seals.json"
 	hashesFile   = "testdata/golden/hashes.json"
 )
 
@@ -99,11 +109,12 @@ func TestGoldenUpdate(t *testing.T) { //nolint:paralleltest // see above
 	if !*update {
 		return
 	}
-	cases := goldenCases()
-	for i := range cases {
-		cases[i].judge()
+	for file, cases := range map[string][]goldenCase{verdictsFile: goldenCases(), sealsFile: goldenSealCases()} {
+		for i := range cases {
+			cases[i].judge()
+		}
+		write(t, file, cases)
 	}
-	write(t, verdictsFile, cases)
 	write(t, hashesFile, goldenHashes())
 }
 
@@ -111,7 +122,7 @@ func TestGoldenUpdate(t *testing.T) { //nolint:paralleltest // see above
 // one today. The file's records are what counts; goldenCases only made them.
 func TestGoldenVerdicts(t *testing.T) {
 	t.Parallel()
-	for _, c := range readGolden[goldenCase](t, verdictsFile) {
+	for _, c := range allGolden(t) {
 		got := c
 		got.Records = slices.Clone(c.Records)
 		got.judge()
@@ -126,7 +137,7 @@ func TestGoldenVerdicts(t *testing.T) {
 func TestGoldenVerdictsMeanWhatTheirNotesSay(t *testing.T) {
 	t.Parallel()
 	seen := map[Verdict]int{}
-	for _, c := range readGolden[goldenCase](t, verdictsFile) {
+	for _, c := range allGolden(t) {
 		for i, r := range c.Records {
 			seen[r.Verdict]++
 			if !strings.HasPrefix(r.Note, string(r.Verdict)+":") {
@@ -134,7 +145,7 @@ func TestGoldenVerdictsMeanWhatTheirNotesSay(t *testing.T) {
 			}
 		}
 	}
-	for _, v := range []Verdict{Accepted, Duplicate, Stale, Gap, Broken, Misplaced, BadFrame} {
+	for _, v := range []Verdict{Accepted, Duplicate, Stale, Gap, Broken, Misplaced, Forged, BadFrame} {
 		if seen[v] == 0 {
 			t.Errorf("no record is %s", v)
 		}
@@ -182,14 +193,14 @@ func hashedBytes(m *Message) []byte {
 func TestPythonReachesTheSameVerdicts(t *testing.T) {
 	t.Parallel()
 	var want strings.Builder
-	for _, c := range readGolden[goldenCase](t, verdictsFile) {
+	for _, c := range allGolden(t) {
 		fmt.Fprintln(&want, "#", c.Name)
 		for _, r := range c.Records {
 			fmt.Fprintln(&want, r.Verdict, r.Hash)
 		}
 		fmt.Fprintln(&want, c.Facts, c.Digest)
 	}
-	python := exec.CommandContext(t.Context(), "python3", "testdata/golden/verdicts.py", verdictsFile)
+	python := exec.CommandContext(t.Context(), "python3", "testdata/golden/verdicts.py", verdictsFile, sealsFile)
 	var stderr bytes.Buffer
 	python.Stderr = &stderr
 	got, err := python.Output()
@@ -199,6 +210,11 @@ func TestPythonReachesTheSameVerdicts(t *testing.T) {
 	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
 		t.Errorf("-Go +Python:\n%s", diff)
 	}
+}
+
+func allGolden(t *testing.T) []goldenCase {
+	t.Helper()
+	return append(readGolden[goldenCase](t, verdictsFile), readGolden[goldenCase](t, sealsFile)...)
 }
 
 func readGolden[T any](t *testing.T, path string) (out []T) {

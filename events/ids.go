@@ -19,6 +19,7 @@ const (
 	AccountPrefix       = "acct"
 	UserPrefix          = "user"
 	CheckpointPrefix    = "checkpoint" // one stream a deployment
+	SealPrefix          = "seal"       // one stream a partition, in every family
 )
 
 // System is the actor that stands for the service, where nobody asked it.

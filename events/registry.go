@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -37,7 +38,7 @@ func Families() []Family {
 
 // FamilyOf returns the family of a stream, which its id's prefix tells.
 func FamilyOf(stream string) (Family, error) {
-	prefix, _, _ := strings.Cut(stream, "_")
+	prefix, rest, _ := strings.Cut(stream, "_")
 	switch prefix {
 	case WorkspacePrefix:
 		return Workspaces, nil
@@ -53,6 +54,11 @@ func FamilyOf(stream string) (Family, error) {
 		return Billing, nil
 	case CheckpointPrefix:
 		return Checkpoints, nil
+	case SealPrefix:
+		name, _, _ := strings.Cut(rest, "_")
+		if family := Family(name); slices.Contains(Families(), family) {
+			return family, nil
+		}
 	}
 	return "", fmt.Errorf("stream %q belongs to no family", stream)
 }
@@ -133,6 +139,7 @@ func registry() []entry {
 		of[AccountQuotasSet](),
 		of[CheckpointPublished](),
 		of[LogLossAccepted](),
+		of[LogSealed](),
 	}
 }
 

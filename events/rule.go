@@ -20,15 +20,19 @@ const (
 	Gap       Verdict = "gap"       // its predecessor is not a fact
 	Broken    Verdict = "broken"    // its predecessor is another event
 	Misplaced Verdict = "misplaced" // not in the partition of its key
+	Forged    Verdict = "forged"    // not sealed as the partition demands
 	BadFrame  Verdict = "bad-frame" // nothing that can be read
 )
 
 // Judge applies the rule to a record whose frame and hash are given, in the
-// partition at hand of a topic with count partitions.
-func Judge(head Head, f *Frame, hash Hash, partition, count int32) Verdict {
+// partition at hand of a topic with count partitions. Admitted is what the
+// partition's Sealing says of its seal.
+func Judge(head Head, f *Frame, hash Hash, admitted bool, partition, count int32) Verdict {
 	switch {
 	case PartitionOf(f.PartitionKey, count) != partition:
 		return Misplaced
+	case !admitted:
+		return Forged
 	case f.Sequence == head.Sequence+1 && f.PreviousHash == head.Hash:
 		return Accepted
 	case f.Sequence == head.Sequence+1:

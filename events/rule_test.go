@@ -23,7 +23,7 @@ func newSketch(after Head, body int) sketch {
 func fold(log []sketch) (facts []sketch, digest Digest) {
 	var head Head
 	for _, s := range log {
-		if Judge(head, &s.frame, s.hash, 0, 1) == Accepted {
+		if Judge(head, &s.frame, s.hash, true, 0, 1) == Accepted {
 			head = Head{s.frame.Sequence, s.hash}
 			facts = append(facts, s)
 			digest = digest.Add(s.hash)

@@ -119,7 +119,7 @@ func (b *books) Append(family events.Family, _ string, m events.Message) (comman
 	if err != nil {
 		return nil, err
 	}
-	if events.Judge(b.heads[frame.Stream], &frame, hash, 0, 1) != events.Accepted {
+	if events.Judge(b.heads[frame.Stream], &frame, hash, true, 0, 1) != events.Accepted {
 		at.Offset = -1
 		return wait, nil
 	}

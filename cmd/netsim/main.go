@@ -30,6 +30,7 @@ type commands struct {
 	Person    person    `cmd:"" help:"Persons."`
 	Billing   billing   `cmd:"" help:"Set prices and export costs."`
 	Engine    engine    `cmd:"" help:"Run simulations without the service."`
+	Log       logging   `cmd:"" help:"Look after the event log."`
 	Audit     auditing  `cmd:"" help:"Prove the log and the books."`
 	Version   version   `cmd:"" help:"Print the version."`
 }

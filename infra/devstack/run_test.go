@@ -34,12 +34,19 @@ func TestRunIsContinuedOnTheSameData(t *testing.T) {
 		!strings.HasPrefix(key, "PRIVATE+KEY+netsim-dev+") || before["NETSIM_AUDIT_KEY"] != filepath.Join(data, "audit.key") {
 		t.Errorf("the settings are\n%s", settings)
 	}
+	writer := readSecret(t, filepath.Join(data, "writer.keys"))
+	if len(writer) != 65 || before["NETSIM_WRITER_KEYS_FILE"] != filepath.Join(data, "writer.keys") {
+		t.Errorf("the writer's key has %d bytes, the service reads %q", len(writer), before["NETSIM_WRITER_KEYS_FILE"])
+	}
 
 	second := startDev(t, runSettings(data), "run", "--service", os.Args[0])
 	after := settingsOf(t, second)
 	execute(t, after["NETSIM_POSTGRES"], "drop table kept")
 	if readSecret(t, filepath.Join(data, "audit.key")) != key {
 		t.Error("the audit key is another after the restart")
+	}
+	if readSecret(t, filepath.Join(data, "writer.keys")) != writer {
+		t.Error("the writer's key is another after the restart")
 	}
 	for _, name := range []string{"NETSIM_OIDC_ISSUER", "NETSIM_S3_ACCESS_KEY", "NETSIM_S3_SECRET_KEY", "NETSIM_DATA"} {
 		if before[name] != after[name] {

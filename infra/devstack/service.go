@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -71,7 +72,7 @@ func (s *service) start(parts map[string]endpoint) error {
 		return err
 	}
 	defer log.Close()
-	if err := s.auditKey(); err != nil {
+	if err := s.makeKeys(); err != nil {
 		return err
 	}
 	if err := s.issuerKey(); err != nil {
@@ -111,6 +112,7 @@ func (s *service) environment(parts map[string]endpoint) []string {
 		"NETSIM_OIDC_JWKS_URL=" + issuer.JWKSURL,
 		"NETSIM_OIDC_AUDIENCE=" + issuer.Audience,
 		"NETSIM_AUDIT_KEY=" + s.auditKeyFile(),
+		"NETSIM_WRITER_KEYS_FILE=" + s.writerKeysFile(),
 	}
 }
 
@@ -125,20 +127,37 @@ func (s *service) issuerKey() error {
 	return nil
 }
 
+func (s *service) writerKeysFile() string { return filepath.Join(s.data, "writer.keys") }
+
 func (s *service) auditKeyFile() string { return filepath.Join(s.data, "audit.key") }
 
-// auditKey makes the key that signs checkpoints, once.
-func (s *service) auditKey() error {
-	file, err := os.OpenFile(s.auditKeyFile(), os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+// makeKeys makes the key that signs checkpoints and the one that seals
+// records, once.
+func (s *service) makeKeys() error {
+	return errors.Join(
+		makeKey(s.auditKeyFile(), func() (string, error) {
+			private, _, err := note.GenerateKey(rand.Reader, "netsim-dev")
+			return private, err
+		}),
+		makeKey(s.writerKeysFile(), func() (string, error) {
+			secret := make([]byte, 32)
+			_, err := rand.Read(secret)
+			return hex.EncodeToString(secret), err
+		}))
+}
+
+// makeKey writes a key to a file that is not there yet.
+func makeKey(path string, generate func() (string, error)) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	private, _, err := note.GenerateKey(rand.Reader, "netsim-dev")
+	key, err := generate()
 	if err == nil {
-		_, err = file.WriteString(private + "\n")
+		_, err = file.WriteString(key + "\n")
 	}
 	return errors.Join(err, file.Close())
 }

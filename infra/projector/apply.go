@@ -93,6 +93,7 @@ func (p *Projector) commit(ctx context.Context, batch []chunk) (err error) {
 	p.streams.trim()
 	p.stats.applied(batch, facts)
 	p.logParked(batch)
+	p.warnOfForged(ctx, batch)
 	return nil
 }
 
@@ -141,6 +142,7 @@ func (p *Projector) moveOffsets(writes *pgx.Batch, batch []chunk) map[*place]pos
 			if part.items[i].verdict == events.Accepted {
 				to.facts++
 				to.digest = to.digest.Add(part.items[i].hash)
+				to.sealing = to.sealing.After(&part.items[i].frame, part.items[i].sealer)
 			}
 		}
 		last := &part.items[len(part.items)-1].record
@@ -150,22 +152,23 @@ func (p *Projector) moveOffsets(writes *pgx.Batch, batch []chunk) map[*place]pos
 	n := len(order)
 	families, partitions := make([]string, n), make([]int32, n)
 	from, to, facts := make([]int64, n), make([]int64, n), make([]int64, n)
-	last, digests := make([][]byte, n), make([][]byte, n)
+	last, digests, sealing := make([][]byte, n), make([][]byte, n), make([]string, n)
 	for i, at := range order {
 		moved := next[at]
 		families[i], partitions[i] = string(at.family), at.partition
 		from[i], to[i], facts[i] = at.next, moved.next, moved.facts
 		last[i], digests[i] = moved.lastRecord, moved.digest[:]
+		sealing[i] = moved.sealing.String()
 	}
 	writes.Queue(fmt.Sprintf(`
 		WITH moved AS (
-			UPDATE %s.offsets o SET next = u.next, last_record = u.last_record, facts = u.facts, digest = u.digest
-			FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bytea[])
-				AS u (family, partition, "from", next, last_record, facts, digest)
+			UPDATE %s.offsets o SET next = u.next, last_record = u.last_record, facts = u.facts, digest = u.digest, sealing = u.sealing
+			FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bytea[], $10::text[])
+				AS u (family, partition, "from", next, last_record, facts, digest, sealing)
 			WHERE o.family = u.family AND o.partition = u.partition AND o.next = u."from" AND o.tableoid = $9
 			RETURNING 1)
 		SELECT 1 / (CASE WHEN count(*) = $8 THEN 1 ELSE 0 END) FROM moved`, p.ident()),
-		families, partitions, from, to, last, facts, digests, n, order[0].table)
+		families, partitions, from, to, last, facts, digests, n, order[0].table, sealing)
 	return next
 }
 

@@ -35,6 +35,13 @@
 // nor what follows it in its stream is projected until Retry succeeds. Other
 // streams go on. Commands to a parked stream are refused.
 //
+// # Who wrote it
+//
+// A record that is not sealed as its partition demands is forged (events/seal.go).
+// What a partition demands follows from its own facts and is kept beside its
+// offset, in the same transaction, so a verdict never depends on another
+// partition or on the batches.
+//
 // # Which log
 //
 // The cluster, the topics' ids and partition counts, and the hash of the

@@ -17,6 +17,7 @@ type item struct {
 	record  events.Record
 	frame   events.Frame
 	hash    events.Hash
+	sealer  string      // as events.WriterKeys.Sealer says
 	bad     error       // the frame cannot be read
 	data    events.Data // nil when unread is not
 	unread  error       // the body cannot be read
@@ -60,7 +61,10 @@ func (p *Projector) fetch(ctx context.Context, at *place, from int64, out chan<-
 		from = records[len(records)-1].Offset + 1
 		items := make([]item, len(records))
 		for i := range records {
-			items[i].read(records[i], p.Decode)
+			items[i].read(at.family, records[i], p.Config)
+			if p.Keys == nil && items[i].demandsSeals() {
+				return keyless(at)
+			}
 		}
 		for len(items) > 0 {
 			n := min(len(items), p.BatchSize)
@@ -75,12 +79,25 @@ func (p *Projector) fetch(ctx context.Context, at *place, from int64, out chan<-
 	return nil
 }
 
-func (it *item) read(r events.Record, decode func(string, []byte) (events.Data, error)) {
+func (it *item) read(family events.Family, r events.Record, c Config) {
 	it.record = r
 	if it.frame, it.hash, it.bad = events.ReadFrame(&it.record.Message); it.bad != nil {
 		return
 	}
-	it.data, it.unread = decode(it.frame.Type, r.Value)
+	it.sealer = c.Keys.Sealer(family, it.hash, &it.record.Message)
+	it.data, it.unread = c.Decode(it.frame.Type, r.Value)
+}
+
+// demandsSeals reports whether the record is one that only a projector with
+// keys can judge.
+func (it *item) demandsSeals() bool {
+	_, sealed := it.data.(events.LogSealed)
+	return sealed
+}
+
+func keyless(at *place) error {
+	return fmt.Errorf("%w: partition %d of %s takes only sealed records, and NETSIM_WRITER_KEYS has no key to verify them with",
+		ErrOtherLog, at.partition, at.topic)
 }
 
 // project runs one session: from the stored places on until something fails.

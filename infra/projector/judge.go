@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -95,7 +96,12 @@ func (c streamCache) trim() {
 // and returns the facts that can be projected.
 func (p *Projector) judge(batch []chunk) []events.Fact {
 	var facts []events.Fact
+	sealing := map[*place]events.Sealing{}
 	for _, part := range batch {
+		demanded, seen := sealing[part.at]
+		if !seen {
+			demanded = part.at.sealing
+		}
 		for i := range part.items {
 			it := &part.items[i]
 			if it.bad != nil {
@@ -103,10 +109,11 @@ func (p *Projector) judge(batch []chunk) []events.Fact {
 				continue
 			}
 			s := p.streams.get(keyOf(part.at, it))
-			it.verdict = events.Judge(s.head, &it.frame, it.hash, part.at.partition, p.counts[part.at.family])
+			it.verdict = events.Judge(s.head, &it.frame, it.hash, demanded.Admits(&it.frame, it.sealer), part.at.partition, p.counts[part.at.family])
 			if it.verdict != events.Accepted {
 				continue
 			}
+			demanded = demanded.After(&it.frame, it.sealer)
 			s.head = events.Head{Sequence: it.frame.Sequence, Hash: it.hash}
 			s.touched = true
 			event := events.Event{Frame: it.frame, Hash: it.hash, Data: it.data}
@@ -115,8 +122,28 @@ func (p *Projector) judge(batch []chunk) []events.Fact {
 			}
 			facts = append(facts, factOf(part.at, it, event))
 		}
+		sealing[part.at] = demanded
 	}
 	return facts
+}
+
+// warnOfForged says that somebody writes to the log without a key: one line a
+// batch, with the first of the records.
+func (p *Projector) warnOfForged(ctx context.Context, batch []chunk) {
+	count, first := 0, placed{}
+	for _, part := range batch {
+		for i := range part.items {
+			if it := &part.items[i]; it.verdict == events.Forged {
+				if count++; count == 1 {
+					first = placed{it, part.at}
+				}
+			}
+		}
+	}
+	if count > 0 {
+		p.Logger.WarnContext(ctx, "records in the log are forged", "count", count, "topic", first.at.topic,
+			"partition", first.at.partition, "offset", first.offset(), "stream", first.frame.Stream, "type", first.frame.Type)
+	}
 }
 
 func factOf(at *place, it *item, event events.Event) events.Fact {

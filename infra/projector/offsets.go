@@ -28,6 +28,7 @@ type position struct {
 	lastRecord []byte // SHA-256 of the record before next
 	facts      int64
 	digest     events.Digest
+	sealing    events.Sealing
 }
 
 // places loads where every partition stands and proves that the log is the one
@@ -50,6 +51,11 @@ func (p *Projector) places(ctx context.Context) ([]*place, error) {
 	places, err := p.loadPlaces(ctx, p.Schema, log)
 	if err != nil {
 		return nil, err
+	}
+	for _, at := range places {
+		if p.Keys == nil && len(at.sealing) > 0 {
+			return nil, keyless(at)
+		}
 	}
 	if err := p.compare(ctx, log, places); err != nil {
 		return nil, err
@@ -88,7 +94,7 @@ func (p *Projector) Recognize(ctx context.Context, log journal.Description) erro
 // loadPlaces loads where the read model in a schema stands.
 func (p *Projector) loadPlaces(ctx context.Context, schema string, log journal.Description) ([]*place, error) {
 	rows, err := p.Pool.Query(ctx, fmt.Sprintf(
-		`SELECT family, partition, topic_id, next, last_record, facts, digest, tableoid FROM %s.offsets ORDER BY family, partition`,
+		`SELECT family, partition, topic_id, next, last_record, facts, digest, sealing, tableoid FROM %s.offsets ORDER BY family, partition`,
 		pgx.Identifier{schema}.Sanitize()))
 	if err != nil {
 		return nil, fmt.Errorf("load the offsets: %w", err)
@@ -96,7 +102,9 @@ func (p *Projector) loadPlaces(ctx context.Context, schema string, log journal.D
 	places, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*place, error) {
 		var at place
 		var digest []byte
-		err := row.Scan(&at.family, &at.partition, &at.topicID, &at.next, &at.lastRecord, &at.facts, &digest, &at.table)
+		var sealing string
+		err := row.Scan(&at.family, &at.partition, &at.topicID, &at.next, &at.lastRecord, &at.facts, &digest, &sealing, &at.table)
+		at.sealing = events.ParseSealing(sealing)
 		copy(at.digest[:], digest)
 		at.topic = log.TopicName(at.family)
 		return &at, err
@@ -124,7 +132,7 @@ func (p *Projector) adopt(ctx context.Context, log journal.Description) error {
 		for _, topic := range log.Topics {
 			for partition := range topic.Partitions {
 				_, err := tx.Exec(ctx, fmt.Sprintf(
-					`INSERT INTO %s.offsets VALUES ($1, $2, $3, 0, '', 0, $4)`, p.ident()),
+					`INSERT INTO %s.offsets VALUES ($1, $2, $3, 0, '', 0, $4, '')`, p.ident()),
 					topic.Family, partition, topic.ID, make([]byte, len(events.Digest{})))
 				if err != nil {
 					return fmt.Errorf("adopt partition %d of %s: %w", partition, topic.Name, err)

@@ -112,7 +112,7 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 			return fmt.Errorf("read the parked record %s/%d@%d: %w", at.topic, at.partition, one.offset, err)
 		}
 		var it item
-		it.read(records[0], p.Decode)
+		it.read(at.family, records[0], p.Config)
 		it.verdict = events.Accepted
 		batch[0].items = append(batch[0].items, it)
 	}

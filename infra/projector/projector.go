@@ -52,6 +52,7 @@ type Config struct {
 	Schema      string // of the read model; "" is Live
 	ReadState   func(stream string, stored []byte) (State, error)
 	Decode      func(eventType string, value []byte) (events.Data, error) // nil is events.Decode
+	Keys        *events.WriterKeys                                        // of those who may write; nil takes seals on trust, and refuses a log that demands them
 	Projections []Projection
 	Logger      *slog.Logger
 	BatchSize   int     // records a transaction; 0 is 8,192

@@ -13,6 +13,7 @@ CREATE TABLE offsets (
     last_record bytea  NOT NULL,  -- SHA-256 of the record before it, empty at 0
     facts       bigint NOT NULL,  -- how many were accepted so far
     digest      bytea  NOT NULL,  -- running digest over their hashes
+    sealing     text   NOT NULL,  -- what is demanded of seals (events.Sealing)
     PRIMARY KEY (family, partition)
 );
 

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/IBM/sarama"
 	"github.com/ThreeDotsLabs/watermill-kafka/v3/pkg/kafka"
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"netsim/events"
 )
 
 // PoisonTopic is where facts go that could not be reacted to: the record with
@@ -109,7 +112,7 @@ func (r *Reactor) redrive(ctx context.Context, client sarama.Client, consumer sa
 	for {
 		select {
 		case record := <-records.Messages():
-			if e := r.reactAgain(ctx, record); e != nil {
+			if e := r.reactAgain(ctx, consumer, record); e != nil {
 				err = errors.Join(err, e)
 			} else {
 				done++
@@ -125,12 +128,11 @@ func (r *Reactor) redrive(ctx context.Context, client sarama.Client, consumer sa
 	}
 }
 
-func (r *Reactor) reactAgain(ctx context.Context, record *sarama.ConsumerMessage) error {
+func (r *Reactor) reactAgain(ctx context.Context, consumer sarama.Consumer, record *sarama.ConsumerMessage) error {
 	m, err := kafka.DefaultMarshaler{}.Unmarshal(record)
 	if err != nil {
 		return err
 	}
-	m.SetContext(ctx)
 	name, topic := handlerOf(m.Metadata.Get(middleware.PoisonedHandlerKey)), m.Metadata.Get(middleware.PoisonedTopicKey)
 	i := slices.IndexFunc(r.handlers, func(h handler) bool {
 		return h.name == name && r.config.Prefix+string(h.family) == topic
@@ -138,5 +140,44 @@ func (r *Reactor) reactAgain(ctx context.Context, record *sarama.ConsumerMessage
 	if i < 0 {
 		return fmt.Errorf("poison record %d/%d is of the handler %s on %s, which is not known", record.Partition, record.Offset, name, topic)
 	}
-	return r.react(m, r.handlers[i])
+	return r.reactTo(ctx, consumer, m, r.handlers[i])
+}
+
+// redriveTimeout bounds one fact, also one that the log does not have.
+const redriveTimeout = 30 * time.Second
+
+// reactTo has the fact reacted to that a poison record points at, as it lies in
+// the log: whoever reaches the broker can write to the poison topic.
+func (r *Reactor) reactTo(ctx context.Context, consumer sarama.Consumer, poison *message.Message, h handler) error {
+	at, _, err := placeOf(poison, h.family)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, redriveTimeout)
+	defer cancel()
+	verdict, err := r.config.Judge.Verdict(ctx, at)
+	if err != nil {
+		return err
+	}
+	if verdict != events.Accepted {
+		return fmt.Errorf("the poison topic names the record %s/%d offset %d, which is no fact: %s", h.family, at.Partition, at.Offset, verdict)
+	}
+	records, err := consumer.ConsumePartition(r.config.Prefix+string(h.family), at.Partition, at.Offset)
+	if err != nil {
+		return fmt.Errorf("read the record %s/%d offset %d: %w", h.family, at.Partition, at.Offset, err)
+	}
+	defer records.Close() //nolint:errcheck // it was only read
+	select {
+	case record := <-records.Messages():
+		m, err := unmarshaler{}.Unmarshal(record)
+		if err != nil {
+			return err
+		}
+		m.SetContext(ctx)
+		return r.react(m, h)
+	case err := <-records.Errors():
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -3,10 +3,13 @@ package reactor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/IBM/sarama"
+	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 	"github.com/google/go-cmp/cmp"
 	"github.com/segmentio/kafka-go"
 
@@ -116,6 +119,76 @@ func TestRedrive(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]int64{one: 0, two: 1}, got); diff != "" {
 		t.Errorf("offsets of what was redriven (-want +got):\n%s", diff)
+	}
+}
+
+// TestPoisonRecordsOnlyPoint: whoever reaches the broker can write to the poison
+// topic. What is reacted to again is what the log has at the place named, and
+// only if it is a fact.
+func TestPoisonRecordsOnlyPoint(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	real := workspace(t, w, "real")
+	r, _ := newReactor(t, w, nil)
+	var seen []events.Fact
+	r.Handle("fooled", func(_ context.Context, f events.Fact) error {
+		seen = append(seen, f)
+		return nil
+	}, events.Workspaces)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(ctx) }() // it makes the poison topic
+	testworld.Await(t, func() bool {
+		_, err := r.Redrive(t.Context())
+		return err == nil
+	})
+	stop()
+	if err := testwait.Receive(t, ended, "the reactor"); err != nil {
+		t.Fatal(err)
+	}
+	seen = nil
+	forge(t, w, r, real, events.PartitionOf(events.DefaultWorkspace, 2), "0")
+	if done, err := r.Redrive(t.Context()); done != 1 || err != nil || len(seen) != 1 {
+		t.Fatalf("%d done, %v, reacted to %+v", done, err, seen)
+	}
+	if d, ok := seen[0].Data.(events.WorkspaceCreated); !ok || d.Owner != "tester" {
+		t.Errorf("reacted to %+v", seen[0])
+	}
+}
+
+// forge writes a record to the poison topic that points at a place in the log
+// and claims that another event is there.
+func forge(t *testing.T, w *testworld.World, r *reactor.Reactor, stream string, partition int32, offset string) {
+	t.Helper()
+	value, err := events.Encode(events.WorkspaceCreated{AccountID: testworld.Account, Owner: "forger", Name: "forged"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _ := events.Frame{
+		ID: "forged", Type: "netsim.workspace.created.v1", Stream: stream, PartitionKey: stream, Sequence: 1,
+		Time: time.UnixMilli(0), DataVersion: 1,
+	}.Message(value)
+	record := &sarama.ProducerMessage{Topic: r.PoisonTopic(), Value: sarama.ByteEncoder(m.Value)}
+	add := func(name, value string) {
+		record.Headers = append(record.Headers, sarama.RecordHeader{Key: []byte(name), Value: []byte(value)})
+	}
+	for _, h := range m.Headers {
+		add(h.Key, string(h.Value))
+	}
+	add("partition_poisoned", fmt.Sprint(partition))
+	add("offset_poisoned", offset)
+	add("recorded_poisoned", "2026-11-22T00:00:00Z")
+	add(middleware.PoisonedTopicKey, w.Log.Topic(events.Workspaces))
+	add(middleware.PoisonedHandlerKey, r.Group("fooled", events.Workspaces))
+	c := sarama.NewConfig()
+	c.Producer.Return.Successes = true
+	producer, err := sarama.NewSyncProducer(w.Log.Brokers, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer producer.Close() //nolint:errcheck // it was acknowledged
+	if _, _, err := producer.SendMessage(record); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -26,6 +26,7 @@ type AuditConfig struct {
 	Platform    string   `env:"NETSIM_PLATFORM" envDefault:"netsim" form:"name"`
 	Postgres    string   `env:"NETSIM_POSTGRES" form:"postgres" secret:"true"`
 	Key         string   `env:"NETSIM_AUDIT_KEY" form:"file"`
+	WriterKeys  string   `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"`
 }
 
 // AuditFromEnvironment reads the settings.
@@ -36,6 +37,7 @@ func AuditFromEnvironment() (AuditConfig, error) {
 // Auditor reads a log, and a read model beside it.
 type Auditor struct {
 	config  AuditConfig
+	keys    *events.WriterKeys // nil takes seals on trust
 	journal *journal.Kafka
 	model   *snapshot // nil compares nothing
 	close   []func()
@@ -49,6 +51,9 @@ func OpenAudit(ctx context.Context, c AuditConfig) (_ *Auditor, err error) {
 			a.Close()
 		}
 	}()
+	if a.keys, err = readWriterKeys(c.WriterKeys); err != nil {
+		return nil, err
+	}
 	if a.journal, err = journal.Open(ctx, journal.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix}); err != nil {
 		return nil, err
 	}
@@ -78,15 +83,20 @@ func (a *Auditor) Close() {
 	}
 }
 
-// log describes the log as it stands.
-func (a *Auditor) log(ctx context.Context) (*audit.Log, error) { return auditLog(ctx, a.journal) }
+// ChecksSeals reports whether there are keys to find forged records with.
+func (a *Auditor) ChecksSeals() bool { return a.keys != nil }
 
-func auditLog(ctx context.Context, j *journal.Kafka) (*audit.Log, error) {
+// log describes the log as it stands.
+func (a *Auditor) log(ctx context.Context) (*audit.Log, error) {
+	return auditLog(ctx, a.journal, a.keys)
+}
+
+func auditLog(ctx context.Context, j *journal.Kafka, keys *events.WriterKeys) (*audit.Log, error) {
 	d, err := j.Describe(ctx)
 	if err != nil {
 		return nil, err
 	}
-	log := &audit.Log{Reader: j, Cluster: d.ClusterID}
+	log := &audit.Log{Reader: j, Cluster: d.ClusterID, Keys: keys}
 	for _, t := range d.Topics {
 		topic := audit.Topic{Family: t.Family, Name: t.Name, ID: t.ID}
 		for _, p := range t.Partitions {

@@ -27,6 +27,8 @@ type Config struct {
 	Postgres         string   `env:"NETSIM_POSTGRES,required" form:"postgres" secret:"true"`
 	PostgresPoolSize int32    `env:"NETSIM_POSTGRES_POOL" envDefault:"24" min:"8" max:"10000"`
 
+	WriterKeys string `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"` // the first seals records, all verify; required outside development
+
 	S3Endpoint  string `env:"NETSIM_S3_ENDPOINT,required" form:"url"`
 	S3Region    string `env:"NETSIM_S3_REGION" envDefault:"us-east-1" form:"name"`
 	S3Bucket    string `env:"NETSIM_S3_BUCKET" envDefault:"netsim" form:"name"`
@@ -121,6 +123,8 @@ func (c *Config) check() error {
 		return errors.New("NETSIM_ROLES names no role: it must name at least one of api, projector, reactor, worker")
 	case c.has(RoleAPI) && c.HTTP == c.Ops && !strings.HasSuffix(c.HTTP, ":0"):
 		return fmt.Errorf("NETSIM_HTTP and NETSIM_OPS are both %q: each must be an address of its own", c.HTTP)
+	case !c.Development && c.WriterKeys == "":
+		return errNoWriterKeys
 	case !c.Development && c.replication() < 3:
 		return fmt.Errorf("NETSIM_REPLICATION is %q: it must be at least 3, so that no broker's death loses an event, unless NETSIM_DATA_DEV is true", fmt.Sprint(c.Replication))
 	case 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll:

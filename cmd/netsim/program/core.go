@@ -43,7 +43,8 @@ type core struct {
 	workloads *reactions.Workloads
 	objects   *objects.Store
 	verifier  *auth.Verifier
-	auditKey  *audit.Key // nil signs nothing
+	auditKey  *audit.Key         // nil signs nothing
+	keys      *events.WriterKeys // nil seals nothing
 	registry  *prometheus.Registry
 	build     telemetry.Build
 	startedAt time.Time
@@ -62,6 +63,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 		}
 	}()
 	if s.auditKey, err = c.auditKey(); err != nil {
+		return nil, err
+	}
+	if s.keys, err = c.writerKeys(); err != nil {
 		return nil, err
 	}
 	s.registry = telemetry.NewRegistry(s.build)
@@ -86,6 +90,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "netsim_projector_parked_total", Help: "Facts that this process could not apply.",
 	}, func() float64 { return float64(s.projector.Report().Parked) }))
+	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "netsim_log_forged_records_total", Help: "Records that this process has judged forged: somebody writes to the event log without a key.",
+	}, func() float64 { return float64(s.forged()) }))
 	s.watcher = projector.NewWatcher(s.pool, "", log)
 	s.objects = c.objects()
 	if err = s.objects.EnsureBucket(ctx); err != nil {
@@ -124,7 +131,7 @@ func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Conf
 		all = append(all, p)
 	}
 	return projector.Config{
-		Pool: pool, Log: s.journal, Schema: schema, Projections: all, Logger: s.log, Witness: witness{s},
+		Pool: pool, Log: s.journal, Schema: schema, Keys: s.keys, Projections: all, Logger: s.log, Witness: witness{s},
 		ReadState: func(stream string, stored []byte) (projector.State, error) {
 			return commands.ReadState(stream, stored)
 		},
@@ -215,7 +222,7 @@ func (s *core) openLedger(ctx context.Context) error {
 		return err
 	}
 	s.ledger = ledger.New(ledger.Config{Pool: s.pool, Journal: s.journal, Watcher: s.watcher, Partitions: partitions})
-	s.handler = &commands.Handler{Log: s.ledger, Now: time.Now, Timeout: s.config.VerdictTimeout}
+	s.handler = &commands.Handler{Log: s.ledger, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys}
 	s.workloads = &reactions.Workloads{Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks}
 	return nil
 }

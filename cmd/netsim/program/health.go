@@ -36,6 +36,7 @@ func (s *core) needs() []need {
 		{name: "readStore", requires: everyRole(), probe: s.probeStore},
 		{name: "eventLog", requires: everyRole(), probe: s.probeLog},
 		{name: "objectStore", requires: []string{RoleWorker}, helps: []string{RoleAPI, RoleReactor}, probe: probe(s.objects.Ping)},
+		{name: "seals", helps: everyRole(), probe: s.probeSeals},
 		{name: "projections", requires: everyRole(), probe: s.probeProjections},
 		{name: "parkedStreams", helps: []string{RoleAPI, RoleProjector}, probe: s.probeParked},
 	}

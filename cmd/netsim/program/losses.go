@@ -51,7 +51,7 @@ func (w witness) Seen(ctx context.Context) (all []projector.Seen, err error) {
 
 // Accepted implements projector.Witness.
 func (w witness) Accepted(ctx context.Context) (all []events.LostRecords, err error) {
-	log, err := auditLog(ctx, w.journal)
+	log, err := auditLog(ctx, w.journal, w.keys)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *core) acceptLoss(ctx context.Context, p *projector.Projector, reason st
 	if err != nil || len(lost) == 0 {
 		return err
 	}
-	log, err := auditLog(ctx, s.journal)
+	log, err := auditLog(ctx, s.journal, s.keys)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,8 @@ func (s *core) acceptLoss(ctx context.Context, p *projector.Projector, reason st
 		Sequence: head.Sequence + 1, PreviousHash: head.Hash, Time: time.Now().UTC().Truncate(time.Millisecond),
 		Actor: events.System, DataVersion: 1,
 	}
-	message, _ := frame.Message(value)
+	message, hash := frame.Message(value)
+	message = s.keys.Seal(events.Checkpoints, hash, message)
 	for _, topic := range log.Topics {
 		if topic.Family != events.Checkpoints {
 			continue

@@ -131,6 +131,9 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 	if err != nil {
 		return err
 	}
+	if err := s.beginSeals(ctx); err != nil {
+		return err
+	}
 	if err := s.seed(ctx, list); err != nil {
 		return err
 	}

@@ -16,6 +16,8 @@ import (
 
 	"github.com/caarlos0/env/v11"
 	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
 )
 
 // settings reads the fields of a T from the environment. Beside env and
@@ -121,6 +123,10 @@ func forms() map[string]form {
 		"file": {"the path of a file that can be read", func(path string) bool {
 			info, err := os.Stat(path)
 			return err == nil && !info.IsDir()
+		}},
+		"writerKeys": {"keys of 64 hex digits each, none twice, separated by commas", func(text string) bool {
+			_, err := events.ParseWriterKeys(splitWriterKeys(text)...)
+			return err == nil
 		}},
 		"role":      oneOf(RoleAPI, RoleProjector, RoleReactor, RoleWorker),
 		"algorithm": oneOf("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"),

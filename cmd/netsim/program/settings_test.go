@@ -16,6 +16,7 @@ func required() map[string]string {
 		"NETSIM_KAFKA": "broker:9092", "NETSIM_POSTGRES": "postgres://netsim:hidden-1@database/netsim",
 		"NETSIM_S3_ENDPOINT": "https://store", "NETSIM_S3_ACCESS_KEY": "hidden-2", "NETSIM_S3_SECRET_KEY": "hidden-3",
 		"NETSIM_OIDC_ISSUER": "https://issuer/", "NETSIM_OIDC_JWKS_URL": "https://issuer/keys", "NETSIM_ENGINE_TOKEN": "hidden-4",
+		"NETSIM_WRITER_KEYS": strings.Repeat("5e", 32),
 	}
 }
 

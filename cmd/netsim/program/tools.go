@@ -19,6 +19,10 @@ type Tools struct {
 
 // OpenTools connects to the log and the database of the settings.
 func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) {
+	keys, err := c.writerKeys()
+	if err != nil {
+		return nil, err
+	}
 	j, err := journal.Open(ctx, c.journal())
 	if err != nil {
 		return nil, err
@@ -34,7 +38,7 @@ func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) 
 		pool.Close()
 		return nil, err
 	}
-	return &Tools{core: &core{config: c, log: log, journal: j, pool: pool, locks: locks, objects: c.objects()}, pool: pool}, nil
+	return &Tools{core: &core{config: c, log: log, keys: keys, journal: j, pool: pool, locks: locks, objects: c.objects()}, pool: pool}, nil
 }
 
 // Close ends the connections.

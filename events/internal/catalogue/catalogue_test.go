@@ -66,11 +66,16 @@ func TestEveryTypeIsInTheCatalogue(t *testing.T) {
 func TestAttributesAreThoseOfARecord(t *testing.T) {
 	t.Parallel()
 	hash := events.Hash{1}
-	full, _ := events.Frame{
+	full, fullHash := events.Frame{
 		ID: "id", Type: "type", Stream: "stream", PartitionKey: "key", Sequence: 2, PreviousHash: hash,
 		CommandID: "command", CommandDigest: "digest", Time: time.UnixMilli(0), Actor: "actor",
 		CorrelationID: "correlation", CauseID: "cause", DataVersion: 1,
 	}.Message([]byte("{}"))
+	keys, err := events.ParseWriterKeys(strings.Repeat("0f", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	full = keys.Seal(events.Billing, fullHash, full)
 	least, _ := events.Frame{
 		ID: "id", Type: "type", Stream: "stream", PartitionKey: "key", Sequence: 1, Time: time.UnixMilli(0), DataVersion: 1,
 	}.Message([]byte("{}"))

@@ -19,7 +19,7 @@ func families() []family {
 		events.Tracesets:      "one per traceset: `ts_…`",
 		events.MappingFiles:   "one per mapping file and per upload: `mapfile_…`, `upload_…`",
 		events.Billing:        "one per billing account, and one per platform for its price list: `acct_…`, `platform_…`",
-		events.Checkpoints:    "one per deployment: `checkpoint_…`",
+		events.Checkpoints:    "one per deployment: `checkpoint_…`; and, here and in every other topic, one per partition for what it demands of seals: `seal_…` ([the log](log.md))",
 	}
 	var all []family
 	for _, f := range events.Families() {
@@ -58,5 +58,6 @@ func attributes() []attribute {
 		{"ce_correlationid", false, visible, "the request that started it all"},
 		{"ce_causeid", false, visible, "id of the event that this one reacts to"},
 		{"ce_dataversion", true, number, "version of the data's schema"},
+		{"netsim-seal", false, "^[0-9a-f]{16}:[0-9a-f]{64}$", "the writer's seal, required once the partition has a `netsim.log.sealed.v1`; not part of the frame"},
 	}
 }

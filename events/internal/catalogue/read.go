@@ -175,7 +175,8 @@ func (src source) field(f *ast.Field) (field, error) {
 	return one, err
 }
 
-// familyOf returns the family of a type, which its second part tells.
+// familyOf returns the family of a type, which its second part tells. What lies
+// in every topic is listed with the checkpoints.
 func familyOf(eventType string) (events.Family, error) {
 	aggregate := strings.Split(eventType, ".")[1]
 	switch aggregate {

@@ -55,6 +55,7 @@ func row(eventType string) int {
 		"netsim.billing.access_logged.v1",
 		"netsim.checkpoint.published.v1",
 		"netsim.simulation.reordered.v1", // from here on beyond that section
+		"netsim.log.sealed.v1",
 		"netsim.log.loss_accepted.v1",
 		"netsim.billing.quotas_set.v1",
 	}, eventType)

@@ -7,10 +7,12 @@ of a partition, from offset 0 on and with isolation level read_uncommitted:
     verdict, hash = partition.judge(key, value, headers)
     if verdict == "accepted": ...                 # the record is a fact
 
-Key and value are bytes or None, headers a list of (str, bytes or None). Run as
-a program it judges the records of verdicts.json and prints what it finds.
+Key and value are bytes or None, headers a list of (str, bytes or None). With
+the writer's keys, as NETSIM_WRITER_KEYS has them, and the topic's family, such
+as "billing", it finds what is forged; without them it takes seals on trust. Run
+as a program it judges the records of the golden files that it is given.
 """
-import base64, datetime, hashlib, json, re, struct, sys
+import base64, datetime, hashlib, hmac, json, re, struct, sys
 
 FRAME = ["ce_frameversion", "ce_id", "ce_type", "ce_subject", "ce_partitionkey", "ce_sequence",
          "ce_previoushash", "ce_commandid", "ce_commanddigest", "ce_time", "ce_actor",
@@ -61,11 +63,27 @@ def partition_of(key, count):
     return h % count
 
 
+def hmac256(key, content):
+    return hmac.new(key, content, hashlib.sha256)
+
+
 class Partition:
-    def __init__(self, number, count):
-        self.number, self.count = number, count
+    def __init__(self, number, count, family=None, keys=None):
+        self.number, self.count, self.family = number, count, family
+        secrets = [bytes.fromhex(key) for key in keys or []]
+        self.keys = {hmac256(s, b"netsim.seal.v1\n").hexdigest()[:16]: s for s in secrets}
+        self.sealing = []  # the keys that sealed a netsim.log.sealed.v1, in order
         self.heads = {}  # stream -> (sequence, hash) of its last fact
         self.facts, self.digest = 0, bytes(32)
+
+    def sealer(self, headers, hash):
+        """The id of the key whose seal the record bears, or None."""
+        seals = [content for name, content in headers if name == "netsim-seal"]
+        if len(seals) != 1 or not re.fullmatch(rb"[0-9a-f]{16}:[0-9a-f]{64}", seals[0] or b""):
+            return None
+        id, given = seals[0].decode().split(":")
+        content = b"netsim.seal.v1\n" + self.family.encode() + b"\n" + bytes.fromhex(hash)
+        return id if id in self.keys and hmac256(self.keys[id], content).hexdigest() == given else None
 
     def judge(self, key, value, headers):
         read = read_frame(key, value, headers)
@@ -76,6 +94,9 @@ class Partition:
         head, head_hash = self.heads.get(key, (0, ""))
         if partition_of(frame["ce_partitionkey"], self.count) != self.number:
             return "misplaced", hash
+        sealer, seals = self.sealer(headers, hash) if self.keys else None, frame["ce_type"] == b"netsim.log.sealed.v1"
+        if self.keys and (self.sealing or seals) and (sealer is None or sealer in self.sealing[:-1]):
+            return "forged", hash
         if sequence > head + 1:
             return "gap", hash
         if sequence <= head:
@@ -83,15 +104,17 @@ class Partition:
         if previous != head_hash:
             return "broken", hash
         self.heads[key] = (sequence, hash)
+        if sealer and seals and sealer not in self.sealing[-1:]:
+            self.sealing.append(sealer)
         self.facts += 1
         self.digest = hashlib.sha256(self.digest + bytes.fromhex(hash)).digest()
         return "accepted", hash
 
 
-def main(path):
+def main(*paths):
     decode = lambda text: None if text is None else base64.b64decode(text)
-    for case in json.load(open(path)):
-        partition = Partition(case["partition"], case["partitions"])
+    for case in [case for path in paths for case in json.load(open(path))]:
+        partition = Partition(case["partition"], case["partitions"], case.get("family"), case.get("keys"))
         print("#", case["name"])
         for r in case["records"]:
             headers = [(h["name"], decode(h["value"])) for h in r["headers"]]
@@ -100,4 +123,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

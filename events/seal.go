@@ -1,0 +1,213 @@
+package events
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// SealHeader is the header that says who wrote a record: the id of a writer's
+// key, a colon, and in hex the HMAC-SHA-256 by that key over
+//
+//	"netsim.seal.v1" and a line feed, the family, a line feed, the event's hash (32 bytes)
+//
+// The hash covers the frame and the value; the family ties the record to its
+// topic. The seal is outside the hash, so that a log can be followed without
+// any key.
+const SealHeader = "netsim-seal"
+
+const (
+	sealDomain  = "netsim.seal.v1\n"
+	secretBytes = 32
+	keyIDBytes  = 8
+	sealLength  = 2*keyIDBytes + 1 + 2*sha256.Size
+)
+
+// Unchecked is the sealer of every record for a reader without keys: it takes
+// seals on trust.
+const Unchecked = "unchecked"
+
+// WriterKeys are the keys by which the processes of a deployment know each
+// other's records. The first seals, all verify. A nil *WriterKeys verifies
+// nothing and seals nothing. Safe for concurrent use.
+type WriterKeys struct{ keys []*writerKey }
+
+// writerKey is a key with its HMACs ready to be used again.
+type writerKey struct {
+	id   string // hex
+	macs sync.Pool
+}
+
+// mac is one HMAC and the memory that it needs.
+type mac struct {
+	hash.Hash
+	in, out []byte
+}
+
+// ErrWriterKey is wrapped by every error of ParseWriterKeys.
+var ErrWriterKey = errors.New("a writer's key is 64 hex digits, such as openssl rand -hex 32 prints")
+
+// ParseWriterKeys reads keys, each 32 bytes in hex; the first is to seal. It
+// returns nil for none. The errors do not repeat what was read.
+func ParseWriterKeys(texts ...string) (*WriterKeys, error) {
+	k := &WriterKeys{}
+	for i, text := range texts {
+		secret, err := hex.DecodeString(text)
+		if err != nil || len(secret) != secretBytes {
+			return nil, fmt.Errorf("key %d of %d: %w", i+1, len(texts), ErrWriterKey)
+		}
+		one := newWriterKey(secret)
+		if slices.ContainsFunc(k.keys, func(other *writerKey) bool { return other.id == one.id }) {
+			return nil, fmt.Errorf("key %d of %d is there twice", i+1, len(texts))
+		}
+		k.keys = append(k.keys, one)
+	}
+	if len(k.keys) == 0 {
+		return nil, nil
+	}
+	return k, nil
+}
+
+// newWriterKey names the key by the HMAC of the domain: it says nothing of 32
+// random bytes, and nobody has to invent a name.
+func newWriterKey(secret []byte) *writerKey {
+	k := &writerKey{}
+	k.macs.New = func() any { return &mac{Hash: hmac.New(sha256.New, secret)} }
+	m := k.macs.Get().(*mac)
+	m.Write([]byte(sealDomain))
+	k.id = hex.EncodeToString(m.Sum(nil)[:keyIDBytes])
+	return k
+}
+
+// sum puts the HMAC of an event into m.out.
+func (m *mac) sum(family Family, hash *Hash) []byte {
+	m.Reset()
+	m.in = append(append(append(append(m.in[:0], sealDomain...), family...), '\n'), hash[:]...)
+	m.Write(m.in)
+	m.out = m.Sum(m.out[:0])
+	return m.out
+}
+
+// Signer returns the id of the key that seals; "" without keys.
+func (k *WriterKeys) Signer() string {
+	if k == nil {
+		return ""
+	}
+	return k.keys[0].id
+}
+
+// Seal returns a message with the seal of the event that it is.
+func (k *WriterKeys) Seal(family Family, hash Hash, m Message) Message {
+	if k == nil {
+		return m
+	}
+	key := k.keys[0]
+	state := key.macs.Get().(*mac)
+	value := make([]byte, 0, sealLength)
+	value = append(append(value, key.id...), ':')
+	value = hex.AppendEncode(value, state.sum(family, &hash))
+	key.macs.Put(state)
+	m.Headers = append(m.Headers[:len(m.Headers):len(m.Headers)], Header{SealHeader, value})
+	return m
+}
+
+// Sealer returns the id of the key whose seal a record bears, "" when it bears
+// none that verifies or more than one, and Unchecked without keys.
+func (k *WriterKeys) Sealer(family Family, hash Hash, m *Message) string {
+	if k == nil {
+		return Unchecked
+	}
+	var value []byte
+	for i := range m.Headers {
+		if m.Headers[i].Key != SealHeader {
+			continue
+		}
+		if value != nil || len(m.Headers[i].Value) != sealLength {
+			return ""
+		}
+		value = m.Headers[i].Value
+	}
+	if value == nil || value[2*keyIDBytes] != ':' {
+		return ""
+	}
+	var given [sha256.Size]byte
+	if !lowerHex(value[2*keyIDBytes+1:], given[:]) {
+		return ""
+	}
+	for _, key := range k.keys {
+		if string(value[:2*keyIDBytes]) != key.id {
+			continue
+		}
+		state := key.macs.Get().(*mac)
+		same := hmac.Equal(state.sum(family, &hash), given[:])
+		key.macs.Put(state)
+		if same {
+			return key.id
+		}
+	}
+	return ""
+}
+
+// Sealing is what a partition has come to demand of seals: the ids of the keys
+// that have sealed a LogSealed in it, in order. Empty, none is demanded. The
+// last of them and keys that are not among them are accepted, those before the
+// last are retired.
+type Sealing []string
+
+// Admits reports whether a record with a sealer may be a fact. A LogSealed
+// needs a seal in any case: whoever has no key cannot demand one.
+func (s Sealing) Admits(f *Frame, sealer string) bool {
+	switch {
+	case sealer == Unchecked:
+		return true
+	case len(s) == 0:
+		return sealer != "" || f.Type != logSealedType
+	}
+	return sealer != "" && !slices.Contains(s[:len(s)-1], sealer)
+}
+
+// After returns what the partition demands after an accepted record.
+func (s Sealing) After(f *Frame, sealer string) Sealing {
+	if f.Type != logSealedType || sealer == Unchecked || len(s) > 0 && s[len(s)-1] == sealer {
+		return s
+	}
+	return append(s[:len(s):len(s)], sealer)
+}
+
+// String returns the ids with spaces between them; ParseSealing reads that.
+func (s Sealing) String() string { return strings.Join(s, " ") }
+
+// ParseSealing reads what String has written.
+func ParseSealing(text string) Sealing { return strings.Fields(text) }
+
+// SealStream returns the stream on which a partition's LogSealed lie: the first
+// of seal_<family>_0, seal_<family>_1 … that belongs to the partition.
+func SealStream(family Family, partition, count int32) string {
+	name := append([]byte(SealPrefix), '_')
+	name = append(append(name, family...), '_')
+	for n := 0; ; n++ {
+		stream := string(fmt.Append(bytes.Clone(name), n))
+		if PartitionOf(stream, count) == partition {
+			return stream
+		}
+	}
+}
+
+const logSealedType = "netsim.log.sealed.v1"
+
+// LogSealed records that a partition takes only sealed records from here on,
+// and none sealed by a key that has sealed a LogSealed before this one. It
+// counts only when it is sealed itself. Source: docs/log.md; issue "Mend what
+// use from outside found", point 5.
+type LogSealed struct {
+	KeyID string `json:"keyId"` // of the key that sealed it, for people; the rule reads the seal
+}
+
+func (LogSealed) EventType() string { return logSealedType }

@@ -1,0 +1,96 @@
+package projector_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/projector"
+	"netsim/internal/testworld"
+)
+
+func writerKeys(t *testing.T, digits ...string) *events.WriterKeys {
+	t.Helper()
+	var texts []string
+	for _, d := range digits {
+		texts = append(texts, strings.Repeat(d, 32))
+	}
+	keys, err := events.ParseWriterKeys(texts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+// seal demands seals of all workspaces by the first of the writer's keys.
+func (s stack) seal(t *testing.T, keys *events.WriterKeys) {
+	t.Helper()
+	s.Commands.Keys = keys
+	for partition := range s.Ledger.Partitions[events.Workspaces] {
+		stream := events.SealStream(events.Workspaces, partition, s.Ledger.Partitions[events.Workspaces])
+		_, err := commands.Handle(t.Context(), s.Commands, commands.Target{Stream: stream, PartitionKey: stream},
+			commands.Origin{Actor: events.System}, commands.SealLog{KeyID: keys.Signer()})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSealsAreDemandedFromAPositionOn: a log from before seals, and a rotation
+// of keys. Whatever was a fact stays one, and a rebuilt read model agrees.
+func TestSealsAreDemandedFromAPositionOn(t *testing.T) {
+	t.Parallel()
+	s := stack{testworld.NewPlace(t).Connect(t)}
+	both := func(c *projector.Config) { c.Keys = writerKeys(t, "aa", "bb") }
+	testworld.Running(t, s.Projector(s.DB, projector.Live, both).Run)
+	s.Listen(t)
+
+	written := 0
+	create := func(when string, keys *events.WriterKeys, fact bool) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		s.Commands.Keys = keys
+		_, err := s.createWorkspace(ctx, when)
+		if fact {
+			written++
+		}
+		if (err == nil) != fact || !fact && !strings.Contains(err.Error(), "does not accept this process's seal") {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	create("without a seal before any is demanded", nil, true)
+	create("sealed by an unknown key before", writerKeys(t, "cc"), true)
+	s.seal(t, writerKeys(t, "aa"))
+	s.seal(t, writerKeys(t, "aa")) // once more does nothing
+	create("without a seal", nil, false)
+	create("sealed by an unknown key", writerKeys(t, "cc"), false)
+	create("sealed", writerKeys(t, "aa"), true)
+	create("sealed by a key that is accepted too", writerKeys(t, "bb"), true)
+	s.seal(t, writerKeys(t, "bb"))
+	create("sealed by a retired key", writerKeys(t, "aa"), false)
+	create("sealed by the new key", writerKeys(t, "bb"), true)
+
+	var rows, forged int
+	if err := s.DB.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM workspaces), (SELECT count(*) FROM rejected WHERE verdict = 'forged')`).Scan(&rows, &forged); err != nil {
+		t.Fatal(err)
+	}
+	if rows != written || forged != 3 {
+		t.Errorf("%d workspaces, %d forged; want %d and 3", rows, forged, written)
+	}
+	again := s.Projector(s.Pool(t, "again"), "again", both)
+	if _, err := again.Rebuild(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := again.Diff(t.Context()); err != nil || len(c.Differences) > 0 {
+		t.Errorf("rebuilt it differs: %v, %v", c.Differences, err)
+	}
+	// A process without keys cannot judge such a log: it must not try.
+	_, err := s.Projector(s.Pool(t, "keyless"), "keyless").Rebuild(t.Context(), false)
+	if err == nil || !strings.Contains(err.Error(), "NETSIM_WRITER_KEYS") {
+		t.Errorf("without keys: %v", err)
+	}
+}
