@@ -126,7 +126,7 @@ func TestListTracesets(t *testing.T) {
 	check("another account", stranger, "")
 	all.Post(tracesets+"/"+two+"/promote", object{"target": "public"}).Want(200)
 	check("public", stranger, "", two)
-	check("public, from a workspace", stranger, "&workspaceId="+mine, two)
+	check("public, from another account's workspace", stranger, "&workspaceId="+mine)
 
 	member.Get(tracesets+"?workspaceId="+other).Refused(403, "FORBIDDEN")
 	refusedPages(t, all, tracesets, libraries, "workspaceId="+mine)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
 )
 
@@ -105,9 +106,10 @@ func altered(value any) (any, bool) {
 }
 
 // TestOtherWorkspacesAreForbidden asks for what is in a workspace that the
-// token does not name.
+// token does not name, where a setting keeps results to those who may read the
+// simulation.
 func TestOtherWorkspacesAreForbidden(t *testing.T) {
-	w := newWorld(t, programtest.Shared(t))
+	w := newWorld(t, programtest.Start(t, func(c *program.Config) { c.ResultsOwnership = true }))
 	mine := map[string]string{"workspace_id": w.workspace, "mapping_file_id": w.newMappingFile(t, w.workspace)}
 	ofTraceset := "id"
 	mine[ofTraceset] = w.newTraceset(t, w.workspace)
