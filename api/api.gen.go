@@ -3538,7 +3538,7 @@ type SimulationProgress struct {
 	// At When it was so.
 	At Timestamp `json:"at"`
 
-	// DeliveredBytes Payload.
+	// DeliveredBytes Payload; a number beyond the maximum is given as the maximum.
 	DeliveredBytes Count `json:"deliveredBytes"`
 
 	// EstimatedRemaining Wall-clock time until the end when the run goes on as it went until now;
@@ -3560,7 +3560,7 @@ type SimulationProgress struct {
 	// StalledSince Since when simulated time stands still; absent while it moves.
 	StalledSince Timestamp `json:"stalledSince,omitempty,omitzero"`
 
-	// TotalBytes Payload of the whole workload.
+	// TotalBytes Payload of the whole workload; a number beyond the maximum is given as the maximum.
 	TotalBytes       Count `json:"totalBytes,omitempty,omitzero"`
 	TotalCollectives Count `json:"totalCollectives,omitempty,omitzero"`
 	TotalRanks       Count `json:"totalRanks"`

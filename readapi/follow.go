@@ -135,7 +135,7 @@ func progressView(p *projections.RunProgress) *api.SimulationProgress {
 		At:            timestamp(p.At),
 		SimulatedTime: units.FormatDuration(p.SimulatedTimeNs * 1000), EventsProcessed: p.EventsProcessed,
 		EventsPerSecond: p.EventRate,
-		DeliveredBytes:  p.DeliveredBytes, TotalBytes: p.TotalBytes,
+		DeliveredBytes:  min(p.DeliveredBytes, maxCount), TotalBytes: min(p.TotalBytes, maxCount),
 		FinishedRanks: p.FinishedRanks, TotalRanks: p.Ranks,
 		FinishedCollectives: p.FinishedCollectives, TotalCollectives: p.TotalCollectives, LastCollective: p.LastCollective,
 		StalledSince: timestampOf(p.StalledSince),
@@ -145,6 +145,9 @@ func progressView(p *projections.RunProgress) *api.SimulationProgress {
 	}
 	return view
 }
+
+// maxCount is the largest number that every JSON reader holds exactly.
+const maxCount = 1<<53 - 1
 
 // maxEstimate is the longest rest of a run that is told, in nanoseconds: what
 // takes longer than a month cannot be estimated from its beginning.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"netsim/simulator/collective"
+	"netsim/simulator/program"
 )
 
 // group is a set of consecutive ranks that run the same phases.
@@ -65,7 +66,7 @@ func (e *engine) addGroups(specs []collective.GroupSpec, hosts []int32) error {
 			for i := range plans {
 				plan := &plans[i]
 				p.SendsTotal += plan.Transfers()
-				p.BytesTotal += plan.TotalBytes()
+				p.BytesTotal = program.Sum(p.BytesTotal, plan.TotalBytes())
 			}
 			p.CollectivesTotal += len(plans)
 			e.groups = append(e.groups, g)

@@ -93,17 +93,18 @@ func (p *Program) Transfers() (count, bytes int64) {
 	for i := range p.Messages {
 		if m := &p.Messages[i]; m.From != m.To {
 			count++
-			bytes = plus(bytes, p.Ranks[m.From].Nodes[m.Send].Value)
+			bytes = Sum(bytes, p.Ranks[m.From].Nodes[m.Send].Value)
 		}
 	}
 	for _, c := range p.Collectives {
 		count += p.Plans[c.Plan].Transfers()
-		bytes = plus(bytes, p.Plans[c.Plan].TotalBytes())
+		bytes = Sum(bytes, p.Plans[c.Plan].TotalBytes())
 	}
 	return count, bytes
 }
 
-func plus(a, b int64) int64 {
+// Sum is a+b of two numbers that are not negative, at most 2^63-1.
+func Sum(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}
