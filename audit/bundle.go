@@ -52,7 +52,10 @@ type header struct {
 	To       string `json:"to"`       // inclusive
 	Covered  string `json:"coveredUntil"`
 	Cluster  string `json:"cluster"`
-	Verifier string `json:"verifier"` // the public key
+	Verifier string `json:"verifier"` // the public key that sealed it
+	// Successions are the signed notes, from before the period, that tie the
+	// key of the first checkpoint here to the first key of the log.
+	Successions []string `json:"successions,omitempty"`
 }
 
 // eventLine is an event as it lies in the log. Value is the text of its data;

@@ -16,7 +16,7 @@ func (b *bundle) checkpoints() {
 	previous := ""
 	proven := map[chainID]int64{}
 	for i, l := range b.notes {
-		c, err := OpenCheckpoint(l.body.Note, b.verifier)
+		c, err := b.keys.open(l.body.Note)
 		if err != nil {
 			b.problem(l.line, "the checkpoint: %v", err)
 			continue
@@ -54,6 +54,34 @@ func (b *bundle) checkpoints() {
 	}
 	if len(b.notes) == 0 {
 		b.problem(len(b.text), "there is no checkpoint: nothing says that the events are those of the log")
+	}
+}
+
+// follow begins with the keys that the bundle's successions and checkpoints
+// tie to the one that is known.
+func (b *bundle) follow() {
+	known := cmp.Or(b.wanted.Verifier, b.header.Verifier)
+	notes := slices.Clone(b.header.Successions)
+	for _, l := range b.notes {
+		notes = append(notes, l.body.Note)
+	}
+	b.keys = newRing(notes, b.header.Cluster, known)
+	for _, note := range b.header.Successions {
+		if _, err := b.keys.open(note); err != nil {
+			b.problem(1, "a succession of the log's keys: %v", err)
+		}
+	}
+}
+
+// sealer finds a bundle that another key sealed than the one that the last
+// checkpoint leaves as the log's.
+func (b *bundle) sealer() {
+	known := cmp.Or(b.wanted.Verifier, b.header.Verifier)
+	if b.header.Verifier != b.keys.current() || !slices.Contains(b.keys.keys, known) {
+		b.problem(1, "the bundle was sealed with the key %s, which is not the one given, %s, nor the last of its signed successors", b.header.Verifier, known)
+	}
+	for _, s := range b.seals {
+		b.seal(s.line, s.body)
 	}
 }
 
@@ -96,7 +124,7 @@ func (b *bundle) period() {
 // held looks for the checkpoints that the reader holds.
 func (b *bundle) held() {
 	for i, note := range b.wanted.Notes {
-		c, err := OpenCheckpoint(note, b.verifier)
+		c, err := b.keys.openAny(note)
 		switch {
 		case err != nil:
 			b.problem(len(b.text), "note %d that you hold: %v", i+1, err)

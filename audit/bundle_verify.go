@@ -25,7 +25,7 @@ type BundleReport struct {
 	Account     string
 	From, To    string
 	Covered     string // when the last checkpoint was made, as the header says
-	Verifier    string // whose signatures were verified
+	Verifier    string // the public key whose seal was verified
 	Lines       int
 	Events      int
 	Costs       int
@@ -40,7 +40,7 @@ type BundleReport struct {
 // Wanted is what the reader of a bundle wants it to be. The zero value wants
 // nothing but that it agrees with itself.
 type Wanted struct {
-	Verifier    string   // the public key that the reader knows; "" takes the bundle's own
+	Verifier    string   // the public key that the reader knows, the log's or one before or after it; "" takes the bundle's own
 	Account     string   // "" is any
 	From, To    string   // days that the period must include, YYYY-MM-DD; "" is any
 	Notes       []string // signed checkpoints that the reader holds, which must be in it
@@ -65,20 +65,20 @@ func (w *Wanted) Check() error {
 
 // bundle is one that is being verified.
 type bundle struct {
-	report   BundleReport
-	wanted   Wanted
-	verifier string
-	header   header
-	text     [][]byte
-	kinds    []string
-	books    *books
-	chains   map[chainID]*chain
-	costs    []placed[costLine]
-	totals   []placed[totalLine]
-	notes    []placed[checkpointLine]
-	lineOf   map[Where]int // of events
-	sealed   bool
-	kindAt   int // how far the order of kinds has come
+	report BundleReport
+	wanted Wanted
+	keys   *ring
+	header header
+	text   [][]byte
+	kinds  []string
+	books  *books
+	chains map[chainID]*chain
+	costs  []placed[costLine]
+	totals []placed[totalLine]
+	notes  []placed[checkpointLine]
+	seals  []placed[sealLine]
+	lineOf map[Where]int // of events
+	kindAt int           // how far the order of kinds has come
 }
 
 type chainID struct {
@@ -108,7 +108,7 @@ func VerifyBundle(r io.Reader, wanted Wanted) (BundleReport, error) {
 	if err := wanted.Check(); err != nil {
 		return BundleReport{}, err
 	}
-	b := &bundle{wanted: wanted, verifier: wanted.Verifier, books: newBooks(), chains: map[chainID]*chain{}, lineOf: map[Where]int{}}
+	b := &bundle{wanted: wanted, books: newBooks(), chains: map[chainID]*chain{}, lineOf: map[Where]int{}}
 	lines, next := bufio.NewReaderSize(r, 1<<20), 1
 	for {
 		text, err := lines.ReadBytes('\n')
@@ -122,11 +122,13 @@ func VerifyBundle(r io.Reader, wanted Wanted) (BundleReport, error) {
 			break
 		}
 	}
-	if !b.sealed {
+	if len(b.seals) == 0 {
 		b.problem(len(b.text)+1, "the seal is missing: the end was cut off")
 	}
 	b.period()
+	b.follow()
 	b.checkpoints()
+	b.sealer()
 	b.held()
 	b.compareCosts()
 	b.rate()
@@ -139,7 +141,7 @@ func VerifyBundle(r io.Reader, wanted Wanted) (BundleReport, error) {
 	}
 	slices.SortFunc(b.report.Chains, compareChains)
 	slices.SortStableFunc(b.report.Problems, func(x, y Problem) int { return x.Line - y.Line })
-	b.report.Verifier, b.report.Lines = b.verifier, len(b.text)
+	b.report.Verifier, b.report.Lines = b.keys.current(), len(b.text)
 	return b.report, nil
 }
 
@@ -165,7 +167,7 @@ func (b *bundle) line(text []byte, next int) int {
 		b.problem(at, "%v%s", err, what(l))
 	}
 	if order := slices.Index(append(kinds(), kindSeal), l.kind); order >= 0 {
-		if order < b.kindAt || (order == 0) != (at == 1) || b.sealed {
+		if order < b.kindAt || (order == 0) != (at == 1) || len(b.seals) > 0 {
 			b.problem(at, "a line of kind %s is in the wrong place", l.kind)
 		}
 		b.kindAt = max(b.kindAt, order)
@@ -182,7 +184,7 @@ func (b *bundle) line(text []byte, next int) int {
 	case *checkpointLine:
 		b.notes = append(b.notes, placed[checkpointLine]{at, body})
 	case *sealLine:
-		b.seal(at, body)
+		b.seals = append(b.seals, placed[sealLine]{at, body})
 	}
 	return next + 1
 }
@@ -205,11 +207,6 @@ func (b *bundle) begin(at int, h *header) {
 	b.report.Account, b.report.From, b.report.To, b.report.Covered = h.Account, h.From, h.To, h.Covered
 	if h.Format != bundleFormat {
 		b.problem(at, "format %q is not %s", h.Format, bundleFormat)
-	}
-	if b.verifier == "" {
-		b.verifier = h.Verifier
-	} else if b.verifier != h.Verifier {
-		b.problem(at, "the bundle was sealed with the key %s, which is not the one given, %s", h.Verifier, b.verifier)
 	}
 }
 
@@ -259,8 +256,7 @@ func (b *bundle) event(at int, e *eventLine) {
 
 // seal verifies the seal over everything before it.
 func (b *bundle) seal(at int, s *sealLine) {
-	b.sealed = true
-	text, err := open(s.Seal, b.verifier)
+	text, err := open(s.Seal, b.keys.current())
 	if err != nil {
 		b.problem(at, "the seal: %v", err)
 		return

@@ -58,11 +58,20 @@ func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writ
 		return err
 	}
 	var wanted []*signed
+	var successions []string
+	keys := newRing(notesOf(notes), log.Cluster, key.Verifier)
 	for _, n := range notes {
-		c, err := OpenCheckpoint(n.note, key.Verifier)
-		if err == nil && !c.Time.Before(from) { // one of another key could not be verified with this one
+		c, err := keys.open(n.note)
+		switch {
+		case err != nil: // of a key that nothing ties to this one, it could not be verified
+		case !c.Time.Before(from):
 			wanted = append(wanted, &signed{Checkpoint: c, note: n.note})
+		case c.Succession != (Succession{}):
+			successions = append(successions, n.note)
 		}
+	}
+	if now := keys.current(); now != key.Verifier {
+		return fmt.Errorf("%w than %s: that was succeeded by %s, which can seal the bundle", ErrOtherKey, key.Verifier, now)
 	}
 	covered := to.AddDate(0, 0, 1)
 	if r.Preliminary {
@@ -80,7 +89,7 @@ func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writ
 	last := wanted[len(wanted)-1]
 	w.add(kindHeader, &header{
 		Format: bundleFormat, Account: r.Account, Platform: r.Platform, From: r.From, To: r.To,
-		Covered: last.Time.Format(events.TimeLayout), Cluster: log.Cluster, Verifier: key.Verifier,
+		Covered: last.Time.Format(events.TimeLayout), Cluster: log.Cluster, Verifier: key.Verifier, Successions: successions,
 	})
 	b := newBooks()
 	for _, f := range facts {
@@ -177,7 +186,7 @@ func (w *bundleWriter) add(kind string, body any) {
 
 // seal writes all lines, and the seal behind them.
 func (w *bundleWriter) seal(account string, key *Key) error {
-	note, err := key.sign(sealText(account, w.lines, w.kinds))
+	note, err := sign(sealText(account, w.lines, w.kinds), key)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,9 @@ type Checkpoint struct {
 	Chains   int64     // of billing
 	Root     tlog.Hash // of the tree over them
 	Losses   []Loss    // of the log, that operators accepted
-	Parts    []Part
+	// Succession is of the key that signs the log from this checkpoint on.
+	Succession Succession
+	Parts      []Part
 }
 
 // Loss names the event by which an operator accepted that the log had lost
@@ -68,7 +70,7 @@ func (c Checkpoint) Sign(key *Key, chains []Chain) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return key.sign(c.text())
+	return sign(c.text(), key)
 }
 
 func (c Checkpoint) text() string {
@@ -79,6 +81,9 @@ func (c Checkpoint) text() string {
 	}
 	fmt.Fprintf(&b, "%s\nname %s\ntime %s\ncluster %s\nprevious %s\nchains %d %x\n", checkpointTitle,
 		c.Name, c.Time.UTC().Format(events.TimeLayout), c.Cluster, previous, c.Chains, c.Root[:])
+	if s := c.Succession; s != (Succession{}) {
+		fmt.Fprintf(&b, "key %s %s\n", s.From, s.To)
+	}
 	for _, l := range c.Losses {
 		fmt.Fprintf(&b, "loss %d %s\n", l.Sequence, l.EventID)
 	}
@@ -90,13 +95,18 @@ func (c Checkpoint) text() string {
 }
 
 // OpenCheckpoint reads a signed checkpoint. It fails when the verifier's key
-// did not sign it, and when the text is not in its one form.
+// did not sign it, when the text is not in its one form, and when it is a
+// succession that is not of this key or that its two keys have not both signed.
 func OpenCheckpoint(signed, verifier string) (Checkpoint, error) {
 	text, err := open(signed, verifier)
 	if err != nil {
 		return Checkpoint{}, err
 	}
-	return parseCheckpoint(text)
+	c, err := parseCheckpoint(text)
+	if err == nil {
+		err = c.Succession.check(signed, verifier)
+	}
+	return c, err
 }
 
 var errForm = errors.New("it is not in the form of a checkpoint")
@@ -133,6 +143,7 @@ func parseCheckpoint(text string) (c Checkpoint, err error) {
 	if c.Previous = word("previous", 0); c.Previous == noPrevious {
 		c.Previous = ""
 	}
+	c.Succession = Succession{word("key", 0), word("key", 1)}
 	at, errTime := time.Parse(events.TimeLayout, word("time", 0))
 	count, errCount := strconv.ParseInt(word("chains", 0), 10, 64)
 	root, errRoot := parseHash(word("chains", 1))

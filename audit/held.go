@@ -6,6 +6,16 @@ import (
 	"slices"
 )
 
+// LastNote returns the newest signed checkpoint in the log, not verified; ""
+// when there is none.
+func (l *Log) LastNote(ctx context.Context) (string, error) {
+	notes, err := l.checkpoints(ctx)
+	if err != nil || len(notes) == 0 {
+		return "", err
+	}
+	return notes[len(notes)-1].note, nil
+}
+
 // Held looks in the log for signed checkpoints that the auditor holds, byte for
 // byte. A log whose end was cut off together with its last checkpoints agrees
 // with itself; what somebody else holds it has to have still.
@@ -15,12 +25,14 @@ func Held(ctx context.Context, log *Log, verifier string, notes []string) ([]Fin
 		return nil, err
 	}
 	there := map[string]bool{}
+	keys := newRing(notesOf(published), log.Cluster, verifier)
 	for _, n := range published {
 		there[n.note] = true
+		_, _ = keys.open(n.note) // Verify tells what is wrong with it
 	}
 	var findings []Finding
 	for i, held := range notes {
-		c, err := OpenCheckpoint(held, verifier)
+		c, err := keys.openAny(held)
 		switch {
 		case err != nil:
 			findings = append(findings, Finding{What: fmt.Sprintf("note %d that you hold: %v", i+1, err)})

@@ -66,9 +66,14 @@ func ParseKey(text string) (*Key, error) {
 	return &Key{signer, verifier}, nil
 }
 
-// sign returns the text as a signed note. It must end with a line feed.
-func (k *Key) sign(text string) (string, error) {
-	signed, err := note.Sign(&note.Note{Text: text}, k)
+// sign returns the text as a note that the keys sign. It must end with a line
+// feed.
+func sign(text string, keys ...*Key) (string, error) {
+	signers := make([]note.Signer, len(keys))
+	for i, k := range keys {
+		signers[i] = k
+	}
+	signed, err := note.Sign(&note.Note{Text: text}, signers...)
 	if err != nil {
 		return "", fmt.Errorf("sign: %w", err)
 	}
@@ -83,12 +88,19 @@ func open(signed, verifier string) (string, error) {
 	}
 	n, err := note.Open([]byte(signed), note.VerifierList(v))
 	if unverified, ok := errors.AsType[*note.UnverifiedNoteError](err); ok {
-		return "", fmt.Errorf("it is signed by %s, not by %s", signersOf(unverified.Note), verifier)
+		return "", &otherKeyError{signersOf(unverified.Note), verifier}
 	}
 	if err != nil {
 		return "", fmt.Errorf("its signature by %s does not verify: %w", verifier, err)
 	}
 	return n.Text, nil
+}
+
+// otherKeyError says that others signed a note.
+type otherKeyError struct{ signers, verifier string }
+
+func (e *otherKeyError) Error() string {
+	return fmt.Sprintf("it is signed by %s, not by %s", e.signers, e.verifier)
 }
 
 func signersOf(n *note.Note) string {

@@ -54,7 +54,7 @@ type published struct {
 // verification is one on its way.
 type verification struct {
 	log      *Log
-	verifier string
+	keys     *ring
 	parts    []*partition
 	report   Report
 	expected map[*partition]Expected
@@ -63,14 +63,15 @@ type verification struct {
 
 // Verify reads the whole log up to its ends, judges every record, and compares
 // with every checkpoint in the log, whose signatures it verifies with the
-// verifier's key; and with what a read model holds, if that is given. An error
-// is one of reading; what is wrong with the log is in the report.
+// verifier's key and those that successions tie to it; and with what a read
+// model holds, if that is given. An error is one of reading; what is wrong with
+// the log is in the report.
 func Verify(ctx context.Context, log *Log, verifier string, readModel []Expected) (Report, error) {
 	notes, err := log.checkpoints(ctx)
 	if err != nil {
 		return Report{}, err
 	}
-	v := &verification{log: log, verifier: verifier, parts: log.open(), expected: map[*partition]Expected{}, last: map[*partition]int64{}}
+	v := &verification{log: log, keys: newRing(notesOf(notes), log.Cluster, verifier), parts: log.open(), expected: map[*partition]Expected{}, last: map[*partition]int64{}}
 	v.report.Rejected, v.report.Unreadable = map[events.Verdict]int64{}, map[string]int64{}
 	for _, e := range readModel {
 		if p := v.part(e.Family, e.Partition); p != nil && p.topic.ID == e.TopicID {
@@ -122,6 +123,14 @@ func (l *Log) checkpoints(ctx context.Context) (notes []published, err error) {
 	return notes, nil
 }
 
+func notesOf(all []published) []string {
+	notes := make([]string, len(all))
+	for i, n := range all {
+		notes[i] = n.note
+	}
+	return notes
+}
+
 func (v *verification) find(at Where, format string, args ...any) {
 	v.report.Findings = append(v.report.Findings, Finding{at, fmt.Sprintf(format, args...)})
 }
@@ -136,7 +145,7 @@ func (v *verification) part(family events.Family, number int32) *partition {
 
 // compare takes every partition to where a checkpoint stands and compares.
 func (v *verification) compare(ctx context.Context, n published, previous string) error {
-	c, err := OpenCheckpoint(n.note, v.verifier)
+	c, err := v.keys.open(n.note)
 	if err != nil {
 		v.find(n.at, "checkpoint %s: %v", n.name, err)
 		return nil
@@ -148,9 +157,6 @@ func (v *verification) compare(ctx context.Context, n published, previous string
 	}
 	if c.Previous != HashOf(previous) {
 		v.find(n.at, "checkpoint %s does not follow the one before it in the log: one was removed, added or changed", c.Name)
-	}
-	if c.Cluster != v.log.Cluster {
-		v.find(n.at, "checkpoint %s is of cluster %s, this is %s", c.Name, c.Cluster, v.log.Cluster)
 	}
 	for _, want := range c.Parts {
 		if err := v.comparePart(ctx, &c, want); err != nil {

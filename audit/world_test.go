@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,6 +28,7 @@ type place struct {
 // world writes a log in memory as the service writes one: rates, the lives of
 // items, nights that book costs, and checkpoints.
 type world struct {
+	cluster string    // "" is cluster-1
 	ruled   time.Time // before which the rating rule was another
 	t       testing.TB
 	key     *Key
@@ -157,6 +159,19 @@ func (w *world) night(account, name string, day, at time.Time) {
 // checkpoint publishes what the log holds.
 func (w *world) checkpoint(name string, at time.Time) {
 	w.t.Helper()
+	w.publish(name, at, func(c Checkpoint, chains []Chain) (string, error) { return c.Sign(w.key, chains) })
+}
+
+// succeed publishes a checkpoint by which another key signs from now on.
+func (w *world) succeed(name string, key *Key, at time.Time) {
+	w.t.Helper()
+	w.publish(name, at, func(c Checkpoint, chains []Chain) (string, error) { return c.Succeed(w.key, key, chains) })
+	w.key = key
+}
+
+// publish publishes what the log holds, signed.
+func (w *world) publish(name string, at time.Time, sign func(Checkpoint, []Chain) (string, error)) {
+	w.t.Helper()
 	log := w.log()
 	c := Checkpoint{Name: name, Time: at, Cluster: log.Cluster, Previous: HashOf(w.note)}
 	var billing []*partition
@@ -169,7 +184,7 @@ func (w *world) checkpoint(name string, at time.Time) {
 			billing = append(billing, p)
 		}
 	}
-	note, err := c.Sign(w.key, chains(billing))
+	note, err := sign(c, chains(billing))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -179,7 +194,7 @@ func (w *world) checkpoint(name string, at time.Time) {
 
 // log returns the log as it stands.
 func (w *world) log() *Log {
-	log := &Log{Reader: w, Cluster: "cluster-1"}
+	log := &Log{Reader: w, Cluster: cmp.Or(w.cluster, "cluster-1")}
 	for _, family := range events.Families() {
 		t := Topic{Family: family, Name: string(family), ID: "id-" + string(family)}
 		for number := range int32(testParts) {

@@ -19,7 +19,7 @@ import (
 )
 
 type auditing struct {
-	Key        auditKey        `cmd:"" help:"Print the public key that verifies checkpoints and bundles, or make a key."`
+	Key        auditKey        `cmd:"" help:"Print the public key that verifies checkpoints and bundles, make a key, or change the log's."`
 	Checkpoint auditCheckpoint `cmd:"" help:"Sign and publish what the log holds now."`
 	Verify     auditVerify     `cmd:"" help:"Verify the whole log, or a bundle without any network."`
 	Replay     auditReplay     `cmd:"" help:"Rate every day again from the log alone and compare."`
@@ -30,8 +30,9 @@ type auditing struct {
 var errFound = errors.New("not everything is as it must be")
 
 type auditKey struct {
-	Make string `help:"Make a key in this file, which must not exist, instead." placeholder:"FILE"`
-	Name string `help:"The name of a key that is made; netsim when absent." placeholder:"NAME"`
+	Make    string `help:"Make a key in this file, which must not exist, instead." placeholder:"FILE"`
+	Name    string `help:"The name of a key that is made; netsim when absent." placeholder:"NAME"`
+	Succeed string `help:"Have the old key in this file sign that the key of NETSIM_AUDIT_KEY signs the log from now on, and publish that." placeholder:"FILE"`
 }
 
 // Validate implements kong.Validatable.
@@ -39,11 +40,23 @@ func (k auditKey) Validate() error {
 	if k.Name != "" && k.Make == "" {
 		return errors.New("--name is the name of a key that is made: give --make too")
 	}
+	if k.Succeed != "" && k.Make != "" {
+		return errors.New("--succeed is about the key of NETSIM_AUDIT_KEY: make that first, by itself")
+	}
 	return nil
 }
 
-// Run prints the key's public half.
-func (k auditKey) Run() error {
+// Run prints the key's public half, or hands the log over to the key.
+func (k auditKey) Run(ctx context.Context) error {
+	if k.Succeed != "" {
+		return withTools(ctx, func(t *program.Tools) error {
+			verifier, name, err := t.Succeed(ctx, k.Succeed)
+			if err == nil {
+				_, err = fmt.Printf("the key of this log is %s, says checkpoint %s\n", verifier, name)
+			}
+			return err
+		})
+	}
 	if k.Make != "" {
 		text, err := audit.NewKey(cmp.Or(k.Name, "netsim"))
 		if err != nil {

@@ -136,6 +136,7 @@ func optionRows() map[string]option {
 
 		"audit key --make":           {"audit key --make x", "cmd/netsim/options_test.go TestKeyByCommand", nil},
 		"audit key --name":           {"audit key --make x --name n", "cmd/netsim/options_test.go TestKeyByCommand", map[string]string{"audit key --name n": "give --make too"}},
+		"audit key --succeed":        {"audit key --succeed x", "cmd/netsim/program/succession_test.go TestTheAuditKeyIsSucceeded", map[string]string{"audit key --succeed x --make y": "make that first"}},
 		"audit checkpoint --name":    {"audit checkpoint --name n", audits, nil},
 		"audit verify <bundle>":      {b, bundles, nil},
 		"audit verify --key":         {b + "--key k", bundles, nil},
@@ -252,6 +253,33 @@ func TestVerifyABundleByCommand(t *testing.T) {
 	_, _, code := netsim(t, "audit", "verify", fixtures+"bundle.jsonl", "--key", "netsim+1+x")
 	if code == 0 {
 		t.Error("a bundle agrees with a key that is none")
+	}
+}
+
+// TestVerifyABundleOfSeveralKeys: a bundle that the third key of a log sealed is
+// verified with each of the three, as far as it has their successions.
+func TestVerifyABundleOfSeveralKeys(t *testing.T) {
+	t.Parallel()
+	for name, unsucceeded := range map[string]string{
+		"first.key":  "FOUND line 1: the bundle was sealed with the key test+",
+		"second.key": "everything agrees\n", // the second succession is a checkpoint of the period
+		"third.key":  "everything agrees\n",
+		"key":        "FOUND line 1: the bundle was sealed with the key test+",
+	} {
+		read, err := os.ReadFile(fixtures + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		succeeded := "everything agrees\n"
+		if name == "key" { // of another log
+			succeeded = unsucceeded
+		}
+		for bundle, want := range map[string]string{"succeeded.jsonl": succeeded, "unsucceeded.jsonl": unsucceeded} {
+			out, said, code := netsim(t, "audit", "verify", fixtures+bundle, "--key", strings.TrimSpace(string(read)))
+			if found := strings.Contains(want, "FOUND"); !strings.Contains(out, want) || (code == 1) != found || (code == 0) == found {
+				t.Errorf("%s with %s ended with %d, %s%s; want %q", bundle, name, code, out, said, want)
+			}
+		}
 	}
 }
 

@@ -193,6 +193,33 @@ func (t *Tools) Checkpoint(ctx context.Context, name string) (string, error) {
 	})
 }
 
+// Succeed has the key in a file sign that from now on the key of the settings
+// signs the log, and publishes that, by the log of a running service, as a
+// checkpoint named after the time. It returns the public key and the name.
+func (t *Tools) Succeed(ctx context.Context, oldFile string) (verifier, name string, err error) {
+	key, err := t.core.config.auditKey()
+	if err != nil {
+		return "", "", err
+	}
+	if key == nil {
+		return "", "", errNoAuditKey
+	}
+	old, err := audit.ReadKey(oldFile)
+	if err != nil {
+		return "", "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	err = t.writing(ctx, func(ctx context.Context) error {
+		if err := t.core.catchUp(ctx); err != nil {
+			return fmt.Errorf("a service must be running: %w", err)
+		}
+		name, err = t.core.succeed(ctx, old, key, time.Now().UTC().Format(events.TimeLayout))
+		return err
+	})
+	return key.Verifier, name, err
+}
+
 // snapshot is the live read model at one moment.
 type snapshot struct {
 	tx  pgx.Tx

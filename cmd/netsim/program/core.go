@@ -84,6 +84,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if err = s.trustLog(ctx); err != nil {
 		return nil, err
 	}
+	if err = s.trustKey(ctx); err != nil {
+		return nil, err
+	}
 	live := s.projectorConfig(s.pool, "")
 	live.Renew = c.Development
 	s.projector = projector.New(live)

@@ -18,14 +18,14 @@ import (
 // checkpoints in the object store, and the losses that the log itself records.
 type witness struct{ *core }
 
-// Seen implements projector.Witness: what the last checkpoint says. Those that
-// another key signed say nothing.
+// Seen implements projector.Witness: what the last checkpoint says. Those of
+// keys that no succession ties to this one say nothing.
 func (w witness) Seen(ctx context.Context) (all []projector.Seen, err error) {
 	key, err := w.config.auditKey()
 	if err != nil || key == nil {
 		return nil, err
 	}
-	var last audit.Checkpoint
+	var notes []string
 	for info, err := range w.objects.List(ctx, "checkpoints/") {
 		if err != nil {
 			return nil, err
@@ -39,10 +39,9 @@ func (w witness) Seen(ctx context.Context) (all []projector.Seen, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", info.Key, err)
 		}
-		if c, err := audit.OpenCheckpoint(string(note), key.Verifier); err == nil && c.Time.After(last.Time) {
-			last = c
-		}
+		notes = append(notes, string(note))
 	}
+	last := audit.Latest(notes, key.Verifier)
 	for _, p := range last.Parts {
 		all = append(all, projector.Seen{Cluster: last.Cluster, TopicID: p.TopicID, Family: p.Family, Partition: p.Partition, Next: p.Next})
 	}

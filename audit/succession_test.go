@@ -1,0 +1,265 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/rating"
+)
+
+// succeeded is a world whose log three keys signed, one after the other: four
+// days the first, then two more days, each by the next one. change, when not
+// nil, does something else in the place of the second succession.
+func succeeded(t *testing.T, change func(w *world, keys []*Key)) (w *world, keys []*Key) {
+	t.Helper()
+	w = lived(t)
+	keys = []*Key{w.key, newTestKey(t), newTestKey(t)}
+	w.succeed("second", keys[1], at("2026-11-06 12:00:00"))
+	w.use(alice, "cluster", "start", 9, 2, at("2026-11-06 13:00:00"))
+	w.nightly("2026-11-06")
+	w.checkpoint("2026-11-06", at("2026-11-07 00:02:30"))
+	if change == nil {
+		w.succeed("third", keys[2], at("2026-11-07 12:00:00"))
+	} else {
+		change(w, keys)
+		w.key = keys[2]
+	}
+	w.nightly("2026-11-07")
+	w.checkpoint("2026-11-07", at("2026-11-08 00:02:30"))
+	return w, keys
+}
+
+func (w *world) nightly(day string) {
+	date := at(day + " 00:00:00")
+	for _, account := range []string{alice, bob} {
+		w.night(account, "cluster", date, date.AddDate(0, 0, 1).Add(30*time.Second))
+		w.night(account, "storage", date, date.AddDate(0, 0, 1).Add(30*time.Second))
+	}
+}
+
+// ofDays is a request for a period.
+func ofDays(from, to string) Request {
+	r := request()
+	r.From, r.To = from, to
+	return r
+}
+
+type falseSuccession struct {
+	change func(w *world, keys []*Key)
+	want   string
+}
+
+// falseSuccessions are the ways in which a third key comes into a log that the
+// one before it did not name, with what a verifier says who knows the first.
+func falseSuccessions(t *testing.T) map[string]falseSuccession {
+	t.Helper()
+	when := at("2026-11-07 12:00:00")
+	by := func(signers func(w *world, third *Key) []*Key) func(w *world, keys []*Key) {
+		return func(w *world, keys []*Key) {
+			third := keys[2]
+			w.publish("third", when, func(c Checkpoint, chains []Chain) (string, error) {
+				c, err := c.over(chains)
+				if err != nil {
+					return "", err
+				}
+				c.Succession = Succession{w.key.Verifier, third.Verifier}
+				return sign(c.text(), signers(w, third)...)
+			})
+		}
+	}
+	return map[string]falseSuccession{
+		"unsucceeded": {func(*world, []*Key) {}, "and no succession leads from that key to another"},
+		"stranger":    {by(func(*world, *Key) []*Key { return []*Key{newTestKey(t)} }), "it is signed by test+"},
+		"alone":       {by(func(_ *world, third *Key) []*Key { return []*Key{third} }), "it is signed by test+"},
+		"unproved":    {by(func(w *world, _ *Key) []*Key { return []*Key{w.key} }), "is not signed by both"},
+		"replayed": {func(w *world, keys []*Key) {
+			other := newWorldOf(t, w.key)
+			other.cluster = "cluster-2"
+			other.rate("", "cluster", rating.Unit, "10.00", when)
+			other.succeed("third", keys[2], when)
+			w.publish("third", when, func(Checkpoint, []Chain) (string, error) { return other.note, nil })
+		}, "it is of cluster cluster-2, this is cluster-1"},
+		"earlier": {func(w *world, keys []*Key) { // the first key, which is no longer the log's
+			w.publish("third", when, func(c Checkpoint, chains []Chain) (string, error) { return c.Succeed(keys[0], keys[2], chains) })
+		}, "it is signed by test+"},
+	}
+}
+
+// TestASuccessionIsFollowed: each of three keys verifies the whole log, what is
+// held of it, and bundles of its beginning and its end.
+func TestASuccessionIsFollowed(t *testing.T) {
+	t.Parallel()
+	w, keys := succeeded(t, nil)
+	held := []string{noteOf(t, w, "2026-11-05"), noteOf(t, w, "2026-11-06"), noteOf(t, w, "third")}
+	early, late := bundleOf(t, w, ofDays("2026-11-02", "2026-11-04")), bundleOf(t, w, ofDays("2026-11-07", "2026-11-07"))
+	for i, key := range keys {
+		r, err := Verify(t.Context(), w.log(), key.Verifier, nil)
+		if err != nil || len(r.Findings) > 0 || r.Checkpoints != 8 {
+			t.Errorf("key %d: %v, %d checkpoints, found:\n%s", i+1, err, r.Checkpoints, findings(r.Findings))
+		}
+		if found, err := Held(t.Context(), w.log(), key.Verifier, held); err != nil || len(found) > 0 {
+			t.Errorf("key %d: %v, of notes held:\n%s", i+1, err, findings(found))
+		}
+		for name, text := range map[string][]byte{"early": early, "late": late} {
+			r, err := VerifyBundle(bytes.NewReader(text), Wanted{Verifier: key.Verifier, Notes: held[2:]})
+			if err != nil || len(r.Problems) > 0 || r.Verifier != keys[2].Verifier {
+				t.Errorf("key %d, the %s bundle: %v, sealed by %s:\n%s", i+1, name, err, r.Verifier, findings(r.Problems))
+			}
+		}
+		last := Latest(append(slices.Clone(held), noteOf(t, w, "second"), noteOf(t, lived(t), "2026-11-05")), key.Verifier)
+		if last.Name != "third" {
+			t.Errorf("key %d: the latest checkpoint is %q", i+1, last.Name)
+		}
+	}
+	for i, want := range []bool{false, false, true} {
+		if err := keys[i].Continues(w.note); (err == nil) != want {
+			t.Errorf("key %d continues the log: %v", i+1, err)
+		}
+		if err := keys[i].Continues(noteOf(t, w, "third")); (err == nil) != want {
+			t.Errorf("key %d continues after the succession: %v", i+1, err)
+		}
+	}
+	w.key = keys[1]
+	if err := WriteBundle(t.Context(), w.log(), request(), w.key, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "was succeeded by "+keys[2].Verifier) {
+		t.Errorf("a bundle by a key of before: %v", err)
+	}
+	if said := findings(verifyBundle(t, early, newTestKey(t).Verifier).Problems); !strings.Contains(said, "line 1: the bundle was sealed with the key "+keys[2].Verifier) {
+		t.Errorf("a stranger's key verifies: %s", said)
+	}
+}
+
+// TestAFalseSuccessionIsFound: by the first key, in the log, and in bundles
+// that the new key has sealed.
+func TestAFalseSuccessionIsFound(t *testing.T) {
+	t.Parallel()
+	for name, tt := range falseSuccessions(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, keys := succeeded(t, tt.change)
+			r, err := Verify(t.Context(), w.log(), keys[0].Verifier, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := findings(r.Findings)
+			for _, want := range []string{tt.want, "checkpoint 2026-11-07: it is signed by test+"} {
+				if !strings.Contains(said, want) {
+					t.Errorf("%q was not found, but:\n%s", want, said)
+				}
+			}
+			if name == "earlier" { // the bundle's own writer finds it
+				if err := WriteBundle(t.Context(), w.log(), request(), w.key, new(bytes.Buffer)); !errors.Is(err, ErrOtherKey) {
+					t.Errorf("a bundle is written: %v", err)
+				}
+				return
+			}
+			for place, text := range map[string][]byte{"header": forgedBundle(t, w, true), "checkpoints": forgedBundle(t, w, false)} {
+				said := findings(verifyBundle(t, text, keys[0].Verifier).Problems)
+				for _, want := range []string{tt.want, "line 1: the bundle was sealed with the key " + keys[2].Verifier} {
+					if !strings.Contains(said, want) {
+						t.Errorf("%s: %q was not found, but:\n%s", place, want, said)
+					}
+				}
+			}
+		})
+	}
+}
+
+// forgedBundle is a bundle of the third key's day or of all days, with every
+// note of the log, whatever it is, and sealed with the third key.
+func forgedBundle(t *testing.T, w *world, inHeader bool) []byte {
+	t.Helper()
+	notes, err := w.log().checkpoints(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := bundleWriter{out: new(bytes.Buffer)}
+	for text := range bytes.Lines(bundleOf(t, w, ofDays("2026-11-07", "2026-11-07"))) {
+		l, err := decodeLine(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch body := l.body.(type) {
+		case *header:
+			body.Successions = nil
+			for _, n := range notes {
+				if inHeader && (n.name == "second" || n.name == "third") {
+					body.Successions = append(body.Successions, n.note)
+				}
+			}
+		case *checkpointLine:
+			if inHeader {
+				break
+			}
+			for _, n := range notes {
+				if n.name != "2026-11-07" && n.note != body.Note {
+					out.add(kindCheckpoint, &checkpointLine{n.note, []proof{}})
+				}
+			}
+		}
+		if l.kind != kindSeal {
+			out.add(l.kind, l.body)
+		}
+	}
+	if err := out.seal(alice, w.key); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Join(out.lines, nil)
+}
+
+// TestSuccessionFixtures: the bundles by three keys that the tests of the
+// command line use are what they are there for.
+func TestSuccessionFixtures(t *testing.T) {
+	t.Parallel()
+	if *learn {
+		w, keys := succeeded(t, nil)
+		files := map[string][]byte{"succeeded.jsonl": bundleOf(t, w, ofDays("2026-11-07", "2026-11-07"))}
+		for i, key := range keys {
+			files[[]string{"first.key", "second.key", "third.key"}[i]] = []byte(key.Verifier + "\n")
+		}
+		files["unsucceeded.jsonl"] = withoutSuccessions(t, w)
+		learned(t, files)
+	}
+	for _, name := range []string{"first.key", "second.key", "third.key"} {
+		key, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for bundle, bad := range map[string]bool{"succeeded.jsonl": false, "unsucceeded.jsonl": name == "first.key"} {
+			text, err := os.ReadFile(filepath.Join("testdata", bundle))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := verifyBundle(t, text, strings.TrimSpace(string(key))); (len(r.Problems) > 0) != bad {
+				t.Errorf("%s with %s: found %s", bundle, name, findings(r.Problems))
+			}
+		}
+	}
+}
+
+// withoutSuccessions is a bundle that does not say which keys came before.
+func withoutSuccessions(t *testing.T, w *world) []byte {
+	t.Helper()
+	out := bundleWriter{out: new(bytes.Buffer)}
+	for text := range bytes.Lines(bundleOf(t, w, ofDays("2026-11-07", "2026-11-07"))) {
+		l, err := decodeLine(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h, is := l.body.(*header); is {
+			h.Successions = nil
+		}
+		if l.kind != kindSeal {
+			out.add(l.kind, l.body)
+		}
+	}
+	if err := out.seal(alice, w.key); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Join(out.lines, nil)
+}
