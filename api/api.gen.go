@@ -12898,15 +12898,23 @@ type ListBalancesResponseObject interface {
 	VisitListBalancesResponse(w http.ResponseWriter) error
 }
 
-type ListBalances200JSONResponse BalanceList
+type ListBalances200ResponseHeaders struct {
+	XBillingLagMs int64
+}
+
+type ListBalances200JSONResponse struct {
+	Body    BalanceList
+	Headers ListBalances200ResponseHeaders
+}
 
 func (response ListBalances200JSONResponse) VisitListBalancesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12920,15 +12928,23 @@ type ListCostsResponseObject interface {
 	VisitListCostsResponse(w http.ResponseWriter) error
 }
 
-type ListCosts200JSONResponse DailyCostList
+type ListCosts200ResponseHeaders struct {
+	XBillingLagMs int64
+}
+
+type ListCosts200JSONResponse struct {
+	Body    DailyCostList
+	Headers ListCosts200ResponseHeaders
+}
 
 func (response ListCosts200JSONResponse) VisitListCostsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12942,15 +12958,23 @@ type GetCostSummaryResponseObject interface {
 	VisitGetCostSummaryResponse(w http.ResponseWriter) error
 }
 
-type GetCostSummary200JSONResponse CostSummary
+type GetCostSummary200ResponseHeaders struct {
+	XBillingLagMs int64
+}
+
+type GetCostSummary200JSONResponse struct {
+	Body    CostSummary
+	Headers GetCostSummary200ResponseHeaders
+}
 
 func (response GetCostSummary200JSONResponse) VisitGetCostSummaryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12964,15 +12988,23 @@ type ListBillingEventsResponseObject interface {
 	VisitListBillingEventsResponse(w http.ResponseWriter) error
 }
 
-type ListBillingEvents200JSONResponse BillingEventList
+type ListBillingEvents200ResponseHeaders struct {
+	XBillingLagMs int64
+}
+
+type ListBillingEvents200JSONResponse struct {
+	Body    BillingEventList
+	Headers ListBillingEvents200ResponseHeaders
+}
 
 func (response ListBillingEvents200JSONResponse) VisitListBillingEventsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12986,15 +13018,23 @@ type ListBillingItemsResponseObject interface {
 	VisitListBillingItemsResponse(w http.ResponseWriter) error
 }
 
-type ListBillingItems200JSONResponse BillingItemList
+type ListBillingItems200ResponseHeaders struct {
+	XBillingLagMs int64
+}
+
+type ListBillingItems200JSONResponse struct {
+	Body    BillingItemList
+	Headers ListBillingItems200ResponseHeaders
+}
 
 func (response ListBillingItems200JSONResponse) VisitListBillingItemsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13008,15 +13048,23 @@ type GetBillingItemResponseObject interface {
 	VisitGetBillingItemResponse(w http.ResponseWriter) error
 }
 
-type GetBillingItem200JSONResponse BillingItem
+type GetBillingItem200ResponseHeaders struct {
+	XBillingLagMs int64
+}
+
+type GetBillingItem200JSONResponse struct {
+	Body    BillingItem
+	Headers GetBillingItem200ResponseHeaders
+}
 
 func (response GetBillingItem200JSONResponse) VisitGetBillingItemResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13030,15 +13078,23 @@ type ListRatesResponseObject interface {
 	VisitListRatesResponse(w http.ResponseWriter) error
 }
 
-type ListRates200JSONResponse RateList
+type ListRates200ResponseHeaders struct {
+	XBillingLagMs int64
+}
+
+type ListRates200JSONResponse struct {
+	Body    RateList
+	Headers ListRates200ResponseHeaders
+}
 
 func (response ListRates200JSONResponse) VisitListRatesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err

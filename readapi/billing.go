@@ -23,6 +23,9 @@ type Billing struct {
 	Platform string   // the deployment's name
 	Postpaid []string // accounts that are not gated by their credit
 
+	// Lag returns for how long the oldest event has been recorded that billing
+	// has not followed.
+	Lag func(ctx context.Context) (time.Duration, error)
 	// LogAccess writes down that billing was looked up by a person's name; the
 	// account is "" when the caller sees the platform.
 	LogAccess func(ctx context.Context, account, correlationID string, access events.AccessLogged) error
@@ -30,6 +33,19 @@ type Billing struct {
 
 func (b *Billing) listing(caller auth.Caller, route string, q asked, filters ...string) (listing, error) {
 	return (&API{Cursors: b.Cursors}).listing(caller, route, q, filters...)
+}
+
+// billingLag is the header of every answer that says how far billing is behind.
+// It is asked for before what is answered is read, so that with 0 nothing is
+// missing.
+type billingLag struct{ XBillingLagMs int64 }
+
+func (b *Billing) lag(ctx context.Context) billingLag {
+	behind, err := b.Lag(ctx)
+	if err != nil {
+		return billingLag{-1}
+	}
+	return billingLag{behind.Milliseconds()}
 }
 
 // maxRange is how many days a range may have, both ends included.
@@ -109,6 +125,7 @@ func hash(hex string) string {
 
 // ListBalances implements GET /billing/balance.
 func (b *Billing) ListBalances(ctx context.Context, r api.ListBalancesRequestObject) (api.ListBalancesResponseObject, error) {
+	lag := b.lag(ctx)
 	caller, err := callerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -136,7 +153,7 @@ func (b *Billing) ListBalances(ctx context.Context, r api.ListBalancesRequestObj
 			Currency: api.CurrencyCREDIT, TotalCredits: "0", TotalDebits: "0", CurrentBalance: "0", UpdatedAt: timestamp(b.Now()),
 		})
 	}
-	return api.ListBalances200JSONResponse{Balances: balances, Pagination: l.pagination(len(balances), next)}, nil
+	return api.ListBalances200JSONResponse{Headers: api.ListBalances200ResponseHeaders(lag), Body: api.BalanceList{Balances: balances, Pagination: l.pagination(len(balances), next)}}, nil
 }
 
 func (b *Billing) accountType(account string) api.BalanceAccountType {

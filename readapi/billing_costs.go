@@ -12,6 +12,7 @@ import (
 
 // ListCosts implements GET /billing/costs: by date and daily cost id.
 func (b *Billing) ListCosts(ctx context.Context, r api.ListCostsRequestObject) (api.ListCostsResponseObject, error) {
+	lag := b.lag(ctx)
 	caller, err := callerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (b *Billing) ListCosts(ctx context.Context, r api.ListCostsRequestObject) (
 			return nil, err
 		}
 	}
-	return api.ListCosts200JSONResponse{Costs: costs, Pagination: l.pagination(len(costs), next)}, nil
+	return api.ListCosts200JSONResponse{Headers: api.ListCosts200ResponseHeaders(lag), Body: api.DailyCostList{Costs: costs, Pagination: l.pagination(len(costs), next)}}, nil
 }
 
 func (b *Billing) cost(n *projections.Named[projections.DailyCost]) (api.DailyCost, error) {
@@ -79,6 +80,7 @@ const unassigned = "unassigned"
 // GetCostSummary implements GET /billing/costs/summary. A currency without
 // costs in the range is null.
 func (b *Billing) GetCostSummary(ctx context.Context, r api.GetCostSummaryRequestObject) (api.GetCostSummaryResponseObject, error) {
+	lag := b.lag(ctx)
 	caller, err := callerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -110,7 +112,7 @@ func (b *Billing) GetCostSummary(ctx context.Context, r api.GetCostSummaryReques
 			total.ByWorkspace[*s.WorkspaceID] = s.Total
 		}
 	}
-	return api.GetCostSummary200JSONResponse{
+	return api.GetCostSummary200JSONResponse{Headers: api.GetCostSummary200ResponseHeaders(lag), Body: api.CostSummary{
 		StartDate: p.StartDate, EndDate: p.EndDate, CREDIT: totals["CREDIT"], USD: totals["USD"],
-	}, nil
+	}}, nil
 }

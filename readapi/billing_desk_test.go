@@ -91,6 +91,7 @@ func (d *desk) serve(db projections.Reader) {
 	}{Billing: &readapi.Billing{
 		DB: db, Cursors: cursors, Now: func() time.Time { return time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC) },
 		Platform: "netsim", Postpaid: []string{theirs},
+		Lag: func(context.Context) (time.Duration, error) { return 1500 * time.Microsecond, nil },
 		LogAccess: func(_ context.Context, account, _ string, a events.AccessLogged) error {
 			d.logged = append(d.logged, strings.Join([]string{a.Caller, a.Operation, a.FilterKey, a.SubjectID, "on", account}, " "))
 			return nil

@@ -11,6 +11,7 @@ import (
 // ListRates implements GET /billing/rates: the platform's rates and those of
 // the account. A userName does not narrow the answer; it leaves an audit event.
 func (b *Billing) ListRates(ctx context.Context, r api.ListRatesRequestObject) (api.ListRatesResponseObject, error) {
+	lag := b.lag(ctx)
 	caller, err := callerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (b *Billing) ListRates(ctx context.Context, r api.ListRatesRequestObject) (
 	for i := range rows {
 		rates[i] = rate(&rows[i])
 	}
-	return api.ListRates200JSONResponse{Rates: rates, Pagination: l.pagination(len(rates), next)}, nil
+	return api.ListRates200JSONResponse{Headers: api.ListRates200ResponseHeaders(lag), Body: api.RateList{Rates: rates, Pagination: l.pagination(len(rates), next)}}, nil
 }
 
 func rate(r *projections.NamedRate) api.Rate {

@@ -12,6 +12,7 @@ import (
 
 // ListBillingItems implements GET /billing/items: newest first.
 func (b *Billing) ListBillingItems(ctx context.Context, r api.ListBillingItemsRequestObject) (api.ListBillingItemsResponseObject, error) {
+	lag := b.lag(ctx)
 	caller, err := callerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -35,12 +36,13 @@ func (b *Billing) ListBillingItems(ctx context.Context, r api.ListBillingItemsRe
 	for i := range rows {
 		items[i] = b.item(&rows[i])
 	}
-	return api.ListBillingItems200JSONResponse{Items: items, Pagination: l.pagination(len(items), next)}, nil
+	return api.ListBillingItems200JSONResponse{Headers: api.ListBillingItems200ResponseHeaders(lag), Body: api.BillingItemList{Items: items, Pagination: l.pagination(len(items), next)}}, nil
 }
 
 // GetBillingItem implements GET /billing/items/{id}. An item of another account
 // does not exist.
 func (b *Billing) GetBillingItem(ctx context.Context, r api.GetBillingItemRequestObject) (api.GetBillingItemResponseObject, error) {
+	lag := b.lag(ctx)
 	caller, err := callerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func (b *Billing) GetBillingItem(ctx context.Context, r api.GetBillingItemReques
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	return api.GetBillingItem200JSONResponse(b.item(&row)), nil
+	return api.GetBillingItem200JSONResponse{Body: b.item(&row), Headers: api.GetBillingItem200ResponseHeaders(lag)}, nil
 }
 
 func (b *Billing) item(n *projections.Named[projections.BillingItem]) api.BillingItem {
@@ -80,6 +82,7 @@ const eventDays = 30
 
 // ListBillingEvents implements GET /billing/events: newest first.
 func (b *Billing) ListBillingEvents(ctx context.Context, r api.ListBillingEventsRequestObject) (api.ListBillingEventsResponseObject, error) {
+	lag := b.lag(ctx)
 	caller, err := callerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -110,7 +113,7 @@ func (b *Billing) ListBillingEvents(ctx context.Context, r api.ListBillingEvents
 	for i := range rows {
 		list[i] = b.event(&rows[i])
 	}
-	return api.ListBillingEvents200JSONResponse{Events: list, Pagination: l.pagination(len(list), next)}, nil
+	return api.ListBillingEvents200JSONResponse{Headers: api.ListBillingEvents200ResponseHeaders(lag), Body: api.BillingEventList{Events: list, Pagination: l.pagination(len(list), next)}}, nil
 }
 
 func (b *Billing) event(n *projections.Named[projections.BillingEvent]) api.BillingEvent {

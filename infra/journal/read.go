@@ -63,3 +63,37 @@ func (k *Kafka) fetch(ctx context.Context, req *fetchRequest) (*fetched, error) 
 	k.noteThrottle(f.throttle)
 	return f, nil
 }
+
+// Committed returns, for each of so many partitions of the topic, the first
+// offset that the consumer group has not committed as done; 0 where it has
+// committed none.
+func (k *Kafka) Committed(ctx context.Context, group, topic string, partitions int32) ([]int64, error) {
+	asked := make([]int, partitions)
+	for i := range asked {
+		asked[i] = i
+	}
+	var res *kafka.OffsetFetchResponse
+	err := k.ask(ctx, func(ctx context.Context) (err error) {
+		res, err = k.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: asked}})
+		if err == nil {
+			err = res.Error
+		}
+		return err
+	})
+	done := make([]int64, partitions)
+	if errors.Is(err, kafka.GroupIdNotFound) { // it has not begun
+		return done, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask what %s has committed of %s: %w", group, topic, err)
+	}
+	for _, part := range res.Topics[topic] {
+		if part.Error != nil {
+			return nil, fmt.Errorf("ask what %s has committed of %s/%d: %w", group, topic, part.Partition, part.Error)
+		}
+		if part.Partition < int(partitions) {
+			done[part.Partition] = max(part.CommittedOffset, 0)
+		}
+	}
+	return done, nil
+}

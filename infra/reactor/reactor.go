@@ -1,6 +1,7 @@
 package reactor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,9 +63,7 @@ func New(c Config) (*Reactor, error) {
 	if len(c.Brokers) == 0 {
 		return nil, errors.New("no address of a Kafka broker is configured")
 	}
-	if c.Prefix == "" {
-		c.Prefix = defaultPrefix
-	}
+	c.Prefix = prefixOf(c.Prefix)
 	if c.Replication == 0 {
 		c.Replication = -1
 	}
@@ -173,12 +172,18 @@ func (r *Reactor) add(router *message.Router, h handler, poison message.HandlerM
 
 // Group is the name of the consumer group of a handler and a family.
 func (r *Reactor) Group(name string, family events.Family) string {
+	return groupOf(r.config.Prefix, name, family)
+}
+
+func groupOf(prefix, name string, family events.Family) string {
 	group := "netsim-reactor." + name + "." + string(family)
-	if r.config.Prefix == defaultPrefix {
+	if prefixOf(prefix) == defaultPrefix {
 		return group
 	}
-	return r.config.Prefix + group
+	return prefix + group
 }
+
+func prefixOf(prefix string) string { return cmp.Or(prefix, defaultPrefix) }
 
 // sarama are the settings of every client: nothing is acknowledged before all
 // replicas have it, and a retry lands once.

@@ -93,7 +93,7 @@ func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *r
 	}
 	books := &readapi.Billing{
 		DB: s.pool, Cursors: cursors, Now: time.Now,
-		Platform: s.config.Platform, Postpaid: d.billing.Postpaid, LogAccess: d.billing.LogAccess,
+		Platform: s.config.Platform, Postpaid: d.billing.Postpaid, LogAccess: d.billing.LogAccess, Lag: s.billingLag().Behind,
 	}
 	door, err := s.door(quotas)
 	if err != nil {

@@ -156,7 +156,7 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Handle("billing", d.billing.React, events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces)
+	r.Handle(billingHandler, d.billing.React, billingFamilies()...)
 	r.Handle("simple", d.simple.React, events.Simulations)
 	r.Handle("simulation", d.simulation.React, events.Simulations)
 	r.Handle("traceset", d.traceset.React, events.Tracesets)
@@ -164,6 +164,26 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	r.Handle("uploads", d.uploads.React, events.MappingFiles)
 	r.Handle("workspace", d.workspace.React, events.Workspaces, events.Simulations)
 	return r, nil
+}
+
+// billingHandler is the reaction by which billing follows other writes, and
+// billingFamilies what it follows.
+const billingHandler = "billing"
+
+func billingFamilies() []events.Family {
+	return []events.Family{events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces}
+}
+
+// billingLag measures how far billing is behind, in whichever process it runs.
+func (s *core) billingLag() *reactor.Lag {
+	families := map[events.Family]int32{}
+	for _, family := range billingFamilies() {
+		families[family] = s.partitions[family]
+	}
+	return &reactor.Lag{
+		Log: s.journal, Prefix: s.config.TopicPrefix, Handler: billingHandler, Families: families,
+		Next: s.watcher.Next, Now: time.Now,
+	}
 }
 
 // priceList reads the price list of the settings, or the embedded one.

@@ -31,27 +31,28 @@ import (
 // core is what every role stands on: the log, the read model, the object
 // store, and the one way in which commands reach the log.
 type core struct {
-	config    Config
-	log       *slog.Logger
-	pool      *pgxpool.Pool
-	locks     postgres.Locks // in sessions of their own
-	journal   *journal.Kafka
-	projector *projector.Projector
-	watcher   *projector.Watcher
-	ledger    *ledger.Ledger
-	handler   *commands.Handler
-	workloads *reactions.Workloads
-	objects   *objects.Store
-	verifier  *auth.Verifier
-	auditKey  *audit.Key         // nil signs nothing
-	keys      *events.WriterKeys // nil seals nothing
-	registry  *prometheus.Registry
-	build     telemetry.Build
-	startedAt time.Time
-	health    health.Checks
-	end       atomic.Pointer[journal.Description] // of the log, as readiness saw it last
-	progress  progress
-	phase     atomic.Int32 // starting at first
+	config     Config
+	log        *slog.Logger
+	pool       *pgxpool.Pool
+	locks      postgres.Locks // in sessions of their own
+	journal    *journal.Kafka
+	projector  *projector.Projector
+	watcher    *projector.Watcher
+	partitions map[events.Family]int32 // of each family's topic
+	ledger     *ledger.Ledger
+	handler    *commands.Handler
+	workloads  *reactions.Workloads
+	objects    *objects.Store
+	verifier   *auth.Verifier
+	auditKey   *audit.Key         // nil signs nothing
+	keys       *events.WriterKeys // nil seals nothing
+	registry   *prometheus.Registry
+	build      telemetry.Build
+	startedAt  time.Time
+	health     health.Checks
+	end        atomic.Pointer[journal.Description] // of the log, as readiness saw it last
+	progress   progress
+	phase      atomic.Int32 // starting at first
 }
 
 // connect opens everything and leaves nothing running.
@@ -224,6 +225,7 @@ func (s *core) openLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.partitions = partitions
 	s.ledger = ledger.New(ledger.Config{Pool: s.pool, Journal: s.journal, Watcher: s.watcher, Partitions: partitions})
 	s.handler = &commands.Handler{Log: s.ledger, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys}
 	s.workloads = &reactions.Workloads{Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks}
