@@ -246,10 +246,10 @@ func periods(start, end time.Time) []string {
 	return out
 }
 
-// FindUser returns the id of a user of that name, "" when there is none or
-// when there are several.
-func FindUser(ctx context.Context, db Reader, name string) (string, error) {
-	rows, err := db.Query(ctx, `SELECT id FROM directory WHERE kind = 'user' AND name = $1 LIMIT 2`, name)
+// FindUser returns the id of a user of that name in the account, or in any for
+// "". It is "" when there is none or when there are several.
+func FindUser(ctx context.Context, db Reader, account, name string) (string, error) {
+	rows, err := db.Query(ctx, `SELECT id FROM directory WHERE kind = 'user' AND name = $1 AND ($2 = '' OR account_id IN ('', $2)) LIMIT 2`, name, account)
 	if err != nil {
 		return "", fmt.Errorf("find a user: %w", err)
 	}

@@ -33,7 +33,7 @@ func TestAccrueDay(t *testing.T) {
 	want := []string{
 		"granted 100000 CREDIT",
 		"cluster start of nightly: 0 to 1, 1 in all",
-		"cost of nightly on 2026-04-15: 139.99992 CREDIT", // 240 × (1 − 0.416667)
+		"cost of nightly on 2026-04-15: 140 CREDIT", // 14 hours at 10
 		"cluster stop of nightly: 1 to 0, 0 in all",
 		"cost of nightly on 2026-04-16: 60 CREDIT",
 	}

@@ -50,10 +50,10 @@ func TestASimulationsLife(t *testing.T) {
 		"cluster start of nightly: 0 to 2, 2 in all",
 		"storage start of nightly: 0 to 2, 2 in all",
 		"cluster stop of nightly: 2 to 0, 0 in all",
-		"cost of nightly on 2026-04-15: 4.79472 CREDIT", // 240 × 2 × (0.426667 − 0.416678)
+		"cost of nightly on 2026-04-15: 4.794444444444444444 CREDIT", // 863 s of 3600 at 10 × 2
 		"released 20 CREDIT: ended",
 		"storage stop of nightly: 2 to 0, 0 in all",
-		"cost of nightly on 2026-04-15: 0.001146666 CREDIT", // 0.001 × 2 × 0.573333
+		"cost of nightly on 2026-04-15: 0.001146666666666667 CREDIT", // 49,536 s of 86,400 at 0.001 × 2
 		"cost of nightly on 2026-04-16: 0.002 CREDIT",
 		"cost of nightly on 2026-04-17: 0.002 CREDIT",
 	}
@@ -81,7 +81,7 @@ func TestASimulationsLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(balances) != 1 || balances[0].Debits != "4.799866666" || balances[0].Current != "99995.200133334" {
+	if len(balances) != 1 || balances[0].Debits != "4.799591111111111111" || balances[0].Current != "99995.200408888888888889" {
 		t.Errorf("balances %+v", balances)
 	}
 }
@@ -148,7 +148,7 @@ func TestALibraryIsPaidOnce(t *testing.T) {
 		"granted 100000 CREDIT",
 		"storage start of traces 1: 0 to 2, 2 in all",
 		"storage stop of traces 1: 2 to 0, 0 in all",
-		"cost of traces 1 on 2026-04-15: 0.00099977 CREDIT",
+		"cost of traces 1 on 2026-04-15: 0.000999768518518519 CREDIT",
 		"storage start of traces 3: 0 to 2, 2 in all",
 	}
 	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {

@@ -82,7 +82,7 @@ func (b *Billing) audit(ctx context.Context, caller auth.Caller, operation, user
 	if userName == "" {
 		return nil
 	}
-	subject, err := projections.FindUser(ctx, b.DB, userName)
+	subject, err := projections.FindUser(ctx, b.DB, accountOf(caller), userName)
 	if err != nil {
 		return unreachable(err)
 	}

@@ -150,6 +150,7 @@ func sameHash(t *testing.T, p *programtest.Program, account, workspace string) [
 	beside := testworld.Place{
 		Log:      journal.Config{Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Partitions: p.Config.Partitions, Relaxed: true},
 		Database: p.Config.Postgres,
+		Keys:     p.Config.WriterKeys,
 	}.Connect(t)
 	beside.Listen(t)
 	hashes := []string{"feedbeef00" + strings.Repeat("0", 54), "feedbeef01" + strings.Repeat("0", 54)}

@@ -28,6 +28,7 @@ func beside(t *testing.T, c *program.Config) *testworld.World {
 	w := testworld.Place{
 		Log:      journal.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions, Relaxed: true},
 		Database: c.Postgres,
+		Keys:     c.WriterKeys,
 	}.Connect(t)
 	w.Listen(t)
 	w.Objects = objects.New(objects.Config{

@@ -69,6 +69,7 @@ func beside(t *testing.T, p *programtest.Program) *commands.Handler {
 	w := testworld.Place{
 		Log:      journal.Config{Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Partitions: p.Config.Partitions, Relaxed: true},
 		Database: p.Config.Postgres,
+		Keys:     p.Config.WriterKeys,
 	}.Connect(t)
 	w.Listen(t)
 	return w.Commands

@@ -181,6 +181,7 @@ func TestTerminateWithoutPlatformLink(t *testing.T) {
 			Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Partitions: p.Config.Partitions, Relaxed: true,
 		},
 		Database: p.Config.Postgres,
+		Keys:     p.Config.WriterKeys,
 	}
 	w := at.Connect(t)
 	w.Listen(t)

@@ -28,6 +28,7 @@ func besideOf(t *testing.T, p *programtest.Program) *testworld.World {
 	w := testworld.Place{
 		Log:      journal.Config{Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Partitions: p.Config.Partitions, Relaxed: true},
 		Database: p.Config.Postgres,
+		Keys:     p.Config.WriterKeys,
 	}.Connect(t)
 	w.Listen(t)
 	return w

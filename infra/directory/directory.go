@@ -28,14 +28,18 @@ func (d *Directory) Remember(ctx context.Context, c auth.Caller) error {
 			kinds, ids, names = append(kinds, kind), append(ids, id), append(names, name)
 		}
 	}
+	account := c.AccountID
+	if c.Platformwide() {
+		account = ""
+	}
 	note("user", c.UserID, c.UserName)
 	note("account", c.AccountID, c.AccountName)
 	note("sandbox", c.SandboxID, c.SandboxName)
 	_, err := d.Pool.Exec(ctx, `
-		INSERT INTO netsim.directory AS d (kind, id, name, updated_at)
-		SELECT kind, id, name, $4 FROM unnest($1::text[], $2::text[], $3::text[]) AS u (kind, id, name)
-		ON CONFLICT (kind, id) DO UPDATE SET name = excluded.name, updated_at = excluded.updated_at
-		WHERE d.name <> excluded.name`, kinds, ids, names, d.Now())
+		INSERT INTO netsim.directory AS d (kind, id, name, account_id, updated_at)
+		SELECT kind, id, name, $5, $4 FROM unnest($1::text[], $2::text[], $3::text[]) AS u (kind, id, name)
+		ON CONFLICT (kind, id) DO UPDATE SET name = excluded.name, account_id = excluded.account_id, updated_at = excluded.updated_at
+		WHERE (d.name, d.account_id) <> (excluded.name, excluded.account_id)`, kinds, ids, names, d.Now(), account)
 	if err != nil {
 		return fmt.Errorf("remember names: %w", err)
 	}

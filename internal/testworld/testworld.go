@@ -28,6 +28,7 @@ import (
 type Place struct {
 	Log      journal.Config // how to reach the topics
 	Database string         // URL
+	Keys     string         // of writers, NETSIM_WRITER_KEYS; "" for none
 }
 
 // NewPlace makes a place of one test's own.
@@ -113,7 +114,18 @@ func (w *World) Listen(t testing.TB) {
 	partitions, err := ledger.LoadPartitions(t.Context(), w.DB)
 	must(t, err)
 	w.Ledger = ledger.New(ledger.Config{Pool: w.DB, Journal: w.Journal, Watcher: w.Watcher, Partitions: partitions})
-	w.Commands = &commands.Handler{Log: w.Ledger, Now: time.Now}
+	w.Commands = &commands.Handler{Log: w.Ledger, Now: time.Now, Keys: w.keys(t)}
+}
+
+// keys are those that a process at the place seals with.
+func (at Place) keys(t testing.TB) *events.WriterKeys {
+	t.Helper()
+	if at.Keys == "" {
+		return nil
+	}
+	keys, err := events.ParseWriterKeys(strings.Split(at.Keys, ",")...)
+	must(t, err)
+	return keys
 }
 
 // Projector returns a projector of the place's log into the schema. The

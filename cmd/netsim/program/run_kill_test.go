@@ -112,7 +112,7 @@ func (k *killed) start() {
 		"NETSIM_ROLES=worker", "NETSIM_HTTP=127.0.0.1:0", "NETSIM_OPS=127.0.0.1:0", "NETSIM_DATA_DEV=true",
 		"NETSIM_KAFKA="+strings.Join(c.Kafka, ","), "NETSIM_TOPIC_PREFIX="+c.TopicPrefix, fmt.Sprint("NETSIM_PARTITIONS=", c.Partitions),
 		"NETSIM_POSTGRES="+c.Postgres, "NETSIM_S3_ENDPOINT="+c.S3Endpoint, "NETSIM_S3_REGION="+c.S3Region, "NETSIM_S3_BUCKET="+c.S3Bucket,
-		"NETSIM_S3_ACCESS_KEY="+c.S3AccessKey, "NETSIM_S3_SECRET_KEY="+c.S3SecretKey,
+		"NETSIM_S3_ACCESS_KEY="+c.S3AccessKey, "NETSIM_S3_SECRET_KEY="+c.S3SecretKey, "NETSIM_WRITER_KEYS="+c.WriterKeys,
 		"NETSIM_OIDC_ISSUER="+c.Issuer, "NETSIM_OIDC_JWKS_URL="+c.JWKS, "NETSIM_OIDC_AUDIENCE="+c.Audience, "NETSIM_ACCOUNT="+c.Account,
 		"NETSIM_RUN_CHECKPOINT=40ms", "NETSIM_JOB_RECONCILE=50ms", "NETSIM_JOB_GRACE=50ms", "NETSIM_LOG_LEVEL=WARN",
 	)

@@ -71,6 +71,7 @@ func (w *world) beside(t *testing.T) *testworld.World {
 	beside := testworld.Place{
 		Log:      journal.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions, Relaxed: true},
 		Database: c.Postgres,
+		Keys:     c.WriterKeys,
 	}.Connect(t)
 	beside.Listen(t)
 	return beside
