@@ -9,6 +9,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/projector"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -92,5 +93,33 @@ func TestSealsAreDemandedFromAPositionOn(t *testing.T) {
 	_, err := s.Projector(s.Pool(t, "keyless"), "keyless").Rebuild(t.Context(), false)
 	if err == nil || !strings.Contains(err.Error(), "NETSIM_WRITER_KEYS") {
 		t.Errorf("without keys: %v", err)
+	}
+}
+
+// TestAnotherProjectorDemandsTheSameSeals: what a partition demands is stored
+// beside its offset, for the process that goes on from there.
+func TestAnotherProjectorDemandsTheSameSeals(t *testing.T) {
+	t.Parallel()
+	s := stack{testworld.NewPlace(t).Connect(t)}
+	project := func() (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		p := s.Projector(s.DB, projector.Live, func(c *projector.Config) { c.Keys = writerKeys(t, "aa") })
+		go func() { ended <- p.RunWithoutLock(ctx) }()
+		return func() {
+			cancel()
+			if err := testwait.Receive(t, ended, "the projector to end"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	stop := project()
+	s.Listen(t)
+	s.seal(t, writerKeys(t, "aa"))
+	stop()
+	defer project()()
+	s.Commands.Keys = nil
+	if _, err := s.createWorkspace(t.Context(), "without a seal"); err == nil || !strings.Contains(err.Error(), "does not accept this process's seal") {
+		t.Errorf("without a seal: %v", err)
 	}
 }
