@@ -151,6 +151,7 @@ func (e *engine) fill() {
 	}
 	if e.trimming && e.spreading == sprayed {
 		e.survey()
+		e.pull()
 		e.trim()
 		e.weigh()
 	}

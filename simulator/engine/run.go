@@ -45,7 +45,7 @@ import (
 )
 
 // Version names the model; results of one version are byte-identical.
-const Version = "1.4.0"
+const Version = "1.5.0"
 
 // Routing says how flows use equal-cost paths.
 type Routing uint8

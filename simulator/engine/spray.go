@@ -15,6 +15,10 @@ const (
 	windowNum, windowDen = 7, 6
 	queueNum, queueDen   = 5, 4
 	queuePackets         = 60 // that a port holds at least
+	// Receivers pull at 99 % of the rate of full packets. Packets that come closer
+	// together than that have pulls of their own beside their acknowledgements:
+	// about 3 of 8 on links that are always busy.
+	pullsNum, pullsDen = 3, 8
 	// maxWindow bounds windows, in bits, so that sums of all flows' fit.
 	maxWindow = 1 << 34
 )
@@ -22,7 +26,8 @@ const (
 // one is 1 in the fixed-point numbers of this file.
 const one = 1 << 16
 
-// stage is what the solver knows of a resource that is sprayed over.
+// stage is what the solver knows of a resource: one that is sprayed over, and of
+// the NICs' what they send and whence what they get comes.
 type stage struct {
 	offered int64 // bit/s that hosts would send through it
 	flying  int64 // bits that their windows let be on their way now
@@ -36,6 +41,8 @@ type stage struct {
 	uneven  int64 // variance of the packets of a link, times the links squared
 	bunched int64 // variance by packet, times the links, of all packets
 	wait    int64 // ps that the last packets queue
+	nearest int64 // ps, the shortest round trip of flows that end here
+	early   int64 // bits that these have left
 }
 
 // survey adds up what the enlisted flows bring to the stages between their NICs.
@@ -49,15 +56,45 @@ func (e *engine) survey() {
 	}
 	for _, id := range s.flows {
 		f := &e.flows[id]
-		if f.steps < 3 {
+		if f.form == none {
 			continue
 		}
-		for _, u := range e.path(id)[1 : f.steps-1] {
+		path := e.path(id)[:f.steps]
+		s.stages[path[0].resource].carry(f.wire, e.options.NICs[f.form].Packet.Ack)
+		s.stages[path[len(path)-1].resource].deliver(f.trip, e.left(f))
+		for _, u := range path[1 : len(path)-1] {
 			g := &s.stages[u.resource]
 			e.add(g, id)
 			m := e.resources[u.resource].links()
 			g.uneven += uneven(f.wire.packets, m)
 			g.bunched += bunched(f.wire.packets, m)
+		}
+	}
+}
+
+// carry counts what a flow sends through.
+func (g *stage) carry(wire load, ack int64) {
+	g.sent.add(wire)
+	g.acks += wire.packets * ack
+}
+
+// deliver counts what a flow has left for the NIC at its end.
+func (g *stage) deliver(trip, left int64) {
+	if g.nearest == 0 || trip < g.nearest {
+		g.nearest, g.early = trip, 0
+	}
+	if trip == g.nearest {
+		g.early += left
+	}
+}
+
+// pull takes what pulls of their own cost from the links that hosts send through.
+func (e *engine) pull() {
+	s := &e.solver
+	for _, h := range s.links {
+		if r, g := &e.resources[h], &s.stages[h]; g.sent.bits > 0 {
+			bits := uint64(g.sent.bits)
+			r.left = max(int64(mulDiv(uint64(r.rate), bits, bits+8*uint64(g.acks)*pullsNum/pullsDen))-r.fixed, 0)
 		}
 	}
 }
@@ -73,9 +110,8 @@ func (e *engine) add(g *stage, id int32) {
 	g.flying += min(window, left)
 	g.rest += min(64*window, left)
 	g.trip = max(g.trip, f.trip)
-	g.sent.add(f.wire)
+	g.carry(f.wire, p.Ack)
 	g.control += f.wire.packets * (p.Header + 2*p.Ack)
-	g.acks += f.wire.packets * p.Ack
 }
 
 // window is what the flow may have on its way, in bits.
@@ -125,15 +161,10 @@ func (e *engine) left(f *flow) int64 {
 }
 
 // uneven is the variance of the packets that a flow puts on a link, times the
-// links squared: of its last round, or if that is more of a round that it is in
-// the middle of, wherever that may be.
+// links squared, at its most: in the middle of a round.
 func uneven(packets, links int64) int64 {
-	rest := packets % links
-	last := rest * (links - rest)
-	if packets < links {
-		return last
-	}
-	return max(last, (links*links-1)/6)
+	r := min(packets, links/2)
+	return r * (links - r)
 }
 
 // bunched is the variance by packet with which packets come to a link over short
@@ -151,22 +182,23 @@ func bunched(packets, links int64) int64 {
 func (r *resource) links() int64 { return r.rate / r.hopRate }
 
 // scatter works out how long the last packets of flows queue because spraying is
-// even only in the mean. A flow goes round the links of a stage, and in the
-// middle of a round is uneven: after r packets over m links, each link has got
-// one with the probability r/m, a variance of r(m-r)/m². With V the variance of all flows, and
-// L links of which the last one counts, the longest queue of links that are
-// always busy is √(V·ln L/2) packets, that of a Brownian bridge; of links that
-// are busy for a part ρ, with v the variance by packet, ρ·v·ln L/2(1-ρ), that of
-// heavy traffic. The smaller one is taken.
+// even only in the mean. A flow goes round the m links of a stage, and in the
+// middle of a round is uneven: after r packets, each link has got one with the
+// probability r/m, a variance of r(m-r)/m². With V the variance of all flows, the
+// longest queue of m links that are always busy is √(2V·ln m) packets; of links
+// that are busy for a part ρ, with v the variance by packet, ρ·v·ln L/2(1-ρ), that
+// of heavy traffic, L being all links of which the slowest counts. The smaller one
+// is taken. Stages after each other are uneven independently: their variances add
+// up.
 func (e *engine) scatter() {
 	s := &e.solver
 	var links int64
 	for _, h := range s.links {
-		if s.stages[h].sent.packets > 0 {
+		if s.stages[h].uneven > 0 {
 			links += e.resources[h].links()
 		}
 	}
-	// ln L/2, in 1024ths.
+	// ln L/2 and 2·ln m/4, in 1024ths.
 	const halfLn2 = 355
 	for _, h := range s.links {
 		r, g := &e.resources[h], &s.stages[h]
@@ -174,9 +206,9 @@ func (e *engine) scatter() {
 			continue
 		}
 		m := r.links()
-		spread := uint64(min(g.uneven, 1<<40)) * uint64(bits.Len64(uint64(links))) * halfLn2
-		queue := root(spread/4) / uint64(m) // in sixteenths of a packet
-		if r.left > 0 {
+		quarters := uint64(bits.Len64(uint64(m*m*m*m)) - 1)                        // of the logarithm of m
+		queue := root(uint64(min(g.uneven, 1<<40))*quarters*halfLn2/4) / uint64(m) // in sixteenths of a packet
+		if !g.trims && r.left > 0 {
 			near := uint64(min(g.bunched, 1<<40)) * uint64(bits.Len64(uint64(links))) * halfLn2 / 64
 			queue = min(queue, mulDiv(near, uint64(max(r.rate-r.left, 0)), uint64(r.left))/uint64(m)/uint64(g.sent.packets))
 		}
@@ -188,11 +220,38 @@ func (e *engine) scatter() {
 		if f.queued {
 			continue // it ends as it was told
 		}
-		f.tail = f.trip
+		var wait int64
 		for _, u := range e.path(id)[:f.steps] {
-			f.tail += s.stages[u.resource].wait
+			wait = hypot(wait, s.stages[u.resource].wait)
 		}
+		f.tail = f.trip + wait - e.ahead(id)
 	}
+}
+
+// ahead is how much earlier the last packets of a flow come that its receiver
+// limits: what is on its way from nearer senders comes first, while the flow's
+// first packets are still under way.
+func (e *engine) ahead(id int32) int64 {
+	f := &e.flows[id]
+	if f.form == none {
+		return 0
+	}
+	h := e.path(id)[f.steps-1].resource
+	if f.next != h {
+		return 0
+	}
+	g := &e.solver.stages[h]
+	return min((f.trip-g.nearest)/2, int64(min(mulDiv(uint64(g.early), picoseconds, uint64(e.resources[h].rate)), never)))
+}
+
+// hypot is √(a²+b²).
+func hypot(a, b int64) int64 {
+	lo, hi := min(a, b), max(a, b)
+	if lo == 0 {
+		return hi
+	}
+	part := mulDiv(uint64(lo), one, uint64(hi))
+	return int64(mulDiv(uint64(hi), root(one*one+part*part), one))
 }
 
 // root is the square root, rounded down.

@@ -44,9 +44,9 @@ func acrossRacks() []int32 {
 	return hosts
 }
 
-// TestUnevenRounds: packets queue where many messages are sprayed at once, more
-// those of half a round over the links than those of whole ones, and a message
-// by itself does not.
+// TestUnevenRounds: packets queue where many messages are sprayed at once, those of
+// half a round over the links no less than those of whole ones, and a message by
+// itself does not.
 func TestUnevenRounds(t *testing.T) {
 	t.Parallel()
 	const hosts, mss, size = 64, 4000, 80_000 // ps of a packet
@@ -84,5 +84,37 @@ func TestShortMessages(t *testing.T) {
 	// csg-htsim: 4.22 us, of which the way there and back is 4.
 	if short > 4_400_000 {
 		t.Errorf("messages of 64 B take %d ps", short)
+	}
+}
+
+// TestPulls: a host that sends and receives all that its NIC can has pulls of its
+// own for 3 of 8 packets, beside the acknowledgements.
+func TestPulls(t *testing.T) {
+	t.Parallel()
+	const hosts, packets, ack = 8, 10_000, 64
+	in := engine.Input{Fabric: leafSpine(t, hosts, 1), Groups: workload(t, hosts, phase(collective.AllToAll, collective.Interleaved, hosts*packets*4000))}
+	in.Options = engine.Options{Routing: engine.Spray, NICs: []engine.NIC{{Packet: engine.Packet{MSS: 4000, Ack: ack}}}}
+	got := float64(run(t, in, engine.Observer{}).Time)
+	want := (hosts - 1) * packets * (4000 + ack + 3.0/8*ack) * 20 // ps a byte
+	if got < want || got > want*1.001 {
+		t.Errorf("takes %.0f ps, want %.0f", got, want)
+	}
+}
+
+// TestNearSendersFirst: of an incast of single packets those of the receiver's rack
+// come while the others are under way, so that the receiver's link has only the
+// others' left when these come.
+func TestNearSendersFirst(t *testing.T) {
+	t.Parallel()
+	const size = 80_000 // ps of a packet
+	var hosts []int32
+	for i := range int32(15) {
+		hosts = append(hosts, i+1, 0)
+	}
+	in := engine.Input{Fabric: leafSpine(t, 16, 1), Hosts: hosts, Groups: pairs(t, 15, 4000)}
+	in.Options = engine.Options{Routing: engine.Spray, NICs: []engine.NIC{{Packet: engine.Packet{MSS: 4000}}}}
+	// There and back over four links, three hops, and the others' eight packets.
+	if got, want := run(t, in, engine.Observer{}).Time, int64(4_000_000+(3+8)*size); got < want || got > want+size {
+		t.Errorf("takes %d ps, want %d", got, want)
 	}
 }

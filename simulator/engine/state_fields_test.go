@@ -45,7 +45,7 @@ func fields() map[string]struct{ saved, left string } {
 		"limiting":   {"time bits", ""},
 		"component":  {"flows live", ""},
 		"solver":     {"", "epoch flows links frozen heap stages"},
-		"stage":      {"", "offered flying rest trims weights trip sent control acks uneven bunched wait"},
+		"stage":      {"", "offered flying rest trims weights trip sent control acks uneven bunched wait nearest early"},
 		"share":      {"", "rate resource"},
 		"flowlets":   {"entries turns", "gaps"},
 		"flowlet":    {"from to ended open used", ""},

@@ -8,9 +8,9 @@ import "math"
 //
 // For each packet that a stage carries it trims t. Each of these costs a header
 // there and, for the other direction has as many, a negative acknowledgement and
-// a pull; a receiver that is kept busy pulls beside every other acknowledgement.
-// By the size of a packet these are h and a. There are two bounds, of which t is
-// a smooth minimum.
+// a pull, which where traffic is sprayed comes in place of one beside an
+// acknowledgement. By the size of a packet these are h and a. There are two
+// bounds, of which t is a smooth minimum.
 //
 // Windows: what they let be on its way, by what the stage carries in a round trip
 // w, is in queues (q), or delivered or trimmed once in a round trip. As the stage
@@ -45,9 +45,12 @@ func (e *engine) trim() {
 		binds := min(w, max(k+queue, least))
 		falling := mulDiv(carried, binds-least, one)
 		t = mulDiv(t, uint64(g.rest)-mulDiv(carried, binds, one)+falling/2, uint64(g.rest))
-		cost := min(mulDiv(t, header, one)+mulDiv(min(t, one), pull, 2*one), one)
+		own := min(t, one) / 2 // pulls beside acknowledgements
+		if e.spreading == sprayed {
+			own = max(one*pullsNum/pullsDen, t) - t
+		}
+		cost := min(mulDiv(t, header, one)+mulDiv(own, pull, one), one)
 		r.left = max(int64(mulDiv(uint64(r.rate), one, one+cost))-r.fixed, 0)
-		g.uneven = 0 // what is trimmed takes another link
 	}
 }
 
