@@ -32,7 +32,8 @@
 //
 // An event whose type or body cannot be read, or whose rows PostgreSQL
 // refuses, is parked: it stays a fact, the head moves past it, and neither it
-// nor what follows it in its stream is projected until Retry succeeds. Other
+// nor what follows it in its stream is projected until a retry applies them all:
+// at each start of the projector, and when an operator asks (RetryParked). Other
 // streams go on. Commands to a parked stream are refused.
 //
 // # Who wrote it

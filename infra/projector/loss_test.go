@@ -89,7 +89,7 @@ func TestAnEmptyReadModelAsksTheWitness(t *testing.T) {
 	}
 	known := &held{seen: []projector.Seen{{Cluster: log.ClusterID, TopicID: log.Topics[0].ID, Family: log.Topics[0].Family, Next: 3}}}
 	p := s.Projector(s.DB, projector.Live, func(c *projector.Config) { c.Witness = known })
-	if err := p.Run(t.Context()); !errors.Is(err, projector.ErrOtherLog) {
+	if err := testwait.Call(t, func() error { return p.Run(t.Context()) }, "the projector to refuse the log"); !errors.Is(err, projector.ErrOtherLog) {
 		t.Fatalf("it begins with %v, want ErrOtherLog", err)
 	}
 	if known.accepted, err = p.Losses(t.Context()); err != nil || len(known.accepted) != 1 {
