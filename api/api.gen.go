@@ -852,6 +852,7 @@ func (e ReadinessStatus) Valid() bool {
 // Defines values for ReadinessCheckName.
 const (
 	ReadinessCheckNameBilling       ReadinessCheckName = "billing"
+	ReadinessCheckNameDeadLetters   ReadinessCheckName = "deadLetters"
 	ReadinessCheckNameEngine        ReadinessCheckName = "engine"
 	ReadinessCheckNameEventLog      ReadinessCheckName = "eventLog"
 	ReadinessCheckNameIssuerKeys    ReadinessCheckName = "issuerKeys"
@@ -867,6 +868,8 @@ const (
 func (e ReadinessCheckName) Valid() bool {
 	switch e {
 	case ReadinessCheckNameBilling:
+		return true
+	case ReadinessCheckNameDeadLetters:
 		return true
 	case ReadinessCheckNameEngine:
 		return true
@@ -3182,6 +3185,7 @@ type ReadinessCheck struct {
 	// - `seals`: only the service can write to the log, and nothing in it is forged
 	// - `projections`: what is in the log is shown soon; required to go on, degraded while it is far behind
 	// - `parkedStreams`: everything in the log can be shown
+	// - `deadLetters`: everything that follows from a change is done
 	// - `engine`: simulations are taken up
 	// - `billing`: there are rates, and checkpoints are published
 	Name ReadinessCheckName `json:"name"`
@@ -3199,6 +3203,7 @@ type ReadinessCheck struct {
 // - `seals`: only the service can write to the log, and nothing in it is forged
 // - `projections`: what is in the log is shown soon; required to go on, degraded while it is far behind
 // - `parkedStreams`: everything in the log can be shown
+// - `deadLetters`: everything that follows from a change is done
 // - `engine`: simulations are taken up
 // - `billing`: there are rates, and checkpoints are published
 type ReadinessCheckName string

@@ -155,6 +155,10 @@ func (v auditVerify) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		dead, err := a.DeadLetters(ctx)
+		if err != nil {
+			return err
+		}
 		fmt.Printf("%d records in %s: %d facts of %d streams, %d of them before the last of %d checkpoints\n",
 			r.Records, time.Since(began).Round(time.Millisecond), r.Facts, r.Streams, r.Covered, r.Checkpoints)
 		fmt.Printf("%d billing chains, root %s\n", r.Chains, r.Root)
@@ -167,6 +171,7 @@ func (v auditVerify) Run(ctx context.Context) error {
 		for _, eventType := range slices.Sorted(maps.Keys(r.Unreadable)) {
 			fmt.Printf("%d facts cannot be read, their streams are parked: %s\n", r.Unreadable[eventType], printable(eventType))
 		}
+		fmt.Printf("%d dead letters of reactions\n", dead)
 		for _, l := range r.Losses {
 			fmt.Printf("%s: an operator accepted that the log had lost records: %s\n", l.Fact.Where, printable(l.Reason))
 			for _, lost := range l.Lost {

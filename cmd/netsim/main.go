@@ -24,7 +24,7 @@ type commands struct {
 	Token     token     `cmd:"" help:"Print a token of the development issuer."`
 	ReadModel readModel `cmd:"" name:"readmodel" help:"Rebuild, compare and promote read models."`
 	Streams   streams   `cmd:"" help:"Look after streams whose facts cannot be applied."`
-	Reactions reactions `cmd:"" help:"Look after reactions."`
+	Reactions reactions `cmd:"" help:"Look after facts that reactions could not process."`
 	Credit    credit    `cmd:"" help:"Give accounts credit."`
 	Quotas    quotas    `cmd:"" help:"What accounts may use."`
 	Person    person    `cmd:"" help:"Persons."`
@@ -92,21 +92,6 @@ func (t token) Run() error {
 	}
 	_, err = fmt.Println(text)
 	return err
-}
-
-type reactions struct {
-	Retry retry `cmd:"" help:"React again to every fact in the poison topic."`
-}
-
-type retry struct{}
-
-// Run retries, and fails when some reactions still fail.
-func (retry) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
-		done, err := t.RetryReactions(ctx)
-		fmt.Printf("%d reactions are through\n", done)
-		return err
-	})
 }
 
 type person struct {

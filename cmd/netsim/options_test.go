@@ -61,6 +61,7 @@ func optionRows() map[string]option {
 		start   = "cmd/netsim/quickstart_test.go TestQuickstart"
 		rebuilt = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
 		parked  = "cmd/netsim/program/parked_test.go TestParkedStreamsAreSeenAndRetried"
+		dead    = "cmd/netsim/program/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
 		costs   = "focus/export_test.go TestExport"
 		engines = "execution/host/host_test.go "
 		b       = "audit verify " + fixtures + "bundle.jsonl "
@@ -85,6 +86,12 @@ func optionRows() map[string]option {
 		"readmodel promote <schema>":           {"readmodel promote x", "cmd/netsim/program/promote_test.go TestPromotionIsNotNoticed", nil},
 		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than nothing"}},
 
+		"reactions dead --json":       {"reactions dead --json", dead, nil},
+		"reactions show <letter>":     {"reactions show x", dead, nil},
+		"reactions show --json":       {"reactions show x --json", dead, nil},
+		"reactions retry <letter>":    {"reactions retry x", dead, map[string]string{"reactions retry": "name a dead letter, or --all"}},
+		"reactions retry --all":       {"reactions retry --all", dead, map[string]string{"reactions retry x --all": "name a dead letter, or --all"}},
+		"reactions retry --json":      {"reactions retry x --json", dead, nil},
 		"streams parked --read-model": {"streams parked --read-model next", parked, nil},
 		"streams parked --json":       {"streams parked --json", parked, nil},
 		"streams show <stream>":       {"streams show x", parked, nil},

@@ -16,6 +16,7 @@ type Config struct {
 	Brokers []string    // host:port of some brokers of the cluster
 	TLS     *tls.Config // nil speaks plain TCP
 	Prefix  string      // of topic names; default "netsim."
+	Beside  []string    // names of topics that are none of the log and are read and appended to like it
 
 	// Partitions and Replication are those of topics that Ensure creates;
 	// defaults 4 and the broker's own.

@@ -57,7 +57,7 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 		DialTimeout:    5 * time.Second,
 		IdleTimeout:    5 * time.Minute,
 		MetadataTTL:    time.Second, // how soon a moved leader is found
-		MetadataTopics: c.topics(),
+		MetadataTopics: append(c.topics(), c.Beside...),
 		ClientID:       clientID,
 		TLS:            c.TLS,
 		Context:        running,

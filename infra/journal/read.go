@@ -97,3 +97,21 @@ func (k *Kafka) Committed(ctx context.Context, group, topic string, partitions i
 	}
 	return done, nil
 }
+
+// PartitionsOf returns how many partitions a topic has, 0 when it does not
+// exist: one of the families' or of Config.Beside. A change is seen within about
+// a second.
+func (k *Kafka) PartitionsOf(ctx context.Context, topic string) (int, error) {
+	meta, err := k.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return 0, fmt.Errorf("ask for metadata: %w", err)
+	}
+	found := meta.Topics[0]
+	switch {
+	case errors.Is(found.Error, kafka.UnknownTopicOrPartition):
+		return 0, nil
+	case found.Error != nil:
+		return 0, fmt.Errorf("topic %s: %w", topic, found.Error)
+	}
+	return len(found.Partitions), nil
+}

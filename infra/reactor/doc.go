@@ -21,12 +21,17 @@
 // # What fails
 //
 // A handler that fails is retried with exponential backoff and jitter. After
-// the last try the fact goes to the poison topic, with its frame, its place and
-// the reason, and the partition goes on; nothing is dropped. It goes there only
-// while the read model answers: when PostgreSQL is away every handler fails and
-// no fact is to blame, so it is tried on until that is over. A body that cannot
-// be read goes to the poison topic at once. Redrive has what lies there done
-// again, once the cause is mended.
+// the last try the fact becomes a dead letter: it goes to the dead-letter topic
+// with its frame, its position and the reason, and the partition goes on;
+// nothing is dropped. It goes there only while the read model answers: when
+// PostgreSQL is away every handler fails and no fact is to blame, so it is tried
+// on until that is over. A body that cannot be read goes there at once.
+//
+// Each dead letter is logged once and counted. Retry passes its fact to its
+// handler again, once the cause is mended. When that succeeds, a second record
+// in the dead-letter topic, of the same key and without a value, says that the
+// letter is settled. So the topic alone says which letters are open, also after
+// PostgreSQL was lost (DeadLetters).
 //
 // Offsets live in Kafka. What a reaction put into PostgreSQL and was lost with
 // it must be derived from the read model (package jobs does).

@@ -15,9 +15,11 @@ import (
 )
 
 // The metadata of a message are its record's headers, and its place in the log
-// under names that go with it to the poison topic, beside the reason, topic
+// under names that go with it to the dead-letter topic, beside the reason, topic
 // and handler that Watermill adds there.
 const (
+	typeHeader      = "ce_type"
+	idHeader        = "ce_id"
 	streamHeader    = "ce_subject"
 	partitionHeader = "partition_poisoned"
 	offsetHeader    = "offset_poisoned"
@@ -26,10 +28,10 @@ const (
 
 // Outcomes of a record, for the metrics.
 const (
-	outcomeDone     = "done"
-	outcomeNoFact   = "not_a_fact"
-	outcomeFailed   = "failed"
-	outcomePoisoned = "poisoned"
+	outcomeDone   = "done"
+	outcomeNoFact = "not_a_fact"
+	outcomeFailed = "failed"
+	outcomeDead   = "dead_letter"
 )
 
 // errUnreadable is wrapped by the error of a fact that this release cannot
@@ -50,7 +52,7 @@ func (unmarshaler) Unmarshal(record *sarama.ConsumerMessage) (*message.Message, 
 	metadata.Set(offsetHeader, strconv.FormatInt(record.Offset, 10))
 	metadata.Set(recordedHeader, record.Timestamp.UTC().Format(time.RFC3339Nano))
 	metadata.Set(middleware.CorrelationIDMetadataKey, metadata.Get("ce_correlationid"))
-	m := message.NewMessage(metadata.Get("ce_id"), record.Value)
+	m := message.NewMessage(metadata.Get(idHeader), record.Value)
 	m.Metadata = metadata
 	return m, nil
 }
@@ -99,7 +101,7 @@ func (r *Reactor) react(m *message.Message, h handler) error {
 	}
 	if err != nil {
 		r.count(h, outcomeFailed)
-		return fmt.Errorf("handler %s on %s %s: %w", h.name, m.Metadata.Get("ce_type"), m.Metadata.Get(streamHeader), err)
+		return fmt.Errorf("handler %s on %s %s: %w", h.name, m.Metadata.Get(typeHeader), m.Metadata.Get(streamHeader), err)
 	}
 	r.count(h, outcomeDone)
 	return nil
@@ -151,7 +153,7 @@ func (r *Reactor) blame(h handler) message.HandlerMiddleware {
 	}
 }
 
-// blameable reports whether a fact goes to the poison topic for the error.
+// blameable reports whether a fact becomes a dead letter for the error.
 func blameable(err error) bool {
 	return !errors.Is(err, errNotToBlame) && !errors.Is(err, context.Canceled)
 }

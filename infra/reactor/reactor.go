@@ -28,13 +28,13 @@ type Judge interface {
 type Config struct {
 	Brokers     []string // host:port of some brokers
 	Prefix      string   // of topic names, and of group names when it is not the default; "" is "netsim."
-	Replication int      // of the poison topic, 0 for the broker's own
+	Replication int      // of the dead-letter topic, 0 for the broker's own
 	Judge       Judge
 	Log         *slog.Logger
 	Metrics     prometheus.Registerer // nil for none
 
 	// Retries is how often a failed reaction is tried again before it is
-	// poison, 0 for 10. Pauses double from FirstPause, 0 for 100 ms, to at
+	// a dead letter, 0 for 10. Pauses double from FirstPause, 0 for 100 ms, to at
 	// most 30 s, with jitter: about two minutes in all.
 	Retries    int
 	FirstPause time.Duration
@@ -75,7 +75,7 @@ func New(c Config) (*Reactor, error) {
 	}
 	r := &Reactor{config: c, outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "netsim_reactions_total",
-		Help: "Records by handler and outcome: done, not_a_fact, failed (and tried again), poisoned.",
+		Help: "Records by handler and outcome: done, not_a_fact, failed (and tried again), dead_letter.",
 	}, []string{"handler", "outcome"})}
 	if c.Metrics != nil {
 		if err := c.Metrics.Register(r.outcomes); err != nil {
@@ -114,7 +114,7 @@ func (r *Reactor) Run(ctx context.Context) error {
 const closeTimeout = 5 * time.Second
 
 func (r *Reactor) run(ctx context.Context) error {
-	if err := r.ensurePoison(); err != nil {
+	if err := r.ensureDeadLetters(); err != nil {
 		return err
 	}
 	logger := watermill.NewSlogLoggerWithLevelMapping(r.config.Log, map[slog.Level]slog.Level{
@@ -127,20 +127,20 @@ func (r *Reactor) run(ctx context.Context) error {
 		}),
 	}, logger)
 	if err != nil {
-		return fmt.Errorf("open the poison topic: %w", err)
+		return fmt.Errorf("open the dead-letter topic: %w", err)
 	}
 	defer publisher.Close() //nolint:errcheck // what was sent is acknowledged
 	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: closeTimeout}, logger)
 	if err != nil {
 		return fmt.Errorf("make the router: %w", err)
 	}
-	poison, err := middleware.PoisonQueueWithFilter(counted{publisher, r.outcomes}, r.PoisonTopic(), blameable)
+	deadLetters, err := middleware.PoisonQueueWithFilter(reporting{publisher, r}, DeadLetterTopic(r.config.Prefix), blameable)
 	if err != nil {
-		return fmt.Errorf("make the poison queue: %w", err)
+		return fmt.Errorf("make the dead-letter queue: %w", err)
 	}
 	router.AddMiddleware(middleware.CorrelationID)
 	for _, h := range r.handlers {
-		if err := r.add(router, h, poison, logger); err != nil {
+		if err := r.add(router, h, deadLetters, logger); err != nil {
 			return err
 		}
 	}
@@ -149,7 +149,7 @@ func (r *Reactor) run(ctx context.Context) error {
 
 // add subscribes a handler. From the outside in: hold back what is no fact,
 // give up what cannot be done, try again, and turn panics into errors.
-func (r *Reactor) add(router *message.Router, h handler, poison message.HandlerMiddleware, logger watermill.LoggerAdapter) error {
+func (r *Reactor) add(router *message.Router, h handler, deadLetters message.HandlerMiddleware, logger watermill.LoggerAdapter) error {
 	group := r.Group(h.name, h.family)
 	subscriber, err := kafka.NewSubscriber(kafka.SubscriberConfig{
 		Brokers: r.config.Brokers, ConsumerGroup: group, Unmarshaler: unmarshaler{},
@@ -166,7 +166,7 @@ func (r *Reactor) add(router *message.Router, h handler, poison message.HandlerM
 		Multiplier: 2, RandomizationFactor: 0.5, ResetContextOnRetry: true, Logger: logger,
 		ShouldRetry: func(p middleware.RetryParams) bool { return !errors.Is(p.Err, errUnreadable) },
 	}
-	added.AddMiddleware(r.factsOnly(h), poison, r.blame(h), retry.Middleware, middleware.Recoverer)
+	added.AddMiddleware(r.factsOnly(h), deadLetters, r.blame(h), retry.Middleware, middleware.Recoverer)
 	return nil
 }
 

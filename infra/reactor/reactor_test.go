@@ -167,8 +167,8 @@ func TestOutage(t *testing.T) {
 	if got := testwait.Receive(t, done, "it to be done"); got != id {
 		t.Errorf("reacted to %s", got)
 	}
-	if n := outcomes(t, registry, "patient")["poisoned"]; n != 0 {
-		t.Errorf("%d facts were poisoned by an outage", n)
+	if n := outcomes(t, registry, "patient")["dead_letter"]; n != 0 {
+		t.Errorf("%d facts are dead letters after an outage", n)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"netsim/infra/journal"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
+	"netsim/infra/reactor"
 )
 
 // AuditConfig is what an auditor needs: the log, and nothing else unless the
@@ -54,7 +55,9 @@ func OpenAudit(ctx context.Context, c AuditConfig) (_ *Auditor, err error) {
 	if a.keys, err = readWriterKeys(c.WriterKeys); err != nil {
 		return nil, err
 	}
-	if a.journal, err = journal.Open(ctx, journal.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix}); err != nil {
+	if a.journal, err = journal.Open(ctx, journal.Config{
+		Brokers: c.Kafka, Prefix: c.TopicPrefix, Beside: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
+	}); err != nil {
 		return nil, err
 	}
 	a.close = append(a.close, a.journal.Close)
@@ -143,6 +146,12 @@ func (a *Auditor) Held(ctx context.Context, verifier string, notes []string) ([]
 		return nil, err
 	}
 	return audit.Held(ctx, log, verifier, notes)
+}
+
+// DeadLetters returns how many facts reactions could not process.
+func (a *Auditor) DeadLetters(ctx context.Context) (int, error) {
+	open, err := reactor.NewDeadLetters(a.journal, a.config.TopicPrefix).Open(ctx)
+	return len(open), err
 }
 
 // Replay replays billing.

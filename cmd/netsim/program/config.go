@@ -75,6 +75,7 @@ type Config struct {
 	StorePatience  time.Duration `env:"NETSIM_STORE_PATIENCE" envDefault:"10m"`                    // for an object store that is down, until the run that needs it fails
 	JobReconcile   time.Duration `env:"NETSIM_JOB_RECONCILE" envDefault:"5s" min:"1ms"`            // between two looks for jobs whose worker is gone
 	JobGrace       time.Duration `env:"NETSIM_JOB_GRACE" envDefault:"5s" min:"1ms"`                // that a worker has to begin a job
+	Retries        int           `env:"NETSIM_REACTION_RETRIES" envDefault:"10" min:"1" max:"30"`  // of a reaction that fails, with growing pauses, until its fact is a dead letter
 	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000" min:"1"`                // records the projector may lag before writes are shed
 	VerdictTimeout time.Duration `env:"NETSIM_VERDICT_TIMEOUT" envDefault:"10s" min:"100ms"`
 	ReadTimeout    time.Duration `env:"NETSIM_READ_TIMEOUT" envDefault:"10s" min:"100ms"`

@@ -22,6 +22,7 @@ import (
 	"netsim/infra/objects"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
+	"netsim/infra/reactor"
 	"netsim/infra/telemetry"
 	"netsim/projections"
 	"netsim/reactions"
@@ -36,6 +37,7 @@ type core struct {
 	pool       *pgxpool.Pool
 	locks      postgres.Locks // in sessions of their own
 	journal    *journal.Kafka
+	letters    *reactor.DeadLetters
 	projector  *projector.Projector
 	watcher    *projector.Watcher
 	partitions map[events.Family]int32 // of each family's topic
@@ -82,6 +84,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if s.journal, err = journal.Open(ctx, c.journal()); err != nil {
 		return nil, err
 	}
+	s.letters = reactor.NewDeadLetters(s.journal, c.TopicPrefix)
 	if err = s.trustLog(ctx); err != nil {
 		return nil, err
 	}
@@ -118,7 +121,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 func (c *Config) journal() journal.Config {
 	return journal.Config{
 		Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions,
-		Replication: c.replication(), Relaxed: c.Development,
+		Replication: c.replication(), Relaxed: c.Development, Beside: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
 	}
 }
 

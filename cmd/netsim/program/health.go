@@ -39,6 +39,7 @@ func (s *core) needs() []need {
 		{name: "seals", helps: everyRole(), probe: s.probeSeals},
 		{name: "projections", requires: everyRole(), probe: s.probeProjections},
 		{name: "parkedStreams", helps: []string{RoleAPI, RoleProjector}, probe: s.probeParked},
+		{name: "deadLetters", helps: []string{RoleAPI, RoleReactor}, probe: s.probeDeadLetters},
 	}
 }
 
@@ -186,6 +187,14 @@ func (s *core) probeParked(ctx context.Context) health.State {
 		return health.Failed(err)
 	}
 	return health.State{Message: fmt.Sprintf("%d streams have facts that cannot be applied", streams)}
+}
+
+func (s *core) probeDeadLetters(ctx context.Context) health.State {
+	letters, err := s.letters.Open(ctx)
+	if err != nil || len(letters) == 0 {
+		return health.Failed(err)
+	}
+	return health.State{Message: fmt.Sprintf("%d facts could not be processed by a reaction", len(letters))}
 }
 
 func (d *domain) probeEngines(ctx context.Context) health.State {

@@ -9,6 +9,7 @@ import (
 	"netsim/infra/journal"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
+	"netsim/infra/reactor"
 )
 
 // Tools are what an operator does to read models from the command line.
@@ -38,7 +39,9 @@ func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) 
 		pool.Close()
 		return nil, err
 	}
-	return &Tools{core: &core{config: c, log: log, keys: keys, journal: j, pool: pool, locks: locks, objects: c.objects()}, pool: pool}, nil
+	return &Tools{pool: pool, core: &core{
+		config: c, log: log, keys: keys, journal: j, letters: reactor.NewDeadLetters(j, c.TopicPrefix), pool: pool, locks: locks, objects: c.objects(),
+	}}, nil
 }
 
 // Close ends the connections.

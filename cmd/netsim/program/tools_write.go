@@ -30,29 +30,6 @@ func (t *Tools) ForgetUser(ctx context.Context, userID string) (bool, error) {
 	return names.Forget(ctx, userID)
 }
 
-// RetryReactions has every fact in the poison topic reacted to again, and
-// returns how many it could now.
-func (t *Tools) RetryReactions(ctx context.Context) (done int, err error) {
-	list, err := t.core.config.priceList()
-	if err != nil {
-		return 0, err
-	}
-	err = t.writing(ctx, func(ctx context.Context) error {
-		work, err := t.core.openDomain(ctx, list)
-		if err != nil {
-			return err
-		}
-		defer work.close()
-		r, err := t.core.reactor(work)
-		if err != nil {
-			return err
-		}
-		done, err = r.Redrive(ctx)
-		return err
-	})
-	return done, err
-}
-
 // writing lends a command line the way into the log.
 func (t *Tools) writing(ctx context.Context, use func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)

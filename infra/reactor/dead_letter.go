@@ -1,0 +1,198 @@
+package reactor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
+
+	"netsim/events"
+	"netsim/infra/journal"
+)
+
+// DeadLetter is a fact that a handler could not process. A fact that became one
+// several times, after a crash, is one letter.
+type DeadLetter struct {
+	ID        string        `json:"id"` // handler:family/partition@offset
+	Handler   string        `json:"handler"`
+	Family    events.Family `json:"family"`
+	Partition int32         `json:"partition"` // of the fact, as is its offset
+	Offset    int64         `json:"offset"`
+	Stream    string        `json:"stream"`
+	Type      string        `json:"type"`
+	EventID   string        `json:"eventId"`
+	Reason    string        `json:"reason"`
+
+	partition int32 // in the dead-letter topic
+}
+
+// settledHeader is of a record that settles the letters before it of the same
+// fact and handler. Its value is when.
+const settledHeader = "settled"
+
+// DeadLetters reads the dead-letter topic. It is safe for concurrent use.
+type DeadLetters struct {
+	journal *journal.Kafka
+	prefix  string
+
+	mu   sync.Mutex
+	next map[int32]int64 // the first offset that has not been read, by partition
+	open map[string]DeadLetter
+}
+
+// NewDeadLetters returns those of the topics with the prefix. The journal must
+// have DeadLetterTopic beside its own topics.
+func NewDeadLetters(j *journal.Kafka, prefix string) *DeadLetters {
+	return &DeadLetters{journal: j, prefix: cmp.Or(prefix, defaultPrefix), next: map[int32]int64{}, open: map[string]DeadLetter{}}
+}
+
+func (d *DeadLetters) topic() string { return DeadLetterTopic(d.prefix) }
+
+// Open returns the letters that are not settled, by id. It reads what was added
+// since the last call.
+func (d *DeadLetters) Open(ctx context.Context) ([]DeadLetter, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	partitions, err := d.journal.PartitionsOf(ctx, d.topic())
+	if err != nil {
+		return nil, fmt.Errorf("read the dead letters: %w", err)
+	}
+	for partition := range int32(partitions) {
+		if err := d.read(ctx, partition); err != nil {
+			return nil, fmt.Errorf("read the dead letters: %w", err)
+		}
+	}
+	return slices.SortedFunc(maps.Values(d.open), func(a, b DeadLetter) int { return cmp.Compare(a.ID, b.ID) }), nil
+}
+
+// read reads a partition up to its end.
+func (d *DeadLetters) read(ctx context.Context, partition int32) error {
+	for {
+		records, end, err := d.journal.Read(ctx, d.topic(), partition, d.next[partition], 1<<20, 0)
+		if err != nil {
+			return err
+		}
+		for i := range records {
+			d.add(partition, &records[i])
+			d.next[partition] = records[i].Offset + 1
+		}
+		if len(records) == 0 || d.next[partition] >= end {
+			return nil
+		}
+	}
+}
+
+// add takes up a letter, or what settles one. A record that is neither is not
+// the reactor's.
+func (d *DeadLetters) add(partition int32, r *events.Record) {
+	m := messageOf(r)
+	l := DeadLetter{
+		Handler: handlerOf(m.Metadata.Get(middleware.PoisonedHandlerKey)),
+		Family:  events.Family(strings.TrimPrefix(m.Metadata.Get(middleware.PoisonedTopicKey), d.prefix)),
+		Stream:  m.Metadata.Get(streamHeader), Type: m.Metadata.Get(typeHeader), EventID: m.UUID,
+		Reason:    m.Metadata.Get(middleware.ReasonForPoisonedKey),
+		partition: partition,
+	}
+	at, _, err := placeOf(m, l.Family)
+	if err != nil || l.Handler == "" {
+		return
+	}
+	l.Partition, l.Offset = at.Partition, at.Offset
+	l.ID = fmt.Sprintf("%s:%s/%d@%d", l.Handler, l.Family, l.Partition, l.Offset)
+	if m.Metadata.Get(settledHeader) != "" {
+		delete(d.open, l.ID)
+		return
+	}
+	d.open[l.ID] = l
+}
+
+func messageOf(r *events.Record) *message.Message {
+	metadata := make(message.Metadata, len(r.Headers))
+	for _, h := range r.Headers {
+		metadata.Set(h.Key, string(h.Value))
+	}
+	m := message.NewMessage(metadata.Get(idHeader), slices.Clone(r.Value))
+	m.Metadata = metadata
+	return m
+}
+
+// Body returns the data of a letter's fact, as the log has it.
+func (d *DeadLetters) Body(ctx context.Context, l DeadLetter) (string, error) {
+	r, err := d.record(ctx, l)
+	return string(r.Value), err
+}
+
+// record reads the record that the letter names in the log. The letter itself is
+// not trusted: anyone who reaches the broker can write to its topic.
+func (d *DeadLetters) record(ctx context.Context, l DeadLetter) (events.Record, error) {
+	records, _, err := d.journal.Read(ctx, d.prefix+string(l.Family), l.Partition, l.Offset, 1, 0)
+	if err != nil {
+		return events.Record{}, fmt.Errorf("read the fact of dead letter %s: %w", l.ID, err)
+	}
+	if len(records) == 0 || records[0].Offset != l.Offset {
+		return events.Record{}, fmt.Errorf("read the fact of dead letter %s: the log does not have it", l.ID)
+	}
+	return records[0], nil
+}
+
+// settle records that the letter's fact, the message, has been processed.
+func (d *DeadLetters) settle(ctx context.Context, l DeadLetter, group string, m *message.Message) error {
+	record := events.Message{Key: []byte(l.Stream)}
+	add := func(name, value string) {
+		record.Headers = append(record.Headers, events.Header{Key: name, Value: []byte(value)})
+	}
+	add(settledHeader, time.Now().UTC().Format(time.RFC3339Nano))
+	add(middleware.PoisonedHandlerKey, group)
+	add(middleware.PoisonedTopicKey, d.prefix+string(l.Family))
+	for _, name := range []string{partitionHeader, offsetHeader, recordedHeader} {
+		add(name, m.Metadata.Get(name))
+	}
+	if _, err := d.journal.Append(d.topic(), l.partition, record).Wait(ctx); err != nil {
+		return fmt.Errorf("settle dead letter %s: %w", l.ID, err)
+	}
+	return nil
+}
+
+// retryTimeout bounds how long a retry takes, with the wait for a read model
+// that does not have the fact yet.
+const retryTimeout = time.Minute
+
+// Retry passes the fact of a dead letter to its handler again, and settles the
+// letter when the handler succeeds. What the handler did before has no effect
+// when it is repeated.
+func (r *Reactor) Retry(ctx context.Context, d *DeadLetters, l DeadLetter) error {
+	i := slices.IndexFunc(r.handlers, func(h handler) bool { return h.name == l.Handler && h.family == l.Family })
+	if i < 0 {
+		return fmt.Errorf("dead letter %s: this release has no handler %s of %s", l.ID, l.Handler, l.Family)
+	}
+	record, err := d.record(ctx, l)
+	if err != nil {
+		return err
+	}
+	m := messageOf(&record)
+	m.Metadata.Set(partitionHeader, strconv.Itoa(int(l.Partition)))
+	m.Metadata.Set(offsetHeader, strconv.FormatInt(l.Offset, 10))
+	m.Metadata.Set(recordedHeader, record.Time.UTC().Format(time.RFC3339Nano))
+	limited, cancel := context.WithTimeout(ctx, retryTimeout)
+	defer cancel()
+	m.SetContext(limited)
+	if err := r.process(m, r.handlers[i]); err != nil {
+		return fmt.Errorf("dead letter %s: %w", l.ID, err)
+	}
+	return d.settle(ctx, l, r.Group(l.Handler, l.Family), m)
+}
+
+// process does once what a subscription does with a record.
+func (r *Reactor) process(m *message.Message, h handler) error {
+	once := middleware.Recoverer(func(m *message.Message) ([]*message.Message, error) { return nil, r.react(m, h) })
+	_, err := r.factsOnly(h)(once)(m)
+	return err
+}
