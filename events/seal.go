@@ -162,7 +162,7 @@ func (k *WriterKeys) Sealer(family Family, hash Hash, m *Message) string {
 type Sealing []string
 
 // Admits reports whether a record with a sealer may be a fact. A LogSealed
-// needs a seal in any case: whoever has no key cannot demand one.
+// needs a seal in any case: a writer without a key cannot demand one.
 func (s Sealing) Admits(f *Frame, sealer string) bool {
 	switch {
 	case sealer == Unchecked:
@@ -204,8 +204,7 @@ const logSealedType = "netsim.log.sealed.v1"
 
 // LogSealed records that a partition takes only sealed records from here on,
 // and none sealed by a key that has sealed a LogSealed before this one. It
-// counts only when it is sealed itself. Source: docs/log.md; issue "Mend what
-// use from outside found", point 5.
+// counts only when it is sealed itself. Source: docs/log.md.
 type LogSealed struct {
 	KeyID string `json:"keyId"` // of the key that sealed it, for people; the rule reads the seal
 }

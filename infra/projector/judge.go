@@ -127,7 +127,7 @@ func (p *Projector) judge(batch []chunk) []events.Fact {
 	return facts
 }
 
-// warnOfForged says that somebody writes to the log without a key: one line a
+// warnOfForged logs that a writer without a key reaches the log: one line a
 // batch, with the first of the records.
 func (p *Projector) warnOfForged(ctx context.Context, batch []chunk) {
 	count, first := 0, placed{}

@@ -98,7 +98,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 		Name: "netsim_projector_parked_total", Help: "Facts that this process could not apply.",
 	}, func() float64 { return float64(s.projector.Report().Parked) }))
 	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "netsim_log_forged_records_total", Help: "Records that this process has judged forged: somebody writes to the event log without a key.",
+		Name: "netsim_log_forged_records_total", Help: "Records that this process has judged forged: another writer reaches the event log and has no key.",
 	}, func() float64 { return float64(s.forged()) }))
 	s.watcher = projector.NewWatcher(s.pool, "", log)
 	s.objects = c.objects()

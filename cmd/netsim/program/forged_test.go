@@ -16,7 +16,7 @@ import (
 	"netsim/events"
 )
 
-// TestForgedRecordsAreNoFacts: whoever reaches the broker appends a request for
+// TestForgedRecordsAreNoFacts: a client of the broker appends a request for
 // a run that is right in everything but its seal, and an end of a run that
 // there is. Nothing comes of either; both are counted; the audits agree.
 func TestForgedRecordsAreNoFacts(t *testing.T) {
