@@ -2,6 +2,7 @@ package reactor
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -9,9 +10,14 @@ import (
 )
 
 const (
-	lagAge     = 500 * time.Millisecond // for which a measurement is of use
+	lagAge     = 500 * time.Millisecond // after which a measurement is made again
+	lagStale   = 2 * time.Second        // after which one says nothing
 	lagTimeout = time.Second            // of a measurement
+	lagWait    = 200 * time.Millisecond // that a caller waits for one
 )
+
+// errUnmeasured is that the broker did not say in time what is done.
+var errUnmeasured = errors.New("the lag could not be measured")
 
 // LagLog is what a Lag needs of the journal.
 type LagLog interface {
@@ -31,73 +37,108 @@ type Lag struct {
 	Next     func(family events.Family, partition int32) int64 // the first offset that is not judged
 	Now      func() time.Time
 
-	mu       sync.Mutex
-	measured time.Time                 // zero before the first time
-	done     map[events.Family][]int64 // what was committed then
-	oldest   time.Time                 // when the oldest fact was recorded that was not; zero for none
-	err      error
+	mu   sync.Mutex
+	last measurement
+	next chan struct{} // closed when the measurement under way ends; nil when none is
+}
+
+// measurement is what the broker said at a time.
+type measurement struct {
+	at     time.Time                 // zero before the first one
+	done   map[events.Family][]int64 // the first offset of each partition that was not committed
+	oldest time.Time                 // when the oldest fact was recorded that was not; zero for none
+	err    error
 }
 
 // Behind returns for how long the oldest fact has been in the log that the
 // handler has not reacted to; 0 when it has reacted to everything that is
-// judged now. It asks the broker only when there is more than was committed at
-// the last time, at most twice a second, and waits for a second at most.
+// judged now. It asks the broker only when more is judged than was committed at
+// the last time, at most twice a second. A broker that does not answer delays
+// no caller by more than lagWait: then there is an error.
 func (l *Lag) Behind(ctx context.Context) (time.Duration, error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.measured.IsZero() && l.err == nil && l.caughtUp() {
+	if l.last.err == nil && l.caughtUp() {
+		l.mu.Unlock()
 		return 0, nil
 	}
-	if l.measured.IsZero() || l.Now().Sub(l.measured) >= lagAge {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lagTimeout)
-		defer cancel()
-		l.measured = l.Now()
-		l.err = l.measure(ctx)
+	if l.next == nil && l.Now().Sub(l.last.at) >= lagAge {
+		l.next = make(chan struct{})
+		go l.renew(context.WithoutCancel(ctx))
 	}
-	switch {
-	case l.err != nil:
-		return 0, l.err
+	next := l.next
+	l.mu.Unlock()
+	if next != nil {
+		enough := time.NewTimer(lagWait)
+		defer enough.Stop()
+		select {
+		case <-next:
+		case <-enough.C:
+		case <-ctx.Done():
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch now := l.Now(); {
+	case l.last.err != nil:
+		return 0, l.last.err
 	case l.caughtUp():
 		return 0, nil
-	case l.oldest.IsZero(): // everything that is not done has come since
-		return l.Now().Sub(l.measured), nil
+	case now.Sub(l.last.at) >= lagStale:
+		return 0, errUnmeasured
+	case l.last.oldest.IsZero(): // everything that is not done has come since
+		return now.Sub(l.last.at), nil
+	default:
+		return now.Sub(l.last.oldest), nil
 	}
-	return l.Now().Sub(l.oldest), nil
+}
+
+// renew measures, and wakes the callers that wait for it.
+func (l *Lag) renew(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lagTimeout)
+	defer cancel()
+	at := l.Now()
+	m, err := l.measure(ctx)
+	m.at, m.err = at, err
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = m
+	close(l.next)
+	l.next = nil
 }
 
 // caughtUp reports whether nothing is judged that was not committed.
 func (l *Lag) caughtUp() bool {
-	for family, done := range l.done {
+	for family, done := range l.last.done {
 		for partition, at := range done {
 			if at < l.Next(family, int32(partition)) {
 				return false
 			}
 		}
 	}
-	return true
+	return l.last.done != nil
 }
 
-func (l *Lag) measure(ctx context.Context) error {
-	l.done, l.oldest = map[events.Family][]int64{}, time.Time{}
+func (l *Lag) measure(ctx context.Context) (m measurement, err error) {
+	m.done = map[events.Family][]int64{}
 	for family, partitions := range l.Families {
 		topic := prefixOf(l.Prefix) + string(family)
 		done, err := l.Log.Committed(ctx, groupOf(l.Prefix, l.Handler, family), topic, partitions)
 		if err != nil {
-			return err
+			return measurement{}, err
 		}
-		l.done[family] = done
+		m.done[family] = done
 		for partition, at := range done {
 			if at >= l.Next(family, int32(partition)) {
 				continue
 			}
 			first, _, err := l.Log.Read(ctx, topic, int32(partition), at, 1, 0)
 			if err != nil {
-				return err
+				return measurement{}, err
 			}
-			if len(first) > 0 && (l.oldest.IsZero() || first[0].Time.Before(l.oldest)) {
-				l.oldest = first[0].Time
+			if len(first) > 0 && (m.oldest.IsZero() || first[0].Time.Before(m.oldest)) {
+				m.oldest = first[0].Time
 			}
 		}
 	}
-	return nil
+	return m, nil
 }
