@@ -10,7 +10,6 @@ import (
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/journal"
-	"netsim/infra/teststack"
 	"netsim/simulator/blueprint"
 )
 
@@ -27,18 +26,11 @@ func TestCuratedTemplatesAreStoredOnce(t *testing.T) {
 	for _, c := range curated {
 		want = append(want, c.Name)
 	}
-	var c program.Config
-	database := teststack.Postgres(t)
+	c := programtest.Config(t)
 	var first map[string]int64
 	for _, start := range []string{"first", "second"} {
 		t.Run(start, func(t *testing.T) {
-			p := programtest.Start(t, func(own *program.Config) {
-				own.Postgres = database
-				if start == "second" {
-					own.TopicPrefix, own.S3Bucket = c.TopicPrefix, c.S3Bucket
-				}
-				c = *own
-			})
+			p := programtest.Start(t, func(own *program.Config) { *own = c })
 			var listed struct{ Templates []struct{ Name string } }
 			p.User(t, programtest.NewAccount()).Get("/api/v1/templates").Want(200).Into(&listed)
 			var got []string
