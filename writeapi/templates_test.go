@@ -165,6 +165,18 @@ func TestATemplateIsAnsweredAsItWasMade(t *testing.T) {
 	}
 }
 
+// TestATemplateThatWasDeletedIsNotMadeAgain: the key of a template that has
+// been deleted stays that of the template.
+func TestATemplateThatWasDeletedIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	p := programtest.Shared(t)
+	user := p.User(t, programtest.NewAccount())
+	body := aTemplate("made once")
+	id := user.Post(templates, body, key("k")).Want(201).Object()["id"].(string)
+	user.Delete(templates + "/" + id).Want(204)
+	user.Post(templates, body, key("k")).Refused(404, "NOT_FOUND")
+}
+
 func TestCreateEmptyTemplate(t *testing.T) {
 	t.Parallel()
 	user := programtest.Shared(t).User(t, programtest.NewAccount())
