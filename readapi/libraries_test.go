@@ -10,7 +10,6 @@ import (
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
 	"netsim/events"
-	"netsim/infra/journal"
 	"netsim/internal/testworld"
 )
 
@@ -147,12 +146,7 @@ func TestGetLibrary(t *testing.T) {
 // sameHash records tracesets of two libraries whose hashes begin alike.
 func sameHash(t *testing.T, p *programtest.Program, account, workspace string) []string {
 	t.Helper()
-	beside := testworld.Place{
-		Log:      journal.Config{Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Partitions: p.Config.Partitions, Relaxed: true},
-		Database: p.Config.Postgres,
-		Keys:     p.Config.WriterKeys,
-	}.Connect(t)
-	beside.Listen(t)
+	beside := p.Beside(t)
 	hashes := []string{"feedbeef00" + strings.Repeat("0", 54), "feedbeef01" + strings.Repeat("0", 54)}
 	for _, hash := range hashes {
 		testworld.In(t, beside, workspace, events.NewID(events.TracesetPrefix), commands.CreateTraceset{Created: events.TracesetCreated{

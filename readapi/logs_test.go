@@ -18,7 +18,7 @@ func TestLogFilters(t *testing.T) {
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, workload(8, "allReduce"))
 	completed(user, id)
-	w := beside(t, &p.Config)
+	w := p.Beside(t)
 	levels := []string{"debug", "info", "warn", "error"}
 	components := []string{"service", "validator", "provisioner", "engine", "rank", "mapping", "rsw-3"}
 	type line struct {

@@ -12,30 +12,11 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program"
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
 	"netsim/events"
-	"netsim/infra/journal"
-	"netsim/infra/objects"
 	"netsim/internal/testworld"
 )
-
-// beside is a process at the place of a program, to bring in what no run of a
-// test makes.
-func beside(t *testing.T, c *program.Config) *testworld.World {
-	t.Helper()
-	w := testworld.Place{
-		Log:      journal.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions, Relaxed: true},
-		Database: c.Postgres,
-		Keys:     c.WriterKeys,
-	}.Connect(t)
-	w.Listen(t)
-	w.Objects = objects.New(objects.Config{
-		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket, AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey,
-	})
-	return w
-}
 
 // stored is a result file as a test publishes it.
 type stored struct {
@@ -96,7 +77,7 @@ func TestResultsListing(t *testing.T) {
 		}
 		files = append(files, stored{name, kind, bytes.Repeat([]byte("x"), (i*7)%5*100)}) // sizes repeat
 	}
-	publish(t, beside(t, &p.Config), id, files)
+	publish(t, p.Beside(t), id, files)
 	path := simulations + "/" + id + "/results"
 	record := func(name string) string {
 		rest, ours := strings.CutPrefix(name, "a-nd_stats-")

@@ -25,7 +25,7 @@ func TestResultsOwnership(t *testing.T) {
 		user, service := c.p.User(t, account), c.p.Service(t, account)
 		workspace, another := newWorkspace(t, service, "owned"), newWorkspace(t, service, "another")
 		id := events.NewID(events.SimulationPrefix)
-		w := beside(t, &c.p.Config)
+		w := c.p.Beside(t)
 		testworld.In(t, w, workspace, id, commands.RequestSimulation{Requested: events.SimulationRequested{
 			Origin: commands.OriginStart, AccountID: account, WorkspaceID: workspace, Name: "owned", DurationNs: 1, Duration: "1ns",
 			ConfigurationID: events.NewID(events.ConfigurationPrefix), ConfigurationVersion: 1,

@@ -52,7 +52,7 @@ func TestResultDataOfShards(t *testing.T) {
 			files = append(files, stored{fmt.Sprintf("run-%s-%d.csv", record, i), "csv", shard})
 		}
 	}
-	publish(t, beside(t, &p.Config), id, files)
+	publish(t, p.Beside(t), id, files)
 
 	first := computeAtOnce(t, user, path+"/data?metric=nd-stats")
 	var whole dataOfLinks

@@ -12,9 +12,7 @@ import (
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
 	"netsim/events"
-	"netsim/infra/journal"
 	"netsim/internal/testwait"
-	"netsim/internal/testworld"
 )
 
 // workbench is a configuration with something of everything.
@@ -60,19 +58,6 @@ func traceset(t *testing.T, c *programtest.Client, ranks int) string {
 	id := submit(t, c, workload(ranks, phase("allReduce", "", 1024)))
 	made := c.Get(configurations + "/" + events.DerivedID(events.ConfigurationPrefix, id)).Want(200).Object()
 	return made["activeTraceset"].(object)["id"].(string)
-}
-
-// beside is another process at the program's log, which can do what no
-// operation does.
-func beside(t *testing.T, p *programtest.Program) *commands.Handler {
-	t.Helper()
-	w := testworld.Place{
-		Log:      journal.Config{Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Partitions: p.Config.Partitions, Relaxed: true},
-		Database: p.Config.Postgres,
-		Keys:     p.Config.WriterKeys,
-	}.Connect(t)
-	w.Listen(t)
-	return w.Commands
 }
 
 // put makes a configuration as it is told, whatever its workspace.

@@ -128,7 +128,7 @@ func TestAttachMappingFileOrder(t *testing.T) {
 	p := programtest.Shared(t)
 	account := funded(t, p)
 	user, path := benchOf(t, p, account)
-	h := beside(t, p)
+	h := p.Beside(t).Commands
 	unknown := object{"mappingFileId": events.NewID(events.MappingFilePrefix)}
 	user.Patch(path+"/mapping-file", unknown).Refused(404, "NOT_FOUND")
 	user.Delete(path + "/traceset").Want(200)
@@ -191,7 +191,7 @@ func TestAttachedMappingFileLocks(t *testing.T) {
 	patch(object{"applications": applications(nil), "name": "renamed"}).Want(200)
 	patch(object{"activeTraceset": object{"id": eight}}).Want(200)
 	user.Patch(path+"/traceset", object{"tracesetId": eight}).Want(200)
-	user.Patch(path+"/traceset", object{"tracesetId": putTraceset(t, beside(t, p), account, "ready", 8)}).Want(200)
+	user.Patch(path+"/traceset", object{"tracesetId": putTraceset(t, p.Beside(t).Commands, account, "ready", 8)}).Want(200)
 	same(t, "parameters", []any{true, "chakra-mapping.txt"}, mappingOf(whole()))
 
 	user.Delete(path + "/mapping-file").Want(200)

@@ -15,7 +15,7 @@ func TestAttachTraceset(t *testing.T) {
 	p := programtest.Shared(t)
 	account := funded(t, p)
 	user, path := benchOf(t, p, account)
-	h := beside(t, p)
+	h := p.Beside(t).Commands
 	attach := func(c *programtest.Client, id any, more ...programtest.Header) programtest.Reply {
 		return c.Patch(path+"/traceset", object{"tracesetId": id}, more...)
 	}
@@ -99,7 +99,7 @@ func TestCreateConfigurationTraceset(t *testing.T) {
 	t.Parallel()
 	p := programtest.Shared(t)
 	account := funded(t, p)
-	user, h := p.User(t, account), beside(t, p)
+	user, h := p.User(t, account), p.Beside(t).Commands
 	create := func(status string, ranks int64) programtest.Reply {
 		return user.Post(configurations, workbench(putTraceset(t, h, account, status, ranks)))
 	}

@@ -140,7 +140,7 @@ func TestUpdateConfigurationTraceset(t *testing.T) {
 		t.Errorf("message %q", message)
 	}
 	// What was read can be sent back when the traceset is gone meanwhile, too.
-	h := beside(t, p)
+	h := p.Beside(t).Commands
 	gone := putTraceset(t, h, account, "ready", 4)
 	user.Patch(path+"/traceset", object{"tracesetId": gone}).Want(200)
 	deleteTraceset(t, h, gone)

@@ -39,7 +39,7 @@ type shelf struct {
 
 func newShelf(t *testing.T, p *programtest.Program) shelf {
 	t.Helper()
-	return shelf{t, beside(t, p), objects.New(objects.Config{
+	return shelf{t, p.Beside(t).Commands, objects.New(objects.Config{
 		Endpoint: p.Config.S3Endpoint, Region: p.Config.S3Region, Bucket: p.Config.S3Bucket,
 		AccessKey: p.Config.S3AccessKey, SecretKey: p.Config.S3SecretKey,
 	})}

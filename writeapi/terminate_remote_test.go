@@ -10,7 +10,6 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/backends/scripted"
-	"netsim/infra/journal"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
@@ -176,15 +175,7 @@ func TestTerminateWithoutPlatformLink(t *testing.T) {
 	t.Parallel()
 	p := programtest.Start(t, func(c *program.Config) { c.Roles = []string{program.RoleAPI, program.RoleProjector} })
 	account := programtest.NewAccount()
-	at := testworld.Place{
-		Log: journal.Config{
-			Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Partitions: p.Config.Partitions, Relaxed: true,
-		},
-		Database: p.Config.Postgres,
-		Keys:     p.Config.WriterKeys,
-	}
-	w := at.Connect(t)
-	w.Listen(t)
+	w := p.Beside(t)
 	id := events.NewID(events.SimulationPrefix)
 	testworld.Do(t, w, id, commands.RequestSimulation{Requested: events.SimulationRequested{
 		Origin: commands.OriginStart, AccountID: account, WorkspaceID: events.DefaultWorkspace,

@@ -17,22 +17,9 @@ import (
 	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
 	"netsim/events"
-	"netsim/infra/journal"
 	"netsim/internal/testworld"
 	"netsim/library"
 )
-
-// besideOf is another process at the program's place.
-func besideOf(t *testing.T, p *programtest.Program) *testworld.World {
-	t.Helper()
-	w := testworld.Place{
-		Log:      journal.Config{Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Partitions: p.Config.Partitions, Relaxed: true},
-		Database: p.Config.Postgres,
-		Keys:     p.Config.WriterKeys,
-	}.Connect(t)
-	w.Listen(t)
-	return w
-}
 
 // stored stores files and records their traceset, which is ready, as an upload
 // would that is a while ago. The change is made to what is recorded.
@@ -60,7 +47,7 @@ func stored(t *testing.T, p *programtest.Program, account, workspace string, fil
 		change(&made)
 	}
 	id := events.NewID(events.TracesetPrefix)
-	testworld.In(t, besideOf(t, p), workspace, id, commands.CreateTraceset{Created: made})
+	testworld.In(t, p.Beside(t), workspace, id, commands.CreateTraceset{Created: made})
 	return id
 }
 
@@ -137,7 +124,7 @@ func TestResolveATraceset(t *testing.T) {
 		t.Errorf("cas (-want +got):\n%s", diff)
 	}
 
-	w := besideOf(t, p)
+	w := p.Beside(t)
 	prefix := func(files int64) string {
 		id := stored(t, p, account, workspace, []string{"all.tar"}, func(c *events.TracesetCreated) { c.Status = "processing" })
 		testworld.In(t, w, workspace, id, commands.RecordExtraction{ID: id, Extracted: events.TracesetMetadataExtracted{
@@ -255,7 +242,7 @@ func TestDeleteATraceset(t *testing.T) {
 
 	// So does one that nothing came of.
 	failed := openFiles(t, user, workspace, [2]string{"a.0.et", "abc"})
-	testworld.In(t, besideOf(t, p), workspace, failed.UploadID, commands.AbortUpload{ID: failed.UploadID, Reason: "storage"})
+	testworld.In(t, p.Beside(t), workspace, failed.UploadID, commands.AbortUpload{ID: failed.UploadID, Reason: "storage"})
 	items := user.Get(tracesets + "?workspaceId=" + workspace + "&status=upload_failed").Want(200).Object()["items"].([]any)
 	nothing := tracesets + "/" + items[0].(object)["id"].(string)
 	if view := user.Get(nothing).Want(200).Object(); view["status"] != "upload_failed" || view["statusMessage"] == nil {
@@ -278,7 +265,7 @@ func TestDeleteATracesetThatIsBeingMade(t *testing.T) {
 	user := p.User(t, programtest.NewAccount())
 	s := openFiles(t, user, events.DefaultWorkspace, [2]string{"a.0.et", "x"})
 	id := coming(user, events.DefaultWorkspace)
-	testworld.In(t, besideOf(t, p), events.DefaultWorkspace, s.UploadID, commands.CompleteUpload{
+	testworld.In(t, p.Beside(t), events.DefaultWorkspace, s.UploadID, commands.CompleteUpload{
 		ID: s.UploadID, Completed: events.UploadCompleted{ResultID: id},
 	})
 	user.Delete(tracesets+"/"+id).Refused(409, "CONFLICT")

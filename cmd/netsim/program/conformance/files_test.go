@@ -11,7 +11,6 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/infra/journal"
 	"netsim/infra/objects"
 	"netsim/internal/testworld"
 	"netsim/library"
@@ -31,7 +30,7 @@ func (w *world) newMappingFile(t *testing.T, workspace string) string {
 	}
 	w.store(t, made.ObjectKey, text.String())
 	id := events.NewID(events.MappingFilePrefix)
-	testworld.In(t, w.beside(t), workspace, id, commands.CreateMappingFile{Created: made})
+	testworld.In(t, w.program.Beside(t), workspace, id, commands.CreateMappingFile{Created: made})
 	return id
 }
 
@@ -46,7 +45,7 @@ func (w *world) newTraceset(t *testing.T, workspace string) string {
 	hash := library.Hash([]events.TracesetFile{file})
 	file.ObjectKey = library.Key(hash, file.Hash)
 	w.store(t, file.ObjectKey, id)
-	testworld.In(t, w.beside(t), workspace, id, commands.CreateTraceset{Created: events.TracesetCreated{
+	testworld.In(t, w.program.Beside(t), workspace, id, commands.CreateTraceset{Created: events.TracesetCreated{
 		AccountID: w.account, WorkspaceID: workspace, Name: "set", Format: "chakra_et_v1", Files: []events.TracesetFile{file},
 		LibraryHash: hash, TotalSize: file.Size, TTLDays: 7, RankCount: 1, Status: commands.TracesetReady,
 	}})
@@ -62,19 +61,6 @@ func (w *world) store(t *testing.T, key, content string) {
 	if _, err := store.Put(t.Context(), key, "text/plain", strings.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// beside is another process at the program's place.
-func (w *world) beside(t *testing.T) *testworld.World {
-	t.Helper()
-	c := w.program.Config
-	beside := testworld.Place{
-		Log:      journal.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions, Relaxed: true},
-		Database: c.Postgres,
-		Keys:     c.WriterKeys,
-	}.Connect(t)
-	beside.Listen(t)
-	return beside
 }
 
 const formType = "multipart/form-data; boundary=end"

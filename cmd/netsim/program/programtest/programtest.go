@@ -26,8 +26,11 @@ import (
 	"netsim/cmd/netsim/program"
 	"netsim/events"
 	"netsim/infra/devissuer"
+	"netsim/infra/journal"
+	"netsim/infra/objects"
 	"netsim/infra/teststack"
 	"netsim/internal/testwait"
+	"netsim/internal/testworld"
 )
 
 // Program is a running service.
@@ -145,6 +148,23 @@ func run(t testing.TB, c program.Config) (*Program, func()) {
 		t.Fatalf("programtest: the service did not start: %v", err)
 		return nil, nil
 	}
+}
+
+// Beside connects another process at the program's place, which can do what no
+// operation does. It neither projects nor reacts.
+func (p *Program) Beside(t testing.TB) *testworld.World {
+	t.Helper()
+	c := &p.Config
+	w := testworld.Place{
+		Log:      journal.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions, Relaxed: true},
+		Database: c.Postgres,
+		Keys:     c.WriterKeys,
+	}.Connect(t)
+	w.Listen(t)
+	w.Objects = objects.New(objects.Config{
+		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket, AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey,
+	})
+	return w
 }
 
 // NewAccount returns the id of an account that nobody else uses.
