@@ -2,7 +2,6 @@ package program_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -115,19 +114,5 @@ func (d *deployment) deadLetterIsSeen(w *writers, letter string) {
 // ask sends a request without a body.
 func (w *writers) ask(method, path string) (status int, body string) {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), method, w.url+"/api/v1"+path, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+w.token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return resp.StatusCode, string(text)
+	return send(w.t, method, w.url+"/api/v1"+path, "Bearer "+w.token)
 }

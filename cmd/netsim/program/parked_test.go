@@ -130,14 +130,28 @@ func (d *deployment) append(stream, eventType, data string) {
 // get returns what an address answers.
 func (d *deployment) get(url string) string {
 	d.t.Helper()
-	resp, err := http.Get(url)
+	_, body := send(d.t, http.MethodGet, url, "")
+	return body
+}
+
+// send sends a request without a body.
+func send(t *testing.T, method, url, authorization string) (status int, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
 	if err != nil {
-		d.t.Fatal(err)
+		t.Fatal(err)
+	}
+	if authorization != "" {
+		req.Header.Set("Authorization", authorization)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		d.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return string(text)
+	return resp.StatusCode, string(text)
 }
