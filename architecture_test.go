@@ -20,7 +20,7 @@ type set = []string
 // directions says which of our packages each of them may import.
 func directions() map[string]set {
 	domain := set{"events", "commands", "fault", "rating", "simulator/"}
-	handlers := append(set{"api", "api/report", "api/submission", "infra/auth", "infra/http"}, domain...)
+	handlers := append(set{"api", "api/report", "api/submission", "infra/auth", "infra/web"}, domain...)
 	everything := set{"/"}
 	return map[string]set{
 		"events":         {},
@@ -32,27 +32,29 @@ func directions() map[string]set {
 		"api/submission": {"api", "fault", "simulator/"}, // what a simple submission asks for
 		"api/report":     {"api", "simulator/"},          // what validation finds
 
-		"internal/gather": {}, // many look-ups, few queries
-		"projections":     {"events", "commands", "fault", "internal/gather", "simulator/design"},
-		"writeapi":        handlers,
-		"readapi":         append(set{"projections", "traces", "infra/health", "infra/objects", "library"}, handlers...),
-		"prices":          {"events", "commands", "fault", "rating"},    // the price list of a first start
-		"focus":           {"events", "fault", "rating", "projections"}, // the FOCUS dataset of costs
-		"library":         {"events"},                                   // where the files of tracesets are
-		"reactions":       append(set{"projections", "api/submission", "infra/objects", "infra/postgres", "library"}, domain...),
-		"uploads":         append(set{"api", "projections", "infra/objects", "infra/postgres", "library"}, domain...),
-		"execution":       {"events", "fault", "simulator/"}, // what an engine needs, on any machine
-		"execution/host":  {"execution", "fault", "simulator/"},
-		"runs":            append(set{"projections", "traces", "infra/objects", "infra/backends", "execution"}, domain...),
-		"traces":          append(set{"projections", "infra/objects", "library"}, domain...), // what tracesets hold
+		"internal/gather":     {}, // many look-ups, few queries
+		"projections":         {"events", "commands", "fault", "internal/gather", "simulator/design"},
+		"writeapi":            handlers,
+		"readapi":             append(set{"projections", "content/traces", "infra/health", "infra/objects", "content/library"}, handlers...),
+		"billing/prices":      {"events", "commands", "fault", "rating"},    // the price list of a first start
+		"billing/focus":       {"events", "fault", "rating", "projections"}, // the FOCUS dataset of costs
+		"content/library":     {"events"},                                   // where the files of tracesets are
+		"reactions":           append(set{"projections", "api/submission", "infra/objects", "infra/postgres", "content/library"}, domain...),
+		"content/uploads":     append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, domain...),
+		"runs/execution":      {"events", "fault", "simulator/"}, // what an engine needs, on any machine
+		"runs/execution/host": {"runs/execution", "fault", "simulator/"},
+		"runs":                append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution"}, domain...),
+		"content/traces":      append(set{"projections", "infra/objects", "content/library"}, domain...), // what tracesets hold
 
-		"api":          {},
-		"api/contract": {"api", "fault"},
-		"infra/":       {"events", "fault", "infra/", "internal/gather"}, // never what uses it
-		"cmd/":         everything,
-		"bench":        everything,
+		"api":               {},
+		"api/contract":      {"api", "fault"},
+		"infra/":            {"events", "fault", "infra/", "internal/gather"}, // never what uses it
+		"cmd/":              everything,
+		"internal/service":  everything,
+		"internal/service/": everything,
+		"bench":             everything,
 
-		"bench/reference": {"execution", "simulator/"}, // cases of other simulators, made as the service makes its runs
+		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, made as the service makes its runs
 		"bench/accuracy":  {"simulator/", "bench/reference"},
 
 		"events/internal/":                 {"events"}, // generators
@@ -66,35 +68,35 @@ func directions() map[string]set {
 
 // support lists the packages that only tests may import.
 func support() set {
-	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "cmd/netsim/program/programtest", "infra/backends/scripted"}
+	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted"}
 }
 
 // homes says which of our packages may import each library.
 func homes() map[string]set {
 	return map[string]set{
-		"github.com/segmentio/kafka-go": {"infra/journal", "bench"},
-		"github.com/IBM/sarama":         {"infra/journal", "infra/reactor", "bench"},
+		"github.com/segmentio/kafka-go": {"infra/eventlog", "bench"},
+		"github.com/IBM/sarama":         {"infra/eventlog", "infra/reactor", "bench"},
 		"github.com/ThreeDotsLabs/":     {"infra/reactor", "bench"},
 		"github.com/riverqueue/":        {"infra/jobs"},
-		"github.com/jackc/pgx/":         {"projections", "runs", "traces", "infra/", "cmd/", "bench", "internal/testworld"},
+		"github.com/jackc/pgx/":         {"projections", "runs", "content/traces", "infra/", "internal/service", "bench", "internal/testworld"},
 		"github.com/pressly/goose/":     {"infra/postgres"},
 		"github.com/aws/":               {"infra/objects", "infra/teststack"},
 		"github.com/coreos/go-oidc/":    {"infra/auth"},
 		"github.com/go-jose/":           {"infra/auth", "infra/devissuer"},
 		"github.com/getkin/":            {"api/contract"},
 		"github.com/oapi-codegen/":      {"api"},
-		"github.com/go-chi/":            {"api", "api/contract", "infra/http", "cmd/"},
-		"github.com/prometheus/":        {"infra/", "cmd/"},
+		"github.com/go-chi/":            {"api", "api/contract", "infra/web", "internal/service"},
+		"github.com/prometheus/":        {"infra/", "internal/service"},
 		"go.opentelemetry.io/":          {"infra/telemetry"},
 		"github.com/alecthomas/kong":    {"cmd/"},
-		"github.com/caarlos0/env/":      {"cmd/"},
-		"github.com/klauspost/compress": {"simulator/", "runs", "traces"},
+		"github.com/caarlos0/env/":      {"internal/service"},
+		"github.com/klauspost/compress": {"simulator/", "runs", "content/traces"},
 		"google.golang.org/protobuf/":   {"simulator/chakra"},
-		"github.com/cockroachdb/apd/":   {"commands", "rating", "projections", "prices", "reactions", "readapi", "focus"},
-		"github.com/parquet-go/":        {"focus"},
+		"github.com/cockroachdb/apd/":   {"commands", "rating", "projections", "billing/prices", "reactions", "readapi", "billing/focus"},
+		"github.com/parquet-go/":        {"billing/focus"},
 		"github.com/google/uuid":        {"events", "commands", "infra/", "bench"},
-		"github.com/zeebo/blake3":       {"library"},
-		"gopkg.in/yaml.v3":              {"api", "prices", "events/internal/"},
+		"github.com/zeebo/blake3":       {"content/library"},
+		"gopkg.in/yaml.v3":              {"api", "billing/prices", "events/internal/"},
 		"golang.org/x/":                 {"/"},
 	}
 }
@@ -104,25 +106,25 @@ func homes() map[string]set {
 func reach() (pure, never map[string]set) {
 	log := set{
 		"github.com/segmentio/kafka-go", "github.com/IBM/sarama", "github.com/ThreeDotsLabs/", "github.com/riverqueue/",
-		"netsim/infra/journal", "netsim/infra/ledger", "netsim/infra/projector", "netsim/infra/reactor", "netsim/infra/jobs",
+		"netsim/infra/eventlog", "netsim/infra/writelog", "netsim/infra/projector", "netsim/infra/reactor", "netsim/infra/jobs",
 	}
 	pure = map[string]set{
-		"fault":      {},
-		"events":     {"github.com/google/uuid"},
-		"commands":   {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
-		"rating":     {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
-		"audit":      {"github.com/google/uuid", "github.com/cockroachdb/apd/", "golang.org/x/mod"},
-		"simulator/": {"github.com/klauspost/compress", "google.golang.org/protobuf/"},
-		"execution":  {"github.com/google/uuid", "github.com/klauspost/compress", "google.golang.org/protobuf/"},
+		"fault":          {},
+		"events":         {"github.com/google/uuid"},
+		"commands":       {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
+		"rating":         {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
+		"audit":          {"github.com/google/uuid", "github.com/cockroachdb/apd/", "golang.org/x/mod"},
+		"simulator/":     {"github.com/klauspost/compress", "google.golang.org/protobuf/"},
+		"runs/execution": {"github.com/google/uuid", "github.com/klauspost/compress", "google.golang.org/protobuf/"},
 	}
 	never = map[string]set{
-		"writeapi":  append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
-		"readapi":   log,
-		"reactions": log,
-		"focus":     log,
-		"runs":      log,
-		"traces":    log,
-		"uploads":   log,
+		"writeapi":        append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
+		"readapi":         log,
+		"reactions":       log,
+		"billing/focus":   log,
+		"runs":            log,
+		"content/traces":  log,
+		"content/uploads": log,
 	}
 	return pure, never
 }

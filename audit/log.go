@@ -10,7 +10,7 @@ import (
 	"netsim/events"
 )
 
-// Reader reads records of a partition from an offset on, as infra/journal does:
+// Reader reads records of a partition from an offset on, as infra/eventlog does:
 // one batch at least, and none only when there is nothing after the wait.
 type Reader interface {
 	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)

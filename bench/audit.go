@@ -19,7 +19,7 @@ import (
 
 	"netsim/audit"
 	"netsim/events"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 	"netsim/rating"
 )
 
@@ -35,7 +35,7 @@ func (b *bench) audits(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, broker.stop()) }()
-	j, err := journal.Open(ctx, journal.Config{Brokers: []string{broker.at.Addr}, Partitions: partitions, Relaxed: true})
+	j, err := eventlog.Open(ctx, eventlog.Config{Brokers: []string{broker.at.Addr}, Partitions: partitions, Relaxed: true})
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (b *bench) audits(ctx context.Context) (err error) {
 // auditLimits are, by CPU time on one core: reading the log, hashing what is in
 // it, and a plain reader with kafka-go and encoding/json that only checks
 // hashes and decodes.
-func (b *bench) auditLimits(ctx context.Context, j *journal.Kafka, address string, count int) ([]limit, error) {
+func (b *bench) auditLimits(ctx context.Context, j *eventlog.Kafka, address string, count int) ([]limit, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	topic, sample := j.Topic(events.Billing), []events.Record(nil)
 	d, err := j.Describe(ctx)

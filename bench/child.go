@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"netsim/infra/auth"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 )
 
 // This program is also the servers that the service is compared with, as

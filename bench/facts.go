@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"netsim/events"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 )
 
 // stream makes the facts of one stream, each on top of the one before.
@@ -192,10 +192,10 @@ func (h *history) configuration(n int, workspace string) events.ConfigurationCre
 // appendAll appends the facts in order, as fast as the log takes them, and
 // returns how many. Nothing checks them on the way in: the rule does, when they
 // are projected.
-func appendAll(ctx context.Context, j *journal.Kafka, facts iter.Seq2[fact, error]) (int, error) {
+func appendAll(ctx context.Context, j *eventlog.Kafka, facts iter.Seq2[fact, error]) (int, error) {
 	const window = 16_384 // appends on their way
 	count := 0
-	pending := make([]*journal.Pending, window)
+	pending := make([]*eventlog.Pending, window)
 	for f, err := range facts {
 		if err != nil {
 			return count, err

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"netsim/events"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 	"netsim/infra/projector"
 )
 
@@ -131,9 +131,9 @@ func (b *bench) rebuild(ctx context.Context, s *stack, h *history) error {
 	return err
 }
 
-// readLimit is how many records a second the journal alone reads, one
+// readLimit is how many records a second the event log alone reads, one
 // partition after the other.
-func (b *bench) readLimit(ctx context.Context, j *journal.Kafka) (limit, error) {
+func (b *bench) readLimit(ctx context.Context, j *eventlog.Kafka) (limit, error) {
 	log, err := j.Describe(ctx)
 	if err != nil {
 		return limit{}, err

@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/infra/devissuer"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 )
@@ -161,8 +161,8 @@ func (s *stack) stop() error {
 func (s *stack) brokers() []string { return []string{s.parts["broker"].at.Addr} }
 
 // openJournal returns the log that the service writes to.
-func (s *stack) openJournal(ctx context.Context) (*journal.Kafka, error) {
-	return journal.Open(ctx, journal.Config{
+func (s *stack) openJournal(ctx context.Context) (*eventlog.Kafka, error) {
+	return eventlog.Open(ctx, eventlog.Config{
 		Brokers: s.brokers(), Relaxed: true, MaxQueued: 1 << 20, MaxQueuedBytes: 1 << 30, AppendTimeout: time.Minute,
 	})
 }

@@ -12,9 +12,9 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/devissuer"
-	"netsim/infra/ledger"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
+	"netsim/infra/writelog"
 )
 
 // checkEvery is how many creates there are for one that is looked up.
@@ -207,7 +207,7 @@ func (b *bench) hotStreamInProcess(ctx context.Context, s *stack, clients int) e
 		return err
 	}
 	defer pool.Close()
-	counts, err := ledger.LoadPartitions(ctx, pool)
+	counts, err := writelog.LoadPartitions(ctx, pool)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (b *bench) hotStreamInProcess(ctx context.Context, s *stack, clients int) e
 	go func() { watched <- watcher.Run(watching) }()
 	defer func() { stop(); <-watched }()
 	handler := &commands.Handler{
-		Log: ledger.New(ledger.Config{Pool: pool, Journal: j, Watcher: watcher, Partitions: counts}), Now: time.Now,
+		Log: writelog.New(writelog.Config{Pool: pool, EventLog: j, Watcher: watcher, Partitions: counts}), Now: time.Now,
 	}
 	id := events.NewID(events.WorkspacePrefix)
 	to, from := commands.Target{Stream: id, PartitionKey: id}, commands.Origin{Actor: "bench"}

@@ -23,7 +23,7 @@ func benchFrame(b *testing.B) (Frame, []byte) {
 }
 
 // BenchmarkMessage makes a record and its hash: what an append costs before the
-// journal.
+// event log.
 func BenchmarkMessage(b *testing.B) {
 	f, value := benchFrame(b)
 	b.ReportAllocs()

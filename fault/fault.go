@@ -3,7 +3,7 @@
 // code is internal and its text never leaves the process.
 //
 // The codes are those of completions.md section 1.3. Which HTTP status a code
-// becomes is decided in one place, infra/http.
+// becomes is decided in one place, infra/web.
 package fault
 
 import (

@@ -11,11 +11,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"netsim/billing/prices"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/postgres"
 	"netsim/infra/teststack"
-	"netsim/prices"
 	"netsim/projections"
 	"netsim/reactions"
 )
@@ -26,7 +26,7 @@ const (
 )
 
 // books is billing on a log in memory, whose facts are projected to PostgreSQL
-// one by one, in the place where a ledger and a projector stand otherwise.
+// one by one, in the place where a write log and a projector stand otherwise.
 type books struct {
 	t       *testing.T
 	pool    *pgxpool.Pool

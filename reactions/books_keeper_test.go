@@ -14,13 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"netsim/billing/prices"
 	"netsim/commands"
 	"netsim/events"
-	"netsim/infra/ledger"
+	"netsim/infra/writelog"
 	"netsim/internal/slowbill"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
-	"netsim/prices"
 	"netsim/projections"
 	"netsim/reactions"
 )
@@ -45,7 +45,7 @@ type keeper struct {
 
 func newKeeper(t *testing.T) *keeper {
 	k := &keeper{World: testworld.New(t), clock: day("2027-01-20 00:00:00")}
-	k.log = &mortal{Ledger: k.Ledger}
+	k.log = &mortal{Log: k.WriteLog}
 	k.Commands.Now = k.now
 	k.restart()
 	return k
@@ -53,7 +53,7 @@ func newKeeper(t *testing.T) *keeper {
 
 // mortal is the log of a process that dies at an append.
 type mortal struct {
-	*ledger.Ledger
+	*writelog.Log
 	left    atomic.Int64 // appends until it dies; below 1 it lives
 	written bool
 }
@@ -63,10 +63,10 @@ var errKilled = errors.New("killed")
 // Append implements commands.Log.
 func (m *mortal) Append(family events.Family, key string, message events.Message) (commands.Wait, error) {
 	if m.left.Add(-1) != 0 {
-		return m.Ledger.Append(family, key, message)
+		return m.Log.Append(family, key, message)
 	}
 	if m.written {
-		if _, err := m.Ledger.Append(family, key, message); err != nil {
+		if _, err := m.Log.Append(family, key, message); err != nil {
 			return nil, err
 		}
 	}
@@ -172,7 +172,7 @@ func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 		held := &holding{Reader: k.DB, t: k.t, reached: make(chan struct{}), until: make(chan struct{})}
 		done := make(chan error, 1)
 		go func() {
-			done <- do(&reactions.Billing{Commands: &commands.Handler{Log: k.Ledger, Now: k.now}, DB: held, Now: k.now})
+			done <- do(&reactions.Billing{Commands: &commands.Handler{Log: k.WriteLog, Now: k.now}, DB: held, Now: k.now})
 		}()
 		testwait.Receive(k.t, held.reached, "the command to be held")
 		return func() error {
@@ -259,7 +259,7 @@ func (k *keeper) setPrices(s bookStep, now time.Time) {
 	}
 	k.try(s, func(ctx context.Context) error {
 		var state commands.Platform
-		found, err := k.Ledger.Load(ctx, commands.PlatformStream(platform), "")
+		found, err := k.WriteLog.Load(ctx, commands.PlatformStream(platform), "")
 		if err != nil {
 			return err
 		}
@@ -326,7 +326,7 @@ func (k *keeper) compare() {
 	if err != nil || len(balances) != 1 || balances[0].Current != owed {
 		k.t.Errorf("balances %+v, %v, want %s", balances, err, owed)
 	}
-	found, err := k.Ledger.Load(ctx, k.account, "")
+	found, err := k.WriteLog.Load(ctx, k.account, "")
 	if err != nil {
 		k.t.Fatal(err)
 	}

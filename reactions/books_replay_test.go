@@ -9,11 +9,11 @@ import (
 // same costs: those that are booked, to the last digit, and no others.
 func (k *keeper) replay() {
 	k.t.Helper()
-	d, err := k.Journal.Describe(k.t.Context())
+	d, err := k.EventLog.Describe(k.t.Context())
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	log := &audit.Log{Reader: k.Journal, Cluster: d.ClusterID}
+	log := &audit.Log{Reader: k.EventLog, Cluster: d.ClusterID}
 	for _, t := range d.Topics {
 		topic := audit.Topic{Family: t.Family, Name: t.Name, ID: t.ID}
 		for _, p := range t.Partitions {

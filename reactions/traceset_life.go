@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/content/library"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
 	"netsim/infra/postgres"
-	"netsim/library"
 	"netsim/projections"
 )
 

@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/commands"
+	"netsim/content/library"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/postgres"
 	"netsim/internal/testworld"
-	"netsim/library"
 	"netsim/projections"
 	"netsim/reactions"
 )
@@ -23,7 +23,7 @@ func (s *stand) life(days int) *reactions.TracesetLife {
 	at := time.Now().AddDate(0, 0, days)
 	now := func() time.Time { return at }
 	return &reactions.TracesetLife{
-		Commands: &commands.Handler{Log: s.Ledger, Now: now}, DB: s.DB, Objects: s.Objects, Locks: postgres.Locks{Pool: s.DB},
+		Commands: &commands.Handler{Log: s.WriteLog, Now: now}, DB: s.DB, Objects: s.Objects, Locks: postgres.Locks{Pool: s.DB},
 		Now: now, CatchUp: func(context.Context) error { return nil },
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"netsim/commands"
+	"netsim/content/library"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
 	"netsim/infra/postgres"
-	"netsim/library"
 	"netsim/projections"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"netsim/infra/health"
-	web "netsim/infra/http"
 	"netsim/infra/objects"
+	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/chakra"
 )

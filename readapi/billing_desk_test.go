@@ -21,9 +21,9 @@ import (
 	"netsim/api/contract/contracttest"
 	"netsim/events"
 	"netsim/infra/auth"
-	web "netsim/infra/http"
 	"netsim/infra/postgres"
 	"netsim/infra/teststack"
+	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/readapi"
 )

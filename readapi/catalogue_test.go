@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
+	"netsim/internal/service/servicetest"
 	"netsim/simulator/catalogue"
 )
 
@@ -34,8 +34,8 @@ func ofType(types ...string) func(catalogue.Entry) bool {
 
 func TestListComponents(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	every := func(catalogue.Entry) bool { return true }
 	for filter, wanted := range map[string]func(catalogue.Entry) bool{
 		"": every, "type=switch": ofType("switch"), "type=nic": ofType("nic"), "type=gpu": ofType("gpu"), "type=server": ofType("server"),
@@ -69,8 +69,8 @@ func TestListComponents(t *testing.T) {
 
 func TestGetComponent(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	for _, e := range catalogue.Entries() {
 		c := user.Get(components + "/" + e.Model).Want(200)
 		if diff := cmp.Diff(c.Object(), user.Get(components+"/"+e.ID).Want(200).Object()); diff != "" {
@@ -82,7 +82,7 @@ func TestGetComponent(t *testing.T) {
 			(got["trafficType"] != nil) != (e.Type == "application") || got["notes"] != nil || got["createdAt"] == nil {
 			t.Errorf("%s: %v", e.Model, got)
 		}
-		tag := programtest.Header{Name: "If-None-Match", Value: c.Header.Get("ETag")}
+		tag := servicetest.Header{Name: "If-None-Match", Value: c.Header.Get("ETag")}
 		user.Get(components+"/"+e.Model, tag).Want(304)
 		user.Get(components+"/"+e.Model+"?notes=true", tag).Want(200)
 	}
@@ -117,8 +117,8 @@ func TestGetComponent(t *testing.T) {
 
 func TestListModels(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	for filter, wanted := range map[string]func(catalogue.Entry) bool{
 		"":                      func(catalogue.Entry) bool { return true },
 		"type=switch":           ofType("switch"),
@@ -157,15 +157,15 @@ func TestListModels(t *testing.T) {
 // and comes back from there as it was.
 func TestGetModel(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	for _, e := range catalogue.Entries() {
 		reply := user.Get(models + "/" + e.ID).Want(200)
 		declared := reply.Object()
 		if diff := cmp.Diff(declared, user.Get(models+"/"+e.Model+"?version="+e.Latest()).Want(200).Object()); diff != "" {
 			t.Errorf("%s by its id and by its reference and version:\n%s", e.Model, diff)
 		}
-		user.Get(models+"/"+e.Model, programtest.Header{Name: "If-None-Match", Value: reply.Header.Get("ETag")}).Want(304)
+		user.Get(models+"/"+e.Model, servicetest.Header{Name: "If-None-Match", Value: reply.Header.Get("ETag")}).Want(304)
 		collection := map[string]string{"application": "applications", "container": "containers", "layer": "links"}[catalogue.Category(e.Type)]
 		if collection == "" {
 			collection = "components"
@@ -196,8 +196,8 @@ func TestGetModel(t *testing.T) {
 
 func TestListModelVersions(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	want := object{"id": "model_0000000000e008000000000008", "model": "clos-switch-v1", "versions": []any{
 		object{"version": "1.0.0", "status": "stable", "compatibility": object{"minEngine": "1.0.0"}},
 	}}
@@ -213,8 +213,8 @@ func TestListModelVersions(t *testing.T) {
 
 func TestListChartDefinitions(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	reply := user.Get(charts).Want(200)
 	got := reply.Object()
 	var shown []string
@@ -226,10 +226,10 @@ func TestListChartDefinitions(t *testing.T) {
 		t.Errorf("schema version %v, ids (-want +got):\n%s", got["schemaVersion"], diff)
 	}
 	tag := reply.Header.Get("ETag")
-	if same := user.Get(charts, programtest.Header{Name: "If-None-Match", Value: `"0", W/` + tag}).Want(304); len(same.Body) > 0 || same.Header.Get("ETag") != tag {
+	if same := user.Get(charts, servicetest.Header{Name: "If-None-Match", Value: `"0", W/` + tag}).Want(304); len(same.Body) > 0 || same.Header.Get("ETag") != tag {
 		t.Errorf("%v %s", same.Header, same.Body)
 	}
-	user.Get(charts, programtest.Header{Name: "If-None-Match", Value: `"0"`}).Want(200)
+	user.Get(charts, servicetest.Header{Name: "If-None-Match", Value: `"0"`}).Want(200)
 	user.Get(charts+"?limit=1").Refused(400, "VALIDATION_ERROR")
 	p.Bearer(t, "").Get(charts).Refused(401, "UNAUTHORIZED")
 }

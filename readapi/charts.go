@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"netsim/api"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 	"netsim/simulator/charts"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"netsim/api"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
 )

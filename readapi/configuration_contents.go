@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"netsim/api"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 	"netsim/projections"
 )
 

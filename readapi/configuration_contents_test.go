@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 )
 
 // twoTiers is a configuration of every kind of component and container, with a
@@ -45,14 +45,14 @@ func twoTiers(name string) object {
 }
 
 // configured makes a configuration and returns its path.
-func configured(t *testing.T, c *programtest.Client, body object) string {
+func configured(t *testing.T, c *servicetest.Client, body object) string {
 	t.Helper()
 	return configurations + "/" + c.Post(configurations, body).Want(201).Object()["id"].(string)
 }
 
 func TestConfigurationContents(t *testing.T) {
 	t.Parallel()
-	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	path := configured(t, user, twoTiers("contents"))
 	whole := user.Get(path).Want(200).Object()
 
@@ -77,8 +77,8 @@ func TestConfigurationContents(t *testing.T) {
 		if tag := user.Get(path + single).Want(200).Header.Get("ETag"); tag != `"1"` {
 			t.Errorf("%s has the entity tag %s", single, tag)
 		}
-		user.Get(path+single, programtest.Header{Name: "If-None-Match", Value: `"1"`}).Want(304)
-		user.Get(path+single, programtest.Header{Name: "If-None-Match", Value: `"2"`}).Want(200)
+		user.Get(path+single, servicetest.Header{Name: "If-None-Match", Value: `"1"`}).Want(304)
+		user.Get(path+single, servicetest.Header{Name: "If-None-Match", Value: `"2"`}).Want(200)
 	}
 	if got := user.Get(path + "/software-version").Object(); got["version"] != "1.0.0" {
 		t.Errorf("software version: %v", got)
@@ -101,7 +101,7 @@ func TestConfigurationContents(t *testing.T) {
 
 func TestListConfigurationComponents(t *testing.T) {
 	t.Parallel()
-	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	path := configured(t, user, twoTiers("components"))
 	list := path + "/components"
 
@@ -142,7 +142,7 @@ func TestListConfigurationComponents(t *testing.T) {
 
 func TestListConfigurationContainers(t *testing.T) {
 	t.Parallel()
-	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	path := configured(t, user, twoTiers("containers"))
 	list := path + "/containers"
 	if diff := cmp.Diff(user.Get(path).Object()["containers"], user.Get(list).Want(200).Object()["containers"]); diff != "" {
@@ -162,7 +162,7 @@ func TestListConfigurationContainers(t *testing.T) {
 }
 
 // refusedPages asks for pages that a list refuses: another list's cursor is one.
-func refusedPages(t *testing.T, c *programtest.Client, list, other, filter string) {
+func refusedPages(t *testing.T, c *servicetest.Client, list, other, filter string) {
 	t.Helper()
 	next := cursor(c, list+"?limit=1")
 	c.Get(list + "?limit=2&cursor=" + next).Want(200)
@@ -177,7 +177,7 @@ func refusedPages(t *testing.T, c *programtest.Client, list, other, filter strin
 // A list goes on behind what was read, also when that has gone.
 func TestAConfigurationThatChangesBetweenPages(t *testing.T) {
 	t.Parallel()
-	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	path := configured(t, user, twoTiers("changing"))
 	list := path + "/components?limit=3"
 	next := "&next=" + cursor(user, list)
@@ -216,8 +216,8 @@ func TestAConfigurationThatChangesBetweenPages(t *testing.T) {
 // Every part of a configuration is there for those who may see the whole.
 func TestAccessToConfigurationContents(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	workspace := newWorkspace(t, p.Service(t, account), "contents")
 	body := twoTiers("access")
 	body["workspaceId"] = workspace
@@ -232,7 +232,7 @@ func TestAccessToConfigurationContents(t *testing.T) {
 		p.User(t, account, workspace).Get(path + part).Want(200)
 		p.Bearer(t, "").Get(path+part).Refused(401, "UNAUTHORIZED")
 		p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(path+part).Refused(403, "FORBIDDEN")
-		p.User(t, programtest.NewAccount()).Get(path+part).Refused(404, "NOT_FOUND")
+		p.User(t, servicetest.NewAccount()).Get(path+part).Refused(404, "NOT_FOUND")
 		p.User(t, account).Get(gone+part).Refused(404, "NOT_FOUND")
 		p.User(t, account).Get(configurations+"/"+events.NewID(events.ConfigurationPrefix)+part).Refused(404, "NOT_FOUND")
 		p.User(t, account).Get(configurations+"/config_x"+part).Refused(400, "VALIDATION_ERROR")
@@ -243,7 +243,7 @@ func TestAccessToConfigurationContents(t *testing.T) {
 // Templates are everyone's to read, part by part too.
 func TestContentsOfATemplate(t *testing.T) {
 	t.Parallel()
-	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	templates := user.Get("/api/v1/templates?limit=1").Want(200).Object()["templates"].([]any)
 	path := configurations + "/" + templates[0].(object)["id"].(string)
 	for _, part := range []string{"", "/versions/1", "/applications", "/components", "/containers", "/links", "/software-version", "/traceset", "/diff"} {

@@ -8,20 +8,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 )
 
 // changed makes the configuration's next version and returns its document.
-func changed(t *testing.T, c *programtest.Client, path string, changes object) object {
+func changed(t *testing.T, c *servicetest.Client, path string, changes object) object {
 	t.Helper()
 	tag := c.Get(path).Want(200).Header.Get("ETag")
-	return c.Patch(path, changes, programtest.Header{Name: "If-Match", Value: tag}).Want(200).Object()
+	return c.Patch(path, changes, servicetest.Header{Name: "If-Match", Value: tag}).Want(200).Object()
 }
 
 func TestGetConfigurationDiff(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	path := configured(t, user, twoTiers("diff"))
 	diff := path + "/diff"
@@ -102,7 +102,7 @@ func TestGetConfigurationDiff(t *testing.T) {
 // shows of the versions.
 func TestAPatchIsOfTheVersions(t *testing.T) {
 	t.Parallel()
-	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	body := twoTiers("patched")
 	components := body["components"].([]object)
 	body["components"] = components[:6]

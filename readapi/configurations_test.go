@@ -7,13 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 )
 
 func TestListConfigurations(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	var made []string // newest first
 	for _, name := range []string{"Alpha", "beta", "alphabet"} {
@@ -48,13 +48,13 @@ func TestListConfigurations(t *testing.T) {
 	for _, bad := range []string{"limit=0", "limit=101", "next=x", "workspaceId=x", "search=" + strings.Repeat("x", 101), "sort=name:asc"} {
 		user.Get(configurations+"?"+bad).Refused(400, "VALIDATION_ERROR")
 	}
-	p.User(t, programtest.NewAccount(), events.NewID(events.WorkspacePrefix)).
+	p.User(t, servicetest.NewAccount(), events.NewID(events.WorkspacePrefix)).
 		Get(configurations+"?workspaceId="+events.NewID(events.WorkspacePrefix)).Refused(403, "FORBIDDEN")
 }
 
 func TestGetConfiguration(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := events.DerivedID(events.ConfigurationPrefix, submit(t, user, workload(128, "allReduce")))
 	path := configurations + "/" + id
@@ -64,8 +64,8 @@ func TestGetConfiguration(t *testing.T) {
 	if reply.Header.Get("ETag") != `"1"` || c["version"] != 1.0 || c["status"] != "validated" || len(c["components"].([]any)) == 0 {
 		t.Errorf("%s %v", reply.Header.Get("ETag"), c)
 	}
-	user.Get(path, programtest.Header{Name: "If-None-Match", Value: `"1"`}).Want(200) // it is judged: a verdict is no new version
-	user.Get(path, programtest.Header{Name: "If-None-Match", Value: `"2"`}).Want(200)
+	user.Get(path, servicetest.Header{Name: "If-None-Match", Value: `"1"`}).Want(200) // it is judged: a verdict is no new version
+	user.Get(path, servicetest.Header{Name: "If-None-Match", Value: `"2"`}).Want(200)
 
 	versions := user.Get(path + "/versions").Want(200).Object()["versions"].([]any)
 	if diff := cmp.Diff([]any{object{"version": 1.0, "createdAt": c["createdAt"], "status": "validated"}}, versions); diff != "" {
@@ -84,14 +84,14 @@ func TestGetConfiguration(t *testing.T) {
 	user.Get(path+"/versions/x").Refused(400, "VALIDATION_ERROR")
 	user.Get(configurations+"/config_x").Refused(400, "VALIDATION_ERROR")
 	user.Get(configurations+"/"+events.NewID(events.ConfigurationPrefix)).Refused(404, "NOT_FOUND")
-	p.User(t, programtest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
 }
 
 // Versions keep what they were: document, status and time.
 func TestVersionsOfAConfiguration(t *testing.T) {
 	t.Parallel()
-	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	path := configured(t, user, twoTiers("versions"))
 	user.Post(path+"/validate", nil).Want(200)
 	first := user.Get(path).Want(200).Object()
@@ -118,7 +118,7 @@ func TestVersionsOfAConfiguration(t *testing.T) {
 		}
 	}
 	for tags, want := range map[string]int{`"1"`: 200, `"2"`: 304, `"1", "2"`: 304, `*`: 304, `2`: 200} {
-		reply := user.Get(path, programtest.Header{Name: "If-None-Match", Value: tags}).Want(want)
+		reply := user.Get(path, servicetest.Header{Name: "If-None-Match", Value: tags}).Want(want)
 		if reply.Header.Get("ETag") != `"2"` {
 			t.Errorf("If-None-Match %s: entity tag %s", tags, reply.Header.Get("ETag"))
 		}

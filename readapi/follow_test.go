@@ -16,11 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/api"
-	"netsim/cmd/netsim/program"
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/auth"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
@@ -220,7 +220,7 @@ func TestFollowEnds(t *testing.T) {
 // follow it.
 func TestFollowOverHTTP(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user := p.User(t, account)
 	id := submit(t, user, workload(8, "allReduce"))
@@ -243,11 +243,11 @@ func TestFollowOverHTTP(t *testing.T) {
 	if want := []string{"provisioning", "running", "completed"}; !slices.Equal(statuses, want) {
 		t.Errorf("statuses %v, want %v", statuses, want)
 	}
-	after := func(id int64) programtest.Header {
-		return programtest.Header{Name: "Last-Event-ID", Value: strconv.FormatInt(id, 10)}
+	after := func(id int64) servicetest.Header {
+		return servicetest.Header{Name: "Last-Event-ID", Value: strconv.FormatInt(id, 10)}
 	}
 	for i, e := range got[:len(got)-1] {
-		for _, reply := range []programtest.Reply{
+		for _, reply := range []servicetest.Reply{
 			user.Get(path, after(e.ID)), user.Get(fmt.Sprintf("%s?lastEventId=%d", path, e.ID)), user.Get(path+"?lastEventId=1", after(e.ID)),
 		} {
 			if diff := cmp.Diff(got[i+1:], readEvents(t, strings.NewReader(string(reply.Want(200).Body)))); diff != "" {
@@ -266,9 +266,9 @@ func TestFollowOverHTTP(t *testing.T) {
 	for _, bad := range []string{"x", "-1", "1.5"} {
 		user.Get(path+"?lastEventId="+bad).Refused(400, "VALIDATION_ERROR")
 	}
-	user.Get(path, programtest.Header{Name: "Last-Event-ID", Value: "x"}).Refused(400, "VALIDATION_ERROR")
+	user.Get(path, servicetest.Header{Name: "Last-Event-ID", Value: "x"}).Refused(400, "VALIDATION_ERROR")
 	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
-	p.User(t, programtest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
 	user.Get(simulations+"/"+events.NewID(events.SimulationPrefix)+"/events").Refused(404, "NOT_FOUND")
 	user.Delete(simulations + "/" + id).Want(200)
 	user.Get(path).Refused(404, "NOT_FOUND")
@@ -278,7 +278,7 @@ func TestFollowOverHTTP(t *testing.T) {
 // their life and with the service.
 func TestFollowIsBounded(t *testing.T) {
 	t.Parallel()
-	p := programtest.Start(t, func(c *program.Config) { c.MaxStreams, c.StreamLife = 1, time.Second })
+	p := servicetest.Start(t, func(c *service.Config) { c.MaxStreams, c.StreamLife = 1, time.Second })
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, endless())
 	path := simulations + "/" + id + "/events"
@@ -296,9 +296,9 @@ func TestFollowIsBounded(t *testing.T) {
 	if first := testwait.Receive(t, got, "what was collected"); len(first) == 0 || first[0].ID != 1 || slices.ContainsFunc(first, func(e told) bool { return e.Status == "completed" }) {
 		t.Errorf("a stream that has ended before the simulation told %v", first)
 	}
-	user.Eventually(simulations+"/"+id, func(r programtest.Reply) bool { return r.Object()["status"] == "running" })
+	user.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool { return r.Object()["status"] == "running" })
 	user.Post(simulations+"/"+id+"/terminate", nil).Want(http.StatusOK)
-	user.Eventually(path, func(r programtest.Reply) bool {
+	user.Eventually(path, func(r servicetest.Reply) bool {
 		all := readEvents(t, strings.NewReader(string(r.Body)))
 		return r.Status == 200 && len(all) > 0 && all[len(all)-1].Status == "terminated"
 	})

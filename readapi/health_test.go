@@ -10,19 +10,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/api"
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/infra/health"
+	"netsim/internal/service/servicetest"
 	"netsim/readapi"
 )
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	if got := user.Get("/api/v1/health").Want(200).Object(); got["status"] != "ok" || got["startedAt"] == nil {
 		t.Errorf("%v", got)
 	}
-	ready := user.Eventually("/api/v1/health/ready", func(r programtest.Reply) bool { // once a worker has begun
+	ready := user.Eventually("/api/v1/health/ready", func(r servicetest.Reply) bool { // once a worker has begun
 		return r.Object()["status"] == "ready"
 	}).Object()
 	var names []string

@@ -7,9 +7,9 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/content/library"
 	"netsim/events"
 	"netsim/infra/auth"
-	"netsim/library"
 	"netsim/projections"
 )
 

@@ -7,25 +7,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testworld"
 )
 
 const libraries = "/api/v1/libraries"
 
 // libraryOf is the hash of a traceset's library.
-func libraryOf(c *programtest.Client, traceset string) string {
+func libraryOf(c *servicetest.Client, traceset string) string {
 	return c.Get(tracesets + "/" + traceset).Want(200).Object()["libraryHash"].(string)
 }
 
 func TestListLibraries(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	mine, other := newWorkspace(t, p.Service(t, account), "mine"), newWorkspace(t, p.Service(t, account), "other")
-	user, stranger := p.User(t, account), p.User(t, programtest.NewAccount())
+	user, stranger := p.User(t, account), p.User(t, servicetest.NewAccount())
 	seven, eleven, thirteen := ring("", 7), ring("", 11), ring("", 13)
 	made := []string{
 		upload(t, user, mine, "seven", `{"workloadFamily":"ring"}`, seven),
@@ -38,7 +38,7 @@ func TestListLibraries(t *testing.T) {
 		looked(user, id)
 	}
 	h7, h11, h13 := libraryOf(user, made[0]), libraryOf(user, made[1]), libraryOf(user, made[4])
-	check := func(c *programtest.Client, query string, want ...string) {
+	check := func(c *servicetest.Client, query string, want ...string) {
 		t.Helper()
 		got := slices.DeleteFunc(pages(t, c, libraries+"?limit=1"+query, "items", "hash"), func(h string) bool { return h != h7 && h != h11 && h != h13 })
 		if diff := cmp.Diff(append([]string{}, want...), got); diff != "" {
@@ -96,8 +96,8 @@ func TestListLibraries(t *testing.T) {
 
 func TestGetLibrary(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	mine := newWorkspace(t, p.Service(t, account), "mine")
 	user := p.User(t, account)
 	id := upload(t, user, mine, "five", "", ring("", 5))
@@ -127,7 +127,7 @@ func TestGetLibrary(t *testing.T) {
 	user.Get(libraries+"/"+strings.ToUpper(hash)+in).Refused(400, "VALIDATION_ERROR")
 	user.Get(libraries+"/00000000"+in).Refused(404, "NOT_FOUND")
 	user.Get(path).Refused(404, "NOT_FOUND") // it is not public
-	p.User(t, programtest.NewAccount()).Get(path+in).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Get(path+in).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(path+in).Refused(403, "FORBIDDEN")
 
 	// Hashes that begin alike are not found by chance: they are made.
@@ -144,7 +144,7 @@ func TestGetLibrary(t *testing.T) {
 }
 
 // sameHash records tracesets of two libraries whose hashes begin alike.
-func sameHash(t *testing.T, p *programtest.Program, account, workspace string) []string {
+func sameHash(t *testing.T, p *servicetest.Program, account, workspace string) []string {
 	t.Helper()
 	beside := p.Beside(t)
 	hashes := []string{"feedbeef00" + strings.Repeat("0", 54), "feedbeef01" + strings.Repeat("0", 54)}

@@ -7,14 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
+	"netsim/internal/service/servicetest"
 )
 
 // TestLogFilters: every combination of severity, component and page size lists
 // what a plain reading of the documents lists, oldest first.
 func TestLogFilters(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, workload(8, "allReduce"))
 	completed(user, id)

@@ -8,8 +8,8 @@ import (
 	"netsim/api"
 	"netsim/events"
 	"netsim/fault"
-	web "netsim/infra/http"
 	"netsim/infra/objects"
+	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/mapping"
 )

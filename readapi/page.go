@@ -8,7 +8,7 @@ import (
 	"netsim/api"
 	"netsim/fault"
 	"netsim/infra/auth"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 	"netsim/projections"
 )
 

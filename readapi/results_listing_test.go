@@ -12,9 +12,9 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testworld"
 )
 
@@ -58,7 +58,7 @@ func publishIn(t *testing.T, w *testworld.World, workspace, id string, files []s
 // set with several shards lists what a plain reading of the documents lists.
 func TestResultsListing(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, with(workload(8, "allReduce"), "name", "a-nd*stats"))
 	completed(user, id)

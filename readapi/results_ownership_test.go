@@ -3,10 +3,10 @@ package readapi_test
 import (
 	"testing"
 
-	"netsim/cmd/netsim/program"
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testworld"
 )
 
@@ -14,10 +14,10 @@ import (
 // read the simulation, and without it for every user.
 func TestResultsOwnership(t *testing.T) {
 	t.Parallel()
-	shared := programtest.Shared(t)
-	kept := programtest.Start(t, func(c *program.Config) { c.ResultsOwnership = true })
+	shared := servicetest.Shared(t)
+	kept := servicetest.Start(t, func(c *service.Config) { c.ResultsOwnership = true })
 	for _, c := range []struct {
-		p       *programtest.Program
+		p       *servicetest.Program
 		foreign int // status for another account
 		limited int // status for a token of another workspace
 	}{{shared, 200, 200}, {kept, 404, 403}} {
@@ -30,11 +30,11 @@ func TestResultsOwnership(t *testing.T) {
 			Origin: commands.OriginStart, AccountID: account, WorkspaceID: workspace, Name: "owned", DurationNs: 1, Duration: "1ns",
 			ConfigurationID: events.NewID(events.ConfigurationPrefix), ConfigurationVersion: 1,
 		}})
-		user.Eventually(simulations+"/"+id, func(r programtest.Reply) bool { return r.Want(200).Object()["status"] == "invalid" })
+		user.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool { return r.Want(200).Object()["status"] == "invalid" })
 		header := "metric_path,collective_id,start_time,end_time,fct_us\n"
 		publishIn(t, w, workspace, id, []stored{{"owned-perf-0.csv", "csv", []byte(header)}})
 
-		other, limited := c.p.User(t, programtest.NewAccount()), c.p.User(t, account, another)
+		other, limited := c.p.User(t, servicetest.NewAccount()), c.p.User(t, account, another)
 		for _, path := range []string{"/results", "/results/download-url?fileName=owned-perf-0.csv"} {
 			user.Get(simulations + "/" + id + path).Want(200)
 			other.Get(simulations + "/" + id + path).Want(c.foreign)

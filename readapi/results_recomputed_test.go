@@ -17,7 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
-	"netsim/cmd/netsim/program/programtest"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testwait"
 	"netsim/simulator/results"
 )
@@ -37,7 +37,7 @@ func shards(content []byte, n int) (all [][]byte) {
 // it computed once.
 func TestResultDataOfShards(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, with(workload(64, "allToAll"), "name", "run"))
 	completed(user, id)
@@ -113,7 +113,7 @@ func (d data) content(t *testing.T, into any) {
 
 // computeAtOnce asks ten times at the same time: one computes, the others get
 // what it has computed.
-func computeAtOnce(t *testing.T, user *programtest.Client, path string) data {
+func computeAtOnce(t *testing.T, user *servicetest.Client, path string) data {
 	t.Helper()
 	answers := make([]data, 10)
 	var all sync.WaitGroup

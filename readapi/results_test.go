@@ -14,8 +14,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 )
 
 // download follows a link as a client does, without a token.
@@ -39,7 +39,7 @@ func download(t *testing.T, url string) []byte {
 
 func TestResults(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, with(workload(64, "allReduce"), "name", "my*run"))
 	completed(user, id)
@@ -88,7 +88,7 @@ func TestResults(t *testing.T) {
 
 func TestResultDownload(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, with(workload(8, "allReduce"), "name", "run"))
 	completed(user, id)
@@ -120,7 +120,7 @@ func TestResultDownload(t *testing.T) {
 
 func TestResultData(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, workload(8, "allReduce"))
 	completed(user, id)

@@ -9,15 +9,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
+	"netsim/internal/service/servicetest"
 )
 
 // TestPreviewSimple: the preview of every reference case, over HTTP, is the
 // reference's (completions 4.2).
 func TestPreviewSimple(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	file, err := os.Open("../simulator/topology/testdata/clos_derivation.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestPreviewSimple(t *testing.T) {
 
 func TestPreviewOfTheDocuments(t *testing.T) {
 	t.Parallel()
-	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	got := user.Post(simple+"/simulations/preview", workload(128, "allReduce")).Want(200).Object()
 	want := object{"topology": object{
 		"tierCount": 2.0, "totalHosts": 128.0, "ranksPerHost": 1.0, "ranksPerRack": 64.0,
@@ -86,8 +86,8 @@ func TestPreviewOfTheDocuments(t *testing.T) {
 
 func TestCompatibility(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	entries := p.User(t, programtest.NewAccount()).Get(simple + "/compatibility").Want(200).Object()["entries"].([]any)
+	p := servicetest.Shared(t)
+	entries := p.User(t, servicetest.NewAccount()).Get(simple + "/compatibility").Want(200).Object()["entries"].([]any)
 	if len(entries) != 6 {
 		t.Fatalf("%d entries", len(entries))
 	}

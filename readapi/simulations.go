@@ -10,7 +10,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/units"
 )

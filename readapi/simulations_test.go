@@ -8,14 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 	"netsim/infra/devissuer"
+	"netsim/internal/service/servicetest"
 )
 
 func TestListSimulations(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user := p.User(t, account)
 	var made []string // newest first
@@ -82,7 +82,7 @@ func TestListSimulations(t *testing.T) {
 		t.Errorf("what is in the default workspace is everyone's of the account; got %v", got)
 	}
 	mine.Get(simulations+"?workspaceId="+events.NewID(events.WorkspacePrefix)).Refused(403, "FORBIDDEN")
-	if got := pages(t, p.User(t, programtest.NewAccount()), simulations+"?", "simulations", "id"); len(got) != 0 {
+	if got := pages(t, p.User(t, servicetest.NewAccount()), simulations+"?", "simulations", "id"); len(got) != 0 {
 		t.Errorf("another account sees %v", got)
 	}
 	platform := p.Client(t, devissuer.Options{Service: true, Account: "*"})
@@ -96,7 +96,7 @@ func TestListSimulations(t *testing.T) {
 // the account do not, and when it is deleted nobody does.
 func TestWorkspacesBoundLists(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user, service := p.User(t, account), p.Service(t, account)
 	workspace := newWorkspace(t, service, "theirs")
@@ -114,7 +114,7 @@ func TestWorkspacesBoundLists(t *testing.T) {
 
 	member := p.User(t, account, workspace)
 	stranger := p.User(t, account, events.NewID(events.WorkspacePrefix))
-	for client, want := range map[*programtest.Client][]string{user: {id, first}, member: {id, first}, stranger: {first}} {
+	for client, want := range map[*servicetest.Client][]string{user: {id, first}, member: {id, first}, stranger: {first}} {
 		if got := pages(t, client, simulations+"?", "simulations", "id"); !slices.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
@@ -125,10 +125,10 @@ func TestWorkspacesBoundLists(t *testing.T) {
 	for _, path := range []string{simulations + "/" + id, simulations + "/" + id + "/logs", configurations + "/" + configuration} {
 		stranger.Get(path).Refused(403, "FORBIDDEN")
 		member.Get(path).Want(200)
-		p.User(t, programtest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
+		p.User(t, servicetest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
 	}
 	// Results are for every authenticated user.
-	p.User(t, programtest.NewAccount()).Get(simulations + "/" + id + "/results").Want(200)
+	p.User(t, servicetest.NewAccount()).Get(simulations + "/" + id + "/results").Want(200)
 
 	service.Delete(workspaces + "/" + workspace).Want(202)
 	for _, path := range []string{simulations + "/" + id, simulations + "/" + id + "/results", configurations + "/" + configuration} {
@@ -141,7 +141,7 @@ func TestWorkspacesBoundLists(t *testing.T) {
 
 func TestGetSimulation(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, workload(64, "allReduce"))
 	s := completed(user, id)
@@ -161,7 +161,7 @@ func TestGetSimulation(t *testing.T) {
 
 func TestGetLogs(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, workload(8, "allReduce"))
 	completed(user, id)

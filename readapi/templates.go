@@ -10,7 +10,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/catalogue"
 	"netsim/simulator/design"

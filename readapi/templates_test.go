@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 )
 
 const templates = "/api/v1/templates"
@@ -23,16 +23,16 @@ type templatePage struct {
 	}
 }
 
-func newTemplate(c *programtest.Client, name, description, category string) string {
+func newTemplate(c *servicetest.Client, name, description, category string) string {
 	return c.Post(templates, map[string]any{"name": name, "description": description, "category": category, "visibility": "public"}).
 		Want(201).Object()["id"].(string)
 }
 
 func TestListTemplates(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	mark := programtest.NewAccount() // in the texts, to find what this test made
-	one, two := p.User(t, programtest.NewAccount()), p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	mark := servicetest.NewAccount() // in the texts, to find what this test made
+	one, two := p.User(t, servicetest.NewAccount()), p.User(t, servicetest.NewAccount())
 	first := newTemplate(one, "First of "+mark, "", "benchmark")
 	second := newTemplate(two, "second", "about "+strings.ToUpper(mark), "what-if")
 	third := newTemplate(one, "third of "+mark, "", "benchmark")
@@ -95,8 +95,8 @@ func TestListTemplates(t *testing.T) {
 
 func TestGetTemplate(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	var curated templatePage
 	user.Get(templates + "?search=" + url.QueryEscape("2:1 oversubscribed")).Want(200).Into(&curated)
 	path := templates + "/" + curated.Templates[0]["id"]
@@ -145,7 +145,7 @@ func TestGetTemplate(t *testing.T) {
 	if tag != `"1"` {
 		t.Errorf("entity tag %s", tag)
 	}
-	match := programtest.Header{Name: "If-None-Match", Value: tag}
+	match := servicetest.Header{Name: "If-None-Match", Value: tag}
 	if same := user.Get(path, match).Want(304); len(same.Body) != 0 || same.Header.Get("ETag") != tag {
 		t.Errorf("%v %s", same.Header, same.Body)
 	}

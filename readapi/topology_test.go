@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program"
-	"netsim/cmd/netsim/program/programtest"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
 )
 
 const validateTopology = "/api/v1/topology/validate"
@@ -32,8 +32,8 @@ func drawnRack() object {
 
 func TestValidateTopology(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	got := user.Post(validateTopology, drawnRack()).Want(200).Object()
 	verdict := got["validation"].(object)
 	if verdict["valid"] != true || verdict["status"] != "valid" || len(verdict["errors"].([]any)) != 0 || len(verdict["warnings"].([]any)) != 0 {
@@ -76,7 +76,7 @@ func TestValidateTopology(t *testing.T) {
 // TestValidateTopologyWithErrors: findings, and no map.
 func TestValidateTopologyWithErrors(t *testing.T) {
 	t.Parallel()
-	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	for name, c := range map[string]struct {
 		body object
 		code string
@@ -108,7 +108,7 @@ func TestValidateTopologyWithErrors(t *testing.T) {
 
 func TestValidateTopologyRefuses(t *testing.T) {
 	t.Parallel()
-	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	const most = 4 << 20
 	sized := func(size int) []byte {
 		text, err := json.Marshal(drawnRack())
@@ -121,7 +121,7 @@ func TestValidateTopologyRefuses(t *testing.T) {
 	for _, size := range []int{most + 1, 9 << 20} {
 		user.Post(validateTopology, sized(size)).Refused(413, "PAYLOAD_TOO_LARGE")
 	}
-	user.Post(validateTopology, drawnRack(), programtest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
+	user.Post(validateTopology, drawnRack(), servicetest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
 	for name, c := range map[string]struct {
 		body    any
 		message string
@@ -147,8 +147,8 @@ func TestValidateTopologyRefuses(t *testing.T) {
 // TestReadsAreNotShed: while no write is taken, what only reads is answered.
 func TestReadsAreNotShed(t *testing.T) {
 	t.Parallel()
-	p := programtest.Start(t, func(c *program.Config) { c.MaxWrites = 0 })
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Start(t, func(c *service.Config) { c.MaxWrites = 0 })
+	user := p.User(t, servicetest.NewAccount())
 	user.Post(configurations, object{}).Refused(503, "SERVICE_UNAVAILABLE")
 	user.Post(validateTopology, drawnRack()).Want(200)
 	user.Post(simple+"/simulations/preview", workload(8, "allReduce")).Want(200)

@@ -7,14 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program"
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
 )
 
 func TestListTracesetCandidates(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user := p.User(t, account)
 	var made []string // newest first
@@ -75,8 +75,8 @@ func TestListTracesetCandidates(t *testing.T) {
 // What is public is there for every account, and can be attached.
 func TestPublicTracesetsAreCandidates(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	user := p.User(t, account)
 	path := configured(t, user, twoTiers("public"))
 	public := pages(t, user, path+"/traceset?limit=3", "tracesets", "id")
@@ -95,7 +95,7 @@ func TestPublicTracesetsAreCandidates(t *testing.T) {
 // Without the traceset routes the operation is there and finds nothing.
 func TestCandidatesWithoutTraceRoutes(t *testing.T) {
 	t.Parallel()
-	p := programtest.Start(t, func(c *program.Config) { c.TraceRoutes = false })
+	p := servicetest.Start(t, func(c *service.Config) { c.TraceRoutes = false })
 	user := p.User(t, funded(t, p))
 	id := events.DerivedID(events.ConfigurationPrefix, submit(t, user, workload(8, "allReduce")))
 	got := user.Get(configurations + "/" + id + "/traceset").Want(200).Object()

@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"netsim/api"
+	"netsim/content/library"
+	"netsim/content/traces"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
-	"netsim/library"
 	"netsim/projections"
 	"netsim/simulator/chakra"
-	"netsim/traces"
 )
 
 // Storage says where the objects of libraries are, for those who read them

@@ -8,11 +8,11 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/content/traces"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/projections"
 	"netsim/simulator/validation"
-	"netsim/traces"
 )
 
 // ListTracesets implements GET /tracesets (completions.md sections 6.1, 6.4).

@@ -11,17 +11,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program"
-	"netsim/cmd/netsim/program/programtest"
+	"netsim/content/library"
 	"netsim/events"
 	"netsim/infra/objects"
-	"netsim/library"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
 )
 
 const tracesets = "/api/v1/tracesets"
 
 // upload uploads files as a traceset.
-func upload(t *testing.T, c *programtest.Client, workspace, name, metadata string, files map[string]string) string {
+func upload(t *testing.T, c *servicetest.Client, workspace, name, metadata string, files map[string]string) string {
 	t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -46,13 +46,13 @@ func upload(t *testing.T, c *programtest.Client, workspace, name, metadata strin
 	if err := form.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return c.Post(tracesets+"?workspaceId="+workspace, body.Bytes(), programtest.Header{Name: "Content-Type", Value: form.FormDataContentType()}).
+	return c.Post(tracesets+"?workspaceId="+workspace, body.Bytes(), servicetest.Header{Name: "Content-Type", Value: form.FormDataContentType()}).
 		Want(201).Object()["id"].(string)
 }
 
 // looked waits until the files of a traceset were looked at.
-func looked(c *programtest.Client, id string) object {
-	return c.Eventually(tracesets+"/"+id, func(r programtest.Reply) bool { return r.Object()["status"] != "processing" }).Object()
+func looked(c *servicetest.Client, id string) object {
+	return c.Eventually(tracesets+"/"+id, func(r servicetest.Reply) bool { return r.Object()["status"] != "processing" }).Object()
 }
 
 // ring is the traces of so many ranks, each of which sends to the next; what
@@ -71,7 +71,7 @@ func ring(name string, ranks int) map[string]string {
 	return files
 }
 
-func opened(c *programtest.Client, workspace, name string) (upload string) {
+func opened(c *servicetest.Client, workspace, name string) (upload string) {
 	return c.Post(tracesets+"/upload-url", object{
 		"name": name, "workspaceId": workspace, "files": []object{{"name": "a.0.et", "size": 3}, {"name": "a.1.et", "size": 4}},
 	}).Want(200).Object()["uploadId"].(string)
@@ -79,10 +79,10 @@ func opened(c *programtest.Client, workspace, name string) (upload string) {
 
 func TestListTracesets(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	mine, other := newWorkspace(t, p.Service(t, account), "mine"), newWorkspace(t, p.Service(t, account), "other")
-	all, member, stranger := p.User(t, account), p.User(t, account, mine), p.User(t, programtest.NewAccount())
+	all, member, stranger := p.User(t, account), p.User(t, account, mine), p.User(t, servicetest.NewAccount())
 	one := upload(t, all, mine, "one", `{"workloadFamily":"ring"}`, ring("one", 2))
 	two := upload(t, all, other, "two", `{"workloadFamily":"ring"}`, ring("two", 2))
 	bad := upload(t, all, mine, "bad", "", map[string]string{"rank_1.chakra.json": "{}"})
@@ -99,11 +99,11 @@ func TestListTracesets(t *testing.T) {
 	under := coming["id"].(string)
 
 	// What is public is everyone's, and may be there or not.
-	own := func(c *programtest.Client, query string) []string {
+	own := func(c *servicetest.Client, query string) []string {
 		ids := pages(t, c, tracesets+"?limit=2"+query, "items", "id")
 		return slices.DeleteFunc(ids, func(id string) bool { return !slices.Contains([]string{one, two, bad, gone, under}, id) })
 	}
-	check := func(when string, c *programtest.Client, query string, want ...string) {
+	check := func(when string, c *servicetest.Client, query string, want ...string) {
 		t.Helper()
 		if diff := cmp.Diff(append([]string{}, want...), own(c, query)); diff != "" {
 			t.Errorf("%s, %q (-want +got):\n%s", when, query, diff)
@@ -141,14 +141,14 @@ func TestListTracesets(t *testing.T) {
 	check("without the workspaces", all, "", two)
 	all.Get(tracesets+"/"+one).Refused(404, "NOT_FOUND")
 	all.Get(tracesets + "/" + two).Want(200)
-	all.Eventually(workspaces+"/"+mine, func(r programtest.Reply) bool { return r.Status == 404 })
+	all.Eventually(workspaces+"/"+mine, func(r servicetest.Reply) bool { return r.Status == 404 })
 	all.Get(tracesets+"/"+under).Refused(404, "NOT_FOUND")
 }
 
 func TestGetTraceset(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	workspace := newWorkspace(t, p.Service(t, account), "mine")
 	user := p.User(t, account)
 	id := upload(t, user, workspace, "ring", `{"workloadFamily":"ring"}`, ring("get", 2))
@@ -173,8 +173,8 @@ func TestGetTraceset(t *testing.T) {
 		t.Errorf("%s is to be: %v", session, shown)
 	}
 
-	for what, c := range map[string]*programtest.Client{
-		"another account": p.User(t, programtest.NewAccount()),
+	for what, c := range map[string]*servicetest.Client{
+		"another account": p.User(t, servicetest.NewAccount()),
 		"a made-up id":    user,
 	} {
 		for _, traceset := range []string{id, coming} {
@@ -193,12 +193,12 @@ func TestGetTraceset(t *testing.T) {
 	user.Delete(tracesets + "/" + id).Want(204)
 	user.Get(tracesets+"/"+id).Refused(404, "NOT_FOUND")
 
-	off := programtest.Start(t, func(c *program.Config) { c.TraceRoutes = false })
+	off := servicetest.Start(t, func(c *service.Config) { c.TraceRoutes = false })
 	off.User(t, account).Get(tracesets).Refused(404, "NOT_FOUND")
 }
 
 // checks are those of a validation: "" for one that passed, else its message.
-func checks(t *testing.T, r programtest.Reply) (valid bool, failed map[string]string) {
+func checks(t *testing.T, r servicetest.Reply) (valid bool, failed map[string]string) {
 	t.Helper()
 	var got struct {
 		Valid  bool
@@ -225,7 +225,7 @@ func checks(t *testing.T, r programtest.Reply) (valid bool, failed map[string]st
 
 func TestValidateTraceset(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	workspace := newWorkspace(t, p.Service(t, account), "mine")
 	user := p.User(t, account)

@@ -6,7 +6,7 @@ import (
 
 	"netsim/api"
 	"netsim/events"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 	"netsim/projections"
 )
 

@@ -8,17 +8,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 	"netsim/infra/devissuer"
+	"netsim/internal/service/servicetest"
 )
 
 func builtIn(id string) bool { return events.BuiltIn(id) }
 
 func TestListWorkspaces(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	service := p.Service(t, account)
 	var made []string // newest first
 	for i := range 5 {
@@ -55,7 +55,7 @@ func TestListWorkspaces(t *testing.T) {
 	if got := slices.DeleteFunc(pages(t, one, workspaces+"?", "workspaces", "id"), builtIn); !slices.Equal(got, made[1:2]) {
 		t.Errorf("a member of one sees %v", got)
 	}
-	stranger := p.User(t, programtest.NewAccount())
+	stranger := p.User(t, servicetest.NewAccount())
 	if got := pages(t, stranger, workspaces+"?", "workspaces", "id"); len(got) != 3 || !builtIn(got[0]) {
 		t.Errorf("another account sees %v", got)
 	}
@@ -68,18 +68,18 @@ func TestListWorkspaces(t *testing.T) {
 // TestCursorsBelongToTheirList: a cursor works only where it was given out.
 func TestCursorsBelongToTheirList(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	service := p.Service(t, account)
 	newWorkspace(t, service, "a")
 	newWorkspace(t, service, "b")
 	given := cursor(service, workspaces+"?limit=1")
 	service.Get(workspaces + "?limit=2&cursor=" + given).Want(200)
 	service.Get(workspaces + "?next=" + given + "&cursor=" + given).Want(200)
-	for name, reply := range map[string]programtest.Reply{
+	for name, reply := range map[string]servicetest.Reply{
 		"another filter":     service.Get(workspaces + "?search=a&next=" + given),
 		"another list":       service.Get(simulations + "?next=" + given),
-		"another caller":     p.Service(t, programtest.NewAccount()).Get(workspaces + "?next=" + given),
+		"another caller":     p.Service(t, servicetest.NewAccount()).Get(workspaces + "?next=" + given),
 		"another reach":      p.User(t, account, events.DefaultWorkspace).Get(workspaces + "?next=" + given),
 		"malformed":          service.Get(workspaces + "?next=x"),
 		"empty":              service.Get(workspaces + "?next="),
@@ -99,7 +99,7 @@ func TestCursorsBelongToTheirList(t *testing.T) {
 
 func TestGetWorkspace(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	service, user := p.Service(t, account), p.User(t, account)
 	id := newWorkspace(t, service, "w")
@@ -109,7 +109,7 @@ func TestGetWorkspace(t *testing.T) {
 	if reply.Header.Get("ETag") != `"1"` {
 		t.Errorf("ETag %s", reply.Header.Get("ETag"))
 	}
-	holds := func(tag string) programtest.Header { return programtest.Header{Name: "If-None-Match", Value: tag} }
+	holds := func(tag string) servicetest.Header { return servicetest.Header{Name: "If-None-Match", Value: tag} }
 	if same := user.Get(path, holds(`W/"1"`)).Want(304); same.Header.Get("ETag") != `"1"` || len(same.Body) != 0 {
 		t.Errorf("%v %s", same.Header, same.Body)
 	}
@@ -117,21 +117,21 @@ func TestGetWorkspace(t *testing.T) {
 	user.Get(path, holds(`nonsense`)).Want(200)
 
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(path).Refused(403, "FORBIDDEN")
-	p.User(t, programtest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
 	p.Client(t, devissuer.Options{Service: true, Account: "*"}).Get(path).Want(200)
 	user.Get(workspaces+"/"+events.NewID(events.WorkspacePrefix)).Refused(404, "NOT_FOUND")
 	user.Get(workspaces+"/workspace_x").Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
 
 	// A built-in workspace is everyone's; what is counted in it is one's own.
-	stats := func(c *programtest.Client) any {
+	stats := func(c *servicetest.Client) any {
 		return c.Get(workspaces + "/" + events.DefaultWorkspace).Want(200).Object()["stats"]
 	}
 	completed(user, submit(t, user, workload(8, "allReduce")))
 	if diff := cmp.Diff(object{"activeSimulations": 0.0, "configurationCount": 1.0, "simulationCount": 1.0}, stats(user)); diff != "" {
 		t.Errorf("own counts (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(object{"activeSimulations": 0.0, "configurationCount": 0.0, "simulationCount": 0.0}, stats(p.User(t, programtest.NewAccount()))); diff != "" {
+	if diff := cmp.Diff(object{"activeSimulations": 0.0, "configurationCount": 0.0, "simulationCount": 0.0}, stats(p.User(t, servicetest.NewAccount()))); diff != "" {
 		t.Errorf("a stranger's counts (-want +got):\n%s", diff)
 	}
 }

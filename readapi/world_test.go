@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"netsim/cmd/netsim/program/programtest"
+	"netsim/internal/service/servicetest"
 )
 
 const (
@@ -17,9 +17,9 @@ const (
 type object = map[string]any
 
 // funded is an account of the test's own with credit.
-func funded(t *testing.T, p *programtest.Program) string {
+func funded(t *testing.T, p *servicetest.Program) string {
 	t.Helper()
-	account := programtest.NewAccount()
+	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000000")
 	return account
 }
@@ -34,25 +34,25 @@ func with(body object, name string, value any) object {
 }
 
 // submit submits a workload and returns the simulation's id.
-func submit(t *testing.T, c *programtest.Client, body object) string {
+func submit(t *testing.T, c *servicetest.Client, body object) string {
 	t.Helper()
 	return c.Post(simple+"/simulations", body).Want(202).Object()["simulationId"].(string)
 }
 
 // completed waits until the simulation is.
-func completed(c *programtest.Client, id string) object {
-	return c.Eventually(simulations+"/"+id, func(r programtest.Reply) bool {
+func completed(c *servicetest.Client, id string) object {
+	return c.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool {
 		return r.Object()["status"] == "completed"
 	}).Object()
 }
 
-func newWorkspace(t *testing.T, service *programtest.Client, name string) string {
+func newWorkspace(t *testing.T, service *servicetest.Client, name string) string {
 	t.Helper()
 	return service.Post(workspaces, object{"name": name}).Want(201).Object()["id"].(string)
 }
 
 // pages reads a list to its end, and returns the member of every row.
-func pages(t *testing.T, c *programtest.Client, path, list, member string) []string {
+func pages(t *testing.T, c *servicetest.Client, path, list, member string) []string {
 	t.Helper()
 	got := []string{}
 	next := ""
@@ -78,7 +78,7 @@ func pages(t *testing.T, c *programtest.Client, path, list, member string) []str
 }
 
 // cursor returns the cursor of the page after the first.
-func cursor(c *programtest.Client, path string) string {
+func cursor(c *servicetest.Client, path string) string {
 	return c.Get(path).Want(200).Object()["pagination"].(object)["nextCursor"].(string)
 }
 

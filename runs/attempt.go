@@ -10,10 +10,10 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/projections"
-	"netsim/simulator/checkpoint"
+	"netsim/runs/execution"
 	"netsim/simulator/engine"
+	"netsim/simulator/snapshot"
 )
 
 // Why an attempt ends before its engine does.
@@ -119,7 +119,7 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 		return ctx.Err()
 	case errors.Is(cause, errOver):
 		return a.discard(ctx)
-	case errors.Is(err, checkpoint.ErrRefused):
+	case errors.Is(err, snapshot.ErrRefused):
 		return a.forget(ctx, err)
 	case a.files.err != nil:
 		return fmt.Errorf("write the results of %s: %w", a.sim.ID, a.files.err)

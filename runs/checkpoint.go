@@ -15,7 +15,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/objects"
-	"netsim/simulator/checkpoint"
+	"netsim/simulator/snapshot"
 )
 
 // keptCheckpoints is how many of a simulation stay in the object store: the
@@ -41,26 +41,26 @@ type openFile struct {
 	at   objects.Standing
 }
 
-func (s *standing) visit(c *checkpoint.Codec) {
+func (s *standing) visit(c *snapshot.Codec) {
 	c.Text(&s.prefix)
-	checkpoint.Slice(c, &s.done, func(f *File) { f.visit(c) })
-	checkpoint.Slice(c, &s.checkpoints, func(f *File) { f.visit(c) })
-	checkpoint.Int(c, &s.lines)
-	checkpoint.Int(c, &s.ran)
-	checkpoint.Slice(c, &s.open, func(f *openFile) {
+	snapshot.Slice(c, &s.done, func(f *File) { f.visit(c) })
+	snapshot.Slice(c, &s.checkpoints, func(f *File) { f.visit(c) })
+	snapshot.Int(c, &s.lines)
+	snapshot.Int(c, &s.ran)
+	snapshot.Slice(c, &s.open, func(f *openFile) {
 		c.Text(&f.name)
 		c.Text(&f.at.Key)
 		c.Text(&f.at.ContentType)
 		c.Text(&f.at.UploadID)
-		checkpoint.Slice(c, &f.at.ETags, c.Text)
+		snapshot.Slice(c, &f.at.ETags, c.Text)
 		c.Bytes(&f.at.Pending)
 		c.Bytes(&f.at.Sum)
 	})
 }
 
-func (f *File) visit(c *checkpoint.Codec) {
+func (f *File) visit(c *snapshot.Codec) {
 	c.Text(&f.Name)
-	checkpoint.Int(c, &f.Size)
+	snapshot.Int(c, &f.Size)
 	c.Text(&f.SHA256)
 	c.Text(&f.ContentType)
 	c.Text(&f.Type)
@@ -199,7 +199,7 @@ func write(w io.Writer, at *standing, state *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	err = checkpoint.Write(z, of, at.visit)
+	err = snapshot.Write(z, of, at.visit)
 	if err == nil {
 		_, err = state.WriteTo(z)
 	}

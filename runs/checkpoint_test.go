@@ -13,14 +13,14 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/infra/objects"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/runs"
-	"netsim/simulator/checkpoint"
+	"netsim/runs/execution"
 	"netsim/simulator/collective"
+	"netsim/simulator/snapshot"
 )
 
 // long is a workload of a second or two, whose record of transfers is larger
@@ -328,7 +328,7 @@ func TestLostCheckpoints(t *testing.T) {
 			}
 
 			err := runner(w).Run(t.Context(), id)
-			if errors.Is(err, checkpoint.ErrRefused) { // by the engine: the job is done again
+			if errors.Is(err, snapshot.ErrRefused) { // by the engine: the job is done again
 				err = runner(w).Run(t.Context(), id)
 			}
 			if err != nil {

@@ -8,10 +8,10 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/runs"
+	"netsim/runs/execution"
 	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
 	"netsim/simulator/results"

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 
 	"netsim/events"
-	"netsim/execution"
 	"netsim/infra/objects"
+	"netsim/runs/execution"
 )
 
 // Prefix is that of everything a simulation leaves in the object store.

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/content/traces"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/fault"
 	"netsim/infra/objects"
 	"netsim/projections"
+	"netsim/runs/execution"
 	"netsim/simulator/design"
 	"netsim/simulator/mapping"
-	"netsim/traces"
 )
 
 // Stage reads what a simulation runs on.

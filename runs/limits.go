@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"netsim/execution"
+	"netsim/runs/execution"
 	"netsim/simulator/units"
 )
 

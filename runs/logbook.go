@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/commands"
-	"netsim/execution"
 	"netsim/projections"
+	"netsim/runs/execution"
 )
 
 const (

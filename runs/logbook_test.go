@@ -8,11 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"netsim/execution"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/teststack"
 	"netsim/internal/testworld"
+	"netsim/runs/execution"
 )
 
 func newLogbook(t *testing.T) *logbook {

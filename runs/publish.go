@@ -8,8 +8,8 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/projections"
+	"netsim/runs/execution"
 	"netsim/simulator/engine"
 )
 

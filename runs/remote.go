@@ -9,18 +9,18 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/fault"
-	"netsim/infra/backends"
+	"netsim/infra/engines"
 	"netsim/projections"
+	"netsim/runs/execution"
 	"netsim/simulator/design"
 )
 
 // Remote says how runs at engines behind HTTP are looked after.
 type Remote struct {
-	Engines  *backends.Client // nil when there are none
-	Poll     time.Duration    // between two looks at a run, 0 for 2 s
-	Patience time.Duration    // without a usable answer, until a run fails; 0 for 10 min
+	Engines  *engines.Client // nil when there are none
+	Poll     time.Duration   // between two looks at a run, 0 for 2 s
+	Patience time.Duration   // without a usable answer, until a run fails; 0 for 10 min
 }
 
 // linkLife is how long the links live by which an engine gets its inputs.
@@ -78,14 +78,14 @@ func (r *Runner) dispatch(ctx context.Context, sim *projections.Simulation, o *S
 }
 
 // order orders a run. The files of the order get links.
-func (r *Runner) order(ctx context.Context, o *execution.Order) (backends.Run, error) {
+func (r *Runner) order(ctx context.Context, o *execution.Order) (engines.Run, error) {
 	linked := *o
 	if o.Traceset != nil {
 		t := *o.Traceset
 		t.Files = append([]execution.File{}, t.Files...)
 		for i := range t.Files {
 			if err := r.link(ctx, &t.Files[i]); err != nil {
-				return backends.Run{}, err
+				return engines.Run{}, err
 			}
 		}
 		linked.Traceset = &t
@@ -93,13 +93,13 @@ func (r *Runner) order(ctx context.Context, o *execution.Order) (backends.Run, e
 	if o.MappingFile != nil {
 		m := *o.MappingFile
 		if err := r.link(ctx, &m.File); err != nil {
-			return backends.Run{}, err
+			return engines.Run{}, err
 		}
 		linked.MappingFile = &m
 	}
 	text, err := json.Marshal(linked)
 	if err != nil {
-		return backends.Run{}, fmt.Errorf("encode the order of %s: %w", o.SimulationID, err)
+		return engines.Run{}, fmt.Errorf("encode the order of %s: %w", o.SimulationID, err)
 	}
 	return r.Remote.Engines.Order(ctx, o.SimulationID, text)
 }
@@ -112,7 +112,7 @@ func (r *Runner) link(ctx context.Context, f *execution.File) error {
 
 // untaken decides what becomes of a simulation that no engine has taken.
 func (r *Runner) untaken(ctx context.Context, sim *projections.Simulation, log *logbook, err error) error {
-	if refused, ok := errors.AsType[*backends.Refused](err); ok {
+	if refused, ok := errors.AsType[*engines.Refused](err); ok {
 		return r.refuse(ctx, sim, log, refused.Error())
 	}
 	if ctx.Err() != nil || r.Now().Sub(sim.CreatedAt) < stagingLimit {
@@ -124,9 +124,9 @@ func (r *Runner) untaken(ctx context.Context, sim *projections.Simulation, log *
 
 // free lets the engine forget the run. What cannot be freed now goes with its
 // age.
-func (r *Runner) free(ctx context.Context, run backends.Run) {
+func (r *Runner) free(ctx context.Context, run engines.Run) {
 	err := r.Remote.Engines.Free(ctx, run)
-	if refusal, ok := errors.AsType[*backends.Answered](err); ok && refusal.Status == 404 {
+	if refusal, ok := errors.AsType[*engines.Answered](err); ok && refusal.Status == 404 {
 		return
 	}
 	if err != nil {
@@ -135,10 +135,10 @@ func (r *Runner) free(ctx context.Context, run backends.Run) {
 }
 
 // reorder has an engine take a run again that was lost, as the same order.
-func (r *Runner) reorder(ctx context.Context, sim *projections.Simulation, lost backends.Run) (backends.Run, error) {
+func (r *Runner) reorder(ctx context.Context, sim *projections.Simulation, lost engines.Run) (engines.Run, error) {
 	o, err := r.stage().Order(ctx, sim)
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Unprocessable) {
-		return lost, &backends.Refused{Reason: err.Error()}
+		return lost, &engines.Refused{Reason: err.Error()}
 	}
 	if err != nil {
 		return lost, err

@@ -12,32 +12,32 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
-	"netsim/infra/backends"
+	"netsim/infra/engines"
 	"netsim/projections"
+	"netsim/runs/execution"
 )
 
 // follower is one worker's care for a run at a remote engine.
 type follower struct {
 	*Runner
 	sim projections.Simulation
-	run backends.Run
+	run engines.Run
 	log *logbook
 
 	calls   *storeCalls
 	files   *files       // the results that are here
 	summary bytes.Buffer // one of them
 
-	last     backends.Status // the newest that is known
-	lines    int64           // number of the last log entry taken
-	orders   int             // how often the run was ordered again
-	silent   time.Time       // since when there is no usable answer; zero while there is
-	trouble  int             // answers in a row that were of no use
-	moved    time.Time       // when simulated time did
-	told     bool            // that it does not
-	reported time.Time       // when progress was
-	stopping time.Time       // since when the engine is to stop; zero while it is not
-	excess   string          // why the run fails when it has stopped; "" when it was terminated
+	last     engines.Status // the newest that is known
+	lines    int64          // number of the last log entry taken
+	orders   int            // how often the run was ordered again
+	silent   time.Time      // since when there is no usable answer; zero while there is
+	trouble  int            // answers in a row that were of no use
+	moved    time.Time      // when simulated time did
+	told     bool           // that it does not
+	reported time.Time      // when progress was
+	stopping time.Time      // since when the engine is to stop; zero while it is not
+	excess   string         // why the run fails when it has stopped; "" when it was terminated
 }
 
 // follow looks after a run that a remote engine has taken, until the simulation
@@ -48,7 +48,7 @@ func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *lo
 	}
 	calls := &storeCalls{Runner: r, simulation: sim.ID, log: log}
 	f := &follower{
-		Runner: r, sim: sim, run: backends.Run{BaseURL: sim.BaseURL, ID: sim.RunID}, log: log,
+		Runner: r, sim: sim, run: engines.Run{BaseURL: sim.BaseURL, ID: sim.RunID}, log: log,
 		moved: r.Now(), reported: r.Now(),
 		calls: calls, files: calls.newFiles(ctx),
 	}
@@ -102,7 +102,7 @@ func (f *follower) look(ctx context.Context) (over bool, err error) {
 	}
 	f.last = s
 	f.takeLogs(ctx)
-	if s.State != backends.Running {
+	if s.State != engines.Running {
 		return f.conclude(ctx)
 	}
 	f.silent, f.trouble = time.Time{}, 0
@@ -160,7 +160,7 @@ func (f *follower) hurry(ctx context.Context) (over bool, err error) {
 // stop asks the engine to stop the run. One that does not is asked again.
 func (f *follower) stop(ctx context.Context) {
 	err := f.Remote.Engines.Terminate(ctx, f.run)
-	if refusal, ok := errors.AsType[*backends.Answered](err); ok && refusal.Status/100 == 4 {
+	if refusal, ok := errors.AsType[*engines.Answered](err); ok && refusal.Status/100 == 4 {
 		return // it has stopped, or cannot
 	}
 	if err != nil && ctx.Err() == nil {
@@ -180,13 +180,13 @@ func (f *follower) lost(ctx context.Context) (over bool, err error) {
 		return true, f.giveUp(ctx, fmt.Sprintf("the engine has lost the run %d times", f.orders))
 	}
 	run, err := f.reorder(ctx, &f.sim, f.run)
-	if refused, ok := errors.AsType[*backends.Refused](err); ok {
+	if refused, ok := errors.AsType[*engines.Refused](err); ok {
 		return true, f.giveUp(ctx, refused.Reason)
 	}
 	if err != nil {
 		return f.troubled(ctx, err)
 	}
-	f.run, f.lines, f.last, f.moved = run, 0, backends.Status{}, f.Now()
+	f.run, f.lines, f.last, f.moved = run, 0, engines.Status{}, f.Now()
 	f.files = f.calls.newFiles(ctx) // those that are here are of the lost run
 	f.tell(execution.Warn, "the engine had lost the run; it was ordered again as "+run.ID)
 	return false, nil
@@ -212,7 +212,7 @@ func (f *follower) troubled(ctx context.Context, err error) (over bool, _ error)
 
 // why is what is shown of an engine's error: not where the engine is.
 func why(err error) string {
-	if errors.As(err, new(*backends.Answered)) || errors.As(err, new(*backends.Garbled)) {
+	if errors.As(err, new(*engines.Answered)) || errors.As(err, new(*engines.Garbled)) {
 		return err.Error()
 	}
 	return "the engine does not answer"
@@ -288,6 +288,6 @@ func (f *follower) tellProgress(ctx context.Context) {
 }
 
 func isStatus(err error, status int) bool {
-	refusal, ok := errors.AsType[*backends.Answered](err)
+	refusal, ok := errors.AsType[*engines.Answered](err)
 	return ok && refusal.Status == status
 }

@@ -11,9 +11,9 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/fault"
-	"netsim/infra/backends"
+	"netsim/infra/engines"
+	"netsim/runs/execution"
 	"netsim/simulator/results"
 )
 
@@ -62,7 +62,7 @@ func (f *follower) conclude(ctx context.Context) (over bool, err error) {
 }
 
 // fetch brings the result files that are not here yet into the object store.
-func (f *follower) fetch(ctx context.Context) (about backends.About, err error) {
+func (f *follower) fetch(ctx context.Context) (about engines.About, err error) {
 	if about, err = f.Remote.Engines.Describe(ctx, f.run.BaseURL); err != nil {
 		return about, err
 	}
@@ -90,7 +90,7 @@ func (f *follower) fetch(ctx context.Context) (about backends.About, err error) 
 }
 
 // download stores one file; the summary is kept in memory beside it.
-func (f *follower) download(ctx context.Context, file backends.File) error {
+func (f *follower) download(ctx context.Context, file engines.File) error {
 	w, err := f.files.create(file.Name)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (f *follower) download(ctx context.Context, file backends.File) error {
 }
 
 // publish publishes the files that are here.
-func (f *follower) publish(ctx context.Context, order *Staged, about backends.About) error {
+func (f *follower) publish(ctx context.Context, order *Staged, about engines.About) error {
 	var summary results.Summary
 	_ = json.Unmarshal(f.summary.Bytes(), &summary) // another engine's may have another form, and tells nothing then
 	end := f.end()
@@ -126,14 +126,14 @@ func (f *follower) publish(ctx context.Context, order *Staged, about backends.Ab
 // as far as that follows from the run's state.
 func (f *follower) end() execution.End {
 	states := map[string][]string{
-		backends.Completed: {execution.Finished, execution.Limited}, backends.Failed: {execution.Failed}, backends.Terminated: {execution.Stopped},
+		engines.Completed: {execution.Finished, execution.Limited}, engines.Failed: {execution.Failed}, engines.Terminated: {execution.Stopped},
 	}[f.last.State]
 	var told execution.End
 	if json.Unmarshal(f.last.End, &told) == nil && slices.Contains(states, told.State) {
 		return told
 	}
 	state := states[0]
-	if f.last.State == backends.Completed && f.last.UnfinishedRanks > 0 {
+	if f.last.State == engines.Completed && f.last.UnfinishedRanks > 0 {
 		state = execution.Limited
 	}
 	return execution.End{State: state, TimePs: f.last.SimulatedTimeNs * 1000, Reason: f.last.FailureReason}
@@ -149,13 +149,13 @@ func (f *follower) record(ctx context.Context) error {
 		return nil
 	case f.excess != "":
 		return f.failed(ctx, f.excess)
-	case f.last.State == backends.Failed:
+	case f.last.State == engines.Failed:
 		reason := f.last.FailureReason
 		if reason == "" {
 			reason = "the engine reports a failure without a reason"
 		}
 		return f.failed(ctx, reason)
-	case f.last.State == backends.Terminated:
+	case f.last.State == engines.Terminated:
 		_, err = commands.Handle(ctx, f.Commands, target(&f.sim), origin(f.sim.ID, "terminated"), commands.TerminateSimulation{
 			ID: f.sim.ID, By: events.System,
 		})

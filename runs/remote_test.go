@@ -10,13 +10,13 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
-	"netsim/infra/backends"
-	"netsim/infra/backends/scripted"
+	"netsim/infra/engines"
+	"netsim/infra/engines/scripted"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/runs"
+	"netsim/runs/execution"
 	"netsim/simulator/design"
 )
 
@@ -51,13 +51,13 @@ func impatient(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *r
 	return waiting(t, w, 200*time.Millisecond, engines)
 }
 
-func waiting(t *testing.T, w *testworld.World, timeout time.Duration, engines []*scripted.Engine) *runs.Runner {
+func waiting(t *testing.T, w *testworld.World, timeout time.Duration, remote []*scripted.Engine) *runs.Runner {
 	t.Helper()
 	var urls []string
-	for _, e := range engines {
+	for _, e := range remote {
 		urls = append(urls, e.URL)
 	}
-	client, err := backends.New(backends.Config{URLs: urls, Token: "secret", Timeout: timeout})
+	client, err := engines.New(engines.Config{URLs: urls, Token: "secret", Timeout: timeout})
 	if err != nil {
 		t.Fatal(err)
 	}

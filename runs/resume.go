@@ -14,10 +14,10 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"netsim/execution"
 	"netsim/fault"
 	"netsim/projections"
-	"netsim/simulator/checkpoint"
+	"netsim/runs/execution"
+	"netsim/simulator/snapshot"
 	"netsim/simulator/units"
 )
 
@@ -38,7 +38,7 @@ func (a *attempt) resume(ctx context.Context) (bool, error) {
 		switch {
 		case err == nil:
 			return true, nil
-		case !errors.Is(err, checkpoint.ErrRefused) && !fault.Is(err, fault.NotFound):
+		case !errors.Is(err, snapshot.ErrRefused) && !fault.Is(err, fault.NotFound):
 			return false, fmt.Errorf("go on from %s: %w", key, err)
 		}
 		a.Log.WarnContext(ctx, "a run does not go on from a checkpoint", "simulation", a.sim.ID, "checkpoint", key, "error", err)
@@ -57,11 +57,11 @@ func (a *attempt) goOn(ctx context.Context, key string) error {
 		return err
 	}
 	var at standing
-	if err := checkpoint.Read(state, of, at.visit); err != nil {
+	if err := snapshot.Read(state, of, at.visit); err != nil {
 		return err
 	}
 	if !strings.HasPrefix(at.prefix, Prefix(a.sim.ID)) {
-		return fmt.Errorf("%w: it is of %s", checkpoint.ErrRefused, at.prefix)
+		return fmt.Errorf("%w: it is of %s", snapshot.ErrRefused, at.prefix)
 	}
 	name := strings.TrimPrefix(key, at.prefix)
 	sum := sha256.Sum256(content)
@@ -103,7 +103,7 @@ func (a *attempt) fetch(ctx context.Context, key string) ([]byte, error) {
 	}
 	defer body.Close() //nolint:errcheck // it was only read
 	if info.Size > maxCheckpoint {
-		return nil, fmt.Errorf("%w: it has %d bytes", checkpoint.ErrRefused, info.Size)
+		return nil, fmt.Errorf("%w: it has %d bytes", snapshot.ErrRefused, info.Size)
 	}
 	content, err := io.ReadAll(io.LimitReader(body, maxCheckpoint))
 	if err != nil {
@@ -124,9 +124,9 @@ func unpacked(content []byte) (*bytes.Buffer, error) {
 	n, err := state.ReadFrom(io.LimitReader(z, maxCheckpoint))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", checkpoint.ErrRefused, err)
+		return nil, fmt.Errorf("%w: %w", snapshot.ErrRefused, err)
 	case n == maxCheckpoint:
-		return nil, fmt.Errorf("%w: it is too large", checkpoint.ErrRefused)
+		return nil, fmt.Errorf("%w: it is too large", snapshot.ErrRefused)
 	}
 	return state, nil
 }
@@ -149,7 +149,7 @@ func (a *attempt) present(ctx context.Context, prefix string, list []File) ([]Fi
 // goOn goes on with a file.
 func (f *files) goOn(from openFile) error {
 	if from.at.Key != f.prefix+from.name {
-		return fmt.Errorf("%w: file %s is elsewhere", checkpoint.ErrRefused, from.name)
+		return fmt.Errorf("%w: file %s is elsewhere", snapshot.ErrRefused, from.name)
 	}
 	up, err := f.store.GoOn(f.ctx, from.at)
 	if err != nil {
@@ -169,7 +169,7 @@ func (f *files) reopen(name string) (io.WriteCloser, error) {
 			return w, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: file %s was not open", checkpoint.ErrRefused, name)
+	return nil, fmt.Errorf("%w: file %s was not open", snapshot.ErrRefused, name)
 }
 
 // forget removes the checkpoint that the engine refused, so that another attempt

@@ -11,10 +11,10 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/fault"
 	"netsim/infra/objects"
 	"netsim/projections"
+	"netsim/runs/execution"
 )
 
 // Runner runs simulations with the built-in engine, and looks after those that

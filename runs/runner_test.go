@@ -11,12 +11,12 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/fault"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/runs"
+	"netsim/runs/execution"
 	"netsim/simulator/collective"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/projections"
+	"netsim/runs/execution"
 	"netsim/simulator/units"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
+	"netsim/runs/execution"
 )
 
 // TestStandsStill: a run whose simulated time stands still is said to do so

@@ -9,11 +9,11 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/fault"
-	"netsim/infra/backends"
+	"netsim/infra/engines"
 	"netsim/infra/objects"
 	"netsim/projections"
+	"netsim/runs/execution"
 )
 
 // maxRefusals is how often a call is made that the object store refuses.
@@ -122,7 +122,7 @@ func (r *Runner) Abandon(ctx context.Context, id string) error {
 		return err
 	}
 	if sim.Engine == commands.EngineRemote && r.Remote.Engines != nil {
-		r.free(ctx, backends.Run{BaseURL: sim.BaseURL, ID: sim.RunID})
+		r.free(ctx, engines.Run{BaseURL: sim.BaseURL, ID: sim.RunID})
 	}
 	return nil
 }

@@ -11,17 +11,17 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/content/library"
+	"netsim/content/traces"
 	"netsim/events"
-	"netsim/execution"
 	"netsim/internal/testworld"
-	"netsim/library"
 	"netsim/projections"
 	"netsim/runs"
+	"netsim/runs/execution"
 	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
 	"netsim/simulator/mapping"
 	"netsim/simulator/results"
-	"netsim/traces"
 )
 
 // replaying is a simulation of traces to be.

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 	"netsim/infra/devissuer"
+	"netsim/internal/service/servicetest"
 )
 
 func TestCloneConfiguration(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user := p.User(t, account)
 	service := p.Service(t, account)
@@ -23,7 +23,7 @@ func TestCloneConfiguration(t *testing.T) {
 	user.Patch(path+"/parameters", at("SimulationParameters.RandomSeed", leaf(7, "uint", ""))).Want(200)
 	user.Delete(path + "/traceset").Want(200)
 	newest := whole(user, path)
-	clone := func(c *programtest.Client, body any, h ...programtest.Header) programtest.Reply {
+	clone := func(c *servicetest.Client, body any, h ...servicetest.Header) servicetest.Reply {
 		return c.Post(path+"/clone", body, h...)
 	}
 
@@ -92,12 +92,12 @@ func TestCloneConfiguration(t *testing.T) {
 		}
 	}
 	named := object{"name": "x"}
-	clone(user, named, programtest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
+	clone(user, named, servicetest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
 	clone(user, []byte(strings.Repeat(" ", 8<<20+1))).Refused(413, "PAYLOAD_TOO_LARGE")
 	clone(user, with(named, object{"version": 4})).Refused(404, "NOT_FOUND")
 	clone(user, with(named, object{"workspaceId": events.NewID(events.WorkspacePrefix)})).Refused(404, "NOT_FOUND")
 	clone(p.Bearer(t, ""), named).Refused(401, "UNAUTHORIZED")
-	clone(p.User(t, programtest.NewAccount()), named).Refused(404, "NOT_FOUND")
+	clone(p.User(t, servicetest.NewAccount()), named).Refused(404, "NOT_FOUND")
 	clone(p.User(t, account, other), named).Refused(403, "FORBIDDEN")
 	clone(p.User(t, account, own), with(named, object{"workspaceId": other})).Refused(403, "FORBIDDEN")
 	clone(p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}), named).Refused(403, "FORBIDDEN")

@@ -7,19 +7,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
 )
 
 // bench makes a workbench of a new account and returns its path.
-func bench(t *testing.T, p *programtest.Program) (*programtest.Client, string) {
+func bench(t *testing.T, p *servicetest.Program) (*servicetest.Client, string) {
 	t.Helper()
 	return benchOf(t, p, funded(t, p))
 }
 
-func benchOf(t *testing.T, p *programtest.Program, account string) (*programtest.Client, string) {
+func benchOf(t *testing.T, p *servicetest.Program, account string) (*servicetest.Client, string) {
 	t.Helper()
 	user := p.User(t, account)
 	made := user.Post(configurations, workbench(traceset(t, user, 8))).Want(201).Object()
@@ -35,7 +35,7 @@ func same(t *testing.T, what string, want, got any) {
 }
 
 // whole is the newest version, with what the topology does not reach left out.
-func whole(c *programtest.Client, path string) object { return c.Get(path).Want(200).Object() }
+func whole(c *servicetest.Client, path string) object { return c.Get(path).Want(200).Object() }
 
 // find is the item of a name.
 func find(list any, name string) object {
@@ -58,8 +58,8 @@ func shares(c object) object {
 
 func TestAddApplication(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, programtest.Shared(t))
-	add := func(query string) programtest.Reply { return user.Post(path+"/applications?"+query, nil) }
+	user, path := bench(t, servicetest.Shared(t))
+	add := func(query string) servicetest.Reply { return user.Post(path+"/applications?"+query, nil) }
 
 	generator, _ := catalogue.Find("traffic-generator-v1")
 	reply := add("modelId=" + generator.ID + "&name=mail&version=1.0.0").Want(201)
@@ -127,7 +127,7 @@ func longName(n int) string { return strings.Repeat("x", n) }
 
 func TestRemoveApplication(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, programtest.Shared(t))
+	user, path := bench(t, servicetest.Shared(t))
 	for _, name := range []string{"mail", "news"} {
 		user.Post(path+"/applications?modelId=traffic-generator-v1&name="+name, nil).Want(201)
 	}
@@ -173,8 +173,8 @@ func TestRemoveApplication(t *testing.T) {
 
 func TestAddComponent(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, programtest.Shared(t))
-	add := func(query string) programtest.Reply { return user.Post(path+"/components?"+query, nil) }
+	user, path := bench(t, servicetest.Shared(t))
+	add := func(query string) servicetest.Reply { return user.Post(path+"/components?"+query, nil) }
 	before := whole(user, path)
 	for _, model := range catalogue.Entries() {
 		if model.Type == design.TypeApplication {
@@ -232,8 +232,8 @@ func TestAddComponent(t *testing.T) {
 
 func TestRemoveComponent(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, programtest.Shared(t))
-	remove := func(name string) programtest.Reply { return user.Delete(path + "/components/" + name) }
+	user, path := bench(t, servicetest.Shared(t))
+	remove := func(name string) servicetest.Reply { return user.Delete(path + "/components/" + name) }
 
 	user.Patch(path+"/containers/pod", object{"name": "rack", "type": "rack"}).Want(200)
 	user.Patch(path+"/topology", object{"name": "layer", "type": "layer"}).Want(200)

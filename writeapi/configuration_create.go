@@ -9,7 +9,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 	"netsim/simulator/design"
 	"netsim/simulator/validation"
 )

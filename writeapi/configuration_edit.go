@@ -11,7 +11,7 @@ import (
 	"netsim/api"
 	"netsim/commands"
 	"netsim/fault"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 	"netsim/simulator/design"
 )
 

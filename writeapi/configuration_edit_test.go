@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testwait"
 )
 
@@ -53,7 +53,7 @@ func share(application, kind string, value float64) object {
 }
 
 // traceset is a traceset of so many ranks.
-func traceset(t *testing.T, c *programtest.Client, ranks int) string {
+func traceset(t *testing.T, c *servicetest.Client, ranks int) string {
 	t.Helper()
 	id := submit(t, c, workload(ranks, phase("allReduce", "", 1024)))
 	made := c.Get(configurations + "/" + events.DerivedID(events.ConfigurationPrefix, id)).Want(200).Object()
@@ -126,21 +126,21 @@ func editings(traceset string) []editing {
 // TestEditing: what all changes of a configuration have in common.
 func TestEditing(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user := p.User(t, account)
 	own := newWorkspace(t, p.Service(t, account), "own")
 	first, second := traceset(t, user, 8), traceset(t, user, 16)
 	template := user.Post(templates, aTemplate("template")).Want(201).Object()["id"].(string)
-	strangers := map[string]*programtest.Client{
-		"nobody": p.Bearer(t, ""), "another account": p.User(t, programtest.NewAccount()), "no member": p.User(t, account, events.NewID(events.WorkspacePrefix)),
+	strangers := map[string]*servicetest.Client{
+		"nobody": p.Bearer(t, ""), "another account": p.User(t, servicetest.NewAccount()), "no member": p.User(t, account, events.NewID(events.WorkspacePrefix)),
 	}
 	for _, e := range editings(second) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			made := user.Post(configurations, with(workbench(first), object{"workspaceId": own})).Want(201).Object()
 			id := made["id"].(string)
-			send := func(c *programtest.Client, id string, h ...programtest.Header) programtest.Reply {
+			send := func(c *servicetest.Client, id string, h ...servicetest.Header) servicetest.Reply {
 				return c.Do(e.method, configurations+"/"+id+e.path, e.body, h...)
 			}
 			send(strangers["nobody"], id, ifMatch(`"1"`)).Refused(401, "UNAUTHORIZED")
@@ -186,7 +186,7 @@ func TestEditing(t *testing.T) {
 	}
 }
 
-func (e editing) refusesBodies(t *testing.T, c *programtest.Client, path string) {
+func (e editing) refusesBodies(t *testing.T, c *servicetest.Client, path string) {
 	t.Helper()
 	tag := ifMatch(`"1"`)
 	for body, want := range map[string]string{
@@ -197,7 +197,7 @@ func (e editing) refusesBodies(t *testing.T, c *programtest.Client, path string)
 			t.Errorf("%s: message %q, want one with %q", body, message, want)
 		}
 	}
-	c.Do(e.method, path, e.body, tag, programtest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
+	c.Do(e.method, path, e.body, tag, servicetest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
 	c.Do(e.method, path, bytes.Repeat([]byte(" "), 8<<20+1), tag).Refused(413, "PAYLOAD_TOO_LARGE")
 }
 
@@ -205,7 +205,7 @@ func (e editing) refusesBodies(t *testing.T, c *programtest.Client, path string)
 // change that alters nothing makes none (completions 3.4).
 func TestEditingKeepsVersions(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := runnable(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
 	path := configurations + "/" + id
@@ -237,11 +237,11 @@ func TestEditingKeepsVersions(t *testing.T) {
 // a single change is.
 func TestEditingAtOnce(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	path := configurations + "/" + user.Post(configurations, oneRack("contended")).Want(201).Object()["id"].(string)
 	const many = 16
-	at := func(conditions ...programtest.Header) (statuses map[int]int) {
+	at := func(conditions ...servicetest.Header) (statuses map[int]int) {
 		statuses = map[int]int{}
 		var all sync.WaitGroup
 		var lock sync.Mutex

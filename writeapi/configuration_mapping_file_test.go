@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 	"netsim/simulator/design"
 )
 
@@ -20,11 +20,11 @@ func mappingOf(c object) []any {
 // Source: document 2, completions 3.5 rows 35, 36.
 func TestAttachMappingFile(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user, path := benchOf(t, p, account)
 	files := newShelf(t, p)
-	attach := func(id any, more ...programtest.Header) programtest.Reply {
+	attach := func(id any, more ...servicetest.Header) servicetest.Reply {
 		return user.Patch(path+"/mapping-file", object{"mappingFileId": id}, more...)
 	}
 	on := []any{true, "chakra-mapping.txt"}
@@ -86,7 +86,7 @@ func TestAttachMappingFile(t *testing.T) {
 		"unknown":              {unknown, 404, "NOT_FOUND"},
 		"deleted":              {deleted, 404, "NOT_FOUND"},
 		"in another workspace": {files.put(account, own, "eight.txt", straight(8)), 404, "NOT_FOUND"},
-		"of another account":   {files.put(programtest.NewAccount(), events.DefaultWorkspace, "eight.txt", straight(8)), 404, "NOT_FOUND"},
+		"of another account":   {files.put(servicetest.NewAccount(), events.DefaultWorkspace, "eight.txt", straight(8)), 404, "NOT_FOUND"},
 		"too few ranks":        {files.put(account, events.DefaultWorkspace, "seven.txt", straight(7)), 422, "MAPPING_RANK_COUNT_MISMATCH"},
 		"too many ranks":       {files.put(account, events.DefaultWorkspace, "nine.txt", straight(9)), 422, "MAPPING_RANK_COUNT_MISMATCH"},
 	} {
@@ -100,14 +100,14 @@ func TestAttachMappingFile(t *testing.T) {
 	user.Patch(path+"/mapping-file", object{"mappingFileId": eight, "name": "x"}).Refused(400, "VALIDATION_ERROR")
 	gone := configurations + "/" + events.NewID(events.ConfigurationPrefix)
 	for _, c := range []struct {
-		client *programtest.Client
+		client *servicetest.Client
 		path   string
 		status int
 		code   string
 	}{
 		{user, configurations + "/config_x", 400, "VALIDATION_ERROR"},
 		{user, gone, 404, "NOT_FOUND"},
-		{p.User(t, programtest.NewAccount()), path, 404, "NOT_FOUND"},
+		{p.User(t, servicetest.NewAccount()), path, 404, "NOT_FOUND"},
 		{p.Bearer(t, ""), path, 401, "UNAUTHORIZED"},
 		{user, configurations + "/" + template(t, user), 400, "VALIDATION_ERROR"},
 	} {
@@ -116,7 +116,7 @@ func TestAttachMappingFile(t *testing.T) {
 	}
 }
 
-func template(t *testing.T, c *programtest.Client) string {
+func template(t *testing.T, c *servicetest.Client) string {
 	t.Helper()
 	return c.Get("/api/v1/templates?limit=1").Want(200).Object()["templates"].([]any)[0].(object)["id"].(string)
 }
@@ -125,7 +125,7 @@ func template(t *testing.T, c *programtest.Client) string {
 // 35 names first, whatever else is wrong.
 func TestAttachMappingFileOrder(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user, path := benchOf(t, p, account)
 	h := p.Beside(t).Commands
@@ -152,7 +152,7 @@ func TestAttachMappingFileOrder(t *testing.T) {
 // until it is detached (completions 3.5 rows 4, 7, 9, 31, 37; 3.7).
 func TestAttachedMappingFileLocks(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user, path := benchOf(t, p, account)
 	file := newShelf(t, p).put(account, events.DefaultWorkspace, "eight.txt", straight(8))
@@ -167,10 +167,10 @@ func TestAttachedMappingFileLocks(t *testing.T) {
 		}
 		return list
 	}
-	parameters := func(patch object) programtest.Reply {
+	parameters := func(patch object) servicetest.Reply {
 		return user.Patch(path+"/applications/workload/parameters", object{"ChakraConfiguration": patch})
 	}
-	patch := func(body object) programtest.Reply { return user.Patch(path, body, ifMatch("*")) }
+	patch := func(body object) servicetest.Reply { return user.Patch(path, body, ifMatch("*")) }
 
 	parameters(object{"UseMapping": leaf(false, "bool", "")}).Refused(422, "MAPPING_PARAMS_LOCKED")
 	parameters(object{"UseMapping": leaf(true, "bool", "")}).Refused(422, "MAPPING_PARAMS_LOCKED")
@@ -203,13 +203,13 @@ func TestAttachedMappingFileLocks(t *testing.T) {
 // mapping file, before and after it is deleted.
 func TestMappingFileInUse(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user, files := p.User(t, account), newShelf(t, p)
 	id := runnable(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
 	path := configurations + "/" + id
 	validate := func() string { return string(user.Post(path+"/validate", nil).Want(200).Body) }
-	start := func(name string) programtest.Reply {
+	start := func(name string) servicetest.Reply {
 		return user.Post(simulations, object{"configurationId": id, "name": name, "duration": "1s"})
 	}
 
@@ -255,7 +255,7 @@ func TestMappingFileInUse(t *testing.T) {
 	tag := user.Get(path).Want(200).Header.Get("ETag")
 	user.Delete(mappingFiles + "/" + near).Want(204)
 	applied["deleted"] = true
-	same(t, "activeMappingFile", any(applied), user.Get(path, programtest.Header{Name: "If-None-Match", Value: tag}).Want(200).Object()["activeMappingFile"])
+	same(t, "activeMappingFile", any(applied), user.Get(path, servicetest.Header{Name: "If-None-Match", Value: tag}).Want(200).Object()["activeMappingFile"])
 	same(t, "appliedMappingFile", any(applied), user.Get(simulation).Want(200).Object()["appliedMappingFile"])
 	start("late").Refused(409, "MAPPING_FILE_DELETED_REFERENCE")
 	if report := validate(); !strings.Contains(report, `"MAPPING_FILE_DELETED"`) {
@@ -273,7 +273,7 @@ func TestMappingFileInUse(t *testing.T) {
 // TestUseMappingByHand: the parameter alone places nothing.
 func TestUseMappingByHand(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user, path := benchOf(t, p, funded(t, p))
 	user.Patch(path+"/applications/workload/parameters", object{"ChakraConfiguration": object{"UseMapping": leaf(true, "bool", "")}}).Want(200)
 	report := string(user.Post(path+"/validate", nil).Want(200).Body)

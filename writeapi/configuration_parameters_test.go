@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/cmd/netsim/program/programtest"
+	"netsim/internal/service/servicetest"
 )
 
 // at is a tree with one leaf, or one branch, at a path.
@@ -36,7 +36,7 @@ func pick(tree any, path string) any {
 // Source: completions 3.7.
 func TestPatchParameters(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, programtest.Shared(t))
+	user, path := bench(t, servicetest.Shared(t))
 	delay, rate := "NetworkInterface.TransmissionMedium.Delay", "NetworkInterface.UplinkNetworkInterface.DataRate"
 	for where, stored := range map[string]func() any{
 		"/components/leaf/parameters": func() any { return find(whole(user, path)["components"], "leaf")["typedParameters"] },
@@ -143,9 +143,9 @@ func TestPatchParameters(t *testing.T) {
 
 func TestUpdateDistribution(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user, path := bench(t, p)
-	set := func(application, id string, value any) programtest.Reply {
+	set := func(application, id string, value any) servicetest.Reply {
 		return user.Patch(path+"/distribution", object{"parentApplication": application, "distributionId": id, "value": value})
 	}
 	for _, value := range []float64{0, 1, 0.1} {

@@ -4,19 +4,19 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 )
 
 // Source: completions 3.5 rows 31, 37.
 func TestAttachTraceset(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user, path := benchOf(t, p, account)
 	h := p.Beside(t).Commands
-	attach := func(c *programtest.Client, id any, more ...programtest.Header) programtest.Reply {
+	attach := func(c *servicetest.Client, id any, more ...servicetest.Header) servicetest.Reply {
 		return c.Patch(path+"/traceset", object{"tracesetId": id}, more...)
 	}
 	first := whole(user, path)["activeTraceset"].(object)
@@ -97,10 +97,10 @@ func TestAttachTraceset(t *testing.T) {
 // TestCreateConfigurationTraceset: attaching at creation is refused as later.
 func TestCreateConfigurationTraceset(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user, h := p.User(t, account), p.Beside(t).Commands
-	create := func(status string, ranks int64) programtest.Reply {
+	create := func(status string, ranks int64) servicetest.Reply {
 		return user.Post(configurations, workbench(putTraceset(t, h, account, status, ranks)))
 	}
 	create("uploading", 0).Refused(409, "CONFLICT")

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 )
 
 var documentMembers = []string{"applications", "components", "containers", "links", "topology", "globalParameters"}
@@ -14,7 +14,7 @@ var documentMembers = []string{"applications", "components", "containers", "link
 // Source: completions 3.5 row 4.
 func TestUpdateConfiguration(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user, path := bench(t, p)
 	before := whole(user, path)
 
@@ -120,7 +120,7 @@ func TestUpdateConfiguration(t *testing.T) {
 // TestUpdateConfigurationTraceset: the member activeTraceset attaches.
 func TestUpdateConfigurationTraceset(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user, path := benchOf(t, p, account)
 	other := traceset(t, user, 16)
@@ -160,7 +160,7 @@ func ranksOf(c object) any {
 // large.
 func TestDocumentSize(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	padded := func(bytes int) []object {
 		return append(oneRack("")["components"].([]object), object{

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/service/servicetest"
 )
 
 // oneRack is a configuration of one rack of eight servers.
@@ -38,7 +38,7 @@ func with(body object, changes object) object {
 
 // runnable makes a validated configuration in a workspace: the document and
 // the traceset of a simple submission.
-func runnable(t *testing.T, c *programtest.Client, workspace string, body object) string {
+func runnable(t *testing.T, c *servicetest.Client, workspace string, body object) string {
 	t.Helper()
 	id := submit(t, c, body)
 	made := c.Get(configurations + "/" + events.DerivedID(events.ConfigurationPrefix, id)).Want(200).Object()
@@ -58,7 +58,7 @@ func runnable(t *testing.T, c *programtest.Client, workspace string, body object
 
 func TestCreateConfiguration(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user := p.User(t, account)
 	reply := user.Post(configurations, oneRack("one rack"), key("k")).Want(201)
@@ -134,7 +134,7 @@ func TestCreateConfiguration(t *testing.T) {
 
 func TestValidateConfiguration(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := user.Post(configurations, oneRack("one rack")).Want(201).Object()["id"].(string)
 	path := configurations + "/" + id
@@ -163,20 +163,20 @@ func TestValidateConfiguration(t *testing.T) {
 	}
 	user.Post(configurations+"/config_x/validate", nil).Refused(400, "VALIDATION_ERROR")
 	user.Post(configurations+"/"+events.NewID(events.ConfigurationPrefix)+"/validate", nil).Refused(404, "NOT_FOUND")
-	p.User(t, programtest.NewAccount()).Post(path+"/validate", nil).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Post(path+"/validate", nil).Refused(404, "NOT_FOUND")
 }
 
 func TestDeleteConfiguration(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := user.Post(configurations, oneRack("one rack")).Want(201).Object()["id"].(string)
 	path := configurations + "/" + id
-	p.User(t, programtest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
 	user.Delete(path, ifMatch(`"2"`)).Refused(412, "PRECONDITION_FAILED")
 	user.Delete(path, ifMatch(`"1"`), key("k")).Want(204)
 	user.Delete(path, ifMatch(`"1"`), key("k")).Want(204)
-	for _, gone := range []programtest.Reply{
+	for _, gone := range []servicetest.Reply{
 		user.Delete(path), user.Get(path), user.Get(path + "/versions"), user.Get(path + "/versions/1"), user.Post(path+"/validate", nil),
 	} {
 		gone.Refused(404, "NOT_FOUND")

@@ -3,9 +3,9 @@ package writeapi_test
 import (
 	"testing"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 	"netsim/infra/devissuer"
+	"netsim/internal/service/servicetest"
 )
 
 // TestTheDefaultWorkspace is open to the whole account to read; what runs in it
@@ -13,20 +13,20 @@ import (
 // the workspace.
 func TestTheDefaultWorkspace(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	own := newWorkspace(t, p.Service(t, account), "own")
-	of := func(user string, workspaces ...string) *programtest.Client {
+	of := func(user string, workspaces ...string) *servicetest.Client {
 		return p.Client(t, devissuer.Options{User: user, Account: account, Workspaces: workspaces})
 	}
 	owner, other := of("owner", own), of("other", own)
 	run := func() string {
 		id := owner.Post(simple, workload(8, phase("allReduce", "", 1024))).Want(202).Object()["simulationId"].(string)
 		path := simulations + "/" + id
-		owner.Eventually(path, func(r programtest.Reply) bool { return r.Object()["status"] == "completed" })
+		owner.Eventually(path, func(r servicetest.Reply) bool { return r.Object()["status"] == "completed" })
 		return path
 	}
-	for name, allowed := range map[string]*programtest.Client{
+	for name, allowed := range map[string]*servicetest.Client{
 		"its user": owner, "a token that names the workspace": of("third", own, events.DefaultWorkspace), "a token of all": of("fourth"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,11 +45,11 @@ func TestTheDefaultWorkspace(t *testing.T) {
 // account has it, nobody is told; of the account's own a member is asked for.
 func TestListsOfAWorkspaceThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	own, unnamed := newWorkspace(t, p.Service(t, account), "own"), newWorkspace(t, p.Service(t, account), "unnamed")
-	foreign := newWorkspace(t, p.Service(t, programtest.NewAccount()), "foreign")
-	for _, c := range []*programtest.Client{p.User(t, account, own), p.User(t, account)} {
+	foreign := newWorkspace(t, p.Service(t, servicetest.NewAccount()), "foreign")
+	for _, c := range []*servicetest.Client{p.User(t, account, own), p.User(t, account)} {
 		for _, path := range []string{tracesets, mappingFiles} {
 			for _, workspace := range []string{foreign, events.NewID(events.WorkspacePrefix)} {
 				if items := c.Get(path + "?workspaceId=" + workspace).Want(200).Object()["items"].([]any); len(items) != 0 {

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"netsim/infra/backends/scripted"
+	"netsim/infra/engines/scripted"
 )
 
 func TestMain(m *testing.M) { os.Exit(scripted.Main(m)) }

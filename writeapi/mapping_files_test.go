@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/objects"
+	"netsim/internal/service/servicetest"
 	"netsim/simulator/mapping"
 )
 
@@ -37,7 +37,7 @@ type shelf struct {
 	store    *objects.Store
 }
 
-func newShelf(t *testing.T, p *programtest.Program) shelf {
+func newShelf(t *testing.T, p *servicetest.Program) shelf {
 	t.Helper()
 	return shelf{t, p.Beside(t).Commands, objects.New(objects.Config{
 		Endpoint: p.Config.S3Endpoint, Region: p.Config.S3Region, Bucket: p.Config.S3Bucket,
@@ -77,11 +77,11 @@ func (s shelf) put(account, workspace, name, content string) string {
 // Source: document 2, completions 1.4, 6.6.
 func TestListMappingFiles(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	user, files := p.User(t, account), newShelf(t, p)
 	own := newWorkspace(t, p.Service(t, account), "own")
-	list := func(c *programtest.Client, query string) programtest.Reply { return c.Get(mappingFiles + "?" + query) }
+	list := func(c *servicetest.Client, query string) servicetest.Reply { return c.Get(mappingFiles + "?" + query) }
 
 	var newest []string
 	for i := range 5 {
@@ -122,7 +122,7 @@ func TestListMappingFiles(t *testing.T) {
 	}
 	nothing := []any{}
 	same(t, "an unknown workspace", any(nothing), list(user, "workspaceId="+events.NewID(events.WorkspacePrefix)).Want(200).Object()["items"])
-	same(t, "another account", any(nothing), list(p.User(t, programtest.NewAccount()), "workspaceId="+own).Want(200).Object()["items"])
+	same(t, "another account", any(nothing), list(p.User(t, servicetest.NewAccount()), "workspaceId="+own).Want(200).Object()["items"])
 	list(p.User(t, account, events.NewID(events.WorkspacePrefix)), "workspaceId="+own).Refused(403, "FORBIDDEN")
 	list(p.Bearer(t, ""), "workspaceId="+own).Refused(401, "UNAUTHORIZED")
 	p.Service(t, account).Delete(workspaces + "/" + own).Want(202)
@@ -132,8 +132,8 @@ func TestListMappingFiles(t *testing.T) {
 
 func TestMappingFileLife(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	user := p.User(t, account)
 	own := newWorkspace(t, p.Service(t, account), "own")
 	const content = "0 0 7 0 # first\n1 1 7 1\n@\n7 3600 250 5.5" // no line end
@@ -154,7 +154,7 @@ func TestMappingFileLife(t *testing.T) {
 		"id": id, "name": "two.txt", "description": "of two.txt", "workspaceId": own, "sizeBytes": float64(len(content)),
 		"rankCount": 2.0, "scaleUpGroupCount": 1.0, "hasScaleUp": true, "etag": `"0"`, "duplicateOfExisting": false,
 	}), any(m))
-	user.Get(path, programtest.Header{Name: "If-None-Match", Value: `"0"`}).Want(304)
+	user.Get(path, servicetest.Header{Name: "If-None-Match", Value: `"0"`}).Want(304)
 
 	var link struct{ URL string }
 	user.Get(path + "/download").Want(200).Into(&link)
@@ -168,11 +168,11 @@ func TestMappingFileLife(t *testing.T) {
 	}
 
 	unknown := mappingFiles + "/" + events.NewID(events.MappingFilePrefix)
-	stranger, outsider := p.User(t, programtest.NewAccount()), p.User(t, account, events.NewID(events.WorkspacePrefix))
-	for _, send := range []func(c *programtest.Client, path string) programtest.Reply{
-		func(c *programtest.Client, path string) programtest.Reply { return c.Get(path) },
-		func(c *programtest.Client, path string) programtest.Reply { return c.Get(path + "/download") },
-		func(c *programtest.Client, path string) programtest.Reply { return c.Delete(path) },
+	stranger, outsider := p.User(t, servicetest.NewAccount()), p.User(t, account, events.NewID(events.WorkspacePrefix))
+	for _, send := range []func(c *servicetest.Client, path string) servicetest.Reply{
+		func(c *servicetest.Client, path string) servicetest.Reply { return c.Get(path) },
+		func(c *servicetest.Client, path string) servicetest.Reply { return c.Get(path + "/download") },
+		func(c *servicetest.Client, path string) servicetest.Reply { return c.Delete(path) },
 	} {
 		send(user, unknown).Refused(404, "NOT_FOUND")
 		if r := send(user, mappingFiles+"/mapfile_x"); r.Status != 404 && r.Status != 400 {
@@ -186,7 +186,7 @@ func TestMappingFileLife(t *testing.T) {
 	user.Delete(path, key("k")).Want(204)
 	user.Delete(path).Refused(404, "NOT_FOUND")
 	user.Get(path).Refused(410, "MAPPING_FILE_DELETED")
-	user.Get(path, programtest.Header{Name: "If-None-Match", Value: `"0"`}).Refused(410, "MAPPING_FILE_DELETED")
+	user.Get(path, servicetest.Header{Name: "If-None-Match", Value: `"0"`}).Refused(410, "MAPPING_FILE_DELETED")
 	user.Get(path+"/download").Refused(410, "MAPPING_FILE_DELETED")
 	stranger.Get(path).Refused(404, "NOT_FOUND")
 }

@@ -3,7 +3,7 @@ package writeapi_test
 import (
 	"testing"
 
-	"netsim/cmd/netsim/program/programtest"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testwait"
 )
 
@@ -15,7 +15,7 @@ func TestTheAnswerToAPromotionIsItsOwn(t *testing.T) {
 	const rounds = 16
 	for range rounds {
 		path := tracesets + "/" + stored(t, p, account, workspace, []string{"a.0.et"}, nil) + "/promote"
-		further := make(chan programtest.Reply, 1)
+		further := make(chan servicetest.Reply, 1)
 		go func() {
 			for {
 				r := user.Post(path, object{"target": "public"})

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
+	"netsim/internal/service/servicetest"
 )
 
 // beyond fails the test unless the reply refuses a request beyond a quota.
-func beyond(t *testing.T, policy string, r programtest.Reply) {
+func beyond(t *testing.T, policy string, r servicetest.Reply) {
 	t.Helper()
 	r.Refused(429, "RATE_LIMITED")
 	if got := r.Header.Get("RateLimit-Policy"); got != policy || r.Header.Get("Retry-After") == "" {
@@ -19,7 +19,7 @@ func beyond(t *testing.T, policy string, r programtest.Reply) {
 }
 
 // after repeats a request until its answer has the status.
-func after(t *testing.T, request func() programtest.Reply, status int) programtest.Reply {
+func after(t *testing.T, request func() servicetest.Reply, status int) servicetest.Reply {
 	t.Helper()
 	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
@@ -62,19 +62,19 @@ func TestTheQuotaOfStorage(t *testing.T) {
 	p, account, workspace, user := uploading(t)
 	p.SetQuota(t, account, commands.QuotaStorage, 100)
 	const policy = `"storage.bytes";q=100;qu="content-bytes"`
-	open := func(size int) programtest.Reply {
+	open := func(size int) servicetest.Reply {
 		return user.Post(openTraceset, object{"name": "set", "workspaceId": workspace, "files": []object{{"name": "a.0.et", "size": size}}})
 	}
 	beyond(t, policy, open(101))
 	made := direct(t, user, workspace, nil, field{"file", "ring.0.et", strings.Repeat("x", 60)}).Want(201).Object()
-	p.Service(t, account).Eventually("/api/v1/billing/items", func(r programtest.Reply) bool {
+	p.Service(t, account).Eventually("/api/v1/billing/items", func(r servicetest.Reply) bool {
 		return strings.Contains(string(r.Body), made["id"].(string))
 	})
 	beyond(t, policy, direct(t, user, workspace, nil, field{"file", "ring.0.et", strings.Repeat("y", 41)}))
 	open(30).Want(200)
 	beyond(t, policy, open(11))
 	user.Delete(tracesets + "/" + made["id"].(string))
-	after(t, func() programtest.Reply { return open(70) }, 200) // when billing knows
+	after(t, func() servicetest.Reply { return open(70) }, 200) // when billing knows
 	beyond(t, policy, open(1))
 	p.SetQuota(t, account, commands.QuotaStorage, 0)
 	p.Grant(t, account, "100")

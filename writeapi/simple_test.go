@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 	"netsim/infra/devissuer"
+	"netsim/internal/service/servicetest"
 )
 
 const (
@@ -34,7 +34,7 @@ func phase(operation, algorithm string, size int) object {
 
 func TestSubmitSimple(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 
 	reply := user.Post(simple, workload(64, phase("allReduce", "", 1<<20), phase("broadcast", "sequential", 1000))).Want(202)
@@ -77,7 +77,7 @@ func TestSubmitSimple(t *testing.T) {
 
 func TestSubmitSimpleGroups(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	groups := []object{{"count": 2, "groupSize": 4, "phases": []object{phase("allGather", "", 65536)}}}
 	got := user.Post(simple, object{"name": "parts*of-a_run", "groups": groups}).Want(202).Object()
@@ -94,7 +94,7 @@ func TestSubmitSimpleGroups(t *testing.T) {
 
 func TestSubmitSimpleOnce(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	body := workload(8, phase("allReduce", "", 1024))
 	first := user.Post(simple, body, key("k")).Want(202).Object()
@@ -116,7 +116,7 @@ func TestSubmitSimpleOnce(t *testing.T) {
 // same words (completions 4.1).
 func TestSimpleRefusals(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user := p.User(t, account)
 	ring := phase("allReduce", "", 1)

@@ -7,29 +7,29 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program"
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testwait"
 )
 
 // funded is an account of the test's own with credit.
-func funded(t *testing.T, p *programtest.Program) string {
+func funded(t *testing.T, p *servicetest.Program) string {
 	t.Helper()
-	account := programtest.NewAccount()
+	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000000")
 	return account
 }
 
 // submit submits a workload and returns the simulation's id.
-func submit(t *testing.T, c *programtest.Client, body object) string {
+func submit(t *testing.T, c *servicetest.Client, body object) string {
 	t.Helper()
 	return c.Post(simple, body).Want(202).Object()["simulationId"].(string)
 }
 
 // reaches waits until the simulation has one of the statuses.
-func reaches(c *programtest.Client, id string, statuses ...string) object {
-	return c.Eventually(simulations+"/"+id, func(r programtest.Reply) bool {
+func reaches(c *servicetest.Client, id string, statuses ...string) object {
+	return c.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool {
 		s, _ := r.Object()["status"].(string)
 		for _, want := range statuses {
 			if s == want {
@@ -51,7 +51,7 @@ func long() object {
 
 func TestStartSimulation(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user := p.User(t, account)
 	configuration := events.DerivedID(events.ConfigurationPrefix, submit(t, user, workload(8, phase("allReduce", "", 1024))))
@@ -117,13 +117,13 @@ func TestStartSimulation(t *testing.T) {
 	if message := user.Post(simulations, start(object{"duration": "0s"})).Refused(400, "VALIDATION_ERROR"); !strings.HasPrefix(message, "duration must") {
 		t.Errorf("message %q", message)
 	}
-	p.User(t, programtest.NewAccount()).Post(simulations, start(nil)).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Post(simulations, start(nil)).Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Post(simulations, start(nil)).Refused(401, "UNAUTHORIZED")
 }
 
 func TestStartNeedsAValidatedVersion(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	draft := user.Post(configurations, oneRack("draft")).Want(201).Object()["id"].(string)
 	user.Post(simulations, object{"configurationId": draft, "name": "x", "duration": "1s"}).Refused(422, "UNPROCESSABLE_ENTITY")
@@ -131,8 +131,8 @@ func TestStartNeedsAValidatedVersion(t *testing.T) {
 
 func TestSubmitNeedsCredit(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	user := p.User(t, account)
 	body := workload(8, phase("allReduce", "", 1))
 	user.Post(simple, workload(12, phase("allReduce", "", 1))).Refused(400, "VALIDATION_ERROR")
@@ -144,18 +144,18 @@ func TestSubmitNeedsCredit(t *testing.T) {
 
 func TestTerminateSimulation(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user := p.User(t, account)
 	id := submit(t, user, long())
 	path := simulations + "/" + id + "/terminate"
 	// It has more bytes than the contract's numbers can say.
-	user.Eventually(simulations+"/"+id, func(r programtest.Reply) bool {
+	user.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool {
 		progress, _ := r.Object()["progress"].(object)
 		return progress["totalBytes"] == float64(1<<53-1)
 	})
 
-	p.User(t, programtest.NewAccount()).Post(path, nil).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Post(path, nil).Refused(404, "NOT_FOUND")
 	user.Delete(simulations+"/"+id).Refused(409, "CONFLICT")
 	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" || s["completedAt"] == nil {
 		t.Errorf("%v", s)
@@ -168,7 +168,7 @@ func TestTerminateSimulation(t *testing.T) {
 	user.Post(simulations+"/"+events.NewID(events.SimulationPrefix)+"/terminate", nil).Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Post(path, nil).Refused(401, "UNAUTHORIZED")
 	// What was simulated up to the stop is published.
-	results := user.Eventually(simulations+"/"+id+"/results", func(r programtest.Reply) bool { return r.Status == 200 }).Object()
+	results := user.Eventually(simulations+"/"+id+"/results", func(r servicetest.Reply) bool { return r.Status == 200 }).Object()
 	if packets := results["summary"].(object)["totalPackets"]; packets != 0.0 && results["duration"] == "0ns" {
 		t.Errorf("%v packets in no time: %v", packets, results)
 	}
@@ -179,7 +179,7 @@ func TestTerminateSimulation(t *testing.T) {
 
 func TestTerminateInADeletedWorkspace(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user, service := p.User(t, account), p.Service(t, account)
 	workspace := newWorkspace(t, service, "closing")
@@ -194,23 +194,23 @@ func TestTerminateInADeletedWorkspace(t *testing.T) {
 		t.Errorf("a body: %s", reply.Body)
 	}
 	user.Post(path, nil).Want(202)
-	p.User(t, programtest.NewAccount()).Post(path, nil).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Post(path, nil).Refused(404, "NOT_FOUND")
 }
 
 func TestDeleteSimulation(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, workload(8, phase("allReduce", "", 1024)))
 	path := simulations + "/" + id
 	reaches(user, id, "completed")
 
-	p.User(t, programtest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
 	if got := user.Delete(path, key("k")).Want(200).Object(); got["id"] != id || got["status"] != "deleting" || got["message"] == "" {
 		t.Errorf("%v", got)
 	}
 	user.Delete(path, key("k")).Want(200)
-	for _, gone := range []programtest.Reply{
+	for _, gone := range []servicetest.Reply{
 		user.Delete(path), user.Get(path), user.Get(path + "/results"), user.Get(path + "/logs"),
 		user.Post(path+"/terminate", nil),
 	} {
@@ -228,14 +228,14 @@ func TestDeleteSimulation(t *testing.T) {
 // are refused and leave nothing behind.
 func TestRacingStartsNeverHoldMoreThanThereIs(t *testing.T) {
 	t.Parallel()
-	withoutWorker := func(c *program.Config) { c.Roles = []string{program.RoleAPI, program.RoleProjector} }
-	one := programtest.Start(t, withoutWorker)
-	other := programtest.Start(t, func(c *program.Config) {
+	withoutWorker := func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} }
+	one := servicetest.Start(t, withoutWorker)
+	other := servicetest.Start(t, func(c *service.Config) {
 		http, ops := c.HTTP, c.Ops
 		*c = one.Config
-		c.HTTP, c.Ops, c.Roles = http, ops, []string{program.RoleAPI}
+		c.HTTP, c.Ops, c.Roles = http, ops, []string{service.RoleAPI}
 	})
-	account := programtest.NewAccount()
+	account := servicetest.NewAccount()
 	one.Grant(t, account, "95") // 10 an hour each
 	const racing = 1000
 	statuses := make(chan int, racing)

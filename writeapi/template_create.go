@@ -8,7 +8,7 @@ import (
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 )
 
 // Templates are the templates as reads show them.

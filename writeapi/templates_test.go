@@ -11,9 +11,9 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 	"netsim/infra/devissuer"
+	"netsim/internal/service/servicetest"
 	"netsim/simulator/blueprint"
 )
 
@@ -38,8 +38,8 @@ func document(c object) object {
 
 func TestCreateTemplate(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 
 	made := user.Post(templates, aTemplate("one rack"), key("k")).Want(201)
 	template := made.Object()
@@ -55,7 +55,7 @@ func TestCreateTemplate(t *testing.T) {
 		t.Errorf("%v", c)
 	}
 
-	stranger := p.User(t, programtest.NewAccount())
+	stranger := p.User(t, servicetest.NewAccount())
 	if diff := gocmp.Diff(template, stranger.Get(templates+"/"+id).Want(200).Object()); diff != "" {
 		t.Errorf("another account reads another template:\n%s", diff)
 	}
@@ -77,9 +77,9 @@ func TestCreateTemplate(t *testing.T) {
 // public nowhere, and deletes none.
 func TestTemplatesAreTheAccountsUnlessPublic(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
-	user, stranger := p.User(t, account), p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
+	user, stranger := p.User(t, account), p.User(t, servicetest.NewAccount())
 	make := func(visibility string) string {
 		body := aTemplate("rack of " + account)
 		delete(body, "visibility")
@@ -92,7 +92,7 @@ func TestTemplatesAreTheAccountsUnlessPublic(t *testing.T) {
 		}
 		return made["id"].(string)
 	}
-	listed := func(c *programtest.Client) (ids []string) {
+	listed := func(c *servicetest.Client) (ids []string) {
 		for _, item := range c.Get(templates + "?search=" + account).Want(200).Object()["templates"].([]any) {
 			ids = append(ids, item.(object)["id"].(string))
 		}
@@ -136,15 +136,15 @@ func TestTemplatesAreTheAccountsUnlessPublic(t *testing.T) {
 // it, or deleted it, while its making was answered.
 func TestATemplateIsAnsweredAsItWasMade(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	user := p.User(t, account)
-	made := make(chan programtest.Reply, 1)
+	made := make(chan servicetest.Reply, 1)
 	const rounds = 8
 	for n := range rounds {
 		name := fmt.Sprintf("raced-%s-%d", account, n)
 		go func() { made <- user.Post(templates, aTemplate(name), key(name)) }()
-		var reply programtest.Reply
+		var reply servicetest.Reply
 		for reply.Status == 0 {
 			found := user.Get(templates + "?limit=2&search=" + url.QueryEscape(name)).Object()["templates"].([]any)
 			for _, item := range found {
@@ -169,8 +169,8 @@ func TestATemplateIsAnsweredAsItWasMade(t *testing.T) {
 // been deleted stays that of the template.
 func TestATemplateThatWasDeletedIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	body := aTemplate("made once")
 	id := user.Post(templates, body, key("k")).Want(201).Object()["id"].(string)
 	user.Delete(templates + "/" + id).Want(204)
@@ -179,7 +179,7 @@ func TestATemplateThatWasDeletedIsNotMadeAgain(t *testing.T) {
 
 func TestCreateEmptyTemplate(t *testing.T) {
 	t.Parallel()
-	user := programtest.Shared(t).User(t, programtest.NewAccount())
+	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	made := user.Post(templates, object{"name": strings.Repeat("n", 255), "description": strings.Repeat("d", 2048), "category": "benchmark"}).Want(201)
 	c := made.Object()["configuration"].(object)
 	empty := []any{}
@@ -202,8 +202,8 @@ func TestCreateEmptyTemplate(t *testing.T) {
 
 func TestTemplateRefusals(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	for name, c := range map[string]struct {
 		body any
 		want string
@@ -223,7 +223,7 @@ func TestTemplateRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			user := p.User(t, programtest.NewAccount())
+			user := p.User(t, servicetest.NewAccount())
 			if message := user.Post(templates, c.body).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, c.want) {
 				t.Errorf("message %q, want one with %q", message, c.want)
 			}
@@ -231,15 +231,15 @@ func TestTemplateRefusals(t *testing.T) {
 	}
 	p.Bearer(t, "").Post(templates, aTemplate("x")).Refused(401, "UNAUTHORIZED")
 	p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}).Post(templates, aTemplate("x")).Refused(403, "FORBIDDEN")
-	user.Post(templates, aTemplate("x"), programtest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
+	user.Post(templates, aTemplate("x"), servicetest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
 	user.Post(templates, []byte(`{"name":"`+strings.Repeat("x", 9<<20)+`"}`)).Refused(413, "PAYLOAD_TOO_LARGE")
 }
 
 func TestCloneTemplate(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	id := p.User(t, programtest.NewAccount()).Post(templates, aTemplate("original")).Want(201).Object()["id"].(string)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	id := p.User(t, servicetest.NewAccount()).Post(templates, aTemplate("original")).Want(201).Object()["id"].(string)
+	account := servicetest.NewAccount()
 	workspace := newWorkspace(t, p.Service(t, account), "mine")
 	user := p.User(t, account)
 	path := templates + "/" + id + "/clone"
@@ -269,19 +269,19 @@ func TestCloneTemplate(t *testing.T) {
 		t.Errorf("without a workspace it is in %v", plain["workspaceId"])
 	}
 	// The copy is its owner's alone, and can be changed.
-	p.User(t, programtest.NewAccount()).Get(configurations+"/"+copied["id"].(string)).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Get(configurations+"/"+copied["id"].(string)).Refused(404, "NOT_FOUND")
 	user.Delete(configurations + "/" + copied["id"].(string)).Want(204)
 	user.Get(templates + "/" + id).Want(200)
 }
 
 func TestCloneTemplateRefusals(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	user := p.User(t, account)
 	path := templates + "/" + user.Post(templates, aTemplate("original")).Want(201).Object()["id"].(string) + "/clone"
 	workspace := newWorkspace(t, p.Service(t, account), "mine")
-	theirs := newWorkspace(t, p.Service(t, programtest.NewAccount()), "theirs")
+	theirs := newWorkspace(t, p.Service(t, servicetest.NewAccount()), "theirs")
 	plain := user.Post(configurations, oneRack("no template")).Want(201).Object()["id"].(string)
 	body := object{"name": "copy"}
 
@@ -308,7 +308,7 @@ func TestCloneTemplateRefusals(t *testing.T) {
 	p.User(t, account, theirs).Post(path, object{"name": "x", "workspaceId": workspace}).Refused(403, "FORBIDDEN")
 	p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}).Post(path, body).Refused(403, "FORBIDDEN")
 	p.Bearer(t, "").Post(path, body).Refused(401, "UNAUTHORIZED")
-	user.Post(path, body, programtest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
+	user.Post(path, body, servicetest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
 	user.Post(path, []byte(`{"name":"`+strings.Repeat("x", 9<<20)+`"}`)).Refused(413, "PAYLOAD_TOO_LARGE")
 }
 
@@ -316,7 +316,7 @@ func TestCloneTemplateRefusals(t *testing.T) {
 // runs it to the end, and what the templates promise to show can be seen.
 func TestCuratedTemplates(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	curated, err := blueprint.Curated()
 	if err != nil {
 		t.Fatal(err)
@@ -351,7 +351,7 @@ func TestCuratedTemplates(t *testing.T) {
 
 // startClone clones the template of this name, validates the copy and starts
 // it.
-func startClone(t *testing.T, user *programtest.Client, c blueprint.Template) string {
+func startClone(t *testing.T, user *servicetest.Client, c blueprint.Template) string {
 	t.Helper()
 	var found struct {
 		Templates []struct{ ID, Name, Description, Category string }
@@ -379,8 +379,8 @@ func startClone(t *testing.T, user *programtest.Client, c blueprint.Template) st
 // account's own configuration.
 func TestPublicTracesets(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	user := p.User(t, servicetest.NewAccount())
 	var found struct{ Templates []struct{ ID string } }
 	user.Get(templates + "?search=single%20rack").Want(200).Into(&found)
 	traceset := user.Get(templates + "/" + found.Templates[0].ID).Want(200).Object()["configuration"].(object)["activeTraceset"].(object)["id"]

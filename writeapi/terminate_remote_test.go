@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"netsim/cmd/netsim/program"
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
 	"netsim/events"
-	"netsim/infra/backends/scripted"
+	"netsim/infra/engines/scripted"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
@@ -25,9 +25,9 @@ func underway(capabilities ...string) scripted.Script {
 
 // withEngine starts a service with one remote engine, whose calls may take
 // half a second.
-func withEngine(t *testing.T, e *scripted.Engine, options ...func(*program.Config)) *programtest.Program {
+func withEngine(t *testing.T, e *scripted.Engine, options ...func(*service.Config)) *servicetest.Program {
 	t.Helper()
-	return programtest.Start(t, func(c *program.Config) {
+	return servicetest.Start(t, func(c *service.Config) {
 		c.EngineURLs, c.EngineToken = []string{e.URL}, "secret"
 		c.EnginePoll, c.EngineTimeout = 20*time.Millisecond, 500*time.Millisecond
 		for _, option := range options {
@@ -38,7 +38,7 @@ func withEngine(t *testing.T, e *scripted.Engine, options ...func(*program.Confi
 
 // remotely returns a configuration in the workspace that asks for a remote
 // engine.
-func remotely(t *testing.T, c *programtest.Client, workspace string) string {
+func remotely(t *testing.T, c *servicetest.Client, workspace string) string {
 	t.Helper()
 	id := runnable(t, c, workspace, workload(8, phase("allReduce", "", 1024)))
 	c.Patch(configurations+"/"+id+"/parameters",
@@ -48,7 +48,7 @@ func remotely(t *testing.T, c *programtest.Client, workspace string) string {
 }
 
 // running starts a simulation and returns it when an engine has it.
-func running(t *testing.T, c *programtest.Client, configuration string) string {
+func running(t *testing.T, c *servicetest.Client, configuration string) string {
 	t.Helper()
 	id := c.Post(simulations, object{"configurationId": configuration, "name": "remote", "duration": "1h"}).Want(201).Object()["id"].(string)
 	reaches(c, id, "running", "failed", "invalid")
@@ -108,7 +108,7 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 	if again := len(e.Calls("terminate")); again != asked {
 		t.Errorf("the engine was asked %d times more", again-asked)
 	}
-	results := user.Eventually(simulations+"/"+id+"/results", func(r programtest.Reply) bool { return r.Status == 200 }).Object()
+	results := user.Eventually(simulations+"/"+id+"/results", func(r servicetest.Reply) bool { return r.Status == 200 }).Object()
 	if files := results["files"].([]any); len(files) != 2 {
 		t.Errorf("%v", files)
 	}
@@ -119,15 +119,15 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 func TestTerminateTooLate(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, underway("terminate"))
-	p := withEngine(t, e, func(c *program.Config) { c.EngineTimeout = time.Minute })
+	p := withEngine(t, e, func(c *service.Config) { c.EngineTimeout = time.Minute })
 	user := p.User(t, funded(t, p))
 	id := running(t, user, remotely(t, user, events.DefaultWorkspace))
 	busy := underway("terminate")
 	busy.Answers = map[string]scripted.Answer{"terminate": {Delay: time.Minute}}
 	e.Do(busy)
-	answered := make(chan programtest.Reply, 1)
+	answered := make(chan servicetest.Reply, 1)
 	go func() { answered <- user.Post(simulations+"/"+id+"/terminate", nil) }()
-	user.Eventually(simulations+"/"+id, func(programtest.Reply) bool { return len(e.Calls("terminate")) == 1 })
+	user.Eventually(simulations+"/"+id, func(servicetest.Reply) bool { return len(e.Calls("terminate")) == 1 })
 	busy.Run.State = "completed"
 	e.Do(busy)
 	reaches(user, id, "completed")
@@ -162,7 +162,7 @@ func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 
 	e.Restart() // as one that cannot stop runs
 	e.Do(underway())
-	user.Eventually(simulations+"/"+id+"/logs", func(r programtest.Reply) bool { return strings.Contains(string(r.Body), "ordered again") })
+	user.Eventually(simulations+"/"+id+"/logs", func(r servicetest.Reply) bool { return strings.Contains(string(r.Body), "ordered again") })
 	user.Post(simulations+"/"+id+"/terminate", nil).Refused(501, "NOT_IMPLEMENTED")
 	if n := len(e.Calls("terminate")); n != 0 {
 		t.Errorf("an engine that cannot stop was asked %d times", n)
@@ -173,8 +173,8 @@ func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 // service, and its facts brought here. Nobody here reacts to them.
 func TestTerminateWithoutPlatformLink(t *testing.T) {
 	t.Parallel()
-	p := programtest.Start(t, func(c *program.Config) { c.Roles = []string{program.RoleAPI, program.RoleProjector} })
-	account := programtest.NewAccount()
+	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
+	account := servicetest.NewAccount()
 	w := p.Beside(t)
 	id := events.NewID(events.SimulationPrefix)
 	testworld.Do(t, w, id, commands.RequestSimulation{Requested: events.SimulationRequested{
@@ -204,7 +204,7 @@ func TestTerminateRemotelyInADeletedWorkspace(t *testing.T) {
 	if reply := user.Post(path, nil).Want(202); len(reply.Body) != 0 {
 		t.Errorf("a body: %s", reply.Body)
 	}
-	user.Eventually(workspaces, func(programtest.Reply) bool { return len(e.Calls("free")) == 1 })
+	user.Eventually(workspaces, func(servicetest.Reply) bool { return len(e.Calls("free")) == 1 })
 	if len(e.Calls("terminate")) == 0 {
 		t.Error("the engine was not told")
 	}
@@ -215,7 +215,7 @@ func TestTerminateRemotelyInADeletedWorkspace(t *testing.T) {
 // there is none is invalid.
 func TestStartWithoutAnEngine(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	s := reaches(user, running(t, user, remotely(t, user, events.DefaultWorkspace)), "invalid")
 	if s["failureReason"] != "engine remote is not available" {

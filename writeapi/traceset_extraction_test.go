@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/cmd/netsim/program/programtest"
+	"netsim/internal/service/servicetest"
 )
 
 // ring are the traces of a ring all-reduce of eight ranks, recorded.
@@ -31,14 +31,14 @@ func ring(t *testing.T) (files [][2]string) {
 }
 
 // uploadTraceset uploads files and waits until they are read.
-func uploadTraceset(t *testing.T, c *programtest.Client, workspace string, files ...[2]string) object {
+func uploadTraceset(t *testing.T, c *servicetest.Client, workspace string, files ...[2]string) object {
 	t.Helper()
 	var contents []string
 	for _, f := range files {
 		contents = append(contents, f[1])
 	}
 	made := c.Post(completeTraceset, openFiles(t, c, workspace, files...).completion(t, contents...)).Want(201).Object()
-	return c.Eventually(tracesets+"/"+made["id"].(string), func(r programtest.Reply) bool {
+	return c.Eventually(tracesets+"/"+made["id"].(string), func(r servicetest.Reply) bool {
 		return r.Object()["status"] != "processing"
 	}).Want(200).Object()
 }

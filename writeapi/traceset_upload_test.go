@@ -9,15 +9,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 	"netsim/infra/devissuer"
+	"netsim/internal/service/servicetest"
 )
 
 // field is a part of a form; a file when it has a file name.
 type field struct{ name, file, content string }
 
-func formOf(t *testing.T, fields ...field) (body []byte, contentType programtest.Header) {
+func formOf(t *testing.T, fields ...field) (body []byte, contentType servicetest.Header) {
 	t.Helper()
 	var text bytes.Buffer
 	form := multipart.NewWriter(&text)
@@ -38,11 +38,11 @@ func formOf(t *testing.T, fields ...field) (body []byte, contentType programtest
 	if err := form.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return text.Bytes(), programtest.Header{Name: "Content-Type", Value: form.FormDataContentType()}
+	return text.Bytes(), servicetest.Header{Name: "Content-Type", Value: form.FormDataContentType()}
 }
 
 // direct uploads a form.
-func direct(t *testing.T, c *programtest.Client, workspace string, headers []programtest.Header, fields ...field) programtest.Reply {
+func direct(t *testing.T, c *servicetest.Client, workspace string, headers []servicetest.Header, fields ...field) servicetest.Reply {
 	t.Helper()
 	body, contentType := formOf(t, fields...)
 	return c.Do("POST", tracesets+"?workspaceId="+workspace, body, append(headers, contentType)...)
@@ -92,14 +92,14 @@ func TestUploadATracesetDirectly(t *testing.T) {
 	ids := map[any]bool{id: true}
 	ids[direct(t, user, workspace, nil, first, groups, field{"name", "", "other"}).Want(201).Object()["id"]] = true
 	ids[direct(t, user, events.DefaultWorkspace, nil, first, groups).Want(201).Object()["id"]] = true
-	ids[direct(t, p.User(t, programtest.NewAccount()), events.DefaultWorkspace, nil, first, groups).Want(201).Object()["id"]] = true
+	ids[direct(t, p.User(t, servicetest.NewAccount()), events.DefaultWorkspace, nil, first, groups).Want(201).Object()["id"]] = true
 	user.Delete(tracesets + "/" + id).Want(204)
 	ids[direct(t, user, workspace, nil, first, groups).Want(201).Object()["id"]] = true
 	if len(ids) != 5 {
 		t.Errorf("%d tracesets of 5", len(ids))
 	}
 
-	k := []programtest.Header{key("k")}
+	k := []servicetest.Header{key("k")}
 	once := direct(t, user, workspace, k, first).Want(201).Object()["id"]
 	if again := direct(t, user, workspace, k, first).Want(201).Object()["id"]; again != once {
 		t.Errorf("one key made %v and %v", once, again)
@@ -151,7 +151,7 @@ func TestDirectUploadsAreRefused(t *testing.T) {
 		}
 	}
 	for _, contentType := range []string{"application/json", "multipart/form-data", "multipart/mixed; boundary=x", "text/plain"} {
-		user.Do("POST", tracesets+"?workspaceId="+workspace, body, programtest.Header{Name: "Content-Type", Value: contentType}).
+		user.Do("POST", tracesets+"?workspaceId="+workspace, body, servicetest.Header{Name: "Content-Type", Value: contentType}).
 			Refused(415, "UNSUPPORTED_MEDIA_TYPE")
 	}
 }

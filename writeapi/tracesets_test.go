@@ -13,17 +13,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program"
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/commands"
+	"netsim/content/library"
 	"netsim/events"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testworld"
-	"netsim/library"
 )
 
 // stored stores files and records their traceset, which is ready, as an upload
 // would that is a while ago. The change is made to what is recorded.
-func stored(t *testing.T, p *programtest.Program, account, workspace string, files []string, change func(*events.TracesetCreated)) string {
+func stored(t *testing.T, p *servicetest.Program, account, workspace string, files []string, change func(*events.TracesetCreated)) string {
 	t.Helper()
 	made := events.TracesetCreated{
 		AccountID: account, WorkspaceID: workspace, Name: "stored", Format: "chakra_et_v1", TTLDays: 7, RankCount: int64(len(files)), Status: commands.TracesetReady,
@@ -78,7 +78,7 @@ func TestDownloadATraceset(t *testing.T) {
 }
 
 // coming is the traceset that is being uploaded to the workspace.
-func coming(c *programtest.Client, workspace string) string {
+func coming(c *servicetest.Client, workspace string) string {
 	return c.Get(tracesets + "?status=uploading&workspaceId=" + workspace).Want(200).Object()["items"].([]any)[0].(object)["id"].(string)
 }
 
@@ -103,8 +103,8 @@ func fetch(t *testing.T, url string) string {
 func TestResolveATraceset(t *testing.T) {
 	t.Parallel()
 	// Nobody looks at files here, so that the test can say what is in them.
-	p := programtest.Start(t, func(c *program.Config) { c.Roles = []string{program.RoleAPI, program.RoleProjector} })
-	account, workspace := programtest.NewAccount(), events.DefaultWorkspace
+	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
+	account, workspace := servicetest.NewAccount(), events.DefaultWorkspace
 	user := p.User(t, account)
 	id := stored(t, p, account, workspace, []string{"a.0.et"}, nil)
 	view := user.Get(tracesets + "/" + id).Want(200).Object()
@@ -156,7 +156,7 @@ func TestResolveATraceset(t *testing.T) {
 func TestPromoteATraceset(t *testing.T) {
 	t.Parallel()
 	p, account, workspace, user := uploading(t)
-	stranger := p.User(t, programtest.NewAccount())
+	stranger := p.User(t, servicetest.NewAccount())
 	id := stored(t, p, account, workspace, []string{"a.0.et"}, nil)
 	path := tracesets + "/" + id
 	promote := func(body any) object { return user.Post(path+"/promote", body).Want(200).Object() }
@@ -171,7 +171,7 @@ func TestPromoteATraceset(t *testing.T) {
 	user.Post(path+"/promote", object{"target": "workspace"}).Refused(400, "VALIDATION_ERROR")
 	user.Post(path+"/promote", object{"workloadMetadata": object{"extensions": object{"x": strings.Repeat("y", 64<<10)}}}).Refused(400, "VALIDATION_ERROR")
 	user.Post(path+"/promote", bytes.Repeat([]byte(" "), 8<<20+1)).Refused(413, "PAYLOAD_TOO_LARGE")
-	user.Post(path+"/promote", []byte("x"), programtest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
+	user.Post(path+"/promote", []byte("x"), servicetest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
 	stranger.Post(path+"/promote", nil).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Post(path+"/promote", nil).Refused(403, "FORBIDDEN")
 
@@ -219,7 +219,7 @@ func TestDeleteATraceset(t *testing.T) {
 	p, account, workspace, user := uploading(t)
 	id := stored(t, p, account, workspace, []string{"a.0.et"}, nil)
 	path := tracesets + "/" + id
-	p.User(t, programtest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Delete(path).Refused(403, "FORBIDDEN")
 	user.Delete(path).Want(204)
 	user.Delete(path).Refused(404, "NOT_FOUND")
@@ -261,8 +261,8 @@ func TestDeleteATraceset(t *testing.T) {
 func TestDeleteATracesetThatIsBeingMade(t *testing.T) {
 	t.Parallel()
 	// Here nothing follows.
-	p := programtest.Start(t, func(c *program.Config) { c.Roles = []string{program.RoleAPI, program.RoleProjector} })
-	user := p.User(t, programtest.NewAccount())
+	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
+	user := p.User(t, servicetest.NewAccount())
 	s := openFiles(t, user, events.DefaultWorkspace, [2]string{"a.0.et", "x"})
 	id := coming(user, events.DefaultWorkspace)
 	testworld.In(t, p.Beside(t), events.DefaultWorkspace, s.UploadID, commands.CompleteUpload{
@@ -279,9 +279,9 @@ func TestRepeatTheMakingOfADeletedTraceset(t *testing.T) {
 	user.Delete(tracesets + "/" + user.Post(completeTraceset, completion).Want(201).Object()["id"].(string)).Want(204)
 	user.Post(completeTraceset, completion).Refused(404, "NOT_FOUND")
 
-	send := func() programtest.Reply {
+	send := func() servicetest.Reply {
 		return user.Post(tracesets+"?workspaceId="+workspace, []byte("--x\r\nContent-Disposition: form-data; name=file; filename=b.0.et\r\n\r\nabc\r\n--x--\r\n"),
-			programtest.Header{Name: "Content-Type", Value: "multipart/form-data; boundary=x"}, key("k"))
+			servicetest.Header{Name: "Content-Type", Value: "multipart/form-data; boundary=x"}, key("k"))
 	}
 	user.Delete(tracesets + "/" + send().Want(201).Object()["id"].(string)).Want(204)
 	send().Refused(404, "NOT_FOUND")

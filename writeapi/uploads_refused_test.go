@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"netsim/cmd/netsim/program"
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 	"netsim/infra/devissuer"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
 )
 
 func TestOpeningATracesetsUploadIsRefused(t *testing.T) {
@@ -61,7 +61,7 @@ func TestOpeningATracesetsUploadIsRefused(t *testing.T) {
 		}
 	}
 	user.Post(openTraceset, with(body, object{"workspaceId": events.NewID(events.WorkspacePrefix)})).Refused(404, "NOT_FOUND")
-	p.User(t, programtest.NewAccount()).Post(openTraceset, body).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Post(openTraceset, body).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Post(openTraceset, body).Refused(403, "FORBIDDEN")
 	p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}).Post(openTraceset, body).Refused(403, "FORBIDDEN")
 	var s session
@@ -140,7 +140,7 @@ func TestCompletingATracesetsUploadIsRefused(t *testing.T) {
 		}
 	}
 	user.Post(completeTraceset, with(completion, object{"uploadId": events.NewID(events.UploadPrefix)})).Refused(404, "NOT_FOUND")
-	p.User(t, programtest.NewAccount()).Post(completeTraceset, completion).Refused(404, "NOT_FOUND")
+	p.User(t, servicetest.NewAccount()).Post(completeTraceset, completion).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Post(completeTraceset, completion).Refused(403, "FORBIDDEN")
 	user.Post(completeMappingFile, object{"uploadId": s.UploadID, "parts": second}).Refused(400, "VALIDATION_ERROR")
 	// The part that was put last counts, with quotes or without.
@@ -210,9 +210,9 @@ func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 func TestExpiredUploadsAreGone(t *testing.T) {
 	t.Parallel()
 	p, account, workspace, user := uploading(t)
-	soon := programtest.Start(t, func(c *program.Config) {
+	soon := servicetest.Start(t, func(c *service.Config) {
 		*c = p.Config
-		c.Roles, c.UploadLife = []string{program.RoleAPI}, time.Nanosecond
+		c.Roles, c.UploadLife = []string{service.RoleAPI}, time.Nanosecond
 	}).User(t, account)
 	var traceset, file session
 	soon.Post(openTraceset, object{"name": "set", "workspaceId": workspace, "files": []object{{"name": "a.0.et", "size": 1}}}).Want(200).Into(&traceset)

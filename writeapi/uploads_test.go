@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 	"netsim/infra/objects"
+	"netsim/internal/service/servicetest"
 	"netsim/simulator/mapping"
 )
 
@@ -26,7 +26,7 @@ const (
 )
 
 // storeOf is the object store of a program.
-func storeOf(p *programtest.Program) *objects.Store {
+func storeOf(p *servicetest.Program) *objects.Store {
 	return objects.New(objects.Config{
 		Endpoint: p.Config.S3Endpoint, Region: p.Config.S3Region, Bucket: p.Config.S3Bucket,
 		AccessKey: p.Config.S3AccessKey, SecretKey: p.Config.S3SecretKey,
@@ -55,7 +55,7 @@ type partLink struct {
 
 // open opens a session for files of this content, each declared as long as it
 // is.
-func openFiles(t *testing.T, c *programtest.Client, workspace string, files ...[2]string) session {
+func openFiles(t *testing.T, c *servicetest.Client, workspace string, files ...[2]string) session {
 	t.Helper()
 	body := object{"name": "set", "workspaceId": workspace}
 	var list []object
@@ -68,7 +68,7 @@ func openFiles(t *testing.T, c *programtest.Client, workspace string, files ...[
 	return s
 }
 
-func openMapping(t *testing.T, c *programtest.Client, workspace, name string, size int) session {
+func openMapping(t *testing.T, c *servicetest.Client, workspace, name string, size int) session {
 	t.Helper()
 	var s session
 	c.Post(openMappingFile, object{"workspaceId": workspace, "name": name, "sizeBytes": size}).Want(200).Into(&s)
@@ -122,13 +122,13 @@ func (s session) mapping(t *testing.T, content string) object {
 }
 
 // upload uploads a mapping file.
-func uploadMapping(t *testing.T, c *programtest.Client, workspace, name, content string) programtest.Reply {
+func uploadMapping(t *testing.T, c *servicetest.Client, workspace, name, content string) servicetest.Reply {
 	t.Helper()
 	return c.Post(completeMappingFile, openMapping(t, c, workspace, name, len(content)).mapping(t, content))
 }
 
 // staged lists what is staged of an upload: objects, and begun ones.
-func staged(t *testing.T, p *programtest.Program, upload string) (keys []string) {
+func staged(t *testing.T, p *servicetest.Program, upload string) (keys []string) {
 	t.Helper()
 	prefix := "staging/" + upload + "/"
 	for o, err := range storeOf(p).List(t.Context(), prefix) {
@@ -147,7 +147,7 @@ func staged(t *testing.T, p *programtest.Program, upload string) (keys []string)
 }
 
 // cleared waits until nothing is staged of an upload.
-func cleared(t *testing.T, p *programtest.Program, upload string) {
+func cleared(t *testing.T, p *servicetest.Program, upload string) {
 	t.Helper()
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
@@ -162,7 +162,7 @@ func cleared(t *testing.T, p *programtest.Program, upload string) {
 }
 
 // download reads an object of the store.
-func download(t *testing.T, p *programtest.Program, key string) string {
+func download(t *testing.T, p *servicetest.Program, key string) string {
 	t.Helper()
 	body, _, err := storeOf(p).Get(t.Context(), key)
 	if err != nil {
@@ -177,10 +177,10 @@ func download(t *testing.T, p *programtest.Program, key string) string {
 }
 
 // uploading is a program with an account and a workspace of a test's own.
-func uploading(t *testing.T) (p *programtest.Program, account, workspace string, user *programtest.Client) {
+func uploading(t *testing.T) (p *servicetest.Program, account, workspace string, user *servicetest.Client) {
 	t.Helper()
-	p = programtest.Shared(t)
-	account = programtest.NewAccount()
+	p = servicetest.Shared(t)
+	account = servicetest.NewAccount()
 	workspace = newWorkspace(t, p.Service(t, account), "uploads")
 	return p, account, workspace, p.User(t, account)
 }

@@ -13,18 +13,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/cmd/netsim/program"
-	"netsim/cmd/netsim/program/programtest"
+	"netsim/content/library"
+	"netsim/content/uploads"
 	"netsim/events"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testwait"
-	"netsim/library"
 	"netsim/simulator/mapping"
-	"netsim/uploads"
 )
 
 // atOnce sends a request several times at once and returns the replies' statuses,
 // sorted, and the ids in them.
-func atOnce(t testing.TB, bodies []object, send func(object) programtest.Reply) (statuses []int, ids map[any]bool) {
+func atOnce(t testing.TB, bodies []object, send func(object) servicetest.Reply) (statuses []int, ids map[any]bool) {
 	statuses, ids = make([]int, len(bodies)), map[any]bool{}
 	var lock sync.Mutex
 	var all sync.WaitGroup
@@ -46,8 +46,8 @@ func atOnce(t testing.TB, bodies []object, send func(object) programtest.Reply) 
 func TestRacingCompletionsMakeOne(t *testing.T) {
 	t.Parallel()
 	_, _, workspace, user := uploading(t)
-	complete := func(path string) func(object) programtest.Reply {
-		return func(body object) programtest.Reply { return user.Post(path, body) }
+	complete := func(path string) func(object) servicetest.Reply {
+		return func(body object) servicetest.Reply { return user.Post(path, body) }
 	}
 	// Of one session.
 	set := openFiles(t, user, workspace, [2]string{"a.0.et", "x"}).completion(t, "x")
@@ -78,7 +78,7 @@ func TestRacingCompletionsMakeOne(t *testing.T) {
 }
 
 // hold takes a lock as another process would, until release.
-func hold(t *testing.T, p *programtest.Program, name string) (release func()) {
+func hold(t *testing.T, p *servicetest.Program, name string) (release func()) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), p.Config.Postgres)
 	if err != nil {
@@ -110,7 +110,7 @@ func TestTheSameCompletionTwice(t *testing.T) {
 		completeMappingFile: {file.UploadID, file.mapping(t, "0,3\n")},
 	} {
 		release := hold(t, p, s.upload)
-		replies := make(chan programtest.Reply, 2)
+		replies := make(chan servicetest.Reply, 2)
 		for range cap(replies) {
 			go func() { replies <- user.Post(path, s.body, key("k")) }()
 		}
@@ -124,7 +124,7 @@ func TestTheSameCompletionTwice(t *testing.T) {
 }
 
 // waiting waits until so many wait for a lock.
-func waiting(t *testing.T, p *programtest.Program, name string, n int) {
+func waiting(t *testing.T, p *servicetest.Program, name string, n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), p.Config.Postgres)
 	if err != nil {
@@ -144,9 +144,9 @@ func waiting(t *testing.T, p *programtest.Program, name string, n int) {
 func TestContentThatIsHeldTooLong(t *testing.T) {
 	t.Parallel()
 	p, account, workspace, _ := uploading(t)
-	hasty := programtest.Start(t, func(c *program.Config) {
+	hasty := servicetest.Start(t, func(c *service.Config) {
 		*c = p.Config
-		c.Roles, c.UploadPatience = []string{program.RoleAPI}, 50*time.Millisecond
+		c.Roles, c.UploadPatience = []string{service.RoleAPI}, 50*time.Millisecond
 	}).User(t, account)
 
 	s := openMapping(t, hasty, workspace, "m.txt", 4)
@@ -254,12 +254,12 @@ func TestCompletionsWithoutTheStore(t *testing.T) {
 	t.Parallel()
 	var store *line
 	var behind string
-	p := programtest.Start(t, func(c *program.Config) {
+	p := servicetest.Start(t, func(c *service.Config) {
 		behind = strings.TrimPrefix(c.S3Endpoint, "http://")
 		store = newLine(t, behind)
 		c.S3Endpoint = "http://" + store.address
 	})
-	user := p.User(t, programtest.NewAccount())
+	user := p.User(t, servicetest.NewAccount())
 	file := openMapping(t, user, events.DefaultWorkspace, "m.txt", 4)
 	fileBody := file.mapping(t, "0,3\n")
 	set := openFiles(t, user, events.DefaultWorkspace, [2]string{"a.0.et", "x"})
@@ -269,7 +269,7 @@ func TestCompletionsWithoutTheStore(t *testing.T) {
 	if message := reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") != "" || !strings.Contains(message, "open a new upload") {
 		t.Errorf("%s %v", message, reply.Header)
 	}
-	for what, reply := range map[string]programtest.Reply{
+	for what, reply := range map[string]servicetest.Reply{
 		"complete": user.Post(completeTraceset, setBody),
 		"direct":   direct(t, user, events.DefaultWorkspace, nil, field{"file", "a.0.et", "x"}),
 		"open":     user.Post(openMappingFile, object{"workspaceId": events.DefaultWorkspace, "sizeBytes": 1}),

@@ -8,7 +8,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 )
 
 // CreateWorkspace implements POST /workspaces (completions.md section 2.8).

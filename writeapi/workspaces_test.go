@@ -8,26 +8,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/cmd/netsim/program/programtest"
 	"netsim/events"
 	"netsim/infra/devissuer"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testwait"
 )
 
 const workspaces = "/api/v1/workspaces"
 
-func key(k string) programtest.Header     { return programtest.Header{Name: "Idempotency-Key", Value: k} }
-func ifMatch(v string) programtest.Header { return programtest.Header{Name: "If-Match", Value: v} }
+func key(k string) servicetest.Header     { return servicetest.Header{Name: "Idempotency-Key", Value: k} }
+func ifMatch(v string) servicetest.Header { return servicetest.Header{Name: "If-Match", Value: v} }
 
-func newWorkspace(t *testing.T, service *programtest.Client, name string) string {
+func newWorkspace(t *testing.T, service *servicetest.Client, name string) string {
 	t.Helper()
 	return service.Post(workspaces, map[string]any{"name": name}).Want(201).Object()["id"].(string)
 }
 
 func TestCreateWorkspace(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	service := p.Service(t, account)
 
 	made := service.Post(workspaces, map[string]any{"name": "research", "description": "Fabric studies"}).Want(201)
@@ -79,8 +79,8 @@ func TestCreateWorkspace(t *testing.T) {
 
 func TestCreateWorkspaceOnce(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	service := p.Service(t, programtest.NewAccount())
+	p := servicetest.Shared(t)
+	service := p.Service(t, servicetest.NewAccount())
 	body := map[string]any{"name": "once"}
 
 	var all sync.WaitGroup
@@ -101,7 +101,7 @@ func TestCreateWorkspaceOnce(t *testing.T) {
 		}
 	}
 	service.Post(workspaces, map[string]any{"name": "other"}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
-	if other := p.Service(t, programtest.NewAccount()).Post(workspaces, body, key("k")).Want(201).Object()["id"]; other == ids[0] {
+	if other := p.Service(t, servicetest.NewAccount()).Post(workspaces, body, key("k")).Want(201).Object()["id"]; other == ids[0] {
 		t.Error("another account's key is the same key")
 	}
 	service.Post(workspaces, body, key("")).Refused(400, "VALIDATION_ERROR")
@@ -109,8 +109,8 @@ func TestCreateWorkspaceOnce(t *testing.T) {
 
 func TestUpdateWorkspace(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	service := p.Service(t, account)
 	path := workspaces + "/" + newWorkspace(t, service, "first")
 
@@ -144,7 +144,7 @@ func TestUpdateWorkspace(t *testing.T) {
 	service.Patch(path, map[string]any{"name": "other"}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 
 	p.User(t, account).Patch(path, map[string]any{"name": "x"}).Refused(403, "FORBIDDEN")
-	p.Service(t, programtest.NewAccount()).Patch(path, map[string]any{"name": "x"}).Refused(404, "NOT_FOUND")
+	p.Service(t, servicetest.NewAccount()).Patch(path, map[string]any{"name": "x"}).Refused(404, "NOT_FOUND")
 	service.Patch(workspaces+"/"+events.DefaultWorkspace, map[string]any{"name": "x"}).Refused(403, "FORBIDDEN")
 	service.Patch(workspaces+"/"+events.NewID(events.WorkspacePrefix), map[string]any{"name": "x"}).Refused(404, "NOT_FOUND")
 	service.Patch(workspaces+"/workspace_x", map[string]any{"name": "x"}).Refused(400, "VALIDATION_ERROR")
@@ -153,7 +153,7 @@ func TestUpdateWorkspace(t *testing.T) {
 // TestUpdateWorkspaceRace: of those that saw the same version one wins.
 func TestUpdateWorkspaceRace(t *testing.T) {
 	t.Parallel()
-	service := programtest.Shared(t).Service(t, programtest.NewAccount())
+	service := servicetest.Shared(t).Service(t, servicetest.NewAccount())
 	path := workspaces + "/" + newWorkspace(t, service, "contended")
 	var all sync.WaitGroup
 	statuses := make([]int, 16)
@@ -180,14 +180,14 @@ func TestUpdateWorkspaceRace(t *testing.T) {
 
 func TestDeleteWorkspace(t *testing.T) {
 	t.Parallel()
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	service := p.Service(t, account)
 	id := newWorkspace(t, service, "short-lived")
 	path := workspaces + "/" + id
 
 	p.User(t, account).Delete(path).Refused(403, "FORBIDDEN")
-	p.Service(t, programtest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
+	p.Service(t, servicetest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
 	if got := service.Delete(path).Want(202).Object(); got["id"] != id || got["status"] != "deleting" {
 		t.Errorf("%v", got)
 	}
@@ -207,8 +207,8 @@ func TestDeleteWorkspace(t *testing.T) {
 func TestSetLegacyProject(t *testing.T) {
 	t.Parallel()
 	const project = "5b1d1b2e-58b1-4b5f-8a55-0d7d3a0c2f11"
-	p := programtest.Shared(t)
-	account := programtest.NewAccount()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
 	service := p.Service(t, account)
 	id := newWorkspace(t, service, "bound")
 	path := workspaces + "/" + id + "/legacy-project"
@@ -237,10 +237,10 @@ func TestSetLegacyProject(t *testing.T) {
 func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 	t.Parallel()
 	const project = "5b1d1b2e-58b1-4b5f-8a55-0d7d3a0c2f11"
-	service := programtest.Shared(t).Service(t, programtest.NewAccount())
+	service := servicetest.Shared(t).Service(t, servicetest.NewAccount())
 	path := workspaces + "/" + newWorkspace(t, service, "contended")
 	const writers, each = 16, 4
-	replies := make([]programtest.Reply, writers*each)
+	replies := make([]servicetest.Reply, writers*each)
 	var all sync.WaitGroup
 	for i := range writers {
 		all.Go(func() {
@@ -255,7 +255,7 @@ func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 		})
 	}
 	testwait.Group(t, &all, "everyone")
-	made := map[string]programtest.Reply{}
+	made := map[string]servicetest.Reply{}
 	for at, r := range replies {
 		r.Want(200)
 		tag := r.Header.Get("ETag")

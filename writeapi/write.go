@@ -12,7 +12,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/auth"
-	web "netsim/infra/http"
+	web "netsim/infra/web"
 )
 
 // write is a request as a command sees it: who sends it, to which stream, and

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"netsim/execution"
+	"netsim/runs/execution"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 	"netsim/simulator/design"

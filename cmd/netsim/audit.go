@@ -15,7 +15,7 @@ import (
 	"unicode"
 
 	"netsim/audit"
-	"netsim/cmd/netsim/program"
+	"netsim/internal/service"
 )
 
 type auditing struct {
@@ -49,7 +49,7 @@ func (k auditKey) Validate() error {
 // Run prints the key's public half, or hands the log over to the key.
 func (k auditKey) Run(ctx context.Context) error {
 	if k.Succeed != "" {
-		return withTools(ctx, func(t *program.Tools) error {
+		return withTools(ctx, func(t *service.Tools) error {
 			verifier, name, err := t.Succeed(ctx, k.Succeed)
 			if err == nil {
 				_, err = fmt.Printf("the key of this log is %s, says checkpoint %s\n", verifier, name)
@@ -77,7 +77,7 @@ func (k auditKey) Run(ctx context.Context) error {
 	if path == "" {
 		path = os.Getenv("NETSIM_AUDIT_KEY")
 	}
-	verifier, err := program.AuditConfig{Key: path}.Verifier("")
+	verifier, err := service.AuditConfig{Key: path}.Verifier("")
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ type auditCheckpoint struct {
 
 // Run publishes a checkpoint.
 func (c auditCheckpoint) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		name, err := t.Checkpoint(ctx, c.Name)
 		if err == nil {
 			_, err = fmt.Printf("published checkpoint %s\n", name)
@@ -137,7 +137,7 @@ func (v auditVerify) Run(ctx context.Context) error {
 	if v.Bundle != "" {
 		return v.bundle()
 	}
-	return withAuditor(ctx, v.LogOnly, func(a *program.Auditor, c program.AuditConfig) error {
+	return withAuditor(ctx, v.LogOnly, func(a *service.Auditor, c service.AuditConfig) error {
 		verifier, err := c.Verifier(v.Key)
 		if err != nil {
 			return err
@@ -232,7 +232,7 @@ type auditReplay struct {
 
 // Run replays, and fails when something is found.
 func (r auditReplay) Run(ctx context.Context) error {
-	return withAuditor(ctx, r.LogOnly, func(a *program.Auditor, _ program.AuditConfig) error {
+	return withAuditor(ctx, r.LogOnly, func(a *service.Auditor, _ service.AuditConfig) error {
 		began := time.Now()
 		out, err := a.Replay(ctx)
 		if err != nil {
@@ -292,13 +292,13 @@ type auditBundle struct {
 
 // Run writes the bundle to standard output.
 func (b auditBundle) Run(ctx context.Context) error {
-	return withAuditor(ctx, true, func(a *program.Auditor, _ program.AuditConfig) error {
+	return withAuditor(ctx, true, func(a *service.Auditor, _ service.AuditConfig) error {
 		return a.Bundle(ctx, audit.Request{Account: b.Account, From: b.From, To: b.To, Preliminary: b.Preliminary}, os.Stdout)
 	})
 }
 
-func withAuditor(ctx context.Context, logOnly bool, use func(*program.Auditor, program.AuditConfig) error) error {
-	c, err := program.AuditFromEnvironment()
+func withAuditor(ctx context.Context, logOnly bool, use func(*service.Auditor, service.AuditConfig) error) error {
+	c, err := service.AuditFromEnvironment()
 	if err != nil {
 		return err
 	}
@@ -306,7 +306,7 @@ func withAuditor(ctx context.Context, logOnly bool, use func(*program.Auditor, p
 		c.Postgres = ""
 	}
 	debug.SetGCPercent(400) // what is read is mostly kept: looking for garbage less often pays
-	a, err := program.OpenAudit(ctx, c)
+	a, err := service.OpenAudit(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"netsim/cmd/netsim/program"
-	"netsim/focus"
+	"netsim/billing/focus"
+	"netsim/internal/service"
 )
 
 type billing struct {
@@ -38,7 +38,7 @@ func (e export) Validate() error {
 // Run exports.
 func (e export) Run(ctx context.Context) error {
 	debug.SetGCPercent(50) // it reads for long, and shares its machine
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		done, err := t.ExportCosts(ctx, focus.Request{
 			From: e.From, To: e.To, AccountID: e.Account, Format: e.Format, Directory: e.Out, CreditPrice: e.CreditPrice,
 		})

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"netsim/execution"
-	"netsim/execution/host"
+	"netsim/runs/execution"
+	"netsim/runs/execution/host"
 )
 
 type engine struct {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"netsim/cmd/netsim/program"
+	"netsim/internal/service"
 )
 
 type logging struct {
@@ -15,7 +15,7 @@ type sealLog struct{}
 
 // Run seals.
 func (sealLog) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		sealed, err := t.SealLog(ctx)
 		if err == nil {
 			_, err = fmt.Printf("%d partitions demand the seal of this key from here on; the others did before\n", sealed)

@@ -13,10 +13,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"netsim/cmd/netsim/program"
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/telemetry"
+	"netsim/internal/service"
 )
 
 type commands struct {
@@ -51,7 +51,7 @@ type serve struct{}
 
 // Run serves until a signal comes.
 func (serve) Run(ctx context.Context) error {
-	c, err := program.FromEnvironment()
+	c, err := service.FromEnvironment()
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return program.Run(ctx, c, log, nil)
+	return service.Run(ctx, c, log, nil)
 }
 
 type token struct {
@@ -104,7 +104,7 @@ type forget struct {
 
 // Run forgets.
 func (f forget) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		found, err := t.ForgetUser(ctx, f.User)
 		if err == nil && !found {
 			err = fmt.Errorf("the directory has no user %s", f.User)
@@ -126,7 +126,7 @@ type grant struct {
 
 // Run grants.
 func (g grant) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		granted, err := t.Grant(ctx, g.Account, events.CreditGranted{Amount: g.Amount, Currency: g.Currency, Reference: g.Reference})
 		switch {
 		case err != nil:
@@ -139,8 +139,8 @@ func (g grant) Run(ctx context.Context) error {
 	})
 }
 
-func withTools(ctx context.Context, use func(*program.Tools) error) error {
-	c, err := program.FromEnvironment()
+func withTools(ctx context.Context, use func(*service.Tools) error) error {
+	c, err := service.FromEnvironment()
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func withTools(ctx context.Context, use func(*program.Tools) error) error {
 	if err != nil {
 		return err
 	}
-	t, err := program.OpenTools(ctx, c, log)
+	t, err := service.OpenTools(ctx, c, log)
 	if err != nil {
 		return err
 	}

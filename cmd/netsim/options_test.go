@@ -57,13 +57,13 @@ func optionRows() map[string]option {
 	const (
 		bundles = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
 		tokens  = "cmd/netsim/options_test.go TestTokenByCommand"
-		audits  = "cmd/netsim/program/audit_test.go TestAudit"
+		audits  = "internal/service/audit_test.go TestAudit"
 		start   = "cmd/netsim/quickstart_test.go TestQuickstart"
 		rebuilt = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
-		parked  = "cmd/netsim/program/parked_test.go TestParkedStreamsAreSeenAndRetried"
-		dead    = "cmd/netsim/program/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
-		costs   = "focus/export_test.go TestExport"
-		engines = "execution/host/host_test.go "
+		parked  = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
+		dead    = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
+		costs   = "billing/focus/export_test.go TestExport"
+		engines = "runs/execution/host/host_test.go "
 		b       = "audit verify " + fixtures + "bundle.jsonl "
 		export  = "billing export --from 2026-01-01 --to 2026-01-02 --out x "
 		serve   = "engine serve --token t --data d "
@@ -80,10 +80,10 @@ func optionRows() map[string]option {
 
 		"readmodel rebuild <schema>":           {"readmodel rebuild x", rebuilt, nil},
 		"readmodel rebuild --once":             {"readmodel rebuild x --once", rebuilt, nil},
-		"readmodel rebuild --accept-lost-tail": {"readmodel rebuild x --accept-lost-tail r", "cmd/netsim/program/lost_tail_test.go TestALostTailIsRefusedOrRecorded", nil},
+		"readmodel rebuild --accept-lost-tail": {"readmodel rebuild x --accept-lost-tail r", "internal/service/lost_tail_test.go TestALostTailIsRefusedOrRecorded", nil},
 		"readmodel diff <schema>":              {"readmodel diff x", "infra/projector/promote_test.go TestDiffUnderLoad", nil},
 		"readmodel drop <schema>":              {"readmodel drop x", "infra/projector/promote_test.go TestWhatIsNotDroppedOrPromoted", nil},
-		"readmodel promote <schema>":           {"readmodel promote x", "cmd/netsim/program/promote_test.go TestPromotionIsNotNoticed", nil},
+		"readmodel promote <schema>":           {"readmodel promote x", "internal/service/promote_test.go TestPromotionIsNotNoticed", nil},
 		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than nothing"}},
 
 		"reactions dead --json":       {"reactions dead --json", dead, nil},
@@ -105,16 +105,16 @@ func optionRows() map[string]option {
 		"quotas set <account>":  {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},
 		"quotas set <limits>":   {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", map[string]string{"quotas set a": "<limits>"}},
 
-		"person forget <user>": {"person forget user_1", "cmd/netsim/program/person_test.go TestPersonsAreForgotten", nil},
+		"person forget <user>": {"person forget user_1", "internal/service/person_test.go TestPersonsAreForgotten", nil},
 
-		"credit grant <account>":   {"credit grant a 1 --reference r", "cmd/netsim/program/grant_test.go TestGrant", nil},
-		"credit grant <amount>":    {"credit grant a 1 --reference r", "cmd/netsim/program/grant_test.go TestGrant", nil},
-		"credit grant --reference": {"credit grant a 1 --reference r", "cmd/netsim/program/grant_test.go TestGrant", map[string]string{"credit grant a 1": "missing flags: --reference"}},
-		"credit grant --currency":  {"credit grant a 1 --reference r --currency USD", "cmd/netsim/program/grant_test.go TestGrant", map[string]string{"credit grant a 1 --reference r --currency EUR": "must be one of"}},
+		"credit grant <account>":   {"credit grant a 1 --reference r", "internal/service/grant_test.go TestGrant", nil},
+		"credit grant <amount>":    {"credit grant a 1 --reference r", "internal/service/grant_test.go TestGrant", nil},
+		"credit grant --reference": {"credit grant a 1 --reference r", "internal/service/grant_test.go TestGrant", map[string]string{"credit grant a 1": "missing flags: --reference"}},
+		"credit grant --currency":  {"credit grant a 1 --reference r --currency USD", "internal/service/grant_test.go TestGrant", map[string]string{"credit grant a 1 --reference r --currency EUR": "must be one of"}},
 
-		"billing rates apply <file>":    {"billing rates apply options_test.go", "cmd/netsim/program/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply none": "no such file"}},
-		"billing rates apply --dry-run": {"billing rates apply options_test.go --dry-run", "cmd/netsim/program/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply options_test.go --dry-run --yes": "can't be used together"}},
-		"billing rates apply --yes":     {"billing rates apply options_test.go --yes", "cmd/netsim/program/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply options_test.go --dry-run --yes": "can't be used together"}},
+		"billing rates apply <file>":    {"billing rates apply options_test.go", "internal/service/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply none": "no such file"}},
+		"billing rates apply --dry-run": {"billing rates apply options_test.go --dry-run", "internal/service/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply options_test.go --dry-run --yes": "can't be used together"}},
+		"billing rates apply --yes":     {"billing rates apply options_test.go --yes", "internal/service/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply options_test.go --dry-run --yes": "can't be used together"}},
 
 		"billing export --from":         {export, costs, map[string]string{"billing export --from x --to 2026-01-02 --out x": "2006-01-02"}},
 		"billing export --to":           {export, costs, map[string]string{"billing export --from 2026-01-03 --to 2026-01-02 --out x": "--to is before --from"}},
@@ -123,13 +123,13 @@ func optionRows() map[string]option {
 		"billing export --out":          {export, costs, map[string]string{"billing export --from 2026-01-01 --to 2026-01-02": "missing flags: --out"}},
 		"billing export --credit-price": {export + "--credit-price 2", costs, nil},
 
-		"engine run <receipt>":    {"engine run options_test.go --files .", "cmd/netsim/program/receipt_test.go TestReceipts", map[string]string{"engine run none --files .": "no such file"}},
-		"engine run --files":      {"engine run options_test.go --files .", "cmd/netsim/program/receipt_test.go TestReceipts", map[string]string{"engine run options_test.go": "missing flags: --files"}},
-		"engine run --out":        {"engine run options_test.go --files . --out x", "execution/reproduce_test.go TestReproduces", nil},
-		"engine run --any-engine": {"engine run options_test.go --files . --any-engine", "execution/reproduce_test.go TestDoesNotReproduce", nil},
+		"engine run <receipt>":    {"engine run options_test.go --files .", "internal/service/receipt_test.go TestReceipts", map[string]string{"engine run none --files .": "no such file"}},
+		"engine run --files":      {"engine run options_test.go --files .", "internal/service/receipt_test.go TestReceipts", map[string]string{"engine run options_test.go": "missing flags: --files"}},
+		"engine run --out":        {"engine run options_test.go --files . --out x", "runs/execution/reproduce_test.go TestReproduces", nil},
+		"engine run --any-engine": {"engine run options_test.go --files . --any-engine", "runs/execution/reproduce_test.go TestDoesNotReproduce", nil},
 
-		"engine serve --listen":      {serve + "--listen 127.0.0.1:0", "cmd/netsim/program/remote_engine_test.go TestRemoteEngine", nil},
-		"engine serve --token":       {serve, "execution/host/host_test.go TestRefusesOrders", map[string]string{"engine serve --data d": "NETSIM_ENGINE_TOKEN is not set"}},
+		"engine serve --listen":      {serve + "--listen 127.0.0.1:0", "internal/service/remote_engine_test.go TestRemoteEngine", nil},
+		"engine serve --token":       {serve, "runs/execution/host/host_test.go TestRefusesOrders", map[string]string{"engine serve --data d": "NETSIM_ENGINE_TOKEN is not set"}},
 		"engine serve --token-file":  {"engine serve --data d --token-file options_test.go", "cmd/netsim/options_test.go TestEveryOptionIsHonouredOrRefused", map[string]string{serve + "--token-file options_test.go": "are both set", "engine serve --data d --token-file none": "no such file"}},
 		"engine serve --data":        {serve, engines + "TestRestarts", map[string]string{"engine serve --token t": "missing flags: --data"}},
 		"engine serve --runs":        {serve + "--runs 1", engines + "TestBusy", map[string]string{serve + "--runs 0": above}},
@@ -143,7 +143,7 @@ func optionRows() map[string]option {
 
 		"audit key --make":           {"audit key --make x", "cmd/netsim/options_test.go TestKeyByCommand", nil},
 		"audit key --name":           {"audit key --make x --name n", "cmd/netsim/options_test.go TestKeyByCommand", map[string]string{"audit key --name n": "give --make too"}},
-		"audit key --succeed":        {"audit key --succeed x", "cmd/netsim/program/succession_test.go TestTheAuditKeyIsSucceeded", map[string]string{"audit key --succeed x --make y": "make that first"}},
+		"audit key --succeed":        {"audit key --succeed x", "internal/service/succession_test.go TestTheAuditKeyIsSucceeded", map[string]string{"audit key --succeed x --make y": "make that first"}},
 		"audit checkpoint --name":    {"audit checkpoint --name n", audits, nil},
 		"audit verify <bundle>":      {b, bundles, nil},
 		"audit verify --key":         {b + "--key k", bundles, nil},

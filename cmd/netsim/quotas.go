@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"netsim/cmd/netsim/program"
+	"netsim/internal/service"
 )
 
 type quotas struct {
@@ -23,10 +23,10 @@ type showQuotas struct {
 
 // Run prints them.
 func (s showQuotas) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error { return s.print(ctx, t) })
+	return withTools(ctx, func(t *service.Tools) error { return s.print(ctx, t) })
 }
 
-func (s showQuotas) print(ctx context.Context, t *program.Tools) error {
+func (s showQuotas) print(ctx context.Context, t *service.Tools) error {
 	q, err := t.Quotas(ctx, s.Account)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (s setQuotas) Run(ctx context.Context) error {
 		}
 		limits[name] = &limit
 	}
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		if err := t.SetQuotas(ctx, s.Account, limits); err != nil {
 			return err
 		}

@@ -9,8 +9,8 @@ import (
 	"os"
 	"strings"
 
-	"netsim/cmd/netsim/program"
-	"netsim/prices"
+	"netsim/billing/prices"
+	"netsim/internal/service"
 )
 
 type rates struct {
@@ -36,7 +36,7 @@ func (a applyRates) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		return t.ApplyRates(ctx, list, func(p prices.Plan) (bool, error) {
 			if err := p.Print(os.Stdout); err != nil || a.DryRun || len(p.Steps) == 0 {
 				return false, err

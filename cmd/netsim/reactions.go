@@ -8,8 +8,8 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"netsim/cmd/netsim/program"
 	"netsim/infra/reactor"
+	"netsim/internal/service"
 )
 
 type reactions struct {
@@ -24,7 +24,7 @@ type reactionsDead struct {
 
 // Run lists.
 func (r reactionsDead) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		letters, err := t.DeadLetters(ctx, "")
 		switch {
 		case err != nil:
@@ -52,7 +52,7 @@ type reactionsShow struct {
 
 // Run shows a dead letter.
 func (r reactionsShow) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		letters, err := t.DeadLetters(ctx, r.Letter)
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func (r reactionsRetry) Validate() error {
 
 // Run retries, and fails when a handler fails again.
 func (r reactionsRetry) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		retried, err := t.RetryDeadLetters(ctx, r.Letter)
 		if printed := printRetried(retried, r.JSON); err == nil {
 			err = printed
@@ -112,7 +112,7 @@ func (r reactionsRetry) Run(ctx context.Context) error {
 	})
 }
 
-func printRetried(retried []program.Retried, asJSON bool) error {
+func printRetried(retried []service.Retried, asJSON bool) error {
 	if asJSON {
 		return printJSON(retried)
 	}

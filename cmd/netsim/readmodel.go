@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"netsim/cmd/netsim/program"
 	"netsim/infra/projector"
+	"netsim/internal/service"
 )
 
 type readModel struct {
@@ -26,7 +26,7 @@ type rebuild struct {
 
 // Run rebuilds until the read model is promoted or a signal comes.
 func (r rebuild) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		began := time.Now()
 		var last projector.Report
 		promoted, err := t.Rebuild(ctx, r.Schema, !r.Once, r.AcceptLostTail, func(now projector.Report) {
@@ -72,7 +72,7 @@ type diff struct {
 
 // Run compares, and fails when there is a difference.
 func (d diff) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		c, err := t.Diff(ctx, d.Schema)
 		if err != nil {
 			return err
@@ -107,7 +107,7 @@ func (p promote) Validate() error {
 func (p promote) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		err := t.Promote(ctx, p.Schema, func(step projector.Step, detail string) { fmt.Println(step, detail) })
 		if err != nil {
 			return err
@@ -123,5 +123,5 @@ type dropModel struct {
 
 // Run drops.
 func (d dropModel) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error { return t.Drop(ctx, d.Schema) })
+	return withTools(ctx, func(t *service.Tools) error { return t.Drop(ctx, d.Schema) })
 }

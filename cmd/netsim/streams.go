@@ -8,8 +8,8 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"netsim/cmd/netsim/program"
 	"netsim/infra/projector"
+	"netsim/internal/service"
 )
 
 type streams struct {
@@ -25,7 +25,7 @@ type streamsParked struct {
 
 // Run lists.
 func (s streamsParked) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		parked, err := t.Parked(ctx, s.ReadModel, "")
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ type streamsShow struct {
 
 // Run shows each parked fact with its data.
 func (s streamsShow) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		parked, err := t.Parked(ctx, s.ReadModel, s.Stream)
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (s streamsRetry) Validate() error {
 
 // Run retries, and fails when something stays parked.
 func (s streamsRetry) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *program.Tools) error {
+	return withTools(ctx, func(t *service.Tools) error {
 		left, err := t.RetryParked(ctx, s.Stream)
 		if err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"netsim/events"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 )
 
 // item is a record made ready to be judged.
@@ -121,7 +121,7 @@ func (p *Projector) project(ctx context.Context) error {
 	group.Go(func() error { return p.watch(ctx, places) })
 	group.Go(func() error { return p.consume(ctx, chunks) })
 	err = group.Wait()
-	if isOutOfRange(err) || errors.Is(err, journal.ErrNoTopic) {
+	if isOutOfRange(err) || errors.Is(err, eventlog.ErrNoTopic) {
 		// The reads noticed first; the places say what happened.
 		if _, why := p.places(context.WithoutCancel(ctx)); why != nil {
 			return why
@@ -130,7 +130,7 @@ func (p *Projector) project(ctx context.Context) error {
 	return err
 }
 
-func isOutOfRange(err error) bool { return errors.Is(err, journal.ErrOutOfRange) }
+func isOutOfRange(err error) bool { return errors.Is(err, eventlog.ErrOutOfRange) }
 
 // consume gathers what is there and applies it, batch after batch.
 func (p *Projector) consume(ctx context.Context, chunks <-chan chunk) error {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"netsim/events"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 )
 
 // watchEvery is how often a running projector looks whether the log is still
@@ -18,7 +18,7 @@ import (
 const watchEvery = 500 * time.Millisecond
 
 // compare refuses a log whose identity or shape is not that of the read model.
-func (p *Projector) compare(ctx context.Context, log journal.Description, places []*place) error {
+func (p *Projector) compare(ctx context.Context, log eventlog.Description, places []*place) error {
 	var cluster string
 	err := p.Pool.QueryRow(ctx, fmt.Sprintf(`SELECT cluster_id FROM %s.log`, p.ident())).Scan(&cluster)
 	if err != nil {
@@ -30,7 +30,7 @@ func (p *Projector) compare(ctx context.Context, log journal.Description, places
 	return compareTopics(log, places)
 }
 
-func compareTopics(log journal.Description, places []*place) error {
+func compareTopics(log eventlog.Description, places []*place) error {
 	for _, at := range places {
 		if err := compareTopic(log, at); err != nil {
 			return err
@@ -46,7 +46,7 @@ func compareTopics(log journal.Description, places []*place) error {
 }
 
 // compareTopic refuses the topic of a place when it is another one.
-func compareTopic(log journal.Description, at *place) error {
+func compareTopic(log eventlog.Description, at *place) error {
 	topic, ok := topicOf(log, at.family)
 	if !ok {
 		return fmt.Errorf("%w: the topic of %s is missing", ErrOtherLog, at.family)
@@ -181,11 +181,11 @@ func (p *Projector) watch(ctx context.Context, places []*place) error {
 	}
 }
 
-func topicOf(log journal.Description, family events.Family) (journal.Topic, bool) {
+func topicOf(log eventlog.Description, family events.Family) (eventlog.Topic, bool) {
 	for _, t := range log.Topics {
 		if t.Family == family {
 			return t, true
 		}
 	}
-	return journal.Topic{}, false
+	return eventlog.Topic{}, false
 }

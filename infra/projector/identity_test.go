@@ -24,7 +24,7 @@ func TestAnotherLogIsRefused(t *testing.T) {
 	if _, err := other.createWorkspace(t.Context(), "there"); err != nil {
 		t.Fatal(err)
 	}
-	p := s.Projector(s.DB, projector.Live, func(c *projector.Config) { c.Log = other.Journal })
+	p := s.Projector(s.DB, projector.Live, func(c *projector.Config) { c.Log = other.EventLog })
 	if err := p.RunWithoutLock(t.Context()); !errors.Is(err, projector.ErrOtherLog) {
 		t.Errorf("a log with other topics: %v, want ErrOtherLog", err)
 	}
@@ -55,24 +55,24 @@ func TestATopicMadeAnewStopsTheProjector(t *testing.T) {
 	}
 }
 
-// recreate deletes a topic and lets the journal make it again.
+// recreate deletes a topic and lets the event log make it again.
 func recreate(t *testing.T, s stack, family events.Family) {
 	t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(s.Journal.Brokers...)}
-	_, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{s.Journal.Topic(family)}})
+	client := &kafka.Client{Addr: kafka.TCP(s.EventLog.Brokers...)}
+	_, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{s.EventLog.Topic(family)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	every := time.NewTicker(50 * time.Millisecond)
 	defer every.Stop()
 	for {
-		log, err := s.Journal.Describe(t.Context())
+		log, err := s.EventLog.Describe(t.Context())
 		if err == nil && log.TopicName(family) == "" {
 			break
 		}
 		<-every.C
 	}
-	if err := s.Journal.Ensure(t.Context()); err != nil {
+	if err := s.EventLog.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 )
 
 // Witness knows of the log what outlives the database.
@@ -119,7 +119,7 @@ func (p *Projector) seen(ctx context.Context) (all []seenPlace, err error) {
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return nil, fmt.Errorf("load the log's identity: %w", err)
 		}
-		places, err := p.loadPlaces(ctx, Live, journal.Description{})
+		places, err := p.loadPlaces(ctx, Live, eventlog.Description{})
 		if err != nil {
 			return nil, err
 		}

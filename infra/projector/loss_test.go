@@ -83,7 +83,7 @@ func TestALossIsRefusedUntilItIsAccepted(t *testing.T) {
 func TestAnEmptyReadModelAsksTheWitness(t *testing.T) {
 	t.Parallel()
 	s := stack{testworld.NewPlace(t).Connect(t)}
-	log, err := s.Journal.Describe(t.Context())
+	log, err := s.EventLog.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

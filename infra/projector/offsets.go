@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 )
 
 // place is a partition and how far it is judged. The position belongs to
@@ -83,7 +83,7 @@ func (p *Projector) restore(ctx context.Context) error {
 
 // Recognize returns ErrOtherLog when the log is not the one that the read model
 // was built from.
-func (p *Projector) Recognize(ctx context.Context, log journal.Description) error {
+func (p *Projector) Recognize(ctx context.Context, log eventlog.Description) error {
 	places, err := p.loadPlaces(ctx, p.Schema, log)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (p *Projector) Recognize(ctx context.Context, log journal.Description) erro
 }
 
 // loadPlaces loads where the read model in a schema stands.
-func (p *Projector) loadPlaces(ctx context.Context, schema string, log journal.Description) ([]*place, error) {
+func (p *Projector) loadPlaces(ctx context.Context, schema string, log eventlog.Description) ([]*place, error) {
 	rows, err := p.Pool.Query(ctx, fmt.Sprintf(
 		`SELECT family, partition, topic_id, next, last_record, facts, digest, sealing, tableoid FROM %s.offsets ORDER BY family, partition`,
 		pgx.Identifier{schema}.Sanitize()))
@@ -116,7 +116,7 @@ func (p *Projector) loadPlaces(ctx context.Context, schema string, log journal.D
 }
 
 // adopt writes the identity of the log into a read model that has none.
-func (p *Projector) adopt(ctx context.Context, log journal.Description) error {
+func (p *Projector) adopt(ctx context.Context, log eventlog.Description) error {
 	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, fmt.Sprintf(
 			`INSERT INTO %s.log (cluster_id) VALUES ($1) ON CONFLICT DO NOTHING`, p.ident()), log.ClusterID)

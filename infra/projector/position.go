@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 )
 
 // Position is the first offset that is not judged, of every partition.
@@ -47,7 +47,7 @@ func (p Position) reaches(other Position) bool {
 }
 
 // endOf is the end of the log.
-func endOf(log journal.Description) Position {
+func endOf(log eventlog.Description) Position {
 	ends := Position{}
 	for _, topic := range log.Topics {
 		for i, part := range topic.Partitions {

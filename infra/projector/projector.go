@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/events"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 )
 
 //go:embed schema.sql
@@ -39,10 +39,10 @@ type Projection interface {
 // State is a stream's write state, which decisions are made on.
 type State interface{ Evolve(events.Event) }
 
-// Log is what the projector needs of the journal.
+// Log is what the projector needs of the event log.
 type Log interface {
 	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
-	Describe(ctx context.Context) (journal.Description, error)
+	Describe(ctx context.Context) (eventlog.Description, error)
 }
 
 // Config is what a projector works on.

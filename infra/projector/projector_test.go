@@ -47,7 +47,7 @@ func TestOneStreamTakesManyWriters(t *testing.T) {
 		})
 	}
 	testwait.Group(t, &all, "everyone")
-	snapshot, err := s.Ledger.Load(t.Context(), id, "")
+	snapshot, err := s.WriteLog.Load(t.Context(), id, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestARepeatedCommandIsTheSameFact(t *testing.T) {
 	if _, err := create("other body"); err == nil {
 		t.Error("the key is accepted with another body")
 	}
-	snapshot, err := s.Ledger.Load(t.Context(), id, "key")
+	snapshot, err := s.WriteLog.Load(t.Context(), id, "key")
 	if err != nil || snapshot.Head.Sequence != 1 || snapshot.Prior == nil {
 		t.Errorf("the stream is %+v, %v, want one event that remembers its command", snapshot, err)
 	}

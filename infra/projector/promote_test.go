@@ -98,7 +98,7 @@ func TestTheSwitchWaitsForTheLastRecords(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	s.rebuild(t, "next")
-	log := &gated{Log: s.Journal}
+	log := &gated{Log: s.EventLog}
 	next := s.Projector(s.Pool(t, "next"), "next", func(c *projector.Config) { c.Log = log })
 	var last string
 	waited := false
@@ -155,7 +155,7 @@ func TestABatchThatWaitedIsNotAppliedToAnotherReadModel(t *testing.T) {
 		Sequence: 1, Time: time.Now(), DataVersion: 1,
 	}
 	m, _ := f.Message([]byte(`{"accountId":"acct","name":"two"}`))
-	wait, err := s.Ledger.Append(events.Workspaces, id, m)
+	wait, err := s.WriteLog.Append(events.Workspaces, id, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (s stack) append(t *testing.T, f events.Frame, value string) (events.Hash, 
 		t.Fatal(err)
 	}
 	m, hash := f.Message([]byte(value))
-	wait, err := s.Ledger.Append(family, f.PartitionKey, m)
+	wait, err := s.WriteLog.Append(family, f.PartitionKey, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func (s stack) append(t *testing.T, f events.Frame, value string) (events.Hash, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	verdict, err := s.Ledger.Verdict(t.Context(), at)
+	verdict, err := s.WriteLog.Verdict(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestAnEventThatCannotBeReadParksItsStreamOnly(t *testing.T) {
 	if name := s.name(t, broken); name != "third" {
 		t.Errorf("the stream's row is %q after the repair, want %q", name, "third")
 	}
-	snapshot, err := s.Ledger.Load(t.Context(), broken, "")
+	snapshot, err := s.WriteLog.Load(t.Context(), broken, "")
 	if err != nil || snapshot.Parked {
 		t.Errorf("the stream is %+v, %v, want it no longer parked", snapshot, err)
 	}

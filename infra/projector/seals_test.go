@@ -30,8 +30,8 @@ func writerKeys(t *testing.T, digits ...string) *events.WriterKeys {
 func (s stack) seal(t *testing.T, keys *events.WriterKeys) {
 	t.Helper()
 	s.Commands.Keys = keys
-	for partition := range s.Ledger.Partitions[events.Workspaces] {
-		stream := events.SealStream(events.Workspaces, partition, s.Ledger.Partitions[events.Workspaces])
+	for partition := range s.WriteLog.Partitions[events.Workspaces] {
+		stream := events.SealStream(events.Workspaces, partition, s.WriteLog.Partitions[events.Workspaces])
 		_, err := commands.Handle(t.Context(), s.Commands, commands.Target{Stream: stream, PartitionKey: stream},
 			commands.Origin{Actor: events.System}, commands.SealLog{KeyID: keys.Signer()})
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"netsim/events"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 	"netsim/infra/reactor"
 	"netsim/infra/teststack"
 	"netsim/internal/testwait"
@@ -21,7 +21,7 @@ func (lenient) Verdict(context.Context, events.Position) (events.Verdict, error)
 }
 
 // write puts an event into the log, again until the broker takes it.
-func write(t *testing.T, log *journal.Kafka, stream string) {
+func write(t *testing.T, log *eventlog.Kafka, stream string) {
 	t.Helper()
 	value, err := events.Encode(events.WorkspaceUpdated{Name: stream})
 	if err != nil {
@@ -39,7 +39,7 @@ func write(t *testing.T, log *journal.Kafka, stream string) {
 func TestBrokerIsKilled(t *testing.T) {
 	t.Parallel()
 	broker := teststack.Start(t, teststack.BrokerPart(), t.TempDir())
-	log, err := journal.Open(t.Context(), journal.Config{Brokers: []string{broker.Addr}, Partitions: 1, Relaxed: true})
+	log, err := eventlog.Open(t.Context(), eventlog.Config{Brokers: []string{broker.Addr}, Partitions: 1, Relaxed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 
 	"netsim/events"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 )
 
 // DeadLetter is a fact that a handler could not process. A fact that became one
@@ -40,18 +40,18 @@ const settledHeader = "settled"
 
 // DeadLetters reads the dead-letter topic. It is safe for concurrent use.
 type DeadLetters struct {
-	journal *journal.Kafka
-	prefix  string
+	eventLog *eventlog.Kafka
+	prefix   string
 
 	mu   sync.Mutex
 	next map[int32]int64 // the first offset that has not been read, by partition
 	open map[string]DeadLetter
 }
 
-// NewDeadLetters returns those of the topics with the prefix. The journal must
+// NewDeadLetters returns those of the topics with the prefix. The event log must
 // have DeadLetterTopic beside its own topics.
-func NewDeadLetters(j *journal.Kafka, prefix string) *DeadLetters {
-	return &DeadLetters{journal: j, prefix: cmp.Or(prefix, defaultPrefix), next: map[int32]int64{}, open: map[string]DeadLetter{}}
+func NewDeadLetters(j *eventlog.Kafka, prefix string) *DeadLetters {
+	return &DeadLetters{eventLog: j, prefix: cmp.Or(prefix, defaultPrefix), next: map[int32]int64{}, open: map[string]DeadLetter{}}
 }
 
 func (d *DeadLetters) topic() string { return DeadLetterTopic(d.prefix) }
@@ -61,7 +61,7 @@ func (d *DeadLetters) topic() string { return DeadLetterTopic(d.prefix) }
 func (d *DeadLetters) Open(ctx context.Context) ([]DeadLetter, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	partitions, err := d.journal.PartitionsOf(ctx, d.topic())
+	partitions, err := d.eventLog.PartitionsOf(ctx, d.topic())
 	if err != nil {
 		return nil, fmt.Errorf("read the dead letters: %w", err)
 	}
@@ -76,7 +76,7 @@ func (d *DeadLetters) Open(ctx context.Context) ([]DeadLetter, error) {
 // read reads a partition up to its end.
 func (d *DeadLetters) read(ctx context.Context, partition int32) error {
 	for {
-		records, end, err := d.journal.Read(ctx, d.topic(), partition, d.next[partition], 1<<20, 0)
+		records, end, err := d.eventLog.Read(ctx, d.topic(), partition, d.next[partition], 1<<20, 0)
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (d *DeadLetters) Body(ctx context.Context, l DeadLetter) (string, error) {
 // record reads the record that the letter names in the log. The letter itself is
 // not trusted: anyone who reaches the broker can write to its topic.
 func (d *DeadLetters) record(ctx context.Context, l DeadLetter) (events.Record, error) {
-	records, _, err := d.journal.Read(ctx, d.prefix+string(l.Family), l.Partition, l.Offset, 1, 0)
+	records, _, err := d.eventLog.Read(ctx, d.prefix+string(l.Family), l.Partition, l.Offset, 1, 0)
 	if err != nil {
 		return events.Record{}, fmt.Errorf("read the fact of dead letter %s: %w", l.ID, err)
 	}
@@ -155,7 +155,7 @@ func (d *DeadLetters) settle(ctx context.Context, l DeadLetter, group string, m 
 	for _, name := range []string{partitionHeader, offsetHeader, recordedHeader} {
 		add(name, m.Metadata.Get(name))
 	}
-	if _, err := d.journal.Append(d.topic(), l.partition, record).Wait(ctx); err != nil {
+	if _, err := d.eventLog.Append(d.topic(), l.partition, record).Wait(ctx); err != nil {
 		return fmt.Errorf("settle dead letter %s: %w", l.ID, err)
 	}
 	return nil

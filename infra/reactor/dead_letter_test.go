@@ -14,7 +14,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"netsim/events"
-	"netsim/infra/journal"
+	"netsim/infra/eventlog"
 	"netsim/infra/reactor"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -91,9 +91,9 @@ func lettersOf(t *testing.T, w *testworld.World) *reactor.DeadLetters {
 	return reactor.NewDeadLetters(journalOf(t, w), w.Log.Prefix)
 }
 
-func journalOf(t *testing.T, w *testworld.World) *journal.Kafka {
+func journalOf(t *testing.T, w *testworld.World) *eventlog.Kafka {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Config{
+	j, err := eventlog.Open(t.Context(), eventlog.Config{
 		Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, Relaxed: true, Beside: []string{reactor.DeadLetterTopic(w.Log.Prefix)},
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 // errUnmeasured is that the broker did not say in time what is done.
 var errUnmeasured = errors.New("the lag could not be measured")
 
-// LagLog is what a Lag needs of the journal.
+// LagLog is what a Lag needs of the event log.
 type LagLog interface {
 	Committed(ctx context.Context, group, topic string, partitions int32) ([]int64, error)
 	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)

@@ -14,28 +14,28 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/infra/journal"
-	"netsim/infra/ledger"
+	"netsim/infra/eventlog"
 	"netsim/infra/objects"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/teststack"
+	"netsim/infra/writelog"
 	"netsim/internal/testwait"
 	"netsim/projections"
 )
 
 // Place is a log and a database that processes of the service share.
 type Place struct {
-	Log      journal.Config // how to reach the topics
-	Database string         // URL
-	Keys     string         // of writers, NETSIM_WRITER_KEYS; "" for none
+	Log      eventlog.Config // how to reach the topics
+	Database string          // URL
+	Keys     string          // of writers, NETSIM_WRITER_KEYS; "" for none
 }
 
 // NewPlace makes a place of one test's own.
 func NewPlace(t testing.TB) Place {
 	t.Helper()
 	return Place{
-		Log: journal.Config{
+		Log: eventlog.Config{
 			Brokers: teststack.Broker(t), Prefix: strings.ToLower(events.NewID("w")) + ".",
 			Partitions: 2, Relaxed: true,
 		},
@@ -48,9 +48,9 @@ func NewPlace(t testing.TB) Place {
 type World struct {
 	Place
 	DB       *pgxpool.Pool
-	Journal  *journal.Kafka
+	EventLog *eventlog.Kafka
 	Watcher  *projector.Watcher // from Listen on, as are the next two
-	Ledger   *ledger.Ledger
+	WriteLog *writelog.Log
 	Commands *commands.Handler
 	Objects  *objects.Store // of New
 	Logger   *slog.Logger   // writes nowhere
@@ -87,10 +87,10 @@ func (at Place) Connect(t testing.TB) *World {
 	t.Helper()
 	w := &World{Place: at, Logger: Silent()}
 	var err error
-	w.Journal, err = journal.Open(t.Context(), at.Log)
+	w.EventLog, err = eventlog.Open(t.Context(), at.Log)
 	must(t, err)
-	t.Cleanup(w.Journal.Close)
-	must(t, w.Journal.Ensure(t.Context()))
+	t.Cleanup(w.EventLog.Close)
+	must(t, w.EventLog.Ensure(t.Context()))
 	w.DB = at.Pool(t, projector.Live)
 	must(t, postgres.Migrate(t.Context(), w.DB))
 	must(t, w.Projector(w.DB, projector.Live).Create(t.Context()))
@@ -111,10 +111,10 @@ func (w *World) Listen(t testing.TB) {
 	t.Helper()
 	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
 	Running(t, w.Watcher.Run)
-	partitions, err := ledger.LoadPartitions(t.Context(), w.DB)
+	partitions, err := writelog.LoadPartitions(t.Context(), w.DB)
 	must(t, err)
-	w.Ledger = ledger.New(ledger.Config{Pool: w.DB, Journal: w.Journal, Watcher: w.Watcher, Partitions: partitions})
-	w.Commands = &commands.Handler{Log: w.Ledger, Now: time.Now, Keys: w.keys(t)}
+	w.WriteLog = writelog.New(writelog.Config{Pool: w.DB, EventLog: w.EventLog, Watcher: w.Watcher, Partitions: partitions})
+	w.Commands = &commands.Handler{Log: w.WriteLog, Now: time.Now, Keys: w.keys(t)}
 }
 
 // keys are those that a process at the place seals with.
@@ -132,7 +132,7 @@ func (at Place) keys(t testing.TB) *events.WriterKeys {
 // options change its settings.
 func (w *World) Projector(pool *pgxpool.Pool, schema string, options ...func(*projector.Config)) *projector.Projector {
 	c := projector.Config{
-		Pool: pool, Log: w.Journal, Schema: schema, Logger: w.Logger,
+		Pool: pool, Log: w.EventLog, Schema: schema, Logger: w.Logger,
 		ReadState: func(stream string, stored []byte) (projector.State, error) {
 			return commands.ReadState(stream, stored)
 		},

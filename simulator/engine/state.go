@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"io"
 
-	"netsim/simulator/checkpoint"
+	"netsim/simulator/snapshot"
 )
 
 // Resume goes on with a run whose state Observer.Checkpoint saved: everything
@@ -14,14 +14,14 @@ import (
 // same; MaxFlows and ProgressEvents need not. Of a reader that is an
 // io.ByteReader it takes no more than the state. A state that is damaged, or of
 // another input or another version of the engine, is
-// checkpoint.ErrRefused, before anything is observed. The other errors are
+// snapshot.ErrRefused, before anything is observed. The other errors are
 // those of Run and of the reader.
 func Resume(ctx context.Context, in Input, state io.Reader, observe Observer) (*Result, error) {
 	e, err := newEngine(in, observe)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkpoint.Read(state, e.of(), e.visit); err != nil {
+	if err := snapshot.Read(state, e.of(), e.visit); err != nil {
 		return nil, err
 	}
 	end, err := e.run(ctx)
@@ -32,7 +32,7 @@ func Resume(ctx context.Context, in Input, state io.Reader, observe Observer) (*
 }
 
 // save writes the state of the run, between two events.
-func (e *engine) save(w io.Writer) error { return checkpoint.Write(w, e.of(), e.visit) }
+func (e *engine) save(w io.Writer) error { return snapshot.Write(w, e.of(), e.visit) }
 
 // of is what a state is of.
 func (e *engine) of() string {
@@ -45,9 +45,9 @@ func (e *engine) of() string {
 
 // visit names what a run has changed since newEngine. The rest is the same for
 // the same input, or is the scratch of one event: state_test.go has the list.
-func (e *engine) visit(c *checkpoint.Codec) {
+func (e *engine) visit(c *snapshot.Codec) {
 	e.visitReports(c)
-	checkpoint.Each(c, "groups", e.groups, func(g *group) { g.visit(c) })
+	snapshot.Each(c, "groups", e.groups, func(g *group) { g.visit(c) })
 	e.visitRanks(c)
 	e.visitReplay(c)
 	e.visitTraffic(c)
@@ -58,9 +58,9 @@ func (e *engine) visit(c *checkpoint.Codec) {
 	e.visitQueue(c)
 }
 
-func (e *engine) visitReports(c *checkpoint.Codec) {
-	checkpoint.Int(c, &e.now)
-	checkpoint.Int(c, &e.tell)
+func (e *engine) visitReports(c *snapshot.Codec) {
+	snapshot.Int(c, &e.now)
+	snapshot.Int(c, &e.tell)
 	e.progress.Visit(c)
 	for _, p := range []struct {
 		*period
@@ -71,57 +71,57 @@ func (e *engine) visitReports(c *checkpoint.Codec) {
 		} else {
 			c.Same("reports", 0)
 		}
-		checkpoint.Int(c, &p.every)
-		checkpoint.Int(c, &p.count)
+		snapshot.Int(c, &p.every)
+		snapshot.Int(c, &p.count)
 	}
-	checkpoint.Int(c, &e.cover.start)
+	snapshot.Int(c, &e.cover.start)
 }
 
 // Visit names the values of the progress.
-func (p *Progress) Visit(c *checkpoint.Codec) {
+func (p *Progress) Visit(c *snapshot.Codec) {
 	for _, v := range []*int64{
 		&p.Time, &p.Events, &p.Sends, &p.SendsTotal, &p.Bytes, &p.BytesTotal, &p.Packets, &p.Measured,
 		&p.Computations, &p.ComputationsTotal,
 	} {
-		checkpoint.Int(c, v)
+		snapshot.Int(c, v)
 	}
 	p.LatencySum.visit(c)
 	for _, v := range []*int{&p.Ranks, &p.RanksTotal, &p.Collectives, &p.CollectivesTotal} {
-		checkpoint.Int(c, v)
+		snapshot.Int(c, v)
 	}
 	c.Text(&p.LastCollective)
 }
 
-func (s *Sum) visit(c *checkpoint.Codec) {
-	checkpoint.Uint(c, &s.Hi)
-	checkpoint.Uint(c, &s.Lo)
+func (s *Sum) visit(c *snapshot.Codec) {
+	snapshot.Uint(c, &s.Hi)
+	snapshot.Uint(c, &s.Lo)
 }
 
-func (w *work) visit(c *checkpoint.Codec) {
-	checkpoint.Uint(c, &w.hi)
-	checkpoint.Uint(c, &w.lo)
+func (w *work) visit(c *snapshot.Codec) {
+	snapshot.Uint(c, &w.hi)
+	snapshot.Uint(c, &w.lo)
 }
 
-func (l *load) visit(c *checkpoint.Codec) {
-	checkpoint.Int(c, &l.bits)
-	checkpoint.Int(c, &l.packets)
+func (l *load) visit(c *snapshot.Codec) {
+	snapshot.Int(c, &l.bits)
+	snapshot.Int(c, &l.packets)
 }
 
 // visitRanks leaves the routes out: who sends finds them again.
-func (e *engine) visitRanks(c *checkpoint.Codec) {
-	checkpoint.Each(c, "ranks", e.ranks, func(r *rank) {
+func (e *engine) visitRanks(c *snapshot.Codec) {
+	snapshot.Each(c, "ranks", e.ranks, func(r *rank) {
 		phases := 0
 		if r.group != none {
 			phases = len(e.groups[r.group].plans)
 		}
-		checkpoint.Index(c, &r.phase, none, phases+1)
+		snapshot.Index(c, &r.phase, none, phases+1)
 		for _, v := range []*int32{&r.sent, &r.acked, &r.received} {
-			checkpoint.Int(c, v)
+			snapshot.Int(c, v)
 		}
-		checkpoint.Uint(c, &r.steps)
-		checkpoint.Slice(c, &r.early, func(m *early) {
-			checkpoint.Int(c, &m.phase)
-			checkpoint.Index(c, &m.step, 0, maxIndex)
+		snapshot.Uint(c, &r.steps)
+		snapshot.Slice(c, &r.early, func(m *early) {
+			snapshot.Int(c, &m.phase)
+			snapshot.Index(c, &m.step, 0, maxIndex)
 		})
 		c.Bool(&r.finished)
 		if r.group != none && r.phase != none && !r.finished {
@@ -133,53 +133,53 @@ func (e *engine) visitRanks(c *checkpoint.Codec) {
 		for _, v := range []*int64{
 			&d.Time, &d.BytesSent, &d.BytesReceived, &d.Sends, &d.Receives, &d.Computations, &d.ComputeTime,
 		} {
-			checkpoint.Int(c, v)
+			snapshot.Int(c, v)
 		}
 	})
 }
 
-func (g *group) visit(c *checkpoint.Codec) {
-	checkpoint.Index(c, &g.base, 0, len(g.plans)+1)
-	checkpoint.Slice(c, &g.open, func(ph *phase) {
-		checkpoint.Int(c, &ph.start)
+func (g *group) visit(c *snapshot.Codec) {
+	snapshot.Index(c, &g.base, 0, len(g.plans)+1)
+	snapshot.Slice(c, &g.open, func(ph *phase) {
+		snapshot.Int(c, &ph.start)
 		c.Bool(&ph.begun)
-		checkpoint.Int(c, &ph.ended)
+		snapshot.Int(c, &ph.ended)
 	})
 	if int(g.base)+len(g.open) > len(g.plans) {
 		c.Refuse("a group has begun %d phases of %d", int(g.base)+len(g.open), len(g.plans))
 	}
 }
 
-func (e *engine) visitTraffic(c *checkpoint.Codec) {
+func (e *engine) visitTraffic(c *snapshot.Codec) {
 	c.Bool(&e.traffic.over)
-	checkpoint.Each(c, "clients", e.traffic.sources, func(s *source) {
-		checkpoint.Uint(c, &s.random)
-		checkpoint.Int(c, &s.next)
-		checkpoint.Int(c, &s.open)
+	snapshot.Each(c, "clients", e.traffic.sources, func(s *source) {
+		snapshot.Uint(c, &s.random)
+		snapshot.Int(c, &s.next)
+		snapshot.Int(c, &s.open)
 	})
 }
 
-func (e *engine) visitReplay(c *checkpoint.Codec) {
+func (e *engine) visitReplay(c *snapshot.Codec) {
 	r := &e.replay
-	checkpoint.Each(c, "messages", r.delivered, c.Bool)
-	checkpoint.Each(c, "messages", r.posted, c.Bool)
-	checkpoint.Each(c, "replayed ranks", r.ranks, func(own *replayer) {
+	snapshot.Each(c, "messages", r.delivered, c.Bool)
+	snapshot.Each(c, "messages", r.posted, c.Bool)
+	snapshot.Each(c, "replayed ranks", r.ranks, func(own *replayer) {
 		nodes := len(own.waits)
-		checkpoint.Each(c, "nodes", own.waits, func(waits *int32) { checkpoint.Int(c, waits) })
-		checkpoint.Int(c, &own.left)
+		snapshot.Each(c, "nodes", own.waits, func(waits *int32) { snapshot.Int(c, waits) })
+		snapshot.Int(c, &own.left)
 		for _, p := range []*processor{&own.processors[0], &own.processors[1], &own.wire} {
-			checkpoint.Slice(c, &p.queue, func(node *int32) { checkpoint.Index(c, node, 0, nodes) })
+			snapshot.Slice(c, &p.queue, func(node *int32) { snapshot.Index(c, node, 0, nodes) })
 			c.Bool(&p.busy)
 		}
 	})
 	id := 0
-	checkpoint.Each(c, "collectives", r.episodes, func(ep **episode) {
+	snapshot.Each(c, "collectives", r.episodes, func(ep **episode) {
 		e.visitEpisode(c, ep, r.Groups[r.Collectives[id].Group].Members)
 		id++
 	})
 }
 
-func (e *engine) visitEpisode(c *checkpoint.Codec, at **episode, ranks []int32) {
+func (e *engine) visitEpisode(c *snapshot.Codec, at **episode, ranks []int32) {
 	open := *at != nil
 	if c.Bool(&open); !open {
 		return
@@ -188,18 +188,18 @@ func (e *engine) visitEpisode(c *checkpoint.Codec, at **episode, ranks []int32) 
 		*at = &episode{members: make([]member, len(ranks))}
 	}
 	ep := *at
-	checkpoint.Int(c, &ep.joined)
-	checkpoint.Int(c, &ep.ended)
-	checkpoint.Int(c, &ep.start)
+	snapshot.Int(c, &ep.joined)
+	snapshot.Int(c, &ep.ended)
+	snapshot.Int(c, &ep.start)
 	c.Bool(&ep.begun)
 	place := 0
-	checkpoint.Each(c, "members", ep.members, func(m *member) {
-		checkpoint.Index(c, &m.node, 0, len(e.replay.ranks[ranks[place]].waits))
+	snapshot.Each(c, "members", ep.members, func(m *member) {
+		snapshot.Index(c, &m.node, 0, len(e.replay.ranks[ranks[place]].waits))
 		place++
 		for _, v := range []*int32{&m.sent, &m.acked, &m.received} {
-			checkpoint.Int(c, v)
+			snapshot.Int(c, v)
 		}
-		checkpoint.Uint(c, &m.steps)
+		snapshot.Uint(c, &m.steps)
 		c.Bool(&m.active)
 		c.Bool(&m.over)
 	})

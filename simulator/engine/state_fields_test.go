@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/simulator/checkpoint"
 	"netsim/simulator/collective"
 	"netsim/simulator/program"
+	"netsim/simulator/snapshot"
 	"netsim/simulator/topology"
 )
 
@@ -175,8 +175,8 @@ func FuzzState(f *testing.F) {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256(body)
-		err = checkpoint.Read(bytes.NewReader(append(slices.Clone(body), sum[:]...)), e.of(), e.visit)
-		if err != nil && !errors.Is(err, checkpoint.ErrRefused) {
+		err = snapshot.Read(bytes.NewReader(append(slices.Clone(body), sum[:]...)), e.of(), e.visit)
+		if err != nil && !errors.Is(err, snapshot.ErrRefused) {
 			t.Error(err)
 		}
 		if cap(e.flows) > 2*len(body)+64 || cap(e.components) > 2*len(body)+64 {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"netsim/simulator/checkpoint"
+	"netsim/simulator/snapshot"
 )
 
 // maxIndex is no bound.
@@ -12,15 +12,15 @@ const maxIndex = math.MaxInt32
 
 // visitFlows names the transfers on their way. Of those that are over only the
 // stamp counts, which makes old events stale.
-func (e *engine) visitFlows(c *checkpoint.Codec) {
-	checkpoint.Slice(c, &e.stripes, func(s *stripe) {
-		checkpoint.Int(c, &s.open)
-		checkpoint.Int(c, &s.packets)
+func (e *engine) visitFlows(c *snapshot.Codec) {
+	snapshot.Slice(c, &e.stripes, func(s *stripe) {
+		snapshot.Int(c, &s.open)
+		snapshot.Int(c, &s.packets)
 	})
-	checkpoint.Slice(c, &e.freeStripes, func(id *int32) { checkpoint.Index(c, id, 1, len(e.stripes)) })
+	snapshot.Slice(c, &e.freeStripes, func(id *int32) { snapshot.Index(c, id, 1, len(e.stripes)) })
 	count := len(e.flows)
-	checkpoint.Index(c, &count, 0, e.options.MaxFlows+1)
-	checkpoint.Slice(c, &e.freeFlows, func(id *int32) { checkpoint.Index(c, id, 0, count) })
+	snapshot.Index(c, &count, 0, e.options.MaxFlows+1)
+	snapshot.Slice(c, &e.freeFlows, func(id *int32) { snapshot.Index(c, id, 0, count) })
 	free := make(map[int32]bool, len(e.freeFlows))
 	for _, id := range e.freeFlows {
 		free[id] = true
@@ -34,43 +34,43 @@ func (e *engine) visitFlows(c *checkpoint.Codec) {
 			e.hops = append(e.hops, e.noHops[:e.stride]...)
 		}
 		f := &e.flows[id]
-		checkpoint.Uint(c, &f.stamp)
+		snapshot.Uint(c, &f.stamp)
 		if !free[id] {
 			e.visitFlow(c, id, f)
 		}
 	}
 }
 
-func (e *engine) visitFlow(c *checkpoint.Codec, id int32, f *flow) {
-	checkpoint.Index(c, &f.hops, 1, e.stride+1)
-	checkpoint.Index(c, &f.steps, 1, int(f.hops)+1)
+func (e *engine) visitFlow(c *snapshot.Codec, id int32, f *flow) {
+	snapshot.Index(c, &f.hops, 1, e.stride+1)
+	snapshot.Index(c, &f.steps, 1, int(f.hops)+1)
 	path := e.path(id)
 	for i := range path {
-		checkpoint.Index(c, &path[i].resource, 0, len(e.resources))
+		snapshot.Index(c, &path[i].resource, 0, len(e.resources))
 		if c.Reading() {
 			path[i].pos = none // until its resource names it
 		}
 	}
 	f.left.visit(c)
 	for _, v := range []*int64{&f.since, &f.rate, &f.drain, &f.tail, &f.trip} {
-		checkpoint.Int(c, v)
+		snapshot.Int(c, v)
 	}
 	f.wire.visit(c)
 	f.carried.visit(c)
 	e.visitTransfer(c, &f.transfer)
-	checkpoint.Index(c, &f.limit, none, len(e.resources))
-	checkpoint.Int(c, &f.held.since)
-	checkpoint.Int(c, &f.held.left)
-	checkpoint.Index(c, &f.component, awaiting, maxIndex)
-	checkpoint.Index(c, &f.form, none, len(e.options.NICs))
-	checkpoint.Index(c, &f.stripe, 0, max(len(e.stripes), 1))
+	snapshot.Index(c, &f.limit, none, len(e.resources))
+	snapshot.Int(c, &f.held.since)
+	snapshot.Int(c, &f.held.left)
+	snapshot.Index(c, &f.component, awaiting, maxIndex)
+	snapshot.Index(c, &f.form, none, len(e.options.NICs))
+	snapshot.Index(c, &f.stripe, 0, max(len(e.stripes), 1))
 	c.Bool(&f.queued)
 	c.Bool(&f.attached)
 }
 
-func (e *engine) visitTransfer(c *checkpoint.Codec, t *transfer) {
-	checkpoint.Index(c, &t.from, 0, len(e.ranks))
-	checkpoint.Index(c, &t.to, 0, len(e.ranks))
+func (e *engine) visitTransfer(c *snapshot.Codec, t *transfer) {
+	snapshot.Index(c, &t.from, 0, len(e.ranks))
+	snapshot.Index(c, &t.to, 0, len(e.ranks))
 	phases, steps := 0, maxIndex
 	switch r := &e.replay; {
 	case c.Failed():
@@ -82,13 +82,13 @@ func (e *engine) visitTransfer(c *checkpoint.Codec, t *transfer) {
 	default:
 		phases, steps = len(e.traffic.apps), len(e.traffic.sources)
 	}
-	checkpoint.Index(c, &t.phase, none, phases)
+	snapshot.Index(c, &t.phase, none, phases)
 	if e.replay.Program != nil && t.phase == none {
 		steps = len(e.replay.Messages)
 	}
-	checkpoint.Index(c, &t.step, 0, steps)
+	snapshot.Index(c, &t.step, 0, steps)
 	for _, v := range []*int64{&t.bytes, &t.start, &t.waited} {
-		checkpoint.Int(c, v)
+		snapshot.Int(c, v)
 	}
 	if c.Failed() {
 		return
@@ -103,11 +103,11 @@ func (e *engine) visitTransfer(c *checkpoint.Codec, t *transfer) {
 
 // visitResources names who is on each resource, in the order in which rates are
 // shared out. That is also where a flow stands on it.
-func (e *engine) visitResources(c *checkpoint.Codec) {
+func (e *engine) visitResources(c *snapshot.Codec) {
 	named := 0
 	id := int32(0)
-	checkpoint.Each(c, "resources", e.resources, func(r *resource) {
-		checkpoint.Slice(c, &r.flows, func(ref *int32) { checkpoint.Index(c, ref, 0, len(e.flows)<<hopBits) })
+	snapshot.Each(c, "resources", e.resources, func(r *resource) {
+		snapshot.Slice(c, &r.flows, func(ref *int32) { snapshot.Index(c, ref, 0, len(e.flows)<<hopBits) })
 		r.carried.visit(c)
 		c.Bool(&r.freed)
 		if c.Reading() {
@@ -125,15 +125,15 @@ func (e *engine) visitResources(c *checkpoint.Codec) {
 	if used != named {
 		c.Refuse("flows use %d resources and these have %d flows", used, named)
 	}
-	checkpoint.Slice(c, &e.freed, func(id *int32) { checkpoint.Index(c, id, 0, len(e.resources)) })
-	checkpoint.Each(c, "resources", e.limits, func(l *limiting) {
+	snapshot.Slice(c, &e.freed, func(id *int32) { snapshot.Index(c, id, 0, len(e.resources)) })
+	snapshot.Each(c, "resources", e.limits, func(l *limiting) {
 		l.time.visit(c)
-		checkpoint.Int(c, &l.bits)
+		snapshot.Int(c, &l.bits)
 	})
 }
 
 // takePlaces notes where the flows of a resource stand on it.
-func (e *engine) takePlaces(c *checkpoint.Codec, id int32, r *resource) {
+func (e *engine) takePlaces(c *snapshot.Codec, id int32, r *resource) {
 	for at, ref := range r.flows {
 		f, n := &e.flows[ref>>hopBits], ref&(1<<hopBits-1)
 		if !f.attached || n >= f.hops {
@@ -149,15 +149,15 @@ func (e *engine) takePlaces(c *checkpoint.Codec, id int32, r *resource) {
 	}
 }
 
-func (e *engine) visitComponents(c *checkpoint.Codec) {
-	flows := func(id *int32) { checkpoint.Index(c, id, 0, len(e.flows)) }
-	checkpoint.Slice(c, &e.components, func(of *component) {
-		checkpoint.Slice(c, &of.flows, flows)
-		checkpoint.Int(c, &of.live)
+func (e *engine) visitComponents(c *snapshot.Codec) {
+	flows := func(id *int32) { snapshot.Index(c, id, 0, len(e.flows)) }
+	snapshot.Slice(c, &e.components, func(of *component) {
+		snapshot.Slice(c, &of.flows, flows)
+		snapshot.Int(c, &of.live)
 	})
-	checkpoint.Slice(c, &e.freeComponents, func(id *int32) { checkpoint.Index(c, id, 0, len(e.components)) })
-	checkpoint.Slice(c, &e.pending, flows)
-	checkpoint.Int(c, &e.admitAt)
+	snapshot.Slice(c, &e.freeComponents, func(id *int32) { snapshot.Index(c, id, 0, len(e.components)) })
+	snapshot.Slice(c, &e.pending, flows)
+	snapshot.Int(c, &e.admitAt)
 	for id := range e.flows {
 		if int(e.flows[id].component) >= len(e.components) {
 			c.Refuse("flow %d is in a component that is not there", id)
@@ -165,20 +165,20 @@ func (e *engine) visitComponents(c *checkpoint.Codec) {
 	}
 }
 
-func (e *engine) visitFlowlets(c *checkpoint.Codec) {
+func (e *engine) visitFlowlets(c *snapshot.Codec) {
 	t := &e.flowlets
 	at, gaps := 0, len(t.gaps)
-	checkpoint.Each(c, "pairs", t.entries, func(f *flowlet) {
+	snapshot.Each(c, "pairs", t.entries, func(f *flowlet) {
 		turns := t.turns[at : at+gaps]
 		at += gaps
 		if c.Bool(&f.used); !f.used {
 			return
 		}
-		checkpoint.Int(c, &f.from)
-		checkpoint.Int(c, &f.to)
-		checkpoint.Int(c, &f.ended)
-		checkpoint.Int(c, &f.open)
-		checkpoint.Each(c, "gaps", turns, func(n *uint32) { checkpoint.Uint(c, n) })
+		snapshot.Int(c, &f.from)
+		snapshot.Int(c, &f.to)
+		snapshot.Int(c, &f.ended)
+		snapshot.Int(c, &f.open)
+		snapshot.Each(c, "gaps", turns, func(n *uint32) { snapshot.Uint(c, n) })
 	})
 }
 
@@ -191,19 +191,19 @@ type due struct {
 // visitQueue names the events that are due. Where they stand in memory is
 // another matter: events of one instant and kind happen in the order in which
 // they were pushed.
-func (e *engine) visitQueue(c *checkpoint.Codec) {
+func (e *engine) visitQueue(c *snapshot.Codec) {
 	list := e.queue.list()
 	last := int64(-1)
-	checkpoint.Slice(c, &list, func(d *due) {
-		checkpoint.Uint(c, &d.key)
+	snapshot.Slice(c, &list, func(d *due) {
+		snapshot.Uint(c, &d.key)
 		k := kind(d.key & 7)
 		if int64(d.key) <= last || int64(d.key>>3) < e.now || d.key>>3 > never {
 			c.Refuse("an event is out of order")
 		}
 		last = int64(d.key)
-		checkpoint.Slice(c, &d.events, func(ev *event) {
-			checkpoint.Index(c, &ev.id, none, e.subjects(k))
-			checkpoint.Uint(c, &ev.stamp)
+		snapshot.Slice(c, &d.events, func(ev *event) {
+			snapshot.Index(c, &ev.id, none, e.subjects(k))
+			snapshot.Uint(c, &ev.stamp)
 			if c.Reading() && !c.Failed() && !e.expects(k, ev) {
 				c.Refuse("an event happens to nothing")
 			}

@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"netsim/simulator/checkpoint"
 	"netsim/simulator/collective"
 	"netsim/simulator/engine"
 	"netsim/simulator/replay"
+	"netsim/simulator/snapshot"
 	"netsim/simulator/topology"
 )
 
@@ -279,7 +279,7 @@ func TestRefusesStates(t *testing.T) {
 		"a damaged state":   {in, append(slices.Clone(state[:len(state)/2]), append([]byte{state[len(state)/2] ^ 1}, state[len(state)/2+1:]...)...)},
 	} {
 		nothing := engine.Observer{Progress: func(*engine.Progress) error { return errors.New("observed") }}
-		if _, err := engine.Resume(t.Context(), c.in, bytes.NewReader(c.state), nothing); !errors.Is(err, checkpoint.ErrRefused) {
+		if _, err := engine.Resume(t.Context(), c.in, bytes.NewReader(c.state), nothing); !errors.Is(err, snapshot.ErrRefused) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

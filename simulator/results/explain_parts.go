@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"netsim/simulator/checkpoint"
 	"netsim/simulator/engine"
+	"netsim/simulator/snapshot"
 	"netsim/simulator/topology"
 )
 
@@ -22,11 +22,11 @@ func (s *split) add(k *engine.Rank) {
 	s.exposed.Add(max(k.Time-k.ComputeTime, 0))
 }
 
-func (s *split) visit(c *checkpoint.Codec) {
-	checkpoint.Int(c, &s.ranks)
+func (s *split) visit(c *snapshot.Codec) {
+	snapshot.Int(c, &s.ranks)
 	for _, sum := range []*engine.Sum{&s.time, &s.compute, &s.exposed} {
-		checkpoint.Uint(c, &sum.Hi)
-		checkpoint.Uint(c, &sum.Lo)
+		snapshot.Uint(c, &sum.Hi)
+		snapshot.Uint(c, &sum.Lo)
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"netsim/simulator/checkpoint"
 	"netsim/simulator/engine"
+	"netsim/simulator/snapshot"
 )
 
 // of is what the state of a recorder is of.
@@ -22,14 +22,14 @@ func (r *Recorder) Save(w io.Writer) error {
 			return t.err
 		}
 	}
-	return checkpoint.Write(w, of, r.visit)
+	return snapshot.Write(w, of, r.visit)
 }
 
 // Resume goes on with the files of a recorder that was saved. Config.Reopen
 // opens those that were open; each holds what was written to it until then.
 func Resume(c Config, state io.Reader) (*Recorder, error) {
 	r := start(c)
-	if err := checkpoint.Read(state, of, r.visit); err != nil {
+	if err := snapshot.Read(state, of, r.visit); err != nil {
 		return nil, err
 	}
 	for _, t := range r.tables() {
@@ -49,24 +49,24 @@ func (r *Recorder) tables() []*table {
 
 // visit names what a recorder has learnt since it was started; what it only
 // remembers in order not to work it out again is left out.
-func (r *Recorder) visit(c *checkpoint.Codec) {
+func (r *Recorder) visit(c *snapshot.Codec) {
 	for _, t := range r.tables() {
 		open := t.file != nil
 		c.Bool(&open)
 		t.resumed = open && c.Reading()
-		checkpoint.Index(c, &t.shard, 0, 1<<30)
-		checkpoint.Int(c, &t.written)
+		snapshot.Index(c, &t.shard, 0, 1<<30)
+		snapshot.Int(c, &t.written)
 	}
-	checkpoint.Slice(c, &r.classes, func(k *class) { k.visit(c) })
-	checkpoint.Int(c, &r.listed)
-	checkpoint.Int(c, &r.totals.Start)
-	checkpoint.Int(c, &r.totals.End)
+	snapshot.Slice(c, &r.classes, func(k *class) { k.visit(c) })
+	snapshot.Int(c, &r.listed)
+	snapshot.Int(c, &r.totals.Start)
+	snapshot.Int(c, &r.totals.End)
 	links := 2 * len(r.config.Fabric.Links)
-	whole(c, &r.totals.Bits, links, func(v *int64) { checkpoint.Int(c, v) })
-	whole(c, &r.totals.Packets, links, func(v *int64) { checkpoint.Int(c, v) })
+	whole(c, &r.totals.Bits, links, func(v *int64) { snapshot.Int(c, v) })
+	whole(c, &r.totals.Packets, links, func(v *int64) { snapshot.Int(c, v) })
 	r.split.visit(c)
 	for i := range r.forward {
-		checkpoint.Int(c, &r.forward[i])
+		snapshot.Int(c, &r.forward[i])
 	}
 	seats := 0
 	if r.config.ScaleUp != nil {
@@ -74,14 +74,14 @@ func (r *Recorder) visit(c *checkpoint.Codec) {
 	}
 	whole(c, &r.ports, seats, func(p *port) {
 		for _, v := range []*int64{&p.sends, &p.receives, &p.out, &p.in} {
-			checkpoint.Int(c, v)
+			snapshot.Int(c, v)
 		}
 	})
 }
 
 // whole is a list that is not there yet or has its full length.
-func whole[T any](c *checkpoint.Codec, list *[]T, length int, each func(*T)) {
-	checkpoint.Slice(c, list, each)
+func whole[T any](c *snapshot.Codec, list *[]T, length int, each func(*T)) {
+	snapshot.Slice(c, list, each)
 	if n := len(*list); n != 0 && n != length {
 		c.Refuse("%d are counted, there are %d", n, length)
 	}
@@ -90,28 +90,28 @@ func whole[T any](c *checkpoint.Codec, list *[]T, length int, each func(*T)) {
 	}
 }
 
-func (k *class) visit(c *checkpoint.Codec) {
+func (k *class) visit(c *snapshot.Codec) {
 	s := &k.sample
 	c.Text(&s.GroupName)
 	c.Text(&s.OperationType)
 	c.Text(&s.Algorithm)
-	checkpoint.Int(c, &s.Group)
-	checkpoint.Int(c, &s.GroupSize)
+	snapshot.Int(c, &s.Group)
+	snapshot.Int(c, &s.GroupSize)
 	for _, v := range []*int64{
 		&s.ID, &s.DataSize, &s.Start, &s.End, &s.Ideal, &s.AlgorithmBytes, &s.BusNum, &s.BusDen,
 	} {
-		checkpoint.Int(c, v)
+		snapshot.Int(c, v)
 	}
 	c.Bool(&s.Finished)
 	for _, list := range []*[]int64{&k.runs, &k.ratios} {
-		checkpoint.Slice(c, list, func(v *int64) { checkpoint.Int(c, v) })
+		snapshot.Slice(c, list, func(v *int64) { snapshot.Int(c, v) })
 	}
 }
 
 // reopen goes on with the running shard.
 func (t *table) reopen(open func(name string) (io.WriteCloser, error)) {
 	if t.shard == 0 {
-		t.err = fmt.Errorf("%w: %s has no file to go on with", checkpoint.ErrRefused, t.prefix)
+		t.err = fmt.Errorf("%w: %s has no file to go on with", snapshot.ErrRefused, t.prefix)
 		return
 	}
 	if t.file, t.err = open(t.name(t.shard - 1)); t.err == nil {

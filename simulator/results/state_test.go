@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/simulator/checkpoint"
 	"netsim/simulator/engine"
 	"netsim/simulator/results"
+	"netsim/simulator/snapshot"
 )
 
 // reopen goes on with a file, as far as it had come when it was saved.
@@ -129,7 +129,7 @@ func TestRefusesRecorders(t *testing.T) {
 	}
 	c.Fabric = fabric(t, "64x800G", 128)
 	_, err = results.Resume(c, &state)
-	if !errors.Is(err, checkpoint.ErrRefused) || !strings.Contains(err.Error(), fmt.Sprint(links)) {
+	if !errors.Is(err, snapshot.ErrRefused) || !strings.Contains(err.Error(), fmt.Sprint(links)) {
 		t.Error(err)
 	}
 }

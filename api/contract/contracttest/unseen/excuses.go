@@ -20,7 +20,7 @@ func (e excuse) covers(op *contract.Operation, status int) bool {
 // excuses is the one list of them.
 func excuses() []excuse {
 	return []excuse{
-		{500, nil, "a mistake of ours, which no test makes on purpose; how it is told is tested in infra/http"},
+		{500, nil, "a mistake of ours, which no test makes on purpose; how it is told is tested in infra/web"},
 		{504, []string{
 			"ListChartDefinitions", "ListComponents", "GetComponent", "ListModels", "GetModel", "ListModelVersions",
 		}, "answered from memory, which takes no time"},

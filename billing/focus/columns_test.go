@@ -1,0 +1,103 @@
+package focus_test
+
+import (
+	"encoding/csv"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"netsim/billing/focus"
+)
+
+// supported is what FOCUS's applicability criteria are true of this service.
+func supported() []string {
+	return []string{
+		"BILLING_BASED_ON_PROVISIONED_RESOURCES_SUPPORTED", "NEGOTIATED_PRICING_SUPPORTED",
+		"PRICING_BILLING_CURRENCY_DIFFERENCES_SUPPORTED", "PUBLIC_PRICE_LIST_SUPPORTED", "RESOURCE_TYPE_ASSIGNMENT_SUPPORTED",
+		"SUB_ACCOUNT_SUPPORTED", "TAGGING_SUPPORTED", "UNIT_PRICING_SUPPORTED", "USAGE_MEASUREMENT_SUPPORTED", "VIRTUAL_CURRENCY_SUPPORTED",
+	}
+}
+
+// specified is a column of the specification.
+type specified struct {
+	presence string
+	when     []string
+	kind     focus.Type
+	nullable bool
+	values   []string // allowed ones; nil for any
+}
+
+func specification(t *testing.T) map[string]specified {
+	t.Helper()
+	file, err := os.Open("testdata/columns-1.2.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close() //nolint:errcheck // it is only read
+	in := csv.NewReader(file)
+	in.Comment = '#'
+	rows, err := in.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]specified{}
+	for _, r := range rows[1:] {
+		all[r[0]] = specified{r[1], list(r[2]), focus.Type(r[3]), r[4] == "yes", list(r[5])}
+	}
+	if len(all) != 57 {
+		t.Fatalf("%d columns, FOCUS 1.2 has 57", len(all))
+	}
+	return all
+}
+
+func list(joined string) []string {
+	if joined == "" {
+		return nil
+	}
+	return strings.Split(joined, "|")
+}
+
+// TestColumns holds the columns to the specification: those that are due are
+// there, with their type, and are null only where they may be.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	spec := specification(t)
+	have := map[string]focus.Column{}
+	var names []string
+	for _, c := range focus.Columns() {
+		have[c.Name] = c
+		names = append(names, c.Name)
+		s, standard := spec[c.Name]
+		switch {
+		case !standard && !strings.HasPrefix(c.Name, "x_"):
+			t.Errorf("%s is no column of FOCUS, and does not say that it is ours", c.Name)
+		case standard && c.Type != s.kind:
+			t.Errorf("%s is %s, FOCUS has %s", c.Name, c.Type, s.kind)
+		case standard && c.Nullable && !s.nullable:
+			t.Errorf("%s may be null, which FOCUS forbids", c.Name)
+		}
+	}
+	if !slices.IsSorted(names) {
+		t.Error("the columns are not by name: Parquet and CSV would differ in their order")
+	}
+	for name, s := range spec {
+		due := s.presence != "conditional" || !slices.ContainsFunc(s.when, func(c string) bool { return !slices.Contains(supported(), c) })
+		if _, ok := have[name]; due && !ok {
+			t.Errorf("%s is %s and missing", name, s.presence)
+		}
+	}
+}
+
+// TestSchemaID: other columns are another schema, whose date is in
+// metadata.go and has to change with them.
+func TestSchemaID(t *testing.T) {
+	t.Parallel()
+	columns := focus.Columns()
+	if got, want := focus.SchemaID(columns), "netsim-focus-1.2-a92e212644aa"; got != want {
+		t.Errorf("the schema is %s, was %s: is schemaCreated of today?", got, want)
+	}
+	if focus.SchemaID(columns[1:]) == focus.SchemaID(columns) {
+		t.Error("the id does not depend on the columns")
+	}
+}

@@ -1,0 +1,46 @@
+package library_test
+
+import (
+	"strings"
+	"testing"
+
+	"netsim/content/library"
+	"netsim/events"
+)
+
+func TestALibraryIsKnownByItsFiles(t *testing.T) {
+	t.Parallel()
+	a := events.TracesetFile{Name: "a", Size: 1, Hash: "sha256:" + strings.Repeat("a", 64), Role: "primary"}
+	b := events.TracesetFile{Name: "b", Size: 1, Hash: "sha256:" + strings.Repeat("b", 64)}
+	hash := library.Hash([]events.TracesetFile{a, b})
+	if len(hash) != 64 || hash != library.Hash([]events.TracesetFile{b, a}) {
+		t.Errorf("%s depends on the order", hash)
+	}
+	for what, change := range map[string]func(*events.TracesetFile){
+		"name":    func(f *events.TracesetFile) { f.Name = "c" },
+		"size":    func(f *events.TracesetFile) { f.Size = 2 },
+		"content": func(f *events.TracesetFile) { f.Hash = b.Hash },
+	} {
+		other := a
+		change(&other)
+		if library.Hash([]events.TracesetFile{other, b}) == hash {
+			t.Errorf("another %s is the same library", what)
+		}
+	}
+	a.Role, a.ContentType = "supporting", "text/plain"
+	if library.Hash([]events.TracesetFile{a, b}) != hash {
+		t.Error("another role is another library")
+	}
+	if got, want := library.Key(hash, a.Hash), "libraries/"+library.ID(hash)+"/aa/"+strings.Repeat("a", 62); got != want {
+		t.Errorf("key %s, want %s", got, want)
+	}
+}
+
+// The line format is for ever: stored objects are found by it.
+func TestTheHashOfALibraryStays(t *testing.T) {
+	t.Parallel()
+	got := library.Hash([]events.TracesetFile{{Name: "a", Size: 1, Hash: "sha256:" + strings.Repeat("a", 64)}})
+	if want := "4228a0ba41fe3a2159d904c990b272615520196d1b4d4075581bd480afff3619"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

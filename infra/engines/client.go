@@ -1,0 +1,157 @@
+// Package engines calls engines that run elsewhere, behind HTTP
+// (docs/engine-protocol.md, completions 5.4).
+//
+// An engine is somebody else's program: what it answers is bounded in size and
+// time and held to the protocol, and redirections are not followed. The token
+// goes to the engines of the settings only, whatever a platform link says.
+//
+// # What an error says
+//
+//   - Unreachable: no answer came, so that what was asked may have been done.
+//   - Answered: the engine answered, with a status that is none of success.
+//   - Garbled: it answered with what the protocol does not have.
+//   - Refused: the order can never run, here or elsewhere.
+//   - the context's own: the caller has gone.
+package engines
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Config says where engines are.
+type Config struct {
+	URLs    []string      // base URLs
+	Token   string        // a secret that is shared with them; "" sends none
+	Timeout time.Duration // of a call, 0 for 10 s
+}
+
+// Client calls engines. It is safe for concurrent use.
+type Client struct {
+	urls    []string
+	token   string
+	timeout time.Duration
+	http    *http.Client
+}
+
+const defaultTimeout = 10 * time.Second
+
+// New makes a client. It contacts no engine.
+func New(c Config) (*Client, error) {
+	client := &Client{token: c.Token, timeout: c.Timeout}
+	if client.timeout <= 0 {
+		client.timeout = defaultTimeout
+	}
+	for _, text := range c.URLs {
+		base, err := readURL(text)
+		if err != nil {
+			return nil, err
+		}
+		client.urls = append(client.urls, base)
+	}
+	client.http = &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DialContext:            (&net.Dialer{Timeout: min(client.timeout, 5*time.Second)}).DialContext,
+			TLSHandshakeTimeout:    5 * time.Second,
+			MaxIdleConnsPerHost:    8,
+			IdleConnTimeout:        90 * time.Second,
+			MaxResponseHeaderBytes: 64 << 10,
+		},
+	}
+	return client, nil
+}
+
+// readURL reads the base URL of an engine; a slash at its end is dropped.
+func readURL(text string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(text))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read the address of an engine: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.User != nil, u.RawQuery != "", u.Fragment != "":
+		return "", fmt.Errorf("the address of an engine must be such as http://host:port/path, got %q", u.Redacted())
+	}
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// URLs are the base URLs of the engines.
+func (c *Client) URLs() []string { return slices.Clone(c.urls) }
+
+// maxAnswer bounds the answers that are no files.
+const maxAnswer = 8 << 20
+
+// call makes a request to an engine and decodes the body of an answer of
+// success into answer, unless that is nil. The path's parts are escaped.
+func (c *Client) call(ctx context.Context, method, base string, path []string, query url.Values, body []byte, answer any) error {
+	calling, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	response, err := c.send(calling, method, base, path, query, body)
+	if err != nil {
+		return whose(ctx, err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return whose(ctx, &Unreachable{err})
+	case response.StatusCode/100 != 2:
+		return answered(response.StatusCode, text)
+	case answer == nil:
+		return nil
+	case len(text) > maxAnswer:
+		return garbled("%s %s is answered with more than %d bytes", method, path[0], maxAnswer)
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return garbled("%s %s: %w", method, path[0], err)
+	}
+	return nil
+}
+
+// send sends a request and returns the answer's beginning. Its context ends
+// with that of the caller.
+func (c *Client) send(ctx context.Context, method, base string, path []string, query url.Values, body []byte) (*http.Response, error) {
+	if !slices.Contains(c.urls, base) {
+		return nil, &Unreachable{fmt.Errorf("engine %s is not one of the settings", base)}
+	}
+	target := base
+	for _, part := range path {
+		target += "/" + url.PathEscape(part)
+	}
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("call engine %s: %w", base, err)
+	}
+	request.Header.Set("Accept", "application/json")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, &Unreachable{err}
+	}
+	return response, nil
+}
+
+// whose tells the end of the caller from that of a call's own time.
+func whose(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return ctx.Err()
+	}
+	return err
+}

@@ -1,0 +1,74 @@
+package engines
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Unreachable says that an engine gave no answer, or not in time.
+type Unreachable struct{ Cause error }
+
+func (e *Unreachable) Error() string { return "the engine does not answer: " + e.Cause.Error() }
+
+func (e *Unreachable) Unwrap() error { return e.Cause }
+
+// Answered is an answer of an engine that is none of success.
+type Answered struct {
+	Status  int
+	Message string // the engine's own, in one line of at most 500 characters; may be ""
+}
+
+func (e *Answered) Error() string {
+	if e.Message == "" {
+		return fmt.Sprintf("the engine answers with status %d", e.Status)
+	}
+	return fmt.Sprintf("the engine answers with status %d: %s", e.Status, e.Message)
+}
+
+// Garbled is an answer that the protocol does not have.
+type Garbled struct{ Cause error }
+
+func (e *Garbled) Error() string {
+	return "the engine does not keep to the protocol: " + e.Cause.Error()
+}
+
+func (e *Garbled) Unwrap() error { return e.Cause }
+
+// Refused says that an engine will never take the order, and why.
+type Refused struct{ Reason string }
+
+func (e *Refused) Error() string { return "the engine refuses the run: " + e.Reason }
+
+func garbled(format string, args ...any) error { return &Garbled{fmt.Errorf(format, args...)} }
+
+// answered reads the error that an engine answers with.
+func answered(status int, text []byte) error {
+	var body struct {
+		Error struct{ Message string }
+	}
+	if json.Unmarshal(text, &body) != nil {
+		return &Answered{Status: status}
+	}
+	return &Answered{Status: status, Message: oneLine(body.Error.Message, maxMessage)}
+}
+
+const maxMessage = 500 // characters of what an engine says
+
+// oneLine is the text as it can stand in a message: without line ends and other
+// control characters, and not longer than that many characters.
+func oneLine(text string, most int) string {
+	text = strings.ToValidUTF8(text, "?")
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	runes := []rune(strings.TrimSpace(clean))
+	if len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return string(runes)
+}

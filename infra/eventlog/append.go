@@ -1,0 +1,91 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+)
+
+// Pending is an append whose place in the log is not known yet.
+type Pending struct {
+	message  events.Message
+	size     int
+	deadline time.Time
+	place    place
+	done     chan struct{} // closed when offset and err are final
+	offset   int64
+	err      error
+}
+
+// Append queues the message for the partition, behind every append before it,
+// and returns at once. The message must not change until the append is done.
+//
+// A record above Config.MaxRecord is a fault PayloadTooLarge, a full queue a
+// fault Unavailable; both say ErrNotWritten.
+func (k *Kafka) Append(topic string, partition int32, m events.Message) *Pending {
+	p := &Pending{
+		message:  m,
+		size:     sizeOf(&m),
+		deadline: time.Now().Add(k.AppendTimeout),
+		place:    place{topic, partition},
+		done:     make(chan struct{}),
+	}
+	if p.size > k.MaxRecord {
+		p.settle(0, &fault.Fault{
+			Code:    fault.PayloadTooLarge,
+			Message: fmt.Sprintf("the request makes an event of %d bytes; at most %d can be stored", p.size, k.MaxRecord),
+			Cause:   ErrNotWritten,
+		})
+		return p
+	}
+	if err := k.enqueue(p); err != nil {
+		p.settle(0, notWritten(topic, partition, err))
+	}
+	return p
+}
+
+// Wait returns the offset of the first copy of the record. An error that is
+// ErrNotWritten means that there is none; any other is ErrUnknown, also when
+// ctx ends first.
+func (p *Pending) Wait(ctx context.Context) (int64, error) {
+	select {
+	case <-p.done:
+		return p.offset, p.err
+	case <-ctx.Done():
+		return 0, unknown(p.place.topic, p.place.partition, ctx.Err())
+	}
+}
+
+func (p *Pending) settle(offset int64, err error) {
+	p.offset, p.err = offset, err
+	close(p.done)
+}
+
+var (
+	errClosed = errors.New("the event log is closed")
+	errFull   = errors.New("the partition's queue is full")
+)
+
+// enqueue puts the append into its partition's queue and sees to it that the
+// queue is worked on.
+func (k *Kafka) enqueue(p *Pending) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return errClosed
+	}
+	q := k.queues[p.place]
+	if q == nil {
+		q = &queue{kafka: k, place: p.place, end: -1}
+		k.queues[p.place] = q
+	}
+	start, err := q.add(p)
+	if start {
+		k.loops.Go(q.drain)
+	}
+	return err
+}

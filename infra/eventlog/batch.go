@@ -1,0 +1,116 @@
+package eventlog
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"time"
+
+	"netsim/events"
+)
+
+// A record batch of Kafka's message format 2 (Kafka documentation, section
+// "Record Batch"): a header of 61 bytes, big endian, and the records.
+const (
+	batchHeader   = 61
+	atLength      = 8
+	atMagic       = 16
+	atCRC         = 17
+	atAttributes  = 21 // what the checksum covers begins here
+	atLastDelta   = 23
+	atFirstTime   = 27
+	atMaxTime     = 35
+	atRecordCount = 57
+)
+
+// The bits of a batch's attributes that matter to a reader.
+const (
+	compressionBits  = 7
+	logAppendTimeBit = 1 << 3
+)
+
+// perRecord bounds what a record costs in a batch beside its key, value and
+// headers: attributes and six lengths and deltas.
+const perRecord = 1 + 6*binary.MaxVarintLen32
+
+// castagnoli returns the polynomial of the batch checksum; the table itself is
+// made once, by the standard library.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+// sizeOf bounds the bytes that the record takes in a batch.
+func sizeOf(m *events.Message) int {
+	size := perRecord + len(m.Key) + len(m.Value)
+	for i := range m.Headers {
+		size += 2*binary.MaxVarintLen32 + len(m.Headers[i].Key) + len(m.Headers[i].Value)
+	}
+	return size
+}
+
+// appendBatch appends one uncompressed batch of the records to buf.
+func appendBatch(buf []byte, appends []*Pending, now time.Time) []byte {
+	start := len(buf)
+	buf = append(buf, make([]byte, batchHeader)...)
+	for i, a := range appends {
+		buf = appendRecord(buf, &a.message, i)
+	}
+	b := buf[start:]
+	be := binary.BigEndian
+	be.PutUint32(b[atLength:], uint32(len(b)-atMagic+4)) // what follows the length
+	be.PutUint32(b[12:], ^uint32(0))                     // leader epoch: the broker's matter
+	b[atMagic] = 2
+	be.PutUint32(b[atLastDelta:], uint32(len(appends)-1))
+	be.PutUint64(b[atFirstTime:], uint64(now.UnixMilli()))
+	be.PutUint64(b[atMaxTime:], uint64(now.UnixMilli()))
+	be.PutUint64(b[43:], ^uint64(0)) // no producer id, epoch, sequence
+	be.PutUint16(b[51:], ^uint16(0))
+	be.PutUint32(b[53:], ^uint32(0))
+	be.PutUint32(b[atRecordCount:], uint32(len(appends)))
+	be.PutUint32(b[atCRC:], crc32.Checksum(b[atAttributes:], castagnoli()))
+	return buf
+}
+
+// appendRecord appends the record at a place in its batch. Its length comes
+// first, so it is counted before anything is written.
+func appendRecord(buf []byte, m *events.Message, place int) []byte {
+	length := 1 + varintLen(0) + varintLen(place) + bytesLen(m.Key) + bytesLen(m.Value) + varintLen(len(m.Headers))
+	for i := range m.Headers {
+		h := &m.Headers[i]
+		length += varintLen(len(h.Key)) + len(h.Key) + bytesLen(h.Value)
+	}
+	buf = binary.AppendVarint(buf, int64(length))
+	buf = append(buf, 0, 0) // attributes; time since the batch's first
+	buf = binary.AppendVarint(buf, int64(place))
+	buf = appendBytes(buf, m.Key)
+	buf = appendBytes(buf, m.Value)
+	buf = binary.AppendVarint(buf, int64(len(m.Headers)))
+	for i := range m.Headers {
+		h := &m.Headers[i]
+		buf = binary.AppendVarint(buf, int64(len(h.Key)))
+		buf = append(buf, h.Key...)
+		buf = appendBytes(buf, h.Value)
+	}
+	return buf
+}
+
+// appendBytes appends a length and the bytes; nil has length -1.
+func appendBytes(buf, b []byte) []byte {
+	if b == nil {
+		return binary.AppendVarint(buf, -1)
+	}
+	return append(binary.AppendVarint(buf, int64(len(b))), b...)
+}
+
+func bytesLen(b []byte) int {
+	if b == nil {
+		return 1
+	}
+	return varintLen(len(b)) + len(b)
+}
+
+// varintLen is the length of n >= 0 as a zigzag varint.
+func varintLen(n int) int {
+	length := 1
+	for u := uint64(n) << 1; u >= 0x80; u >>= 7 {
+		length++
+	}
+	return length
+}

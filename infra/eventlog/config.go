@@ -1,0 +1,76 @@
+package eventlog
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"time"
+
+	"netsim/events"
+)
+
+// Config says which log to use and how. Only Brokers is required.
+type Config struct {
+	Brokers []string    // host:port of some brokers of the cluster
+	TLS     *tls.Config // nil speaks plain TCP
+	Prefix  string      // of topic names; default "netsim."
+	Beside  []string    // names of topics that are none of the log and are read and appended to like it
+
+	// Partitions and Replication are those of topics that Ensure creates;
+	// defaults 4 and the broker's own.
+	Partitions  int32
+	Replication int
+
+	// Relaxed lets Check accept topics that one broker's death can lose. For
+	// development only.
+	Relaxed bool
+
+	// MaxRecord bounds a record: key, value and headers as they are stored, in
+	// bytes; default 8 MiB. Topics are created to take it.
+	MaxRecord int
+
+	// MaxQueued and MaxQueuedBytes bound what waits or is in flight for one
+	// partition; beyond, Append refuses. Defaults 32,768 and 64 MiB.
+	MaxQueued      int
+	MaxQueuedBytes int
+
+	// AppendTimeout is how long a record is tried for, from Append on; default
+	// 10 s. One try lasts a third of it at most.
+	AppendTimeout time.Duration
+
+	// dial, when set, replaces the network dialer of appends and reads.
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Topic returns the name of the family's topic.
+func (c Config) Topic(family events.Family) string {
+	return cmp.Or(c.Prefix, "netsim.") + string(family)
+}
+
+// topics returns the names of all topics, in the order of events.Families.
+func (c Config) topics() []string {
+	names := make([]string, 0, 8)
+	for _, family := range events.Families() {
+		names = append(names, c.Topic(family))
+	}
+	return names
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if len(c.Brokers) == 0 {
+		return c, errors.New("no address of a Kafka broker is configured")
+	}
+	c.Prefix = cmp.Or(c.Prefix, "netsim.")
+	c.Partitions = cmp.Or(c.Partitions, 4)
+	c.Replication = cmp.Or(c.Replication, -1)
+	c.MaxRecord = cmp.Or(c.MaxRecord, 8<<20)
+	c.MaxQueued = cmp.Or(c.MaxQueued, 32<<10)
+	c.MaxQueuedBytes = cmp.Or(c.MaxQueuedBytes, 64<<20)
+	c.AppendTimeout = cmp.Or(c.AppendTimeout, 10*time.Second)
+	if c.dial == nil {
+		c.dial = (&net.Dialer{Timeout: 3 * time.Second}).DialContext
+	}
+	return c, nil
+}

@@ -1,0 +1,164 @@
+package eventlog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/segmentio/kafka-go/compress"
+
+	"netsim/events"
+)
+
+// maxInflated bounds a compressed batch that somebody else wrote, in bytes.
+const maxInflated = 256 << 20
+
+var errCorrupt = errors.New("the batch is corrupt")
+
+// batch is one record batch as a broker sends it.
+type batch struct {
+	header  []byte
+	records []byte // compressed as the header says
+}
+
+func (b batch) base() int64 { return int64(binary.BigEndian.Uint64(b.header)) }
+
+// next is the offset behind the batch.
+func (b batch) next() int64 {
+	return b.base() + int64(binary.BigEndian.Uint32(b.header[atLastDelta:])) + 1
+}
+
+func (b batch) attributes() uint16 { return binary.BigEndian.Uint16(b.header[atAttributes:]) }
+
+// takeBatch takes one batch off the front of a record set and verifies its
+// checksum. A broker cuts a record set where the size asked for ends, so an
+// incomplete last batch is the end and no error.
+func takeBatch(set *[]byte) (b batch, ok bool, err error) {
+	s := *set
+	if len(s) < batchHeader {
+		return batch{}, false, nil
+	}
+	size := int64(atLength+4) + int64(int32(binary.BigEndian.Uint32(s[atLength:])))
+	switch {
+	case size > int64(len(s)):
+		return batch{}, false, nil
+	case size < batchHeader:
+		return batch{}, false, fmt.Errorf("%w: length %d", errCorrupt, size)
+	case s[atMagic] != 2:
+		return batch{}, false, fmt.Errorf("message format %d is not supported", s[atMagic])
+	case crc32.Checksum(s[atAttributes:size], castagnoli()) != binary.BigEndian.Uint32(s[atCRC:]):
+		return batch{}, false, fmt.Errorf("%w: checksum", errCorrupt)
+	}
+	*set = s[size:]
+	return batch{header: s[:batchHeader], records: s[batchHeader:size]}, true, nil
+}
+
+// decoder turns batches into records that share the memory of what was
+// fetched. Records of one log repeat the names of their headers, so these are
+// interned.
+type decoder struct {
+	topic     string
+	partition int32
+	names     map[string]string
+	before    []events.Header // of the record before
+	headers   []events.Header // the next records' headers are cut off its end
+	records   []events.Record
+}
+
+// add appends the batch's records from offset from on.
+func (d *decoder) add(b batch, from int64) error {
+	body, err := inflate(b)
+	if err != nil {
+		return fmt.Errorf("batch at offset %d: %w", b.base(), err)
+	}
+	c := cursor{rest: body}
+	count := int(int32(binary.BigEndian.Uint32(b.header[atRecordCount:])))
+	if count < 0 || count > len(body) {
+		return fmt.Errorf("batch at offset %d: %w", b.base(), errCorrupt)
+	}
+	d.records = slices.Grow(d.records, count)
+	first := int64(binary.BigEndian.Uint64(b.header[atFirstTime:]))
+	appended := int64(binary.BigEndian.Uint64(b.header[atMaxTime:]))
+	for range count {
+		c.varint() // length
+		c.take(1)  // attributes
+		at := first + c.varint()
+		if b.attributes()&logAppendTimeBit != 0 {
+			at = appended
+		}
+		offset := b.base() + c.varint()
+		m := d.message(&c)
+		if c.broken {
+			return fmt.Errorf("batch at offset %d: %w", b.base(), errCorrupt)
+		}
+		if offset >= from {
+			d.records = append(d.records, events.Record{
+				Message: m, Topic: d.topic, Partition: d.partition, Offset: offset, Time: time.UnixMilli(at).UTC(),
+			})
+		}
+	}
+	return nil
+}
+
+func (d *decoder) message(c *cursor) events.Message {
+	m := events.Message{Key: c.bytes(), Value: c.bytes()}
+	n := c.varint()
+	if n < 0 || n > int64(len(c.rest)) { // a header takes two bytes at least
+		c.broken = true
+	}
+	if n == 0 || c.broken {
+		return m
+	}
+	if cap(d.headers)-len(d.headers) < int(n) {
+		d.headers = make([]events.Header, 0, max(int(n), 1024))
+	}
+	start := len(d.headers)
+	for i := range int(n) {
+		d.headers = append(d.headers, events.Header{Key: d.name(i, c.bytes()), Value: c.bytes()})
+	}
+	m.Headers = d.headers[start:len(d.headers):len(d.headers)]
+	d.before = m.Headers
+	return m
+}
+
+// name returns the name of a record's header at a place: mostly what stood
+// there in the record before.
+func (d *decoder) name(at int, key []byte) string {
+	if at < len(d.before) && d.before[at].Key == string(key) {
+		return d.before[at].Key
+	}
+	name, known := d.names[string(key)]
+	if !known {
+		name = string(key)
+		d.names[name] = name
+	}
+	return name
+}
+
+// inflate returns the batch's records uncompressed. The event log never
+// compresses; other producers may.
+func inflate(b batch) ([]byte, error) {
+	code := compress.Compression(b.attributes() & compressionBits)
+	if code == compress.None {
+		return b.records, nil
+	}
+	codec := code.Codec()
+	if codec == nil {
+		return nil, fmt.Errorf("compression %d is not supported", code)
+	}
+	r := codec.NewReader(bytes.NewReader(b.records))
+	defer r.Close()
+	body, err := io.ReadAll(io.LimitReader(r, maxInflated+1))
+	if err != nil {
+		return nil, fmt.Errorf("decompress: %w", err)
+	}
+	if len(body) > maxInflated {
+		return nil, fmt.Errorf("%w: more than %d bytes when decompressed", errCorrupt, maxInflated)
+	}
+	return body, nil
+}

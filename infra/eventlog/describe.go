@@ -1,0 +1,147 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/IBM/sarama"
+	"github.com/segmentio/kafka-go"
+
+	"netsim/events"
+)
+
+// Description tells which log this is and how it is kept.
+type Description struct {
+	ClusterID string
+	Brokers   int
+	Topics    []Topic // in the order of events.Families; one that does not exist is left out
+}
+
+// Topic is one event topic. A topic that is deleted and created again has
+// another ID.
+type Topic struct {
+	Family      events.Family
+	Name        string
+	ID          string
+	Replication int               // of the partition that has the fewest replicas
+	Partitions  []Partition       // by number
+	Settings    map[string]string // in force, those that Check reads
+}
+
+// Partition is what a partition holds: records from offset Start to before End.
+type Partition struct {
+	Start       int64
+	End         int64
+	Leader      int32 // a broker's id, -1 when there is none
+	LeaderEpoch int32
+}
+
+// TopicName returns the name of the family's topic, or "" when there is none.
+func (d Description) TopicName(family events.Family) string {
+	for i := range d.Topics {
+		if d.Topics[i].Family == family {
+			return d.Topics[i].Name
+		}
+	}
+	return ""
+}
+
+// Describe asks the cluster for its description.
+func (k *Kafka) Describe(ctx context.Context) (Description, error) {
+	var d Description
+	err := k.ask(ctx, func(ctx context.Context) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+		defer cancel()
+		d, err = k.describe(ctx)
+		return err
+	})
+	if err != nil {
+		return Description{}, fmt.Errorf("describe the log: %w", err)
+	}
+	return d, nil
+}
+
+func (k *Kafka) describe(ctx context.Context) (Description, error) {
+	meta, err := k.metadata(ctx)
+	if err != nil {
+		return Description{}, err
+	}
+	d := Description{Brokers: len(meta.Brokers)}
+	if meta.ClusterID != nil {
+		d.ClusterID = *meta.ClusterID
+	}
+	named := make(map[string]*sarama.TopicMetadata, len(meta.Topics))
+	for _, topic := range meta.Topics {
+		named[topic.Name] = topic
+	}
+	for _, family := range events.Families() {
+		topic := named[k.Topic(family)]
+		if topic == nil || topic.Err == sarama.ErrUnknownTopicOrPartition {
+			continue
+		}
+		if topic.Err != sarama.ErrNoError {
+			return Description{}, fmt.Errorf("topic %s: %w", topic.Name, topic.Err)
+		}
+		described, err := describeTopic(family, topic)
+		if err != nil {
+			return Description{}, err
+		}
+		d.Topics = append(d.Topics, described)
+	}
+	if len(d.Topics) == 0 {
+		return d, nil
+	}
+	if err := k.describeOffsets(meta.Brokers, d.Topics); err != nil {
+		return Description{}, err
+	}
+	return d, k.describeSettings(ctx, d.Topics)
+}
+
+func describeTopic(family events.Family, meta *sarama.TopicMetadata) (Topic, error) {
+	t := Topic{
+		Family:     family,
+		Name:       meta.Name,
+		ID:         meta.Uuid.String(),
+		Partitions: make([]Partition, len(meta.Partitions)),
+		Settings:   map[string]string{},
+	}
+	for i, p := range meta.Partitions {
+		if p.ID < 0 || int(p.ID) >= len(t.Partitions) {
+			return t, fmt.Errorf("topic %s has a partition %d of %d", t.Name, p.ID, len(t.Partitions))
+		}
+		t.Partitions[p.ID] = Partition{Leader: p.Leader, LeaderEpoch: p.LeaderEpoch}
+		if i == 0 || len(p.Replicas) < t.Replication {
+			t.Replication = len(p.Replicas)
+		}
+	}
+	return t, nil
+}
+
+func (k *Kafka) describeSettings(ctx context.Context, topics []Topic) error {
+	var req kafka.DescribeConfigsRequest
+	for _, t := range topics {
+		req.Resources = append(req.Resources, kafka.DescribeConfigRequestResource{
+			ResourceType: kafka.ResourceTypeTopic,
+			ResourceName: t.Name,
+			ConfigNames: []string{settingCleanup, settingRetentionTime, settingRetentionBytes, settingTimestamp,
+				settingCompression, settingUnclean, settingMaxMessage, settingMinInsync},
+		})
+	}
+	res, err := k.client.DescribeConfigs(ctx, &req)
+	if err != nil {
+		return fmt.Errorf("describe the topics' settings: %w", err)
+	}
+	for _, r := range res.Resources {
+		if r.Error != nil {
+			return fmt.Errorf("describe the settings of topic %s: %w", r.ResourceName, r.Error)
+		}
+		for _, t := range topics {
+			if t.Name == r.ResourceName {
+				for _, entry := range r.ConfigEntries {
+					t.Settings[entry.ConfigName] = entry.ConfigValue
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package eventlog
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/IBM/sarama"
+	"github.com/google/go-cmp/cmp"
+	"github.com/segmentio/kafka-go"
+
+	"netsim/events"
+	"netsim/infra/teststack"
+)
+
+func ensureTwice(t *testing.T, c Config) {
+	k := open(t, c)
+	await(t, k.Append(k.Topic(events.Billing), 1, message("kept")))
+	first := describe(t, k)
+	if err := k.Check(first); err != nil {
+		t.Error(err)
+	}
+	if err := k.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, describe(t, k)); diff != "" {
+		t.Errorf("a second Ensure changed the log:\n%s", diff)
+	}
+	families := events.Families()
+	for i, topic := range first.Topics {
+		if topic.Family != families[i] || topic.Name != k.Topic(families[i]) || topic.ID == "" || len(topic.Partitions) != 2 {
+			t.Errorf("topic %d is %+v", i, topic)
+		}
+		want := Partition{Leader: topic.Partitions[1].Leader, LeaderEpoch: topic.Partitions[1].LeaderEpoch}
+		if topic.Family == events.Billing {
+			want.End = 1
+		}
+		if topic.Partitions[1] != want {
+			t.Errorf("partition 1 of %s is %+v, want %+v", topic.Name, topic.Partitions[1], want)
+		}
+	}
+	if first.ClusterID == "" || first.Brokers != 1 {
+		t.Errorf("cluster %q has %d brokers", first.ClusterID, first.Brokers)
+	}
+}
+
+func recreatedTopic(t *testing.T, c Config) {
+	k := open(t, c)
+	topic := k.Topic(events.Workspaces)
+	before := describe(t, k)
+	res, err := k.client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{topic}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := res.Errors[topic]; err != nil {
+		t.Fatal(err)
+	}
+	gone := describe(t, k)
+	if gone.TopicName(events.Workspaces) != "" {
+		t.Errorf("the deleted topic is still described")
+	}
+	refusedFor(t, k, gone, "topic "+topic+" does not exist")
+	if err := k.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	after := describe(t, k)
+	if before.Topics[0].ID == after.Topics[0].ID {
+		t.Errorf("the recreated topic still has id %s", after.Topics[0].ID)
+	}
+	if before.ClusterID != after.ClusterID || before.Topics[1].ID != after.Topics[1].ID {
+		t.Errorf("something else changed its identity")
+	}
+}
+
+// refusedFor fails unless Check refuses the log for the one reason.
+func refusedFor(t *testing.T, k *Kafka, d Description, reason string) {
+	t.Helper()
+	err := k.Check(d)
+	if err == nil || !strings.Contains(err.Error(), reason) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v, want one line with %q", err, reason)
+	}
+}
+
+func dangerousSettings(t *testing.T, c Config) {
+	for setting, bad := range map[string]string{
+		settingCleanup:        "compact",
+		settingRetentionTime:  "604800000",
+		settingRetentionBytes: "1073741824",
+		settingTimestamp:      "CreateTime",
+		settingCompression:    "gzip",
+		settingMaxMessage:     "1000000",
+	} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			k := open(t, c)
+			alter(t, k, k.Topic(events.Billing), setting, bad)
+			refusedFor(t, k, describe(t, k), "topic "+k.Topic(events.Billing)+" has "+setting+`="`+bad+`", needs`)
+		})
+	}
+}
+
+// defaultTopics: topics that someone made without settings, as a broker does by
+// itself at the first use of a name, are refused with a line for each setting;
+// with what the lines say they are accepted.
+func defaultTopics(t *testing.T, c Config) {
+	c.Prefix, c.Relaxed = freshPrefix(), true
+	k, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	for _, name := range k.topics() {
+		if err := admin(t, k).CreateTopic(name, &sarama.TopicDetail{NumPartitions: 2, ReplicationFactor: 1}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := k.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err = k.Check(describe(t, k))
+	if err == nil {
+		t.Fatal("the brokers' defaults are accepted")
+	}
+	advice := regexp.MustCompile(`^each of the topics (.+) has ([a-z.]+)="[^"]*", needs (?:at least )?"?([^":]+)"?: .+$`)
+	for line := range strings.Lines(err.Error()) {
+		told := advice.FindStringSubmatch(strings.TrimSpace(line))
+		if told == nil || told[1] != strings.Join(k.topics(), ", ") {
+			t.Fatalf("a line says %q", line)
+		}
+		for _, topic := range k.topics() {
+			alter(t, k, topic, told[2], told[3])
+		}
+	}
+	if err := k.Check(describe(t, k)); err != nil {
+		t.Errorf("with what was told: %v", err)
+	}
+}
+
+// TestFewBrokers: topics are not made with fewer replicas than are wanted.
+func TestFewBrokers(t *testing.T) {
+	t.Parallel()
+	k, err := Open(t.Context(), Config{Brokers: teststack.Broker(t), Prefix: freshPrefix(), Replication: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	if err := k.Ensure(t.Context()); !errors.Is(err, ErrFewBrokers) {
+		t.Errorf("it is %v", err)
+	}
+	if d := describe(t, k); len(d.Topics) > 0 {
+		t.Errorf("there is %s", d.Topics[0].Name)
+	}
+}
+
+func admin(t *testing.T, k *Kafka) sarama.ClusterAdmin {
+	t.Helper()
+	c := sarama.NewConfig()
+	c.Version = sarama.V2_8_0_0
+	a, err := sarama.NewClusterAdmin(k.Brokers, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+func deletedRecords(t *testing.T, c Config) {
+	k := open(t, c)
+	topic := k.Topic(events.Billing)
+	for range 3 {
+		await(t, k.Append(topic, 0, message("x")))
+	}
+	if err := admin(t, k).DeleteRecords(topic, map[int32]int64{0: 2}); err != nil {
+		t.Fatal(err)
+	}
+	refusedFor(t, k, describe(t, k), "partition 0 of topic "+topic+" begins at offset 2")
+}
+
+func morePartitions(t *testing.T, c Config) {
+	k := open(t, c)
+	topic := k.Topic(events.Billing)
+	if err := admin(t, k).CreatePartitions(topic, 3, nil, false); err != nil {
+		t.Fatal(err)
+	}
+	refusedFor(t, k, describe(t, k), "topic "+topic+" has 3 partitions")
+}
+
+func TestAnotherClusterHasAnotherID(t *testing.T) {
+	t.Parallel()
+	one := open(t, Config{})
+	two := open(t, Config{Brokers: []string{teststack.Start(t, "broker", t.TempDir()).Addr}})
+	if a, b := describe(t, one).ClusterID, describe(t, two).ClusterID; a == b {
+		t.Errorf("both clusters have id %s", a)
+	}
+}
+
+func TestCheckRefusesWhatOneBrokersDeathCanLose(t *testing.T) {
+	t.Parallel()
+	k := &Kafka{Config: Config{MaxRecord: 1000}}
+	log := func() (d Description) {
+		for _, family := range events.Families() {
+			d.Topics = append(d.Topics, Topic{
+				Family: family, Name: k.Topic(family), Replication: 3, Partitions: make([]Partition, 4),
+				Settings: map[string]string{
+					settingCleanup: "delete", settingRetentionTime: "-1", settingRetentionBytes: "-1",
+					settingTimestamp: "LogAppendTime", settingCompression: "producer", settingUnclean: "false",
+					settingMaxMessage: "1048588", settingMinInsync: "2",
+				},
+			})
+		}
+		return d
+	}
+	if err := k.Check(log()); err != nil {
+		t.Errorf("a good log is refused: %v", err)
+	}
+	for reason, spoil := range map[string]func(*Topic){
+		"is kept by 2 brokers, needs 3":          func(t *Topic) { t.Replication = 2 },
+		`has min.insync.replicas="1", needs 2`:   func(t *Topic) { t.Settings[settingMinInsync] = "1" },
+		`has unclean.leader.election.enable="tr`: func(t *Topic) { t.Settings[settingUnclean] = "true" },
+	} {
+		d := log()
+		spoil(&d.Topics[3])
+		refusedFor(t, k, d, reason)
+		relaxed := &Kafka{Config: k.Config}
+		relaxed.Relaxed = true
+		if err := relaxed.Check(d); err != nil {
+			t.Errorf("refused although relaxed: %v", err)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"netsim/fault"
+)
+
+// What an append that did not succeed says of the log.
+var (
+	// ErrUnknown: the record may be in the log, now or later.
+	ErrUnknown = errors.New("not known whether the record was written")
+	// ErrNotWritten: the record is not in the log and never will be.
+	ErrNotWritten = errors.New("the record was not written")
+)
+
+// What Read may say of the log.
+var (
+	// ErrOutOfRange: the offset lies before the partition's first record or
+	// after its end.
+	ErrOutOfRange = errors.New("the log does not reach this offset")
+	// ErrNoTopic: there is no such topic or partition.
+	ErrNoTopic = errors.New("the topic or partition does not exist")
+)
+
+func unknown(topic string, partition int32, cause error) error {
+	return fault.Unknown(fmt.Errorf("append to %s/%d: %w: %w", topic, partition, ErrUnknown, cause))
+}
+
+func notWritten(topic string, partition int32, cause error) error {
+	return &fault.Fault{
+		Code:       fault.Unavailable,
+		Message:    "the log takes no writes at the moment; nothing was written",
+		RetryAfter: time.Second,
+		Cause:      fmt.Errorf("append to %s/%d: %w: %w", topic, partition, ErrNotWritten, cause),
+	}
+}
+
+// effect is what a failed try to produce did to the log.
+type effect int
+
+const (
+	doubtful effect = iota // it may have landed, or may still
+	undone                 // it did not land; another try may
+	refused                // it did not land and no try will
+)
+
+// unsentError is the error of a try that sent nothing.
+type unsentError struct{ cause error }
+
+func (e unsentError) Error() string { return e.cause.Error() }
+func (e unsentError) Unwrap() error { return e.cause }
+
+// effectOf classifies the error of a produce request. What it does not know it
+// takes for doubtful.
+func effectOf(err error) effect {
+	if _, ok := errors.AsType[unsentError](err); ok {
+		return undone
+	}
+	if code, ok := errors.AsType[kafka.Error](err); ok {
+		return effectOfCode(code)
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return undone
+	}
+	// The client found no leader to send the request to.
+	if errors.Is(err, protocol.ErrNoTopic) || errors.Is(err, protocol.ErrNoPartition) || errors.Is(err, protocol.ErrNoLeader) {
+		return undone
+	}
+	return doubtful
+}
+
+func effectOfCode(code kafka.Error) effect {
+	switch code {
+	case kafka.InvalidMessage, kafka.UnknownTopicOrPartition, kafka.LeaderNotAvailable,
+		kafka.NotLeaderForPartition, kafka.BrokerNotAvailable, kafka.NotEnoughReplicas,
+		kafka.FencedLeaderEpoch:
+		return undone
+	case kafka.MessageSizeTooLarge, kafka.RecordListTooLarge, kafka.InvalidTopic,
+		kafka.InvalidRequiredAcks, kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,
+		kafka.InvalidTimestamp, kafka.UnsupportedForMessageFormat, kafka.PolicyViolation,
+		kafka.InvalidRecord:
+		return refused
+	}
+	return doubtful
+}
+
+// backoff waits before the next of several tries, longer each time, and
+// reports false when ctx ended first.
+type backoff struct{ next time.Duration }
+
+func (b *backoff) wait(ctx context.Context) bool {
+	b.next = min(max(2*b.next, 10*time.Millisecond), 500*time.Millisecond)
+	timer := time.NewTimer(b.next)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,142 @@
+package eventlog
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+)
+
+// fetchVersion is of the Fetch API: the last whose form is not flexible;
+// Apache Kafka has it from 2.3 to 4.x at least.
+const fetchVersion = 11
+
+// maxResponse bounds what is taken for a fetch response, in bytes. A broker
+// exceeds the size asked for only by one batch.
+const maxResponse = 512 << 20
+
+// fetchRequest asks one partition's leader for record batches. kafka-go routes
+// it and keeps the connections; its form on the wire is written here, so that
+// the answer is read into one piece of memory and decoded in place.
+type fetchRequest struct {
+	topic     string
+	partition int32
+	from      int64
+	maxBytes  int32
+	wait      time.Duration
+}
+
+// fetched is the answer to a fetchRequest.
+type fetched struct {
+	throttle  time.Duration
+	highWater int64
+	set       []byte // record batches, the last of which may be cut off
+}
+
+func (*fetchRequest) ApiKey() protocol.ApiKey { return protocol.Fetch }
+func (*fetched) ApiKey() protocol.ApiKey      { return protocol.Fetch }
+
+// Broker returns the partition's leader.
+func (r *fetchRequest) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
+	topic, ok := cluster.Topics[r.topic]
+	if !ok {
+		return protocol.Broker{}, protocol.NewErrNoTopic(r.topic)
+	}
+	partition, ok := topic.Partitions[r.partition]
+	if !ok {
+		return protocol.Broker{}, protocol.NewErrNoPartition(r.topic, r.partition)
+	}
+	leader, ok := cluster.Brokers[partition.Leader]
+	if !ok {
+		return protocol.Broker{}, protocol.NewErrNoLeader(r.topic, r.partition)
+	}
+	return leader, nil
+}
+
+// Required tells kafka-go that RawExchange speaks for itself.
+func (*fetchRequest) Required(map[protocol.ApiKey]int16) bool { return true }
+
+// RawExchange sends the request and reads its answer.
+func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
+	if _, err := rw.Write(r.encode()); err != nil {
+		return nil, err
+	}
+	var head [4]byte
+	if _, err := io.ReadFull(rw, head[:]); err != nil {
+		return nil, err
+	}
+	size := binary.BigEndian.Uint32(head[:])
+	if size > maxResponse {
+		return nil, fmt.Errorf("a fetch response of %d bytes is not credible", size)
+	}
+	body := make([]byte, size)
+	if _, err := io.ReadFull(rw, body); err != nil {
+		return nil, err
+	}
+	return decodeFetched(body)
+}
+
+func (r *fetchRequest) encode() []byte {
+	be := binary.BigEndian
+	b := make([]byte, 4, 128+len(r.topic))
+	b = be.AppendUint16(b, uint16(protocol.Fetch))
+	b = be.AppendUint16(b, fetchVersion)
+	b = be.AppendUint32(b, 0)          // correlation: one request at a time
+	b = be.AppendUint16(b, ^uint16(0)) // no client id
+	b = be.AppendUint32(b, ^uint32(0)) // replica: none, a consumer
+	b = be.AppendUint32(b, uint32(r.wait.Milliseconds()))
+	b = be.AppendUint32(b, 1) // least bytes
+	b = be.AppendUint32(b, uint32(r.maxBytes))
+	b = append(b, 0)                   // read uncommitted
+	b = be.AppendUint32(b, 0)          // no session
+	b = be.AppendUint32(b, ^uint32(0)) // and none wanted
+	b = be.AppendUint32(b, 1)          // topics
+	b = be.AppendUint16(b, uint16(len(r.topic)))
+	b = append(b, r.topic...)
+	b = be.AppendUint32(b, 1) // partitions
+	b = be.AppendUint32(b, uint32(r.partition))
+	b = be.AppendUint32(b, ^uint32(0)) // leader epoch not known
+	b = be.AppendUint64(b, uint64(r.from))
+	b = be.AppendUint64(b, ^uint64(0)) // log start: only replicas know
+	b = be.AppendUint32(b, uint32(r.maxBytes))
+	b = be.AppendUint32(b, 0) // forgotten topics
+	b = be.AppendUint16(b, 0) // rack
+	be.PutUint32(b, uint32(len(b)-4))
+	return b
+}
+
+// decodeFetched reads the answer. What the broker says is wrong with the
+// request is returned as a kafka.Error.
+func decodeFetched(body []byte) (*fetched, error) {
+	c := cursor{rest: body}
+	c.int32() // correlation
+	res := &fetched{throttle: time.Duration(c.int32()) * time.Millisecond}
+	failure := c.int16()
+	c.int32() // session
+	if topics := c.int32(); failure == 0 && topics != 1 {
+		return nil, fmt.Errorf("a fetch response with %d topics", topics)
+	}
+	c.take(int(c.int16())) // name
+	if partitions := c.int32(); failure == 0 && partitions != 1 {
+		return nil, fmt.Errorf("a fetch response with %d partitions", partitions)
+	}
+	c.int32() // partition
+	if code := c.int16(); failure == 0 {
+		failure = code
+	}
+	if failure != 0 {
+		return nil, kafka.Error(failure)
+	}
+	res.highWater = c.int64()
+	c.take(16)                             // last stable offset, log start
+	c.take(int(max(c.int32(), 0)) * 2 * 8) // aborted transactions
+	c.int32()                              // preferred replica
+	res.set = c.take(int(max(c.int32(), 0)))
+	if c.broken {
+		return nil, fmt.Errorf("a fetch response that ends early: %w", io.ErrUnexpectedEOF)
+	}
+	return res, nil
+}

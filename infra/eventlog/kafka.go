@@ -1,0 +1,146 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+const (
+	clientID = "netsim"
+	// patience is how long a question to the cluster is repeated while it has
+	// no leader or breaks connections. A pooled connection that the broker's
+	// restart broke costs one try.
+	patience = 2 * time.Second
+	// answerTimeout bounds one such question.
+	answerTimeout = 10 * time.Second
+)
+
+// Kafka is the log, as kept by Apache Kafka or a broker that speaks its
+// protocol. It is safe for concurrent use.
+type Kafka struct {
+	Config
+	client    *kafka.Client // for questions
+	producer  *kafka.Client
+	transport *kafka.Transport
+	running   context.Context // ends at Close
+	close     context.CancelFunc
+	loops     sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	queues map[place]*queue
+
+	throttledUntil atomic.Int64 // Unix time in nanoseconds
+}
+
+type place struct {
+	topic     string
+	partition int32
+}
+
+// Open returns the log of the cluster once one of its brokers has answered.
+func Open(ctx context.Context, c Config) (*Kafka, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	running, cancel := context.WithCancel(context.Background())
+	transport := &kafka.Transport{
+		Dial:           c.dial,
+		DialTimeout:    5 * time.Second,
+		IdleTimeout:    5 * time.Minute,
+		MetadataTTL:    time.Second, // how soon a moved leader is found
+		MetadataTopics: append(c.topics(), c.Beside...),
+		ClientID:       clientID,
+		TLS:            c.TLS,
+		Context:        running,
+	}
+	address := kafka.TCP(c.Brokers...)
+	k := &Kafka{
+		Config:    c,
+		client:    &kafka.Client{Addr: address, Timeout: answerTimeout, Transport: transport},
+		producer:  &kafka.Client{Addr: address, Timeout: c.AppendTimeout / 3, Transport: transport},
+		transport: transport,
+		running:   running,
+		close:     cancel,
+		queues:    map[place]*queue{},
+	}
+	if _, err := k.metadata(ctx); err != nil {
+		cancel()
+		return nil, fmt.Errorf("no Kafka broker answers at %s: %w", strings.Join(c.Brokers, ", "), err)
+	}
+	return k, nil
+}
+
+// Close ends the event log. Appends that wait end with ErrNotWritten, those in
+// flight with ErrUnknown.
+func (k *Kafka) Close() {
+	k.mu.Lock()
+	k.closed = true
+	k.mu.Unlock()
+	k.close()
+	k.loops.Wait()
+	k.transport.CloseIdleConnections()
+}
+
+// Throttled returns for how much longer the broker wants to be left alone, by
+// the last throttle time it gave.
+func (k *Kafka) Throttled() time.Duration {
+	return max(0, time.Until(time.Unix(0, k.throttledUntil.Load())))
+}
+
+func (k *Kafka) noteThrottle(d time.Duration) {
+	if d > 0 {
+		k.throttledUntil.Store(time.Now().Add(d).UnixNano())
+	}
+}
+
+// ask repeats a question that changes nothing while its error is one that
+// passes, within patience.
+func (k *Kafka) ask(ctx context.Context, question func(context.Context) error) error {
+	soon, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for pause := (backoff{}); ; {
+		err := question(ctx)
+		if err == nil || !passes(err) || !pause.wait(soon) {
+			return err
+		}
+	}
+}
+
+// passes tells whether the same question may be answered a little later.
+func passes(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errCorrupt) {
+		return false
+	}
+	code, ok := errors.AsType[kafka.Error](err)
+	// Unknown is also what kafka-go makes of a broken connection.
+	return !ok || code.Temporary() || code == kafka.Unknown
+}
+
+// end returns the partition's end: the offset that the next record gets.
+func (k *Kafka) end(ctx context.Context, topic string, partition int32) (int64, error) {
+	res, err := k.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{
+		Topics: map[string][]kafka.OffsetRequest{topic: {kafka.LastOffsetOf(int(partition))}},
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range res.Topics[topic] {
+		// The error of a broken connection arrives here too, with offset -1.
+		if p.Error != nil {
+			return 0, p.Error
+		}
+		if p.LastOffset >= 0 {
+			return p.LastOffset, nil
+		}
+	}
+	return 0, fmt.Errorf("the broker gave no end for %s/%d", topic, partition)
+}

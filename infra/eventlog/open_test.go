@@ -1,0 +1,131 @@
+package eventlog
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/segmentio/kafka-go"
+
+	"netsim/events"
+	"netsim/infra/teststack"
+)
+
+func freshPrefix() string { return "test-" + uuid.NewString() + "." }
+
+// open returns an event log on topics of the test's own, which exist. It fills in
+// what the configuration leaves out.
+func open(t testing.TB, c Config) *Kafka {
+	t.Helper()
+	if c.Brokers == nil {
+		c.Brokers = teststack.Broker(t)
+	}
+	if c.Prefix == "" {
+		c.Prefix = freshPrefix()
+	}
+	if c.Partitions == 0 {
+		c.Partitions = 2
+	}
+	if c.AppendTimeout == 0 {
+		c.AppendTimeout = time.Minute
+	}
+	c.Relaxed = true
+	k, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	if err := k.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// message returns a message that is told apart from others by its name.
+func message(name string) events.Message {
+	return events.Message{
+		Key:     []byte("stream"),
+		Value:   []byte(name),
+		Headers: []events.Header{{Key: "ce_id", Value: []byte(name)}},
+	}
+}
+
+func nameOf(r *events.Record) string { return string(r.Value) }
+
+func namesOf(records []events.Record) string {
+	names := make([]string, len(records))
+	for i := range records {
+		names[i] = nameOf(&records[i])
+	}
+	return strings.Join(names, " ")
+}
+
+// await returns the offset of an append that must succeed.
+func await(t testing.TB, p *Pending) int64 {
+	t.Helper()
+	offset, err := p.Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return offset
+}
+
+// readAll reads from the partition's start until it has given at least n
+// records and its end is reached.
+func readAll(t testing.TB, k *Kafka, topic string, partition int32, n int) []events.Record {
+	t.Helper()
+	var all []events.Record
+	for {
+		records, end, err := k.Read(t.Context(), topic, partition, int64(len(all)), 1<<20, 5*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range records {
+			if want := int64(len(all) + i); records[i].Offset != want {
+				t.Fatalf("the record at offset %d comes where %d should", records[i].Offset, want)
+			}
+		}
+		all = append(all, records...)
+		if len(all) >= n && int64(len(all)) >= end {
+			return all
+		}
+	}
+}
+
+// alter changes a setting of a topic and waits until the cluster says so.
+func alter(t testing.TB, k *Kafka, topic, setting, value string) {
+	t.Helper()
+	res, err := k.client.IncrementalAlterConfigs(t.Context(), &kafka.IncrementalAlterConfigsRequest{
+		Resources: []kafka.IncrementalAlterConfigsRequestResource{{
+			ResourceType: kafka.ResourceTypeTopic,
+			ResourceName: topic,
+			Configs:      []kafka.IncrementalAlterConfigsRequestConfig{{Name: setting, Value: value, ConfigOperation: kafka.ConfigOperationSet}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range res.Resources {
+		if r.Error != nil {
+			t.Fatal(r.Error)
+		}
+	}
+	for {
+		for _, described := range describe(t, k).Topics {
+			if described.Name == topic && described.Settings[setting] == value {
+				return
+			}
+		}
+	}
+}
+
+// describe returns the log's description, which must be had.
+func describe(t testing.TB, k *Kafka) Description {
+	t.Helper()
+	d, err := k.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}

@@ -1,0 +1,200 @@
+package eventlog
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"netsim/fault"
+)
+
+// batchBytes is how much one batch takes of what waits; a larger record goes
+// alone. It is below the message limit that a broker has by default.
+const batchBytes = 1_000_000
+
+// queue holds the appends of one partition. At most one loop drains it.
+type queue struct {
+	kafka *Kafka
+	place place
+
+	mu       sync.Mutex
+	waiting  []*Pending
+	count    int // waiting or in flight
+	bytes    int // of these
+	draining bool
+
+	// Of the loop alone. No copy of a batch yet to be sent lies before end,
+	// which is -1 until the broker was asked.
+	end int64
+	buf []byte
+}
+
+// add puts the append at the end, and reports whether a loop is to be started.
+func (q *queue) add(p *Pending) (start bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.count >= q.kafka.MaxQueued || q.bytes+p.size > q.kafka.MaxQueuedBytes && q.count > 0 {
+		return false, errFull
+	}
+	q.waiting = append(q.waiting, p)
+	q.count++
+	q.bytes += p.size
+	start = !q.draining
+	q.draining = true
+	return start, nil
+}
+
+// take returns the appends of the next batch, and nil after telling add that
+// the loop is over.
+func (q *queue) take() []*Pending {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n, size := 0, 0
+	for n < len(q.waiting) && (n == 0 || size+q.waiting[n].size <= batchBytes) {
+		size += q.waiting[n].size
+		n++
+	}
+	if n == 0 {
+		q.draining = false
+		q.waiting = nil
+		return nil
+	}
+	batch := q.waiting[:n:n]
+	q.waiting = q.waiting[n:]
+	return batch
+}
+
+func (q *queue) release(batch []*Pending) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.count -= len(batch)
+	for _, p := range batch {
+		q.bytes -= p.size
+	}
+}
+
+// drain writes batch after batch until nothing waits.
+func (q *queue) drain() {
+	for batch := q.take(); batch != nil; batch = q.take() {
+		ctx, cancel := context.WithDeadline(q.kafka.running, batch[0].deadline)
+		base, err := q.write(ctx, batch)
+		cancel()
+		q.release(batch)
+		for i, p := range batch {
+			p.settle(base+int64(i), err)
+		}
+	}
+}
+
+// write produces the batch until its fate is known or ctx ends, and returns
+// the offset of its first copy (doc.go has the argument).
+func (q *queue) write(ctx context.Context, batch []*Pending) (int64, error) {
+	set := q.encode(batch)
+	inDoubt := false
+	for pause := (backoff{}); ; {
+		base, err := q.try(ctx, set)
+		if err == nil && inDoubt {
+			base, err = q.firstCopy(ctx, set, base)
+		}
+		if err == nil {
+			q.end = base + int64(len(batch))
+			if !inDoubt { // else a try may still be reading it
+				q.buf = set
+			}
+			return base, nil
+		}
+		effect := effectOf(err)
+		inDoubt = inDoubt || effect == doubtful
+		if effect == refused || !pause.wait(ctx) {
+			return 0, q.failure(err, effect, inDoubt)
+		}
+	}
+}
+
+func (q *queue) failure(err error, last effect, inDoubt bool) error {
+	switch {
+	case inDoubt:
+		return unknown(q.place.topic, q.place.partition, err)
+	case errors.Is(err, kafka.MessageSizeTooLarge), errors.Is(err, kafka.RecordListTooLarge):
+		return &fault.Fault{
+			Code:    fault.PayloadTooLarge,
+			Message: "the request makes an event larger than the log stores",
+			Cause:   fmt.Errorf("append to %s/%d: %w: %w", q.place.topic, q.place.partition, ErrNotWritten, err),
+		}
+	case last == refused:
+		return fmt.Errorf("append to %s/%d: %w: %w", q.place.topic, q.place.partition, ErrNotWritten, err)
+	}
+	return notWritten(q.place.topic, q.place.partition, err)
+}
+
+// encode returns the record set of the batch, behind its length in 4 bytes.
+func (q *queue) encode(batch []*Pending) []byte {
+	set := append(q.buf[:0], 0, 0, 0, 0)
+	q.buf = nil
+	set = appendBatch(set, batch, time.Now())
+	binary.BigEndian.PutUint32(set, uint32(len(set)-4))
+	return set
+}
+
+// try sends the batch once. Its end is asked for before the first batch goes.
+func (q *queue) try(ctx context.Context, set []byte) (int64, error) {
+	if ctx.Err() != nil {
+		return 0, unsentError{ctx.Err()}
+	}
+	if q.end < 0 {
+		end, err := q.kafka.end(ctx, q.place.topic, q.place.partition)
+		if err != nil {
+			return 0, unsentError{fmt.Errorf("ask for the partition's end: %w", err)}
+		}
+		q.end = end
+	}
+	res, err := q.kafka.producer.RawProduce(ctx, &kafka.RawProduceRequest{
+		Topic:        q.place.topic,
+		Partition:    int(q.place.partition),
+		RequiredAcks: kafka.RequireAll,
+		RawRecords:   protocol.RawRecordSet{Reader: bytes.NewReader(set)},
+	})
+	if err != nil {
+		return 0, err
+	}
+	q.kafka.noteThrottle(res.Throttle)
+	return res.BaseOffset, res.Error
+}
+
+// firstCopy returns where the batch lies first, knowing that it lies at base.
+// It asks until ctx ends.
+func (q *queue) firstCopy(ctx context.Context, set []byte, base int64) (int64, error) {
+	records := set[4+batchHeader:]
+	for from, pause := q.end, (backoff{}); from < base; {
+		res, err := q.kafka.fetch(ctx, &fetchRequest{
+			topic: q.place.topic, partition: q.place.partition, from: from, maxBytes: batchBytes, wait: time.Second,
+		})
+		if err != nil {
+			if !pause.wait(ctx) {
+				return 0, fmt.Errorf("look for the first copy: %w", err)
+			}
+			continue
+		}
+		for from < base {
+			b, ok, err := takeBatch(&res.set)
+			if err != nil {
+				return 0, fmt.Errorf("look for the first copy: %w", err)
+			}
+			if !ok {
+				break
+			}
+			if bytes.Equal(b.records, records) {
+				return b.base(), nil
+			}
+			from = b.next()
+		}
+	}
+	return base, nil
+}

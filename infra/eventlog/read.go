@@ -1,0 +1,117 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"netsim/events"
+)
+
+// Read returns the partition's records from offset from on, and its high water
+// mark: the offset behind the last record that is safe from loss. It returns
+// what there is up to about maxBytes, one batch at least; where there is
+// nothing it waits up to wait, in milliseconds, and then returns no records.
+// The records share memory with each other.
+//
+// A from that the log does not reach is ErrOutOfRange, together with the high
+// water mark; a topic or partition that is not there is ErrNoTopic.
+func (k *Kafka) Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
+	req := &fetchRequest{topic: topic, partition: partition, from: from, maxBytes: int32(maxBytes), wait: wait}
+	var res *fetched
+	err := k.ask(ctx, func(ctx context.Context) (err error) {
+		res, err = k.fetch(ctx, req)
+		return err
+	})
+	switch {
+	case errors.Is(err, kafka.OffsetOutOfRange):
+		end, err := k.end(ctx, topic, partition)
+		return nil, end, fmt.Errorf("read %s/%d from %d: %w", topic, partition, from, errors.Join(ErrOutOfRange, err))
+	case errors.Is(err, kafka.UnknownTopicOrPartition), errors.Is(err, protocol.ErrNoTopic), errors.Is(err, protocol.ErrNoPartition):
+		return nil, 0, fmt.Errorf("read %s/%d: %w", topic, partition, ErrNoTopic)
+	case err != nil:
+		return nil, 0, fmt.Errorf("read %s/%d from %d: %w", topic, partition, from, err)
+	}
+	d := decoder{topic: topic, partition: partition, names: map[string]string{}}
+	for {
+		b, ok, err := takeBatch(&res.set)
+		if ok && err == nil {
+			err = d.add(b, from)
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("read %s/%d from %d: %w", topic, partition, from, err)
+		}
+		if !ok {
+			return d.records, res.highWater, nil
+		}
+	}
+}
+
+// fetch sends one request to the partition's leader.
+func (k *Kafka) fetch(ctx context.Context, req *fetchRequest) (*fetched, error) {
+	ctx, cancel := context.WithTimeout(ctx, req.wait+answerTimeout)
+	defer cancel()
+	res, err := k.transport.RoundTrip(ctx, k.client.Addr, req)
+	if err != nil {
+		return nil, err
+	}
+	f := res.(*fetched)
+	k.noteThrottle(f.throttle)
+	return f, nil
+}
+
+// Committed returns, for each of so many partitions of the topic, the first
+// offset that the consumer group has not committed as done; 0 where it has
+// committed none.
+func (k *Kafka) Committed(ctx context.Context, group, topic string, partitions int32) ([]int64, error) {
+	asked := make([]int, partitions)
+	for i := range asked {
+		asked[i] = i
+	}
+	var res *kafka.OffsetFetchResponse
+	err := k.ask(ctx, func(ctx context.Context) (err error) {
+		res, err = k.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: asked}})
+		if err == nil {
+			err = res.Error
+		}
+		return err
+	})
+	done := make([]int64, partitions)
+	if errors.Is(err, kafka.GroupIdNotFound) { // it has not begun
+		return done, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask what %s has committed of %s: %w", group, topic, err)
+	}
+	for _, part := range res.Topics[topic] {
+		if part.Error != nil {
+			return nil, fmt.Errorf("ask what %s has committed of %s/%d: %w", group, topic, part.Partition, part.Error)
+		}
+		if part.Partition < int(partitions) {
+			done[part.Partition] = max(part.CommittedOffset, 0)
+		}
+	}
+	return done, nil
+}
+
+// PartitionsOf returns how many partitions a topic has, 0 when it does not
+// exist: one of the families' or of Config.Beside. A change is seen within about
+// a second.
+func (k *Kafka) PartitionsOf(ctx context.Context, topic string) (int, error) {
+	meta, err := k.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return 0, fmt.Errorf("ask for metadata: %w", err)
+	}
+	found := meta.Topics[0]
+	switch {
+	case errors.Is(found.Error, kafka.UnknownTopicOrPartition):
+		return 0, nil
+	case found.Error != nil:
+		return 0, fmt.Errorf("topic %s: %w", topic, found.Error)
+	}
+	return len(found.Partitions), nil
+}

@@ -1,0 +1,120 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/IBM/sarama"
+	"github.com/segmentio/kafka-go"
+)
+
+// ErrFewBrokers is wrapped by the error of topics that would have more replicas
+// than there are brokers. None is made then.
+var ErrFewBrokers = errors.New("the cluster is too small")
+
+// Ensure creates the topics that are missing and waits until all of them can
+// be written. It leaves existing topics as they are.
+func (k *Kafka) Ensure(ctx context.Context) error {
+	meta, err := k.metadata(ctx)
+	if err != nil {
+		return err
+	}
+	var missing []kafka.TopicConfig
+	for _, topic := range meta.Topics {
+		if topic.Err == sarama.ErrUnknownTopicOrPartition {
+			missing = append(missing, k.topicConfig(topic.Name))
+		}
+	}
+	if len(missing) > 0 {
+		if k.Replication > len(meta.Brokers) {
+			return fmt.Errorf("%w: %d replicas of each topic are wanted, and the cluster has %d brokers",
+				ErrFewBrokers, k.Replication, len(meta.Brokers))
+		}
+		if err := k.create(ctx, missing); err != nil {
+			return err
+		}
+	}
+	return k.awaitTopics(ctx)
+}
+
+func (k *Kafka) create(ctx context.Context, topics []kafka.TopicConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	res, err := k.client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: topics})
+	if err != nil {
+		return fmt.Errorf("create topics: %w", err)
+	}
+	for topic, err := range res.Errors {
+		// Another process may have been faster.
+		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
+			return fmt.Errorf("create topic %s: %w", topic, err)
+		}
+	}
+	return nil
+}
+
+func (k *Kafka) topicConfig(name string) kafka.TopicConfig {
+	settings := []kafka.ConfigEntry{
+		{ConfigName: settingCleanup, ConfigValue: "delete"},
+		{ConfigName: settingRetentionTime, ConfigValue: "-1"},
+		{ConfigName: settingRetentionBytes, ConfigValue: "-1"},
+		{ConfigName: settingTimestamp, ConfigValue: "LogAppendTime"},
+		{ConfigName: settingCompression, ConfigValue: "producer"},
+		{ConfigName: settingUnclean, ConfigValue: "false"},
+		{ConfigName: settingMaxMessage, ConfigValue: strconv.Itoa(k.maxMessage())},
+	}
+	if k.Replication >= 3 {
+		settings = append(settings, kafka.ConfigEntry{ConfigName: settingMinInsync, ConfigValue: "2"})
+	}
+	return kafka.TopicConfig{
+		Topic:             name,
+		NumPartitions:     int(k.Partitions),
+		ReplicationFactor: k.Replication,
+		ConfigEntries:     settings,
+	}
+}
+
+// maxMessage is the largest batch that Append sends, in bytes.
+func (k *Kafka) maxMessage() int { return max(k.MaxRecord, batchBytes) + batchHeader }
+
+// awaitTopics waits until every partition answers, and until the client knows
+// their leaders: a cluster makes topics step by step.
+func (k *Kafka) awaitTopics(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	for pause := (backoff{}); ; {
+		d, err := k.Describe(ctx)
+		if err == nil {
+			err = k.routed(ctx, d)
+		}
+		if err == nil {
+			return nil
+		}
+		if !pause.wait(ctx) {
+			return fmt.Errorf("wait for the topics: %w", err)
+		}
+	}
+}
+
+// routed returns an error when kafka-go, by its cached metadata, does not know
+// where all topics are.
+func (k *Kafka) routed(ctx context.Context, d Description) error {
+	meta, err := k.client.Metadata(ctx, &kafka.MetadataRequest{Topics: k.topics()})
+	if err != nil {
+		return fmt.Errorf("ask for metadata: %w", err)
+	}
+	if len(d.Topics) != len(meta.Topics) {
+		return fmt.Errorf("%d of %d topics exist", len(d.Topics), len(meta.Topics))
+	}
+	for i, topic := range meta.Topics {
+		if topic.Error != nil {
+			return fmt.Errorf("topic %s: %w", topic.Name, topic.Error)
+		}
+		if len(topic.Partitions) != len(d.Topics[i].Partitions) {
+			return fmt.Errorf("topic %s: %d of %d partitions are known", topic.Name, len(topic.Partitions), len(d.Topics[i].Partitions))
+		}
+	}
+	return nil
+}

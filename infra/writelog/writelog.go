@@ -1,0 +1,114 @@
+// Package writelog is the log as commands see it: it loads where a stream stands
+// from the read model, appends through the event log, and waits for the
+// projector's verdict. It refuses writes, before memory does, while the
+// projector is too far behind.
+package writelog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/eventlog"
+	"netsim/infra/projector"
+	"netsim/internal/gather"
+)
+
+// Config is what a write log stands on.
+type Config struct {
+	Pool     *pgxpool.Pool
+	EventLog *eventlog.Kafka
+	Watcher  *projector.Watcher
+	// Partitions is the number of partitions of each family's topic, as the
+	// read model has it.
+	Partitions map[events.Family]int32
+	// MaxWaiting is how many appends may wait for their verdict at once,
+	// 0 for 50,000. Beyond it writes are shed.
+	MaxWaiting int64
+}
+
+// Log implements commands.Log.
+type Log struct {
+	Config
+	loads   gather.Gather[loadKey, events.Snapshot]
+	waiting atomic.Int64
+}
+
+// New returns a write log.
+func New(c Config) *Log {
+	l := &Log{Config: c}
+	l.loads.Query = l.load
+	return l
+}
+
+const defaultWaiting = 50_000
+
+// Append implements commands.Log.
+func (l *Log) Append(family events.Family, partitionKey string, m events.Message) (func(context.Context) (events.Position, error), error) {
+	limit := l.MaxWaiting
+	if limit == 0 {
+		limit = defaultWaiting
+	}
+	if l.waiting.Load() >= limit {
+		return nil, shed("too many writes wait for their verdict")
+	}
+	if l.EventLog.Throttled() > 0 {
+		return nil, shed("the event log asks for a pause")
+	}
+	count := l.Partitions[family]
+	if count == 0 {
+		return nil, fmt.Errorf("family %s has no partitions", family)
+	}
+	partition := events.PartitionOf(partitionKey, count)
+	pending := l.EventLog.Append(l.EventLog.Topic(family), partition, m)
+	return func(ctx context.Context) (events.Position, error) {
+		offset, err := pending.Wait(ctx)
+		return events.Position{Family: family, Partition: partition, Offset: offset}, err
+	}, nil
+}
+
+// Verdict implements commands.Log.
+func (l *Log) Verdict(ctx context.Context, at events.Position) (events.Verdict, error) {
+	l.waiting.Add(1)
+	defer l.waiting.Add(-1)
+	return l.Watcher.Verdict(ctx, at)
+}
+
+func shed(why string) error {
+	return &fault.Fault{Code: fault.Unavailable, Message: why, RetryAfter: time.Second}
+}
+
+// LoadPartitions waits until the read model knows its log and returns how many
+// partitions each family has.
+func LoadPartitions(ctx context.Context, pool *pgxpool.Pool) (map[events.Family]int32, error) {
+	for {
+		counts := map[events.Family]int32{}
+		rows, err := pool.Query(ctx, `SELECT family, count(*)::int FROM offsets GROUP BY family`)
+		if err != nil {
+			return nil, fmt.Errorf("load the partitions: %w", err)
+		}
+		var family events.Family
+		var count int32
+		if _, err := pgx.ForEachRow(rows, []any{&family, &count}, func() error {
+			counts[family] = count
+			return nil
+		}); err != nil {
+			return nil, fmt.Errorf("load the partitions: %w", err)
+		}
+		if len(counts) > 0 {
+			return counts, nil
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, errors.Join(errors.New("the projector has not adopted a log"), ctx.Err())
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package writelog_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/eventlog"
+	"netsim/infra/projector"
+	"netsim/infra/writelog"
+	"netsim/internal/testworld"
+)
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	p := process{testworld.NewPlace(t).Start(t)}
+	id := p.create(t, "known")
+	unknown := events.NewID(events.WorkspacePrefix)
+	for _, c := range []struct {
+		name, stream, commandID string
+		sequence                int64
+		prior                   *events.Prior
+	}{
+		{name: "a stream that does not exist", stream: unknown, commandID: "create"},
+		{name: "without a command", stream: id, sequence: 1},
+		{name: "a command that ran", stream: id, commandID: "create", sequence: 1, prior: &events.Prior{Sequence: 1, Digest: "body"}},
+		{name: "a command that did not", stream: id, commandID: "other", sequence: 1},
+	} {
+		s, err := p.WriteLog.Load(t.Context(), c.stream, c.commandID)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if s.Head.Sequence != c.sequence || (s.State == nil) != (c.sequence == 0) || s.Parked {
+			t.Errorf("%s: %+v, want sequence %d", c.name, s, c.sequence)
+		}
+		if diff := cmp.Diff(c.prior, s.Prior); diff != "" {
+			t.Errorf("%s: prior (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestAStreamWithAnUnknownEventIsParked(t *testing.T) {
+	t.Parallel()
+	p := process{testworld.NewPlace(t).Start(t)}
+	id := events.NewID(events.WorkspacePrefix)
+	frame := events.Frame{
+		ID: "1", Type: "netsim.workspace.painted.v1", Stream: id, PartitionKey: id,
+		Sequence: 1, Time: time.UnixMilli(0), DataVersion: 1,
+	}
+	message, _ := frame.Message([]byte(`{"colour":"red"}`))
+	wait, err := p.WriteLog.Append(events.Workspaces, id, message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if verdict, err := p.WriteLog.Verdict(t.Context(), at); err != nil || verdict != events.Accepted {
+		t.Errorf("the verdict is %q, %v: a body that cannot be read is still a fact", verdict, err)
+	}
+	if s, err := p.WriteLog.Load(t.Context(), id, ""); err != nil || !s.Parked {
+		t.Errorf("the stream is %+v, %v, want it parked", s, err)
+	}
+	if _, err := p.run(t, id, "", commands.DeleteWorkspace{ID: id}); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("a command on it: %v, want it refused for now", err)
+	}
+}
+
+func TestARecordThatIsNoFactIsRejected(t *testing.T) {
+	t.Parallel()
+	p := process{testworld.NewPlace(t).Start(t)}
+	id := p.create(t, "once")
+	frame := events.Frame{
+		ID: "1", Type: "netsim.workspace.created.v1", Stream: id, PartitionKey: id,
+		Sequence: 1, Time: time.UnixMilli(0), DataVersion: 1,
+	}
+	message, _ := frame.Message([]byte(`{"name":"twice"}`))
+	wait, err := p.WriteLog.Append(events.Workspaces, id, message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"while it waits", "when it is asked for again"} {
+		if verdict, err := p.WriteLog.Verdict(t.Context(), at); err != nil || verdict != events.Stale {
+			t.Errorf("%s the verdict is %q, %v, want stale", when, verdict, err)
+		}
+	}
+	if _, w := p.load(t, id); w.Name != "once" {
+		t.Errorf("the workspace is named %q", w.Name)
+	}
+}
+
+// No server is needed: what is shed does not get as far.
+func TestWritesAreShedWhileTooManyWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := writelog.New(writelog.Config{
+			EventLog: &eventlog.Kafka{}, Watcher: projector.NewWatcher(nil, "", nil), MaxWaiting: 2,
+		})
+		_, admitted := l.Append(events.Workspaces, "key", events.Message{})
+		ctx, cancel := context.WithCancel(t.Context())
+		for i := range l.MaxWaiting {
+			go l.Verdict(ctx, events.Position{Family: events.Workspaces, Offset: i}) //nolint:errcheck // it waits for nothing
+		}
+		synctest.Wait()
+		_, err := l.Append(events.Workspaces, "key", events.Message{})
+		shed, ok := errors.AsType[*fault.Fault](err)
+		if !ok || shed.Code != fault.Unavailable || shed.RetryAfter <= 0 {
+			t.Errorf("append says %v, want unavailable with a time to come back", err)
+		}
+		cancel()
+		synctest.Wait()
+		// The write log has no partitions, which is what an admitted write is told.
+		if _, err := l.Append(events.Workspaces, "key", events.Message{}); err == nil || err.Error() != admitted.Error() {
+			t.Errorf("append says %v when nobody waits, want %v", err, admitted)
+		}
+	})
+}
+
+func TestAVerdictThatDoesNotComeEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := writelog.New(writelog.Config{Watcher: projector.NewWatcher(nil, "", nil)})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := l.Verdict(ctx, events.Position{Family: events.Workspaces})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("verdict says %v, want the deadline", err)
+		}
+	})
+}

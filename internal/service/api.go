@@ -1,0 +1,134 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/events"
+	web "netsim/infra/web"
+	"netsim/projections"
+	"netsim/reactions"
+	"netsim/readapi"
+	"netsim/writeapi"
+)
+
+// handlers is the contract's server: each operation comes from one of these.
+type handlers struct {
+	*reads
+	*writes
+	*readapi.Billing
+}
+
+type (
+	reads  = readapi.API
+	writes = writeapi.API
+)
+
+// runAPI answers requests. When ctx ends the API goes on for the time of
+// NETSIM_DRAIN with answers that close their connections, unless a part of the
+// process has failed; then requests that have begun finish, and streams end.
+func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles *errgroup.Group) error {
+	quotas, err := s.quotas(ctx)
+	if err != nil {
+		return err
+	}
+	answering, stop := context.WithCancel(context.WithoutCancel(ctx))
+	following, unfollow := context.WithCancel(context.WithoutCancel(ctx))
+	feed := s.feed()
+	handler, err := s.api(ctx, d, feed, quotas)
+	if err != nil {
+		stop()
+		unfollow()
+		return err
+	}
+	handler = web.CloseWhen(func() bool { return ctx.Err() != nil })(handler)
+	server := web.NewServer(handler, s.config.VerdictTimeout+s.config.ReadTimeout, s.log)
+	server.RegisterOnShutdown(unfollow)
+	roles.Go(s.part(following, "the feed of streams", feed.Run))
+	roles.Go(s.part(following, "the quotas of accounts", quotas.Run))
+	roles.Go(s.part(answering, "the API's listener", func(ctx context.Context) error {
+		defer unfollow()
+		return web.Serve(ctx, server, listen, s.config.Grace)
+	}))
+	roles.Go(func() error {
+		defer stop()
+		<-ctx.Done()
+		if errors.Is(context.Cause(ctx), errAsked) {
+			s.log.InfoContext(ctx, "ending: requests are answered for a while, and their connections closed", "drain", s.config.Drain)
+			time.Sleep(s.config.Drain)
+		}
+		return nil
+	})
+	return nil
+}
+
+// api makes the handler of the API's listener.
+func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *readapi.Quotas) (http.Handler, error) {
+	keys, err := cursorKeys(ctx, s.pool)
+	if err != nil {
+		return nil, err
+	}
+	cursors, err := web.NewCursors(keys, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	get := &readapi.API{
+		DB: s.pool, Rows: projections.NewLookups(s.pool), Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console, TraceRoutes: s.config.TraceRoutes,
+		ResultsOwnership: s.config.ResultsOwnership,
+		Storage:          readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
+		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
+		Health: &s.health, Feed: feed,
+	}
+	change := &writeapi.API{
+		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, TracesetFiles: get, TracesetOwners: get, MappingFiles: get, Templates: get,
+		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Uploaded: get, Quotas: quotas, Engines: d.engines, MaxFiles: s.config.MaxFiles,
+		Hold: d.billing.Hold, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
+	}
+	books := &readapi.Billing{
+		DB: s.pool, Cursors: cursors, Now: time.Now,
+		Platform: s.config.Platform, Postpaid: d.billing.Postpaid, LogAccess: d.billing.LogAccess, Lag: s.billingLag().Behind,
+	}
+	door, err := s.door(quotas)
+	if err != nil {
+		return nil, err
+	}
+	return door.router(handlers{get, change, books}), nil
+}
+
+// quotas are those of the settings and those that operators set.
+func (s *core) quotas(ctx context.Context) (*readapi.Quotas, error) {
+	defaults, err := s.config.quotas()
+	if err != nil {
+		return nil, err
+	}
+	q := &readapi.Quotas{DB: s.pool, Defaults: defaults, Log: s.log, Now: time.Now, Changes: func() (<-chan struct{}, func()) {
+		return s.watcher.Changes(events.Billing)
+	}}
+	return q, q.Load(ctx)
+}
+
+// admission decides which requests are served now.
+func (s *core) admission(quotas *readapi.Quotas) (*web.Admission, error) {
+	c := s.config
+	return web.NewAdmission(web.AdmissionConfig{
+		Slots: map[web.Class]int{
+			web.ClassRead: c.MaxReads, web.ClassWrite: c.MaxWrites, web.ClassHeavy: cmp.Or(c.MaxHeavy, 2*runtime.GOMAXPROCS(0)),
+			web.ClassStream: c.MaxStreams, web.ClassUpload: c.MaxUploads,
+		},
+		Quota: quotas.Limit, BodyTime: c.BodyTimeout, BodyMemory: c.BodyMemory, AccountMemory: c.BodyMemory / 4, Now: time.Now,
+	}, s.registry)
+}
+
+// feed tells who follows simulations.
+func (s *core) feed() *readapi.Feed {
+	return &readapi.Feed{DB: s.pool, Log: s.log, Changes: func() (<-chan struct{}, func()) {
+		return s.watcher.Changes(events.Simulations, events.Workspaces)
+	}}
+}

@@ -1,0 +1,270 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/audit"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/eventlog"
+	"netsim/infra/postgres"
+	"netsim/infra/projector"
+	"netsim/infra/reactor"
+)
+
+// AuditConfig is what an auditor needs: the log, and nothing else unless the
+// read model is to be compared.
+type AuditConfig struct {
+	Kafka       []string `env:"NETSIM_KAFKA,required" form:"address"`
+	TopicPrefix string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
+	Platform    string   `env:"NETSIM_PLATFORM" envDefault:"netsim" form:"name"`
+	Postgres    string   `env:"NETSIM_POSTGRES" form:"postgres" secret:"true"`
+	Key         string   `env:"NETSIM_AUDIT_KEY" form:"file"`
+	WriterKeys  string   `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"`
+}
+
+// AuditFromEnvironment reads the settings.
+func AuditFromEnvironment() (AuditConfig, error) {
+	return settings[AuditConfig](surroundings())
+}
+
+// Auditor reads a log, and a read model beside it.
+type Auditor struct {
+	config   AuditConfig
+	keys     *events.WriterKeys // nil takes seals on trust
+	eventLog *eventlog.Kafka
+	model    *snapshot // nil compares nothing
+	close    []func()
+}
+
+// OpenAudit connects to the log, and to the database when the settings name one.
+func OpenAudit(ctx context.Context, c AuditConfig) (_ *Auditor, err error) {
+	a := &Auditor{config: c}
+	defer func() {
+		if err != nil {
+			a.Close()
+		}
+	}()
+	if a.keys, err = readWriterKeys(c.WriterKeys); err != nil {
+		return nil, err
+	}
+	if a.eventLog, err = eventlog.Open(ctx, eventlog.Config{
+		Brokers: c.Kafka, Prefix: c.TopicPrefix, Beside: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
+	}); err != nil {
+		return nil, err
+	}
+	a.close = append(a.close, a.eventLog.Close)
+	if c.Postgres == "" {
+		return a, nil
+	}
+	pool, err := postgres.Open(ctx, c.Postgres, projector.Live, 2)
+	if err != nil {
+		return nil, err
+	}
+	a.close = append(a.close, pool.Close)
+	tx, err := pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, fmt.Errorf("read the read model: %w", err)
+	}
+	a.close = append(a.close, func() { tx.Rollback(context.WithoutCancel(ctx)) }) //nolint:errcheck // it changes nothing
+	cut, err := projector.ReadCut(ctx, tx)
+	a.model = &snapshot{tx, cut}
+	return a, err
+}
+
+// Close ends the connections.
+func (a *Auditor) Close() {
+	for i := len(a.close) - 1; i >= 0; i-- {
+		a.close[i]()
+	}
+}
+
+// ChecksSeals reports whether there are keys to find forged records with.
+func (a *Auditor) ChecksSeals() bool { return a.keys != nil }
+
+// log describes the log as it stands.
+func (a *Auditor) log(ctx context.Context) (*audit.Log, error) {
+	return auditLog(ctx, a.eventLog, a.keys)
+}
+
+func auditLog(ctx context.Context, j *eventlog.Kafka, keys *events.WriterKeys) (*audit.Log, error) {
+	d, err := j.Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	log := &audit.Log{Reader: j, Cluster: d.ClusterID, Keys: keys}
+	for _, t := range d.Topics {
+		topic := audit.Topic{Family: t.Family, Name: t.Name, ID: t.ID}
+		for _, p := range t.Partitions {
+			topic.Ends = append(topic.Ends, p.End)
+		}
+		log.Topics = append(log.Topics, topic)
+	}
+	return log, nil
+}
+
+// Verifier returns the key that signatures are verified with: the one given,
+// or else the public half of the deployment's own.
+func (c AuditConfig) Verifier(given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	if c.Key == "" {
+		return "", errNoAuditKey
+	}
+	key, err := audit.ReadKey(c.Key)
+	if err != nil {
+		return "", err
+	}
+	return key.Verifier, nil
+}
+
+// Verify verifies the whole log.
+func (a *Auditor) Verify(ctx context.Context, verifier string) (audit.Report, error) {
+	log, err := a.log(ctx)
+	if err != nil {
+		return audit.Report{}, err
+	}
+	var at []audit.Expected
+	if a.model != nil {
+		at = a.model.At()
+	}
+	return audit.Verify(ctx, log, verifier, at)
+}
+
+// Held looks in the log for checkpoints that somebody holds.
+func (a *Auditor) Held(ctx context.Context, verifier string, notes []string) ([]audit.Finding, error) {
+	log, err := a.log(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return audit.Held(ctx, log, verifier, notes)
+}
+
+// DeadLetters returns how many facts reactions could not process.
+func (a *Auditor) DeadLetters(ctx context.Context) (int, error) {
+	open, err := reactor.NewDeadLetters(a.eventLog, a.config.TopicPrefix).Open(ctx)
+	return len(open), err
+}
+
+// Replay replays billing.
+func (a *Auditor) Replay(ctx context.Context) (audit.Replayed, error) {
+	log, err := a.log(ctx)
+	if err != nil {
+		return audit.Replayed{}, err
+	}
+	var model audit.ReadModel
+	if a.model != nil {
+		model = a.model
+	}
+	return audit.Replay(ctx, log, commands.PlatformStream(a.config.Platform), model, time.Now())
+}
+
+// Bundle writes the bundle of a request, whose platform is the deployment's.
+func (a *Auditor) Bundle(ctx context.Context, r audit.Request, out io.Writer) error {
+	if a.config.Key == "" {
+		return errNoAuditKey
+	}
+	key, err := audit.ReadKey(a.config.Key)
+	if err != nil {
+		return err
+	}
+	log, err := a.log(ctx)
+	if err != nil {
+		return err
+	}
+	r.Platform = commands.PlatformStream(a.config.Platform)
+	return audit.WriteBundle(ctx, log, r, key, out)
+}
+
+// Checkpoint publishes a checkpoint now, under a name; "" is the time.
+func (t *Tools) Checkpoint(ctx context.Context, name string) (string, error) {
+	key, err := t.core.config.auditKey()
+	if err != nil {
+		return "", err
+	}
+	if key == nil {
+		return "", errNoAuditKey
+	}
+	name = cmp.Or(name, time.Now().UTC().Format(events.TimeLayout))
+	return name, t.writing(ctx, func(ctx context.Context) error {
+		if err := t.core.catchUp(ctx); err != nil {
+			return err
+		}
+		return t.core.checkpoint(ctx, key, name)
+	})
+}
+
+// Succeed has the key in a file sign that from now on the key of the settings
+// signs the log, and publishes that, by the log of a running service, as a
+// checkpoint named after the time. It returns the public key and the name.
+func (t *Tools) Succeed(ctx context.Context, oldFile string) (verifier, name string, err error) {
+	key, err := t.core.config.auditKey()
+	if err != nil {
+		return "", "", err
+	}
+	if key == nil {
+		return "", "", errNoAuditKey
+	}
+	old, err := audit.ReadKey(oldFile)
+	if err != nil {
+		return "", "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	err = t.writing(ctx, func(ctx context.Context) error {
+		if err := t.core.catchUp(ctx); err != nil {
+			return fmt.Errorf("a service must be running: %w", err)
+		}
+		name, err = t.core.succeed(ctx, old, key, time.Now().UTC().Format(events.TimeLayout))
+		return err
+	})
+	return key.Verifier, name, err
+}
+
+// snapshot is the live read model at one moment.
+type snapshot struct {
+	tx  pgx.Tx
+	cut projector.Cut
+}
+
+// At implements audit.ReadModel.
+func (s *snapshot) At() []audit.Expected {
+	var at []audit.Expected
+	for _, p := range s.cut.Parts {
+		at = append(at, audit.Expected{
+			Family: p.Family, TopicID: p.TopicID, Partition: p.Partition, Next: p.Next, Facts: p.Facts, Digest: p.Digest,
+		})
+	}
+	return at
+}
+
+// Rows implements audit.ReadModel.
+func (s *snapshot) Rows(ctx context.Context, table audit.Table, tell func([]string) error) error {
+	columns := make([]string, len(table.Columns))
+	for i, c := range table.Columns {
+		columns[i] = c.Name + "::text"
+		if c.Time {
+			columns[i] = fmt.Sprintf(`to_char(%s AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`, c.Name)
+		}
+		columns[i] = fmt.Sprintf("coalesce(%s, '')", columns[i])
+	}
+	rows, err := s.tx.Query(ctx, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), table.Name))
+	if err != nil {
+		return err
+	}
+	values := make([]string, len(columns))
+	into := make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	_, err = pgx.ForEachRow(rows, into, func() error { return tell(values) })
+	return err
+}

@@ -1,0 +1,203 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/billing/prices"
+	"netsim/commands"
+	"netsim/content/traces"
+	"netsim/content/uploads"
+	"netsim/events"
+	"netsim/infra/engines"
+	"netsim/infra/jobs"
+	"netsim/infra/reactor"
+	"netsim/projections"
+	"netsim/reactions"
+	"netsim/runs"
+)
+
+// domain is what the roles do, on the core.
+type domain struct {
+	billing    *reactions.Billing
+	simple     *reactions.Simple
+	simulation *reactions.Simulation
+	workspace  *reactions.Workspace
+	traceset   *reactions.Traceset
+	life       *reactions.TracesetLife
+	runner     *runs.Runner
+	uploads    *uploads.Uploads
+	engines    *engines.Client // behind HTTP
+	jobs       *jobs.Jobs
+}
+
+// close ends what goes on by itself.
+func (d *domain) close() {
+	d.uploads.Close()
+	d.jobs.Close()
+}
+
+// openDomain connects reactions, jobs and runs with each other.
+func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err error) {
+	d := &domain{
+		billing: &reactions.Billing{Commands: s.handler, DB: s.pool, Now: time.Now, Postpaid: list.Postpaid},
+		runner: &runs.Runner{
+			Commands: s.handler, DB: s.pool, Objects: s.objects, Now: time.Now, Log: s.log,
+			Stall: s.config.RunStall, Patience: s.config.StorePatience, Checkpoint: s.config.RunCheckpoint,
+			Limits: runs.Limits{
+				Flows: s.config.RunFlows, TraceBytes: s.config.RunTraces, ResultBytes: s.config.RunResults, Time: s.config.RunTime,
+			},
+		},
+		workspace: &reactions.Workspace{Commands: s.handler, DB: s.pool},
+		life: &reactions.TracesetLife{
+			Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Now: time.Now, CatchUp: s.catchUp,
+		},
+	}
+	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout})
+	if err != nil {
+		return nil, err
+	}
+	d.runner.Remote = runs.Remote{Engines: d.engines, Poll: s.config.EnginePoll, Patience: s.config.EnginePatience}
+	extractor := &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
+	d.uploads = uploads.New(uploads.Config{
+		Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Log: s.log, Now: time.Now,
+		Life: s.config.UploadLife, Patience: s.config.UploadPatience,
+		EnqueueClear: func(ctx context.Context, upload string) error { return d.jobs.EnqueueClear(ctx, upload) },
+	})
+	settings := jobs.Config{
+		URL: s.config.Postgres, Log: s.log, Now: time.Now,
+		Reconcile: s.config.JobReconcile, Grace: s.config.JobGrace,
+		Run: d.runner.Run, Abandon: d.runner.Abandon, Purge: d.runner.Purge, Accrue: s.accrual(d.billing), Checkpoint: s.checkpointDay, Unfinished: s.waiting(projections.UnfinishedSimulations), Elsewhere: d.runner.Elsewhere, Weigh: d.runner.Weigh, MaxRuns: s.maxRuns,
+		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire, SweepTracesets: d.life.Sweep, ReleaseHolds: d.billing.ReleaseHolds,
+		Extract: extractor.Extract, Processing: s.waiting(projections.ProcessingTracesets),
+	}
+	if s.config.has(RoleWorker) {
+		settings.Workers, settings.Follow = s.config.Workers, s.config.EngineRuns
+	}
+	if d.jobs, err = jobs.Open(ctx, settings); err != nil {
+		return nil, err
+	}
+	d.traceset = &reactions.Traceset{EnqueueExtraction: d.jobs.EnqueueExtraction}
+	d.simple = &reactions.Simple{Commands: s.handler, Workloads: s.workloads, EnqueueRun: d.jobs.EnqueueRun}
+	d.simulation = &reactions.Simulation{
+		Commands: s.handler, DB: s.pool, Check: d.runner.Check,
+		EnqueueRun: d.jobs.EnqueueRun, EnqueuePurge: d.jobs.EnqueuePurge,
+	}
+	return d, nil
+}
+
+// maxRuns returns how many runs of an account workers may have. What operators
+// set is read each time: runs start seldom, and not in the processes that follow
+// quotas.
+func (s *core) maxRuns(ctx context.Context, account string) (int64, error) {
+	quotas, err := s.quotas(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return quotas.Limit(account, commands.QuotaRunning), nil
+}
+
+// maxWaiting bounds how many jobs are looked for at a time; the next look has
+// the rest.
+const maxWaiting = 10_000
+
+func (s *core) waiting(list func(context.Context, projections.Reader, int) ([]string, error)) func(context.Context) ([]string, error) {
+	return func(ctx context.Context) ([]string, error) { return list(ctx, s.pool, maxWaiting) }
+}
+
+// accrual books the costs of a day. What the log has by then is told first, so
+// that a night sees every billing event that was written before it.
+func (s *core) accrual(billing *reactions.Billing) func(ctx context.Context, day string) error {
+	return func(ctx context.Context, day string) error {
+		date, err := time.Parse(time.DateOnly, day)
+		if err != nil {
+			return fmt.Errorf("accrue %q: %w", day, err)
+		}
+		if err := s.catchUp(ctx); err != nil {
+			return err
+		}
+		return billing.AccrueDay(ctx, date)
+	}
+}
+
+// runBackground runs the reactor and the workers, where this process has them.
+func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Group) error {
+	if s.config.has(RoleReactor) {
+		r, err := s.reactor(d)
+		if err != nil {
+			return err
+		}
+		if err := projections.RaiseCounters(ctx, s.pool); err != nil {
+			return err
+		}
+		roles.Go(s.part(ctx, "the reactor", r.Run))
+	}
+	if s.config.has(RoleWorker) {
+		roles.Go(s.part(ctx, "the workers", d.jobs.Work))
+	}
+	return nil
+}
+
+// reactor knows every reaction. A name is for ever: the offsets of its consumer
+// groups are kept under it.
+func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
+	c := reactor.Config{
+		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
+		Judge: s.watcher, Log: s.log, Retries: s.config.Retries,
+	}
+	if s.registry != nil {
+		c.Metrics = s.registry
+	}
+	r, err := reactor.New(c)
+	if err != nil {
+		return nil, err
+	}
+	r.Handle(billingHandler, d.billing.React, billingFamilies()...)
+	r.Handle("simple", d.simple.React, events.Simulations)
+	r.Handle("simulation", d.simulation.React, events.Simulations)
+	r.Handle("traceset", d.traceset.React, events.Tracesets)
+	r.Handle("uses", d.life.React, events.Simulations, events.Configurations)
+	r.Handle("uploads", d.uploads.React, events.MappingFiles)
+	r.Handle("workspace", d.workspace.React, events.Workspaces, events.Simulations)
+	return r, nil
+}
+
+// billingHandler is the reaction by which billing follows other writes, and
+// billingFamilies what it follows.
+const billingHandler = "billing"
+
+func billingFamilies() []events.Family {
+	return []events.Family{events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces}
+}
+
+// billingLag measures how far billing is behind, in whichever process it runs.
+func (s *core) billingLag() *reactor.Lag {
+	families := map[events.Family]int32{}
+	for _, family := range billingFamilies() {
+		families[family] = s.partitions[family]
+	}
+	return &reactor.Lag{
+		Log: s.eventLog, Prefix: s.config.TopicPrefix, Handler: billingHandler, Families: families,
+		Next: s.watcher.Next, Now: time.Now,
+	}
+}
+
+// priceList reads the price list of the settings, or the embedded one.
+func (c *Config) priceList() (prices.List, error) {
+	if c.Prices == "" {
+		return prices.Default()
+	}
+	text, err := os.ReadFile(c.Prices)
+	if err != nil {
+		return prices.List{}, fmt.Errorf("NETSIM_PRICES: %w", err)
+	}
+	list, err := prices.Read(text)
+	if err != nil {
+		return list, fmt.Errorf("NETSIM_PRICES is %q: %w", c.Prices, err)
+	}
+	return list, nil
+}

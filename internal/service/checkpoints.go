@@ -1,0 +1,180 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/audit"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/projector"
+)
+
+// auditKey reads the key that signs checkpoints; nil when there is none.
+func (c *Config) auditKey() (*audit.Key, error) {
+	if c.AuditKey == "" {
+		return nil, nil
+	}
+	key, err := audit.ReadKey(c.AuditKey)
+	if err != nil {
+		return nil, fmt.Errorf("NETSIM_AUDIT_KEY: %w", err)
+	}
+	return key, nil
+}
+
+// errNoAuditKey says what to set.
+var errNoAuditKey = errors.New("NETSIM_AUDIT_KEY names no key: no checkpoint can be signed")
+
+// checkpoint publishes the checkpoint of a name, once: to the log, and as
+// checkpoints/<name>.note to the object store. It says what the read model has
+// judged; a verification judges the log again.
+func (s *core) checkpoint(ctx context.Context, key *audit.Key, name string) error {
+	_, err := s.publish(ctx, name, func(c audit.Checkpoint, chains []audit.Chain, last string) (string, error) {
+		if err := continues(key, last); err != nil {
+			return "", err
+		}
+		return c.Sign(key, chains)
+	})
+	return err
+}
+
+// succeed publishes the checkpoint of a name, from which on the key signs the
+// log in the place of the old one. One that does so already is only stored
+// again. It returns the name of the checkpoint that is stored.
+func (s *core) succeed(ctx context.Context, old, key *audit.Key, name string) (string, error) {
+	return s.publish(ctx, name, func(c audit.Checkpoint, chains []audit.Chain, last string) (string, error) {
+		if last == "" {
+			return "", errors.New("the log has no checkpoint yet: any key may sign the first, and succeeds none")
+		}
+		if key.Continues(last) == nil {
+			return last, nil
+		}
+		if err := old.Continues(last); err != nil {
+			return "", fmt.Errorf("the old key cannot name its successor: %w", err)
+		}
+		return c.Succeed(old, key, chains)
+	})
+}
+
+// continues refuses a key that may not sign the checkpoint after a note, and
+// says what to type.
+func continues(key *audit.Key, last string) error {
+	if err := key.Continues(last); err != nil {
+		return fmt.Errorf("NETSIM_AUDIT_KEY: %w; start with the key of before, and while the service runs have it sign which key follows: NETSIM_AUDIT_KEY=NEWKEYFILE netsim audit key --succeed OLDKEYFILE", err)
+	}
+	return nil
+}
+
+// trustKey refuses to go on with an audit key that the newest checkpoint in the
+// log does not lead to.
+func (s *core) trustKey(ctx context.Context) error {
+	if s.auditKey == nil {
+		return nil
+	}
+	log, err := auditLog(ctx, s.eventLog, s.keys)
+	if err != nil {
+		return err
+	}
+	last, err := log.LastNote(ctx)
+	if err != nil {
+		return fmt.Errorf("read the newest checkpoint: %w", err)
+	}
+	return continues(s.auditKey, last)
+}
+
+// publish makes, publishes and stores the checkpoint of a name, unless it is
+// the last already; sign returns its note, or the last one's to store that.
+func (s *core) publish(ctx context.Context, name string, sign func(c audit.Checkpoint, chains []audit.Chain, last string) (string, error)) (string, error) {
+	if !events.FrameText(name) || strings.Contains(name, "/") {
+		return "", fmt.Errorf("checkpoint name %q: it is 1 to 512 printable characters without spaces and slashes", name)
+	}
+	stream := commands.CheckpointStream(s.config.Platform)
+	made, chains, last, err := s.cut(ctx, stream)
+	if err != nil {
+		return "", err
+	}
+	if last.Name != name {
+		made.Name, made.Time, made.Previous = name, time.Now().UTC().Truncate(time.Millisecond), audit.HashOf(last.Note)
+		text, err := sign(made, chains, last.Note)
+		if err != nil {
+			return "", err
+		}
+		if text == last.Note {
+			return last.Name, s.store(ctx, last.Name, text)
+		}
+		publish := commands.PublishCheckpoint{Checkpoint: events.CheckpointPublished{Name: name, Note: text}, Previous: last.Note}
+		result, err := commands.Handle(ctx, s.handler, commands.Target{Stream: stream, PartitionKey: stream},
+			commands.Origin{Actor: events.System, CommandID: "checkpoint:" + name}, publish)
+		if err != nil {
+			return "", fmt.Errorf("publish checkpoint %s: %w", name, err)
+		}
+		if result.Repeated {
+			return name, nil // an older one than the last: it was stored before the last was made
+		}
+		last.Note = text
+	}
+	return name, s.store(ctx, name, last.Note)
+}
+
+func (s *core) store(ctx context.Context, name, note string) error {
+	_, err := s.objects.Put(ctx, "checkpoints/"+name+".note", "text/plain; charset=utf-8", strings.NewReader(note))
+	if err != nil {
+		return fmt.Errorf("store checkpoint %s: %w", name, err)
+	}
+	return nil
+}
+
+// cut reads, at one moment, where the read model stands, the chains of billing
+// and the last checkpoint.
+func (s *core) cut(ctx context.Context, stream string) (made audit.Checkpoint, chains []audit.Chain, last commands.Checkpoints, err error) {
+	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		cut, err := projector.ReadCut(ctx, tx)
+		if err != nil {
+			return err
+		}
+		made.Cluster = cut.ClusterID
+		for _, p := range cut.Parts {
+			made.Parts = append(made.Parts, audit.Part{
+				Family: p.Family, TopicID: p.TopicID, Partition: p.Partition,
+				Next: p.Next, Facts: p.Facts, Rejected: p.Next - p.Facts, Digest: p.Digest,
+			})
+		}
+		heads, err := projector.ReadHeads(ctx, tx, events.Billing)
+		if err != nil {
+			return err
+		}
+		for _, h := range heads {
+			chains = append(chains, audit.Chain(h))
+		}
+		stored, err := projector.ReadStored(ctx, tx, stream)
+		if err != nil {
+			return err
+		}
+		state, err := commands.ReadState(stream, stored)
+		if err != nil {
+			return err
+		}
+		if held, ok := state.(*commands.Checkpoints); ok {
+			last = *held
+		}
+		for _, l := range last.Losses {
+			made.Losses = append(made.Losses, audit.Loss(l))
+		}
+		return nil
+	})
+	return made, chains, last, err
+}
+
+// checkpointDay publishes the checkpoint of a day that is over, unless there
+// is no key.
+func (s *core) checkpointDay(ctx context.Context, day string) error {
+	if s.auditKey == nil {
+		return nil
+	}
+	return s.checkpoint(ctx, s.auditKey, day)
+}

@@ -1,0 +1,106 @@
+package conformance_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"netsim/internal/service/servicetest"
+)
+
+// TestBodiesKeepToTheirBounds sends every value of every body as the contract
+// just does not allow it, and as it just does.
+func TestBodiesKeepToTheirBounds(t *testing.T) {
+	each(t, hasBody, func(t *testing.T, op operation) {
+		c := nobody(t)
+		seen := map[string]bool{}
+		for _, body := range op.bodies {
+			probeBody(func(p probe) {
+				if p.at == "the request body" && p.outside == nil && op.bodyless {
+					return // which is sent as no body
+				}
+				if name := p.at + " " + p.what + " " + text(p.inside); !seen[name] {
+					seen[name] = true
+					try(t, c, p, op.request().withBody(p.outside), op.request().withBody(p.inside))
+				}
+			}, op.body, "", body, 0, func(v any) any { return v })
+		}
+	})
+}
+
+// TestParametersKeepToTheirBounds does the same to parameters.
+func TestParametersKeepToTheirBounds(t *testing.T) {
+	each(t, every, func(t *testing.T, op operation) {
+		c := nobody(t)
+		for _, parameter := range op.parameters {
+			for _, p := range probeParameter(parameter) {
+				p.at = parameter.Name
+				outside, inside := op.request().with(parameter, text(p.outside)), op.request()
+				if p.inside != nil {
+					inside = inside.with(parameter, text(p.inside))
+				}
+				if parameter.In == "path" && !op.documents(400) {
+					outside.send(c).Refused(404, "NOT_FOUND")
+					continue
+				}
+				try(t, c, p, outside, inside)
+			}
+		}
+		for _, parameter := range op.parameters {
+			if parameter.In == "query" && parameter.Required {
+				without := op.request()
+				without.query.Del(parameter.Name)
+				try(t, c, probe{at: parameter.Name, what: "a missing parameter"}, without, without)
+			}
+		}
+	})
+}
+
+// probeParameter are the probes that the text of a parameter can be: of other
+// types, only what is no text of the type.
+func probeParameter(p *openapi3.Parameter) []probe {
+	s := p.Schema.Value
+	var all []probe
+	if s.Type.Includes("integer") || s.Type.Includes("boolean") {
+		all = append(all, probe{what: "another type", outside: "text"})
+		if p.In != "path" {
+			all = append(all, probe{what: "nothing", outside: ""})
+		}
+	}
+	var value any = example(p)
+	if !s.Type.Includes("string") {
+		value = sample(s)
+	}
+	for _, found := range probes(s, value) {
+		switch outside, isText := found.outside.(string); {
+		case found.what == "another type", found.what == "null":
+		case isText && (p.In == "path" && outside == "" || p.In == "header" && strings.ContainsAny(outside, "\x00\x01")):
+		default:
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
+// try sends the request that must be refused for what the probe is at, and the
+// one that must not be refused for the same reason.
+func try(t *testing.T, c *servicetest.Client, p probe, outside, inside request) {
+	t.Helper()
+	reply := outside.send(c)
+	code, message := refusal(reply)
+	if reply.Status != 400 || code != "VALIDATION_ERROR" || !strings.HasPrefix(message, p.at) {
+		t.Errorf("%s, %s (%.80q): %d %s, want a 400 that begins with it", p.at, p.what, text(p.outside), reply.Status, clip(reply.Body))
+		return
+	}
+	if p.inside == nil {
+		return
+	}
+	reason, _, _ := strings.Cut(message, ", got ")
+	reply = inside.send(c)
+	if _, message := refusal(reply); strings.HasPrefix(message, reason) {
+		t.Errorf("%s, just not %s (%.80q): %d %s", p.at, p.what, text(p.inside), reply.Status, clip(reply.Body))
+	}
+}
+
+func clip(body []byte) string { return string(body[:min(len(body), 400)]) }

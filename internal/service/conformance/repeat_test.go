@@ -1,0 +1,157 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
+)
+
+// TestARequestIsRepeatedUnderItsKey sends each write twice under one key, and
+// another one under the same key.
+func TestARequestIsRepeatedUnderItsKey(t *testing.T) {
+	w := newWorld(t, servicetest.Shared(t))
+	repeatable := func(op operation) bool { return op.key() != nil && op.id != "TerminateSimulation" }
+	each(t, repeatable, func(t *testing.T, op operation) {
+		c := w.client(t)
+		r := w.request(t, op).with(op.key(), "key-"+op.id)
+		first, second := r.send(c), r.send(c)
+		if first.Status >= 300 || second.Status != first.Status {
+			t.Fatalf("%d %s\nrepeated: %d %s", first.Status, first.Body, second.Status, second.Body)
+		}
+		if a, b := first.Header.Get("Location"), second.Header.Get("Location"); a != b {
+			t.Errorf("made %s, repeated %s", a, b)
+		}
+		if other, ok := r.another(); ok {
+			other.send(c).Refused(422, "UNPROCESSABLE_ENTITY")
+		}
+	})
+}
+
+func (op operation) key() *openapi3.Parameter {
+	for _, p := range op.parameters {
+		if p.Name == "Idempotency-Key" {
+			return p
+		}
+	}
+	return nil
+}
+
+// another is a request to the same resource that asks for something else, or
+// false when there is none.
+func (r request) another() (request, bool) {
+	if r.op.id == "UploadTraceset" {
+		return r.withBody(formOf("another")), true
+	}
+	for _, p := range slices.Backward(r.op.parameters) {
+		if p.In == "query" && p.Required {
+			return r.with(p, r.query.Get(p.Name)+"1"), true
+		}
+	}
+	if r.body != nil {
+		text, err := json.Marshal(r.body)
+		var body any
+		if err != nil || json.Unmarshal(text, &body) != nil {
+			return r, false
+		}
+		body, changed := altered(body)
+		return r.withBody(body), changed
+	}
+	return r, false
+}
+
+// altered is the value with one thing in it changed that may be another: its
+// name, a number, or the last character of a text that is no choice.
+func altered(value any) (any, bool) {
+	switch v := value.(type) {
+	case float64:
+		if v == math.Trunc(v) {
+			return v + 1, true
+		}
+		return v / 2, true
+	case string:
+		last := "1"
+		if strings.HasSuffix(v, last) {
+			last = "2"
+		}
+		return v[:len(v)-1] + last, v != ""
+	case []any:
+		if len(v) > 0 {
+			item, ok := altered(v[0])
+			return append([]any{item}, v[1:]...), ok
+		}
+	case map[string]any:
+		for _, name := range append([]string{"name"}, slices.Sorted(maps.Keys(v))...) {
+			switch name {
+			case "type", "unit", "duration", "category", "topologyConstraints", "uploadId":
+				continue
+			}
+			if _, list := v[name].([]any); list && len(v) > 2 {
+				continue // something simpler will do
+			}
+			if member, ok := altered(v[name]); ok {
+				v[name] = member
+				return v, true
+			}
+		}
+	}
+	return value, false
+}
+
+// TestOtherWorkspacesAreForbidden asks for what is in a workspace that the
+// token does not name, where a setting keeps results to those who may read the
+// simulation.
+func TestOtherWorkspacesAreForbidden(t *testing.T) {
+	w := newWorld(t, servicetest.Start(t, func(c *service.Config) { c.ResultsOwnership = true }))
+	mine := map[string]string{"workspace_id": w.workspace, "mapping_file_id": w.newMappingFile(t, w.workspace)}
+	ofTraceset := "id"
+	mine[ofTraceset] = w.newTraceset(t, w.workspace)
+	c := w.client(t)
+	mine["config_id"] = member(t, c.Post("/api/v1/configurations/"+w.configuration+"/clone",
+		map[string]any{"name": "mine", "workspaceId": w.workspace}).Want(201), "id")
+	c.Post("/api/v1/configurations/"+mine["config_id"]+"/validate", nil).Want(200)
+	start := json.RawMessage(`{"configurationId": "` + mine["config_id"] + `", "name": "mine", "duration": "1s"}`)
+	mine["sim_id"] = member(t, c.Post("/api/v1/simulations", start).Want(201), "id")
+	elsewhere := w.newWorkspace(t)
+	concerns := func(op operation) bool {
+		about := op.id == "StartSimulation" || op.id == "CloneTemplate"
+		for name := range mine {
+			about = about || strings.Contains(op.path, "{"+name+"}") && (name != ofTraceset || strings.HasPrefix(op.path, "/api/v1/tracesets/"))
+		}
+		return about && op.documents(403) && !op.service
+	}
+	each(t, concerns, func(t *testing.T, op operation) {
+		r := op.request()
+		for name := range r.path {
+			if own, ok := mine[name]; ok {
+				r.path[name] = own
+			}
+		}
+		if op.id == "StartSimulation" {
+			r.body = start
+		}
+		if op.id == "CloneTemplate" {
+			r.path["template_id"] = w.template
+			r.body = map[string]any{"name": "clone", "workspaceId": w.workspace}
+		}
+		r.send(w.program.User(t, w.account, elsewhere)).Refused(403, "FORBIDDEN")
+	})
+}
+
+func TestNothingStartsWithoutCredit(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Shared(t)
+	c := p.User(t, servicetest.NewAccount())
+	templates, _ := c.Get("/api/v1/templates?limit=1").Want(200).Object()["templates"].([]any)
+	template, _ := templates[0].(map[string]any)["id"].(string)
+	id := member(t, c.Post("/api/v1/templates/"+template+"/clone", map[string]any{"name": "clone"}).Want(201), "id")
+	c.Post("/api/v1/configurations/"+id+"/validate", nil).Want(200)
+	c.Post("/api/v1/simulations", map[string]any{"configurationId": id, "name": "poor", "duration": "1s"}).Refused(402, "PAYMENT_REQUIRED")
+}

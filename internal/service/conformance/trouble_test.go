@@ -1,0 +1,224 @@
+package conformance_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/infra/teststack"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
+	"netsim/internal/testwait"
+)
+
+// beside runs a second process of the program at the same place, with other
+// settings, that serves the API only.
+func beside(t *testing.T, p *servicetest.Program, change func(*service.Config)) *servicetest.Program {
+	t.Helper()
+	return servicetest.Start(t, func(own *service.Config) {
+		*own = p.Config
+		own.Roles = []string{service.RoleAPI}
+		change(own)
+	})
+}
+
+// fromMemory reports whether the operation is answered without a server that
+// could fail: the catalogue, the matrix, the charts, what is computed.
+func fromMemory(op operation) bool {
+	return slices.Contains([]string{
+		"GetHealth", "GetCompatibility", "PreviewSimple", "ValidateTopology", "ListChartDefinitions",
+		"ListComponents", "GetComponent", "ListModels", "GetModel", "ListModelVersions",
+	}, op.id)
+}
+
+func TestFeaturesThatAreOffAreNotFound(t *testing.T) {
+	p := beside(t, servicetest.Shared(t), func(c *service.Config) {
+		c.BillingEndpoints, c.TraceRoutes, c.SimulationDelete = false, false, false
+	})
+	each(t, func(op operation) bool { return op.flag != "" }, func(t *testing.T, op operation) {
+		op.request().send(p.Bearer(t, "")).Refused(404, "NOT_FOUND") // before the token
+		op.request().send(p.Service(t, servicetest.NewAccount())).Refused(404, "NOT_FOUND")
+	})
+}
+
+func TestReadsEndWithTheirBudget(t *testing.T) {
+	w := newWorld(t, servicetest.Shared(t))
+	p := beside(t, w.program, func(c *service.Config) { c.ReadTimeout = time.Nanosecond })
+	p.Service(t, w.account).Post("/api/v1/workspaces", nil).Want(400) // and the issuer's keys are known
+	reads := func(op operation) bool { return op.documents(504) && op.method == "GET" && !fromMemory(op) }
+	each(t, reads, func(t *testing.T, op operation) {
+		w.request(t, op).send(p.Service(t, w.account)).Refused(504, "GATEWAY_TIMEOUT")
+	})
+}
+
+// The catalogue needs no server, but whose request it is has to be known.
+func TestWithoutTheIssuerNobodyIsKnown(t *testing.T) {
+	p := beside(t, servicetest.Shared(t), func(c *service.Config) { c.JWKS = "http://" + teststack.FreeAddress(t) })
+	each(t, every, func(t *testing.T, op operation) {
+		op.request().send(p.Service(t, servicetest.NewAccount())).Refused(503, "SERVICE_UNAVAILABLE")
+	})
+}
+
+func TestWritesAreShed(t *testing.T) {
+	p := beside(t, servicetest.Shared(t), func(c *service.Config) { c.MaxWrites = 0 })
+	each(t, every, func(t *testing.T, op operation) {
+		r := op.request().send(p.Service(t, servicetest.NewAccount()))
+		if op.class == "write" {
+			again(t, op, r)
+		} else if r.Status == 503 {
+			t.Errorf("what is no write is shed: %s", r.Body)
+		}
+	})
+}
+
+// TestBeyondItsQuotaNothingOfAnAccountIsServed: every operation has a cost
+// class, and no more of it is served than the account has.
+func TestBeyondItsQuotaNothingOfAnAccountIsServed(t *testing.T) {
+	p, account, none := servicetest.Shared(t), servicetest.NewAccount(), new(int64)
+	limits := map[string]*int64{}
+	for _, class := range []string{"read", "write", "heavy", "stream", "upload"} {
+		limits["requests."+class] = none
+	}
+	p.SetQuotas(t, account, limits)
+	p.User(t, account).Eventually("/api/v1/workspaces", func(r servicetest.Reply) bool { return r.Status == 429 })
+	each(t, every, func(t *testing.T, op operation) {
+		r := op.request().send(p.Service(t, account))
+		r.Refused(429, "RATE_LIMITED")
+		h := r.Header
+		if h.Get("Retry-After") == "" || h.Get("RateLimit-Policy") != `"requests.`+op.class+`";q=0;w=1` || !strings.HasPrefix(h.Get("RateLimit"), `"requests.`+op.class+`";r=0;t=`) {
+			t.Errorf("the headers are %v", h)
+		}
+	})
+}
+
+// again fails the test unless the reply says that the request may be repeated.
+func again(t *testing.T, op operation, r servicetest.Reply) {
+	t.Helper()
+	after, err := strconv.Atoi(r.Header.Get("Retry-After"))
+	if code, _ := refusal(r); r.Status != 503 || code != "SERVICE_UNAVAILABLE" || err != nil || after < 1 {
+		t.Errorf("%s: %d %s, Retry-After %q", op.id, r.Status, r.Body, r.Header.Get("Retry-After"))
+	}
+}
+
+// place is a program on servers of its own, which does not wait long for them.
+func place(t *testing.T, change func(*service.Config)) *world {
+	t.Helper()
+	return newWorld(t, servicetest.Start(t, func(c *service.Config) {
+		c.VerdictTimeout, c.ReadTimeout = 3*time.Second, 5*time.Second
+		change(c)
+	}))
+}
+
+// requests makes the requests of all operations while that can be done, each
+// write with a key under which it can be repeated.
+func (w *world) requests(t *testing.T) map[string]request {
+	t.Helper()
+	all := map[string]request{}
+	for _, op := range operations(t) {
+		r := w.request(t, op)
+		for _, p := range op.parameters {
+			if p.Name == "Idempotency-Key" {
+				r = r.with(p, "key-"+op.id)
+			}
+		}
+		all[op.id] = r
+	}
+	return all
+}
+
+// all sends the requests at the same time, since each of them may take as long
+// as it is allowed to.
+func (w *world) all(t *testing.T, requests map[string]request, check func(operation, servicetest.Reply)) {
+	t.Helper()
+	var sent sync.WaitGroup
+	for _, r := range requests {
+		sent.Go(func() { check(r.op, r.send(w.client(t))) })
+	}
+	testwait.Group(t, &sent, "the requests")
+}
+
+// TestAWriteWithoutAVerdictIsLearntByItsKey stops the projector between the
+// log and the verdict.
+func TestAWriteWithoutAVerdictIsLearntByItsKey(t *testing.T) {
+	t.Parallel()
+	w := place(t, func(*service.Config) {})
+	requests := w.requests(t)
+	maps.DeleteFunc(requests, func(_ string, r request) bool { return !r.op.writes() || r.op.id == "TerminateSimulation" })
+	conn, err := pgx.Connect(t.Context(), w.program.Config.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // the database goes, too
+	if _, err := conn.Exec(t.Context(), `BEGIN; LOCK TABLE readmodel.offsets IN EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	w.all(t, requests, func(op operation, r servicetest.Reply) {
+		again(t, op, r)
+	})
+	if _, err := conn.Exec(t.Context(), `ROLLBACK`); err != nil {
+		t.Fatal(err)
+	}
+	w.all(t, requests, func(op operation, r servicetest.Reply) {
+		gone := op.key() == nil && op.method == "DELETE" && r.Status == 404
+		if r.Status >= 300 && !gone {
+			t.Errorf("%s, repeated: %d %s", op.id, r.Status, r.Body)
+		}
+	})
+}
+
+func TestWithoutTheLogReadsGoOn(t *testing.T) {
+	t.Parallel()
+	var broker *teststack.Process
+	w := place(t, func(c *service.Config) {
+		broker = teststack.Start(t, teststack.BrokerPart(), t.TempDir())
+		c.Kafka = []string{broker.Addr}
+	})
+	requests := w.requests(t)
+	broker.Kill()
+	defer broker.Restart()
+	w.all(t, requests, func(op operation, r servicetest.Reply) {
+		switch {
+		case op.id == "TerminateSimulation":
+			r.Refused(409, "CONFLICT") // decided from what is known
+		case op.id == "GetReadiness":
+			r.Want(503)
+		case op.writes():
+			again(t, op, r)
+		case r.Status >= 300:
+			t.Errorf("%s: %d %s", op.id, r.Status, r.Body)
+		}
+	})
+}
+
+func TestWithoutTheReadModelOnlyWhatIsInMemoryAnswers(t *testing.T) {
+	t.Parallel()
+	var postgres *teststack.Process
+	w := place(t, func(c *service.Config) {
+		postgres = teststack.Start(t, "postgres", t.TempDir())
+		c.Postgres = postgres.URL
+	})
+	requests := w.requests(t)
+	postgres.Kill()
+	defer postgres.Restart()
+	w.all(t, requests, func(op operation, r servicetest.Reply) {
+		switch {
+		case fromMemory(op):
+			if r.Status >= 300 {
+				t.Errorf("%s: %d %s", op.id, r.Status, r.Body)
+			}
+		case op.id == "GetReadiness":
+			r.Want(503)
+		case strings.HasPrefix(op.path, "/api/v1/billing/"):
+			r.Refused(502, "BAD_GATEWAY") // document 1, Billing
+		default:
+			again(t, op, r)
+		}
+	})
+}

@@ -1,0 +1,273 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"netsim/audit"
+	"netsim/commands"
+	"netsim/content/uploads"
+	"netsim/events"
+	"netsim/infra/auth"
+	"netsim/infra/directory"
+	"netsim/infra/eventlog"
+	"netsim/infra/health"
+	"netsim/infra/objects"
+	"netsim/infra/postgres"
+	"netsim/infra/projector"
+	"netsim/infra/reactor"
+	"netsim/infra/telemetry"
+	"netsim/infra/writelog"
+	"netsim/projections"
+	"netsim/reactions"
+)
+
+// core is what every role stands on: the log, the read model, the object
+// store, and the one way in which commands reach the log.
+type core struct {
+	config     Config
+	log        *slog.Logger
+	pool       *pgxpool.Pool
+	locks      postgres.Locks // in sessions of their own
+	eventLog   *eventlog.Kafka
+	letters    *reactor.DeadLetters
+	projector  *projector.Projector
+	watcher    *projector.Watcher
+	partitions map[events.Family]int32 // of each family's topic
+	writeLog   *writelog.Log
+	handler    *commands.Handler
+	workloads  *reactions.Workloads
+	objects    *objects.Store
+	verifier   *auth.Verifier
+	auditKey   *audit.Key         // nil signs nothing
+	keys       *events.WriterKeys // nil seals nothing
+	registry   *prometheus.Registry
+	build      telemetry.Build
+	startedAt  time.Time
+	health     health.Checks
+	end        atomic.Pointer[eventlog.Description] // of the log, as readiness saw it last
+	progress   progress
+	phase      atomic.Int32 // starting at first
+}
+
+// connect opens everything and leaves nothing running.
+func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err error) {
+	s := &core{config: c, log: log, build: telemetry.ReadBuild(), startedAt: time.Now().UTC()}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.auditKey, err = c.auditKey(); err != nil {
+		return nil, err
+	}
+	if s.keys, err = c.writerKeys(); err != nil {
+		return nil, err
+	}
+	s.registry = telemetry.NewRegistry(s.build)
+	if s.pool, err = postgres.Open(ctx, c.Postgres, projector.Live, c.PostgresPoolSize); err != nil {
+		return nil, err
+	}
+	if s.locks, err = postgres.OpenLocks(ctx, c.Postgres, uploads.LockSessions+spareLocks); err != nil {
+		return nil, err
+	}
+	if err = postgres.Migrate(ctx, s.pool); err != nil {
+		return nil, err
+	}
+	if s.eventLog, err = eventlog.Open(ctx, c.eventLogConfig()); err != nil {
+		return nil, err
+	}
+	s.letters = reactor.NewDeadLetters(s.eventLog, c.TopicPrefix)
+	if err = s.trustLog(ctx); err != nil {
+		return nil, err
+	}
+	if err = s.trustKey(ctx); err != nil {
+		return nil, err
+	}
+	live := s.projectorConfig(s.pool, "")
+	live.Renew = c.Development
+	s.projector = projector.New(live)
+	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "netsim_projector_parked_total", Help: "Facts that this process could not apply.",
+	}, func() float64 { return float64(s.projector.Report().Parked) }))
+	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "netsim_log_forged_records_total", Help: "Records that this process has judged forged: another writer reaches the event log and has no key.",
+	}, func() float64 { return float64(s.forged()) }))
+	s.watcher = projector.NewWatcher(s.pool, "", log)
+	s.objects = c.objects()
+	if err = s.objects.EnsureBucket(ctx); err != nil {
+		return nil, err
+	}
+	names := directory.Directory{Pool: s.pool, Now: time.Now}
+	remember := func(ctx context.Context, c auth.Caller) {
+		if err := names.Remember(ctx, c); err != nil {
+			log.WarnContext(ctx, "names in a token were not stored", "error", err)
+		}
+	}
+	s.verifier, err = auth.New(auth.Config{
+		Issuer: c.Issuer, JWKSURL: c.JWKS, Audience: c.Audience, Algorithms: c.Algorithms,
+		ServiceClaim: c.ServiceClaim, ServiceValue: c.ServiceValue, KeysMaxAge: c.KeysMaxAge, Directory: remember, Log: log,
+	})
+	return s, err
+}
+
+func (c *Config) eventLogConfig() eventlog.Config {
+	return eventlog.Config{
+		Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions,
+		Replication: c.replication(), Relaxed: c.Development, Beside: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
+	}
+}
+
+func (c *Config) objects() *objects.Store {
+	return objects.New(objects.Config{
+		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket,
+		AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey,
+	})
+}
+
+func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Config {
+	var all []projector.Projection
+	for _, p := range projections.All() {
+		all = append(all, p)
+	}
+	return projector.Config{
+		Pool: pool, Log: s.eventLog, Schema: schema, Keys: s.keys, Projections: all, Logger: s.log, Witness: witness{s},
+		ReadState: func(stream string, stored []byte) (projector.State, error) {
+			return commands.ReadState(stream, stored)
+		},
+	}
+}
+
+// trustLog makes the topics that are missing and refuses settings under which
+// facts could be lost.
+func (s *core) trustLog(ctx context.Context) error {
+	err := s.eventLog.Ensure(ctx)
+	if errors.Is(err, eventlog.ErrFewBrokers) {
+		return fmt.Errorf("NETSIM_REPLICATION is %d: %w; add brokers, or set NETSIM_DATA_DEV=true for development", s.config.replication(), err)
+	}
+	if err != nil {
+		return err
+	}
+	log, err := s.eventLog.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	return s.eventLog.Check(log)
+}
+
+// keepTrust looks at the log's settings every hour.
+func (s *core) keepTrust(ctx context.Context) error {
+	hourly := time.NewTicker(time.Hour)
+	defer hourly.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-hourly.C:
+		}
+		log, err := s.eventLog.Describe(ctx)
+		if err != nil {
+			s.log.WarnContext(ctx, "the log's settings could not be checked", "error", err)
+			continue
+		}
+		if err := s.eventLog.Check(log); err != nil {
+			return fmt.Errorf("the event log's settings changed: %w", err)
+		}
+	}
+}
+
+// The phases of a process.
+const (
+	starting int32 = iota
+	waiting        // for a projector to make the read model
+	serving
+	ending
+)
+
+// openReadModel makes the read model's tables when they are missing, in a
+// process that projects. Another one waits until they are there.
+func (s *core) openReadModel(ctx context.Context) error {
+	if s.config.has(RoleProjector) {
+		return s.projector.Create(ctx)
+	}
+	s.phase.Store(waiting)
+	defer s.phase.Store(starting)
+	poll, remind := time.NewTicker(200*time.Millisecond), time.NewTicker(30*time.Second)
+	defer poll.Stop()
+	defer remind.Stop()
+	for said := false; ; {
+		exists, err := s.projector.Exists(ctx)
+		if exists || errors.Is(err, projector.ErrOtherForm) {
+			return err
+		}
+		if !said {
+			said = true
+			s.log.WarnContext(ctx, "the read model is not there: waiting for a process with the role projector to make it", "error", err)
+		}
+		select {
+		case <-poll.C:
+		case <-remind.C:
+			said = false
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// openLedger waits for the projector, of this process or another, to know its
+// log, and makes the way in for commands.
+func (s *core) openLedger(ctx context.Context) error {
+	partitions, err := writelog.LoadPartitions(ctx, s.pool)
+	if err != nil {
+		return err
+	}
+	s.partitions = partitions
+	s.writeLog = writelog.New(writelog.Config{Pool: s.pool, EventLog: s.eventLog, Watcher: s.watcher, Partitions: partitions})
+	s.handler = &commands.Handler{Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys}
+	s.workloads = &reactions.Workloads{Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks}
+	return nil
+}
+
+// catchUp waits until everything that is in the log now has been judged, by
+// whichever process projects.
+func (s *core) catchUp(ctx context.Context) error {
+	log, err := s.eventLog.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	for _, topic := range log.Topics {
+		for i, part := range topic.Partitions {
+			if part.End == 0 {
+				continue
+			}
+			last := events.Position{Family: topic.Family, Partition: int32(i), Offset: part.End - 1}
+			if _, err := s.watcher.Verdict(ctx, last); err != nil {
+				return fmt.Errorf("catch up with the log: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *core) close() {
+	if s.eventLog != nil {
+		s.eventLog.Close()
+	}
+	if s.pool != nil {
+		s.pool.Close()
+	}
+	s.locks.Close()
+}
+
+// spareLocks are the sessions for locks that reactions and jobs take.
+const spareLocks = 4
+
+// errLagging sheds writes while the projector is far behind.
+var errLagging = errors.New("the projections are too far behind")

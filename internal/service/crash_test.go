@@ -1,0 +1,329 @@
+package service_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/infra/devissuer"
+	"netsim/infra/teststack"
+	"netsim/internal/testwait"
+)
+
+// TestKills kills the service, the broker and PostgreSQL at random points under
+// load. Afterwards every acknowledged write is there once, no unacknowledged
+// one is there twice, and what is read equals a replay from zero.
+//
+// NETSIM_TEST_KILLS and NETSIM_TEST_SEED change how many kills and which.
+func TestKills(t *testing.T) {
+	kills, seed := number(t, "NETSIM_TEST_KILLS", 50), number(t, "NETSIM_TEST_SEED", 1)
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	d := newDeployment(t)
+	d.start()
+
+	writers := startWriters(t, d.url, 16)
+	victims := []struct {
+		name string
+		hit  func()
+	}{
+		{"service", func() { d.kill(); d.start() }},
+		{"broker", func() { d.broker.Kill(); d.broker.Restart() }},
+		{"postgres", func() { d.postgres.Kill(); d.postgres.Restart() }},
+	}
+	hits := map[string]int{}
+	for range kills {
+		writers.progress(1 + random.IntN(40))
+		victim := victims[random.IntN(len(victims))]
+		victim.hit()
+		hits[victim.name]++
+	}
+	writers.progress(50)
+	acknowledged, abandoned := writers.stop()
+	t.Logf("kills: %v; acknowledged: %d; abandoned without an answer: %d", hits, len(acknowledged), len(abandoned))
+
+	waitUntilQuiet(t, d.broker.Addr, "netsim.", d.postgres.URL)
+	found := d.workspaces()
+	for name, id := range acknowledged {
+		if ids := found[name]; len(ids) != 1 || ids[0] != id {
+			t.Errorf("acknowledged %s as %s: found %v", name, id, ids)
+		}
+	}
+	for _, name := range abandoned {
+		if len(found[name]) > 1 {
+			t.Errorf("unacknowledged %s is there %d times", name, len(found[name]))
+		}
+	}
+	d.kill() // so that nothing moves while the replay is compared
+	d.tool("readmodel", "rebuild", "--once", "replayed")
+	d.tool("readmodel", "diff", "replayed")
+}
+
+func number(t *testing.T, name string, standard int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return standard
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// deployment is the service as a process, on servers that can be killed.
+type deployment struct {
+	t        *testing.T
+	binary   string
+	env      []string
+	url, ops string
+	log      *os.File
+
+	broker, postgres *teststack.Process
+	logDir           string        // the broker's data
+	child            *exec.Cmd     // nil while the service does not run
+	ended            chan struct{} // closed when it has ended
+}
+
+func newDeployment(t *testing.T) *deployment {
+	t.Helper()
+	d := &deployment{t: t, binary: filepath.Join(t.TempDir(), "netsim")}
+	build := exec.Command("go", "build", "-o", d.binary, "netsim/cmd/netsim")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the service: %v\n%s", err, out)
+	}
+	broker := teststack.BrokerPart()
+	d.logDir = t.TempDir()
+	d.broker = teststack.Start(t, broker, d.logDir)
+	d.postgres = teststack.Start(t, "postgres", t.TempDir())
+	store, issuer := teststack.Objects(t), teststack.Issuer(t)
+	http, ops := teststack.FreeAddress(t), teststack.FreeAddress(t)
+	d.url, d.ops = "http://"+http, "http://"+ops
+	d.env = append(os.Environ(),
+		"NETSIM_HTTP="+http, "NETSIM_OPS="+ops, "NETSIM_DATA_DEV=true", "NETSIM_PARTITIONS=2",
+		"NETSIM_KAFKA="+d.broker.Addr, "NETSIM_POSTGRES="+d.postgres.URL,
+		"NETSIM_S3_ENDPOINT="+store.Endpoint, "NETSIM_S3_REGION="+store.Region, "NETSIM_S3_BUCKET="+store.Bucket,
+		"NETSIM_S3_ACCESS_KEY="+store.AccessKey, "NETSIM_S3_SECRET_KEY="+store.SecretKey,
+		"NETSIM_OIDC_ISSUER="+issuer.URL, "NETSIM_OIDC_JWKS_URL="+issuer.JWKSURL, "NETSIM_OIDC_AUDIENCE="+issuer.Audience,
+		"NETSIM_LOG_LEVEL=ERROR",
+	)
+	var err error
+	if d.log, err = os.Create(filepath.Join(t.TempDir(), "service.log")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		d.kill()
+		if t.Failed() {
+			text, _ := os.ReadFile(d.log.Name())
+			t.Logf("the service said:\n%s", text[max(0, len(text)-8000):])
+		}
+	})
+	return d
+}
+
+// start starts the service and returns when it is ready.
+func (d *deployment) start() {
+	d.t.Helper()
+	d.child = exec.Command(d.binary, "serve")
+	d.child.Env = d.env
+	d.child.Stdout, d.child.Stderr = d.log, d.log
+	d.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := d.child.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	child, ended := d.child, make(chan struct{})
+	d.ended = ended
+	go func() {
+		defer close(ended)
+		child.Wait() //nolint:errcheck // its log says more
+	}()
+	every := time.NewTicker(20 * time.Millisecond)
+	defer every.Stop()
+	deadline := time.NewTimer(time.Minute)
+	defer deadline.Stop()
+	for {
+		if resp, err := http.Get(d.ops + "/readyz"); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case <-every.C:
+		case <-ended:
+			d.t.Fatal("the service ended while it started")
+		case <-deadline.C:
+			d.t.Fatal("the service is not ready after a minute")
+		}
+	}
+}
+
+// kill ends the service with SIGKILL and returns when it is gone.
+func (d *deployment) kill() {
+	if d.child != nil {
+		d.child.Process.Kill() //nolint:errcheck // it may be gone
+		testwait.Receive(d.t, d.ended, "the killed service to be gone")
+		d.child = nil
+	}
+}
+
+func (d *deployment) query(sql string, into any) {
+	d.t.Helper()
+	conn, err := pgx.Connect(d.t.Context(), d.postgres.URL)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if err := conn.QueryRow(d.t.Context(), sql).Scan(into); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// workspaces returns the ids of all workspaces, by name.
+func (d *deployment) workspaces() map[string][]string {
+	d.t.Helper()
+	var text string
+	d.query(`SELECT json_object_agg(name, ids) FROM (SELECT name, json_agg(id) AS ids FROM readmodel.workspaces GROUP BY name) w`, &text)
+	found := map[string][]string{}
+	if err := json.Unmarshal([]byte(text), &found); err != nil {
+		d.t.Fatal(err)
+	}
+	return found
+}
+
+// tool runs a command of the service's program.
+func (d *deployment) tool(args ...string) {
+	d.t.Helper()
+	cmd := exec.CommandContext(d.t.Context(), d.binary, args...)
+	cmd.Env = d.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		d.t.Errorf("netsim %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// writers create workspaces, each under an idempotency key, and repeat a
+// request until they have an answer, or give some of them up.
+type writers struct {
+	t     *testing.T
+	url   string
+	token string
+	done  chan struct{}
+	all   sync.WaitGroup
+	acks  atomic.Int64
+
+	mu           sync.Mutex
+	acknowledged map[string]string // id, by name
+	abandoned    []string
+}
+
+func startWriters(t *testing.T, url string, count int) *writers {
+	w := &writers{t: t, url: url, done: make(chan struct{}), acknowledged: map[string]string{}}
+	w.token = teststack.Issuer(t).Token(devissuer.Options{Service: true, User: "writer"})
+	for n := range count {
+		w.all.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-w.done:
+					return
+				default:
+					// Every fifth is given up at the first doubt.
+					w.create(fmt.Sprintf("workspace %d of %d", i, n), i%5 == 0)
+				}
+			}
+		})
+	}
+	return w
+}
+
+func (w *writers) create(name string, impatient bool) {
+	pause := time.NewTicker(10 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		id, status := w.send(name)
+		if status == http.StatusCreated {
+			w.acks.Add(1)
+			w.mu.Lock()
+			w.acknowledged[name] = id
+			w.mu.Unlock()
+			return
+		}
+		if status != 0 && status < 500 {
+			w.t.Errorf("%s: status %d", name, status)
+			return
+		}
+		select {
+		case <-w.done:
+			impatient = true
+		case <-pause.C:
+		}
+		if impatient {
+			w.mu.Lock()
+			w.abandoned = append(w.abandoned, name)
+			w.mu.Unlock()
+			return
+		}
+	}
+}
+
+// send returns status 0 when no answer came.
+func (w *writers) send(name string) (id string, status int) {
+	body, _ := json.Marshal(map[string]string{"name": name})
+	req, err := http.NewRequest("POST", w.url+"/api/v1/workspaces", bytes.NewReader(body))
+	if err != nil {
+		w.t.Error(err)
+		return "", http.StatusTeapot
+	}
+	req.Header.Set("Authorization", "Bearer "+w.token)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", strings.ReplaceAll(name, " ", "-"))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", 0
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	var made struct{ ID string }
+	if err != nil || resp.StatusCode == http.StatusCreated && json.Unmarshal(answer, &made) != nil {
+		return "", 0
+	}
+	return made.ID, resp.StatusCode
+}
+
+// progress waits until n more writes are acknowledged.
+func (w *writers) progress(n int) {
+	w.t.Helper()
+	want := w.acks.Load() + int64(n)
+	every := time.NewTicker(time.Millisecond)
+	defer every.Stop()
+	deadline := time.NewTimer(time.Minute)
+	defer deadline.Stop()
+	for w.acks.Load() < want {
+		select {
+		case <-every.C:
+		case <-deadline.C:
+			w.t.Fatalf("no %d writes are acknowledged within a minute", n)
+		}
+	}
+}
+
+func (w *writers) stop() (acknowledged map[string]string, abandoned []string) {
+	close(w.done)
+	testwait.Group(w.t, &w.all, "the writers")
+	return w.acknowledged, w.abandoned
+}

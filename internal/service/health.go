@@ -1,0 +1,260 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"netsim/fault"
+	"netsim/infra/health"
+	"netsim/infra/postgres"
+	"netsim/infra/projector"
+	"netsim/projections"
+)
+
+// need is a line of the table in docs/operating.md: a part, and the roles that
+// want it. Without what a role requires it can do none of its work, without
+// what is of help only a part of it.
+type need struct {
+	name     string
+	requires []string // roles
+	helps    []string // roles
+	probe    func(context.Context) health.State
+}
+
+func everyRole() []string { return []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker} }
+
+// needs is what the roles need, but for what the domain adds.
+func (s *core) needs() []need {
+	return []need{
+		{name: "serving", requires: everyRole(), probe: s.probeServing},
+		{name: "issuerKeys", requires: []string{RoleAPI}, probe: s.probeKeys},
+		{name: "readStore", requires: everyRole(), probe: s.probeStore},
+		{name: "eventLog", requires: everyRole(), probe: s.probeLog},
+		{name: "objectStore", requires: []string{RoleWorker}, helps: []string{RoleAPI, RoleReactor}, probe: probe(s.objects.Ping)},
+		{name: "seals", helps: everyRole(), probe: s.probeSeals},
+		{name: "projections", requires: everyRole(), probe: s.probeProjections},
+		{name: "parkedStreams", helps: []string{RoleAPI, RoleProjector}, probe: s.probeParked},
+		{name: "deadLetters", helps: []string{RoleAPI, RoleReactor}, probe: s.probeDeadLetters},
+	}
+}
+
+// needs is what the roles need of the domain.
+func (d *domain) needs(s *core) []need {
+	return []need{
+		{name: "engine", helps: []string{RoleAPI}, probe: d.probeEngines},
+		{name: "billing", helps: []string{RoleAPI}, probe: s.probeBilling},
+	}
+}
+
+// checks are the needs of this process's roles. The role api decides alone
+// where a process has it: readiness steers requests, and one that can be
+// answered is not turned away for what another role lacks.
+func (c *Config) checks(needs []need) []health.Check {
+	deciding := c.Roles
+	if c.has(RoleAPI) {
+		deciding = []string{RoleAPI}
+	}
+	among := func(roles []string) func(string) bool {
+		return func(role string) bool { return slices.Contains(roles, role) }
+	}
+	var checks []health.Check
+	for _, n := range needs {
+		if slices.ContainsFunc(append(n.requires, n.helps...), c.has) {
+			checks = append(checks, health.Check{Name: n.name, Required: slices.ContainsFunc(n.requires, among(deciding)), Probe: n.probe})
+		}
+	}
+	return checks
+}
+
+// probe makes a probe of a question that only has an answer or an error.
+func probe(ask func(context.Context) error) func(context.Context) health.State {
+	return func(ctx context.Context) health.State { return health.Failed(ask(ctx)) }
+}
+
+func (s *core) probeServing(context.Context) health.State {
+	switch s.phase.Load() {
+	case starting:
+		return health.State{Err: errors.New("still starting"), Message: "the process is starting"}
+	case waiting:
+		return health.State{
+			Err:     errors.New("waiting for a process with the role projector to make the read model"),
+			Message: "the process is waiting for the read model",
+		}
+	case ending:
+		return health.State{Err: errors.New("ending: requests are still answered, but no more should be sent"), Message: "the process is ending"}
+	}
+	return health.State{}
+}
+
+func (s *core) probeKeys(context.Context) health.State {
+	expire, err := s.verifier.Keys()
+	switch {
+	case !time.Now().Before(expire):
+		return health.State{Err: fmt.Errorf("no token can be verified: %w", err), Message: "no token can be verified"}
+	case err != nil:
+		return health.State{Message: "the token issuer does not answer; its keys expire at " + expire.UTC().Format(time.RFC3339)}
+	}
+	return health.State{}
+}
+
+func (s *core) probeStore(ctx context.Context) health.State {
+	switch exists, err := s.projector.Exists(ctx); {
+	case err != nil:
+		return health.Failed(err)
+	case !exists:
+		return health.State{
+			Err:     errors.New("the read model is missing; a process with the role projector rebuilds it"),
+			Message: "the read model is missing",
+		}
+	case s.watcher.Behind():
+		return health.State{Err: projections.ErrRebuilding, Message: projections.ErrRebuilding.Error()}
+	}
+	return health.Failed(postgres.Check(ctx, s.pool))
+}
+
+func (s *core) probeLog(ctx context.Context) health.State {
+	log, err := s.eventLog.Describe(ctx)
+	if err != nil {
+		return health.Failed(err)
+	}
+	s.end.Store(&log)
+	if err := s.eventLog.Check(log); err != nil {
+		return health.State{Err: err, Message: "the log is refused"}
+	}
+	if err := s.projector.Recognize(ctx, log); errors.Is(err, projector.ErrOtherLog) {
+		return health.State{Err: err, Message: "the log is refused"}
+	}
+	return health.State{}
+}
+
+// probeProjections fails when records wait that nothing judges, for longer than
+// a write waits for its verdict.
+func (s *core) probeProjections(context.Context) health.State {
+	lag, stuck := s.progress.look(s.unjudged, time.Now())
+	state := health.State{LagRecords: &lag}
+	switch {
+	case stuck > s.config.VerdictTimeout:
+		state.Err = fmt.Errorf("%d records wait, and none was judged for %v", lag, stuck.Round(time.Second))
+		state.Message = "nothing is projected"
+	case lag > s.config.MaxLag:
+		state.Message = "the projections are too far behind; writes are refused"
+	}
+	return state
+}
+
+// unjudged returns how many records of the log, as it was seen last, are judged
+// and how many are not.
+func (s *core) unjudged() (judged, waiting int64) {
+	log := s.end.Load()
+	if log == nil {
+		return 0, 0
+	}
+	for _, topic := range log.Topics {
+		for i, part := range topic.Partitions {
+			next := s.watcher.Next(topic.Family, int32(i))
+			judged, waiting = judged+next, waiting+max(0, part.End-next)
+		}
+	}
+	return judged, waiting
+}
+
+// progress remembers when records were last judged while others waited.
+type progress struct {
+	mu     sync.Mutex
+	judged int64
+	since  time.Time
+}
+
+// look returns how many records wait, and for how long nothing was judged.
+func (p *progress) look(count func() (judged, waiting int64), now time.Time) (waiting int64, stuck time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	judged, waiting := count()
+	if waiting == 0 || judged != p.judged || p.since.IsZero() {
+		p.judged, p.since = judged, now
+	}
+	return waiting, now.Sub(p.since)
+}
+
+func (s *core) probeParked(ctx context.Context) health.State {
+	var streams int
+	if err := s.pool.QueryRow(ctx, `SELECT count(DISTINCT stream) FROM parked`).Scan(&streams); err != nil || streams == 0 {
+		return health.Failed(err)
+	}
+	return health.State{Message: fmt.Sprintf("%d streams have facts that cannot be applied", streams)}
+}
+
+func (s *core) probeDeadLetters(ctx context.Context) health.State {
+	letters, err := s.letters.Open(ctx)
+	if err != nil || len(letters) == 0 {
+		return health.Failed(err)
+	}
+	return health.State{Message: fmt.Sprintf("%d facts could not be processed by a reaction", len(letters))}
+}
+
+func (d *domain) probeEngines(ctx context.Context) health.State {
+	switch attended, err := d.jobs.Attended(ctx); {
+	case err != nil:
+		return health.Failed(err)
+	case !attended:
+		return health.State{Message: "no worker takes up simulations"}
+	}
+	return health.State{Message: d.silentEngines(ctx)}
+}
+
+func (s *core) probeBilling(ctx context.Context) health.State {
+	rates, _, err := projections.ListRates(ctx, s.pool, projections.RateQuery{Page: projections.Page{Limit: 1}})
+	switch {
+	case err != nil:
+		return health.Failed(err)
+	case len(rates) == 0:
+		return health.State{Message: "there are no rates"}
+	case s.auditKey == nil:
+		return health.State{Message: "there is no audit key: no checkpoints are published"}
+	}
+	return health.State{}
+}
+
+// silentEngines tells how many of the remote engines do not answer; "" when all
+// do.
+func (d *domain) silentEngines(ctx context.Context) string {
+	urls := d.engines.URLs()
+	var silent atomic.Int32
+	var asked sync.WaitGroup
+	for _, base := range urls {
+		asked.Go(func() {
+			if _, err := d.engines.Describe(ctx, base); err != nil {
+				silent.Add(1)
+			}
+		})
+	}
+	asked.Wait()
+	if silent.Load() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d remote engines do not answer", silent.Load(), len(urls))
+}
+
+// lag is how many records the projector of this process has not judged.
+func (s *core) lag() int64 {
+	if !s.config.has(RoleProjector) {
+		return 0
+	}
+	return s.projector.Report().LagRecords
+}
+
+// admit refuses writes whose verdict would be long in coming.
+func (s *core) admit(context.Context) error {
+	if s.lag() <= s.config.MaxLag {
+		return nil
+	}
+	return &fault.Fault{
+		Code: fault.Unavailable, Message: "the service is catching up; try again soon",
+		RetryAfter: 2 * time.Second, Cause: errLagging,
+	}
+}

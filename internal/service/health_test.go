@@ -1,0 +1,345 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"netsim/infra/devissuer"
+	"netsim/infra/teststack"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
+)
+
+// troubled is a process of every role, and one of all roles, on servers of
+// their own that can be made to fail.
+type troubled struct {
+	t        *testing.T
+	config   service.Config
+	database string // its URL, beside the proxy
+	servers  map[string]*teststack.Proxy
+	ops      map[string]string // base URL of the operations listener, by process
+	apis     map[string]string // base URL of the API, by process that has it
+	ended    map[string]chan error
+}
+
+var processes = map[string][]string{
+	"api": {service.RoleAPI}, "projector": {service.RoleProjector},
+	"reactor": {service.RoleReactor}, "worker": {service.RoleWorker},
+	"all": {service.RoleAPI, service.RoleProjector, service.RoleReactor, service.RoleWorker},
+}
+
+// trouble starts the servers.
+func trouble(t *testing.T) *troubled {
+	t.Helper()
+	c := servicetest.Config(t)
+	postgres := teststack.Start(t, "postgres", t.TempDir())
+	d := &troubled{
+		t: t, database: postgres.URL, servers: map[string]*teststack.Proxy{},
+		ops: map[string]string{}, apis: map[string]string{}, ended: map[string]chan error{},
+	}
+	through := func(name, base string) string {
+		u, err := url.Parse(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.servers[name] = teststack.NewProxy(t, u.Host)
+		u.Host = d.servers[name].Addr
+		return u.String()
+	}
+	c.Postgres, c.S3Endpoint, c.JWKS = through("postgres", postgres.URL), through("objects", c.S3Endpoint), through("issuer", c.JWKS)
+	d.servers["broker"] = teststack.NewProxy(t, c.Kafka[0])
+	c.Kafka = []string{d.servers["broker"].Addr}
+	c.VerdictTimeout = 2 * time.Second
+	d.config = c
+	return d
+}
+
+// start runs a process until the test ends. Whether it ends well is not looked
+// at: what it needs may be gone by then.
+func (d *troubled) start(name string) {
+	d.t.Helper()
+	c := d.config
+	c.Roles, c.Ops = processes[name], teststack.FreeAddress(d.t)
+	started, ended := make(chan service.Started, 1), make(chan error, 1)
+	ctx, end := context.WithCancel(context.WithoutCancel(d.t.Context()))
+	log := slog.New(slog.DiscardHandler)
+	go func() {
+		ended <- service.Run(ctx, c, log, func(at service.Started) { started <- at })
+		close(ended)
+	}()
+	d.t.Cleanup(func() {
+		end()
+		for range ended { //nolint:revive // until it has ended
+		}
+	})
+	d.ended[name] = ended
+	select {
+	case at := <-started:
+		d.ops[name], d.apis[name] = "http://"+at.Ops, "http://"+at.HTTP
+	case err := <-ended:
+		d.t.Fatalf("%s ended: %v", name, err)
+	case <-time.After(time.Minute):
+		d.t.Fatalf("%s does not start", name)
+	}
+}
+
+// readiness is what /readyz says, and what of it fails.
+func (d *troubled) readiness(name string) (status string, failing []string, body string) {
+	d.t.Helper()
+	client := http.Client{Timeout: 10 * time.Second} // two are promised; the machine may be busy
+	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.ops[name]+"/readyz", nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	reply, err := client.Do(r)
+	if err != nil {
+		return err.Error(), nil, ""
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var said struct {
+		Status string
+		Checks []struct{ Name, Status string }
+	}
+	if err := json.Unmarshal(text, &said); err != nil {
+		d.t.Fatalf("%v: %s", err, text)
+	}
+	if (reply.StatusCode == http.StatusServiceUnavailable) != (said.Status == "unavailable") {
+		d.t.Errorf("%s: %d beside %s", name, reply.StatusCode, said.Status)
+	}
+	for _, check := range said.Checks {
+		if check.Status == "fail" {
+			failing = append(failing, check.Name)
+		}
+	}
+	return said.Status, failing, string(text)
+}
+
+// await waits until the process is of the status and the check fails, "" for
+// none.
+func (d *troubled) await(fault, name, want, check string) {
+	d.t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for tick := time.NewTicker(50 * time.Millisecond); ; <-tick.C {
+		status, failing, body := d.readiness(name)
+		if status == want && (check == "" && len(failing) == 0 || slices.Contains(failing, check)) {
+			tick.Stop()
+			return
+		}
+		if time.Now().After(deadline) {
+			d.t.Fatalf("%s, %s: %s, want %s because of %q", fault, name, body, want, check)
+		}
+	}
+}
+
+func (d *troubled) sql(statement string) {
+	d.t.Helper()
+	conn, err := pgx.Connect(d.t.Context(), d.database)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(d.t.Context())) //nolint:errcheck // nothing is left to say
+	if _, err := conn.Exec(d.t.Context(), statement); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+const isUnavailable, isDegraded, isReady = "unavailable", "degraded", "ready"
+
+// everywhere is a fault that leaves no role with work to do.
+func everywhere() map[string]string {
+	return map[string]string{"api": isUnavailable, "projector": isUnavailable, "reactor": isUnavailable, "worker": isUnavailable, "all": isUnavailable}
+}
+
+// TestReadinessTellsTheTruth walks the faults of docs/operating.md in the roles:
+// each process says whether it can do its work and what it lacks, and is ready
+// when the fault is over.
+func TestReadinessTellsTheTruth(t *testing.T) {
+	t.Parallel()
+	names := []string{"all", "api", "projector", "reactor", "worker"}
+	d := trouble(t)
+	d.servers["issuer"].Refuse()
+	for _, name := range names {
+		d.start(name)
+	}
+	objects := map[string]string{"api": isDegraded, "projector": isReady, "reactor": isDegraded, "worker": isUnavailable, "all": isDegraded}
+	readOnly := func(on string) {
+		d.sql("ALTER SYSTEM SET default_transaction_read_only = " + on)
+		d.sql("SELECT pg_reload_conf()")
+	}
+	for _, fault := range []struct {
+		name  string
+		begin func()
+		end   func()
+		check string
+		want  map[string]string
+	}{
+		{
+			"issuer down at the start", func() {}, d.servers["issuer"].Heal, "issuerKeys",
+			map[string]string{"api": isUnavailable, "projector": isReady, "reactor": isReady, "worker": isReady, "all": isUnavailable},
+		},
+		{"object store hangs", d.servers["objects"].Hang, d.servers["objects"].Heal, "objectStore", objects},
+		{"object store down", d.servers["objects"].Refuse, d.servers["objects"].Heal, "objectStore", objects},
+		{"broker hangs", d.servers["broker"].Hang, d.servers["broker"].Heal, "eventLog", everywhere()},
+		{"broker down", d.servers["broker"].Refuse, d.servers["broker"].Heal, "eventLog", everywhere()},
+		{"PostgreSQL hangs", d.servers["postgres"].Hang, d.servers["postgres"].Heal, "readStore", everywhere()},
+		{"PostgreSQL down", d.servers["postgres"].Refuse, d.servers["postgres"].Heal, "readStore", everywhere()},
+		{"PostgreSQL read-only", func() { readOnly("on") }, func() { readOnly("off") }, "readStore", everywhere()},
+	} {
+		fault.begin()
+		for _, name := range names {
+			check := fault.check
+			if fault.want[name] == isReady {
+				check = ""
+			}
+			d.await(fault.name, name, fault.want[name], check)
+		}
+		fault.end()
+		for _, name := range names {
+			d.await(fault.name+", over", name, isReady, "")
+		}
+	}
+
+	// As on a full disk: what the projector writes is not taken.
+	lock, err := pgx.Connect(t.Context(), d.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is left to say
+	if _, err := lock.Exec(t.Context(), "BEGIN; LOCK TABLE readmodel.offsets IN EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	d.client("api").Post("/api/v1/workspaces", map[string]any{"name": "w"}).Refused(503, "SERVICE_UNAVAILABLE")
+	for _, name := range names {
+		d.await("nothing is projected", name, isUnavailable, "projections")
+	}
+	if _, err := lock.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		d.await("nothing is projected, over", name, isReady, "")
+	}
+
+	d.sql("UPDATE readmodel.log SET cluster_id = 'another'")
+	for _, name := range []string{"api", "reactor", "worker"} {
+		d.await("log refused", name, isUnavailable, "eventLog")
+	}
+	for _, name := range []string{"all", "projector"} {
+		select {
+		case err := <-d.ended[name]:
+			if err == nil || !strings.Contains(err.Error(), "cluster another") {
+				t.Errorf("log refused: %s ended with %v", name, err)
+			}
+		case <-time.After(time.Minute):
+			t.Errorf("log refused: %s goes on", name)
+		}
+	}
+}
+
+// client asks a process's API.
+func (d *troubled) client(name string) *servicetest.Client {
+	d.t.Helper()
+	p := servicetest.Program{URL: d.apis[name], Config: d.config}
+	return p.Service(d.t, devissuer.DefaultAccount)
+}
+
+// TestWipedReadModel: a read model that is dropped under the service is rebuilt
+// from the log. Until it is whole nothing is answered from it: every answer is
+// what it was before or 503, never 404 or 500.
+func TestWipedReadModel(t *testing.T) {
+	t.Parallel()
+	d := trouble(t)
+	d.start("projector")
+	d.start("api")
+	client := d.client("api")
+	var made struct{ ID string }
+	client.Post("/api/v1/workspaces", map[string]any{"name": "kept"}).Want(201).Into(&made)
+	before := client.Get("/api/v1/workspaces/" + made.ID).Want(200).Object()
+
+	// Another session keeps the projector from making it, so that it is missing
+	// for as long as we look.
+	hold, err := pgx.Connect(t.Context(), d.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is left to say
+	if _, err := hold.Exec(t.Context(), "SELECT pg_advisory_lock(hashtext('create readmodel'))"); err != nil {
+		t.Fatal(err)
+	}
+	d.sql("DROP SCHEMA readmodel CASCADE")
+	for _, name := range []string{"api", "projector"} {
+		d.await("wiped", name, isUnavailable, "readStore")
+	}
+	for _, path := range []string{"/api/v1/workspaces/" + made.ID, "/api/v1/workspaces", "/api/v1/templates"} {
+		if message := client.Get(path).Refused(503, "SERVICE_UNAVAILABLE"); !strings.Contains(message, "lost its tables") {
+			t.Errorf("%s: %q", path, message)
+		}
+	}
+	client.Post("/api/v1/workspaces", map[string]any{"name": "new"}).Refused(503, "SERVICE_UNAVAILABLE")
+
+	if _, err := hold.Exec(t.Context(), "SELECT pg_advisory_unlock_all()"); err != nil {
+		t.Fatal(err)
+	}
+	after := client.Eventually("/api/v1/workspaces/"+made.ID, func(r servicetest.Reply) bool {
+		if r.Status != 200 && r.Status != 503 {
+			t.Fatalf("while it is rebuilt: %d %s", r.Status, r.Body)
+		}
+		return r.Status == 200
+	}).Object()
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("the workspace (-before +after):\n%s", diff)
+	}
+	client.Post("/api/v1/workspaces", map[string]any{"name": "new"}).Want(201)
+}
+
+// TestWipedDatabase: of a whole database that was dropped and made again, the
+// read model is rebuilt; for the service's own tables it has to be restarted,
+// which readiness says.
+func TestWipedDatabase(t *testing.T) {
+	t.Parallel()
+	d := trouble(t)
+	d.start("all")
+	client := d.client("all")
+	var made struct{ ID string }
+	client.Post("/api/v1/workspaces", map[string]any{"name": "kept"}).Want(201).Into(&made)
+
+	whole := d.database
+	u, err := url.Parse(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimPrefix(u.Path, "/")
+	u.Path = "/template1"
+	d.database = u.String()
+	d.sql("DROP DATABASE " + pgx.Identifier{name}.Sanitize() + " WITH (FORCE)")
+	d.sql("CREATE DATABASE " + pgx.Identifier{name}.Sanitize())
+	d.database = whole
+
+	d.await("wiped", "all", isUnavailable, "readStore")
+	client.Eventually("/api/v1/workspaces/"+made.ID, func(r servicetest.Reply) bool {
+		if r.Status != 200 && r.Status != 503 {
+			t.Fatalf("while it is rebuilt: %d %s", r.Status, r.Body)
+		}
+		return r.Status == 200
+	})
+	if _, _, body := d.readiness("all"); !strings.Contains(body, "restart the service") {
+		t.Errorf("readiness says %s", body)
+	}
+	d.start("all")
+	d.await("restarted", "all", isReady, "")
+	d.client("all").Get("/api/v1/workspaces/" + made.ID).Want(200)
+}

@@ -1,0 +1,43 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// cursorKeys returns the keys that seal cursors, newest first, and makes one
+// when the newest is older than a day. All processes share them.
+func cursorKeys(ctx context.Context, pool *pgxpool.Pool) ([][]byte, error) {
+	var keys [][]byte
+	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		fresh := make([]byte, 32)
+		rand.Read(fresh) //nolint:errcheck // it never fails
+		_, err := tx.Exec(ctx, `LOCK TABLE netsim.cursor_keys IN SHARE ROW EXCLUSIVE MODE`)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `
+			INSERT INTO netsim.cursor_keys (key, created_at) SELECT $1, now()
+			WHERE NOT EXISTS (SELECT FROM netsim.cursor_keys WHERE created_at > now() - interval '1 day')`, fresh)
+		if err != nil {
+			return err
+		}
+		if _, err = tx.Exec(ctx, `DELETE FROM netsim.cursor_keys WHERE created_at < now() - interval '3 days'`); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `SELECT key FROM netsim.cursor_keys ORDER BY id DESC`)
+		if err != nil {
+			return err
+		}
+		keys, err = pgx.CollectRows(rows, pgx.RowTo[[]byte])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load the keys of cursors: %w", err)
+	}
+	return keys, nil
+}

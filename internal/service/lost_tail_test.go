@@ -1,0 +1,110 @@
+package service_test
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"netsim/audit"
+	"netsim/infra/devissuer"
+	"netsim/infra/teststack"
+)
+
+// The log loses its tail, and with it an acknowledged workspace. Nothing that
+// an operator can do afterwards hides it: each way to start again is refused,
+// or leaves an event that every later checkpoint names.
+func TestALostTailIsRefusedOrRecorded(t *testing.T) {
+	t.Parallel()
+	for name, wiped := range map[string]bool{"with its read model": false, "with an empty database": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDeployment(t)
+			d.env = append(d.env, "NETSIM_AUDIT_KEY="+newAuditKey(t))
+			d.start()
+			w := &writers{t: t, url: d.url, token: teststack.Issuer(t).Token(devissuer.Options{Service: true, User: "writer"})}
+			kept, _ := w.send("kept")
+			waitUntilQuiet(t, d.broker.Addr, "netsim.", d.postgres.URL)
+			backup := filepath.Join(t.TempDir(), "log")
+			d.kill()
+			d.broker.Stop()
+			copyFolder(t, d.logDir, backup)
+			d.broker.Restart()
+			d.start()
+			lost, status := w.send("lost")
+			if status != http.StatusCreated {
+				t.Fatalf("a write is answered %d", status)
+			}
+			d.tool("audit", "checkpoint", "--name", "before")
+			d.kill()
+			d.broker.Stop()
+			if err := os.RemoveAll(d.logDir); err != nil {
+				t.Fatal(err)
+			}
+			copyFolder(t, backup, d.logDir)
+			d.broker.Restart()
+			if wiped {
+				d.execute(`DROP SCHEMA readmodel CASCADE`)
+			}
+
+			const command = "netsim readmodel rebuild next --accept-lost-tail REASON"
+			if said := d.refused("serve"); !strings.Contains(said, "cannot be trusted") || !strings.Contains(said, "was seen up to") {
+				t.Errorf("the service says %q", said)
+			}
+			if said := d.refused("readmodel", "rebuild", "--once", "next"); !strings.Contains(said, command) {
+				t.Errorf("rebuild says %q", said)
+			}
+			d.tool("readmodel", "rebuild", "--once", "next", "--accept-lost-tail", "a disk\nwas lost")
+			d.tool("readmodel", "promote", "next")
+			d.start()
+			c := &clients{writers: w}
+			if status := c.read(d.url, kept); status != http.StatusOK {
+				t.Errorf("the workspace that was kept: %d", status)
+			}
+			if status := c.read(d.url, lost); status != http.StatusNotFound {
+				t.Errorf("the workspace that was lost: %d", status)
+			}
+			d.tool("audit", "checkpoint", "--name", "after")
+			note := d.note("after")
+			if !strings.Contains(note, "\nloss ") {
+				t.Errorf("the checkpoint after the loss does not name it:\n%s", note)
+			}
+			said := d.output("audit", "verify")
+			if !strings.Contains(said, "an operator accepted that the log had lost records: a disk was lost") {
+				t.Errorf("audit verify says %q", said)
+			}
+			d.kill()
+			d.start() // it is accepted once and for all
+		})
+	}
+}
+
+// note returns a signed checkpoint, as the log has it.
+func (d *deployment) note(name string) (note string) {
+	d.t.Helper()
+	d.query(`SELECT state::json->>'note' FROM readmodel.streams WHERE family = 'checkpoints' AND state::json->>'name' = '`+name+`'`, &note)
+	return note
+}
+
+func newAuditKey(t *testing.T) string {
+	t.Helper()
+	text, err := audit.NewKey("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "audit.key")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// copyFolder copies a folder with its owners and times.
+func copyFolder(t *testing.T, from, to string) {
+	t.Helper()
+	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("copy %s: %v\n%s", from, err, out)
+	}
+}

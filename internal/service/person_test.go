@@ -1,0 +1,62 @@
+package service_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"netsim/events"
+	"netsim/infra/devissuer"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
+)
+
+// TestPersonsAreForgotten: neither the log nor an answer has the subject of a
+// token, which may be an address; the directory has the name, until it is
+// removed.
+func TestPersonsAreForgotten(t *testing.T) {
+	t.Parallel()
+	const address = "ada.lovelace@example.com"
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
+	ada := p.Client(t, devissuer.Options{Service: true, User: address, Account: account})
+	twin := p.Client(t, devissuer.Options{Service: true, User: address, Account: servicetest.NewAccount()})
+	w := ada.Post("/api/v1/workspaces", map[string]any{"name": "engines"}).Want(201).Object()
+	owner := w["owner"].(string)
+	if !events.ValidID(events.UserPrefix, owner) {
+		t.Errorf("the owner is %q, want an opaque id", owner)
+	}
+	if other := twin.Post("/api/v1/workspaces", map[string]any{"name": "engines"}).Want(201).Object()["owner"]; other == owner {
+		t.Error("one person has the same id in two accounts")
+	}
+	if list := ada.Get("/api/v1/workspaces?owner=" + owner).Want(200).Object()["workspaces"].([]any); len(list) != 1 {
+		t.Errorf("%d workspaces of the owner", len(list))
+	}
+	costs := func() string {
+		items := ada.Eventually("/api/v1/billing/items", func(r servicetest.Reply) bool { return strings.Contains(string(r.Body), owner) })
+		return string(items.Body)
+	}
+	if !strings.Contains(costs(), address) { // the name of a token that has none
+		t.Errorf("the directory does not know %s", owner)
+	}
+	for _, r := range accountRecords(t, p, account) {
+		if text, err := events.Encode(r.data); err != nil || strings.Contains(string(text), "lovelace") {
+			t.Errorf("the log has %s, %v", text, err)
+		}
+	}
+
+	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tools.Close()
+	if found, err := tools.ForgetUser(t.Context(), owner); err != nil || !found {
+		t.Fatalf("forgotten: %v, %v", found, err)
+	}
+	if found, err := tools.ForgetUser(t.Context(), owner); err != nil || found {
+		t.Errorf("forgotten again: %v, %v", found, err)
+	}
+	if body := costs(); strings.Contains(body, address) {
+		t.Errorf("after that an answer has %s", body)
+	}
+}

@@ -1,0 +1,181 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/api/contract"
+	"netsim/infra/health"
+	web "netsim/infra/web"
+	"netsim/readapi"
+)
+
+// Started says where a service that has begun to answer listens. HTTP is "" of
+// a process without the role api.
+type Started struct{ HTTP, Ops string }
+
+// Run serves until ctx ends and returns nil after an orderly end. started, when
+// not nil, is called once requests are answered.
+//
+// The end has an order. Readiness says that the process ends; jobs stop, and the
+// API goes on for the time of NETSIM_DRAIN, asking clients to close their
+// connections, so that none is reset. Then requests under way finish, and what
+// their answers need, the projector and the log, ends last, with the operations
+// listener.
+func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started)) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	ops, err := net.Listen("tcp", c.Ops)
+	if err != nil {
+		return fmt.Errorf("listen for operations: %w", err)
+	}
+	defer ops.Close()       //nolint:errcheck // the server closes it first
+	var listen net.Listener // of the API, where this process has it
+	if c.has(RoleAPI) {
+		if listen, err = net.Listen("tcp", c.HTTP); err != nil {
+			return fmt.Errorf("listen for requests: %w", err)
+		}
+		defer listen.Close() //nolint:errcheck // the server closes it first
+	}
+	s, err := connect(ctx, c, log)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+
+	last, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	foundation, last := errgroup.WithContext(last)
+	first, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	context.AfterFunc(ctx, func() { cancel(errAsked) })
+	context.AfterFunc(last, func() { cancel(errBroken) })
+	s.health.Add(s.config.checks(s.needs())...)
+	operations := web.NewServer(web.Operations(s.registry, &s.health), time.Minute, s.log)
+	foundation.Go(s.part(last, "the operations listener", func(ctx context.Context) error {
+		return web.Serve(ctx, operations, ops, 2*health.Timeout)
+	}))
+	if err = s.openReadModel(first); err == nil {
+		s.runFoundation(last, foundation)
+		err = s.serve(first, listen, func(at Started) {
+			at.Ops = ops.Addr().String()
+			s.log.InfoContext(ctx, "serving", "http", at.HTTP, "ops", at.Ops, "roles", c.Roles)
+			if started != nil {
+				started(at)
+			}
+		})
+	}
+	stop()
+	if broken := foundation.Wait(); broken != nil {
+		return broken
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil // it was ended while it started
+	}
+	return err
+}
+
+// Why the roles end, unless one of them failed.
+var (
+	errAsked  = errors.New("the process was asked to end")
+	errBroken = errors.New("what the roles need has ended")
+)
+
+// part is a part of the process that runs until ctx ends. One that ends before,
+// with an error or without, ends the process, which says so in its log and by
+// its exit status.
+func (s *core) part(ctx context.Context, name string, run func(context.Context) error) func() error {
+	return func() error {
+		err := run(ctx)
+		if ctx.Err() != nil {
+			return err
+		}
+		err = fmt.Errorf("%s ended by itself: %w", name, cmp.Or(err, errors.New("it gave no reason")))
+		s.log.ErrorContext(ctx, "a part of the process ended by itself, and so the process ends", "part", name, "error", err)
+		return err
+	}
+}
+
+// runFoundation runs what every role stands on.
+func (s *core) runFoundation(ctx context.Context, foundation *errgroup.Group) {
+	project := s.projector.Watch
+	if s.config.has(RoleProjector) {
+		project = s.projector.Run
+	}
+	foundation.Go(s.part(ctx, "the projector", project))
+	foundation.Go(s.part(ctx, "the watcher of verdicts", s.watcher.Run))
+	foundation.Go(s.part(ctx, "the check of the log", s.keepTrust))
+	if s.config.has(RoleAPI) {
+		foundation.Go(s.part(ctx, "the refresh of the issuer's keys", s.verifier.Run))
+	}
+}
+
+// serve runs the roles that stand on the foundation.
+func (s *core) serve(ctx context.Context, listen net.Listener, started func(Started)) error {
+	if err := s.openLedger(ctx); err != nil {
+		return err
+	}
+	roles, ctx := errgroup.WithContext(ctx)
+	if err := s.catchUp(ctx); err != nil {
+		return err
+	}
+	list, err := s.config.priceList()
+	if err != nil {
+		return err
+	}
+	if err := s.beginSeals(ctx); err != nil {
+		return err
+	}
+	if err := s.seed(ctx, list); err != nil {
+		return err
+	}
+	work, err := s.openDomain(ctx, list)
+	if err != nil {
+		return err
+	}
+	defer work.close()
+	s.health.Add(s.config.checks(work.needs(s))...)
+	if err := s.runBackground(ctx, work, roles); err != nil {
+		return err
+	}
+	var at Started
+	if listen != nil {
+		at.HTTP = listen.Addr().String()
+		if err := s.runAPI(ctx, work, listen, roles); err != nil {
+			return err
+		}
+	}
+	s.phase.Store(serving)
+	defer context.AfterFunc(ctx, func() { s.phase.Store(ending) })()
+	started(at)
+	roles.Go(func() error { <-ctx.Done(); return nil }) // also without any other role
+	return roles.Wait()
+}
+
+// door returns the door with everything that it checks.
+func (s *core) door(quotas *readapi.Quotas) (door, error) {
+	terms, err := contract.Load()
+	if err != nil {
+		return door{}, err
+	}
+	metrics, err := web.NewMetrics(s.registry)
+	if err != nil {
+		return door{}, err
+	}
+	admission, err := s.admission(quotas)
+	if err != nil {
+		return door{}, err
+	}
+	return door{
+		config: s.config, contract: terms, verifier: s.verifier, admission: admission, metrics: metrics,
+		admit: s.admit, behind: s.watcher.Behind, log: s.log,
+	}, nil
+}

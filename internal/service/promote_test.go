@@ -1,0 +1,271 @@
+package service_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/infra/devissuer"
+	"netsim/infra/teststack"
+	"netsim/internal/testwait"
+	"netsim/internal/testworld"
+)
+
+// Two processes answer while a read model is rebuilt, compared and promoted,
+// twice. Every id that a write returned is found at once through both, and no
+// write fails.
+func TestPromotionIsNotNoticed(t *testing.T) {
+	t.Parallel()
+	d := newDeployment(t)
+	d.start()
+	clients := startClients(t, d.url, d.another("api"))
+	for range 2 {
+		clients.progress(200)
+		follower := d.running("readmodel", "rebuild", "next")
+		d.awaitSchema("next")
+		clients.progress(100)
+		if said := d.output("readmodel", "diff", "next"); !strings.Contains(said, "equal") {
+			t.Errorf("diff says %q", said)
+		}
+		d.tool("readmodel", "promote", "next")
+		clients.progress(200)
+		if said := follower.wait(); !strings.Contains(said, "next is promoted") {
+			t.Errorf("the rebuild that followed says %q", said)
+		}
+		if said := d.refused("readmodel", "drop", "readmodel"); !strings.Contains(said, "is the live read model") {
+			t.Errorf("dropping the live one says %q", said)
+		}
+		d.tool("readmodel", "rebuild", "--once", "other")
+		if said := d.refused("readmodel", "promote", "other"); !strings.Contains(said, "netsim readmodel drop readmodel_before") {
+			t.Errorf("promoting over the last one says %q", said)
+		}
+		d.tool("readmodel", "drop", "other")
+		d.tool("readmodel", "drop", "readmodel_before")
+	}
+	clients.stop()
+}
+
+// Whenever the promoting process dies or stops, writes go on, and the
+// promotion can be repeated.
+func TestAPromotionThatDiesHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	d := newDeployment(t)
+	d.start()
+	clients := startClients(t, d.url, d.url)
+	clients.progress(50)
+	d.tool("readmodel", "rebuild", "--once", "next")
+	for _, c := range []struct {
+		step   string
+		signal syscall.Signal
+	}{{"following", syscall.SIGKILL}, {"fenced", syscall.SIGKILL}, {"fenced", syscall.SIGSTOP}} {
+		release := d.holdUpSwitch("next")
+		p := d.running("readmodel", "promote", "next")
+		p.awaitLine(c.step)
+		p.cmd.Process.Signal(c.signal) //nolint:errcheck // what follows notices
+		clients.progress(100)
+		p.kill()
+		release()
+		clients.progress(50)
+	}
+	p := d.running("readmodel", "promote", "next")
+	p.awaitLine("promoted")
+	p.kill()
+	clients.progress(100)
+	if said := d.refused("readmodel", "promote", "next"); !strings.Contains(said, "there is no read model next") {
+		t.Errorf("repeated after the switch, it says %q", said)
+	}
+	clients.stop()
+}
+
+// holdUpSwitch keeps the schema from being renamed until release is called.
+func (d *deployment) holdUpSwitch(schema string) (release func()) {
+	d.t.Helper()
+	conn, err := pgx.Connect(d.t.Context(), d.postgres.URL)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if _, err := conn.Exec(d.t.Context(), `BEGIN; SELECT FROM pg_namespace WHERE nspname = '`+schema+`' FOR UPDATE`); err != nil {
+		d.t.Fatal(err)
+	}
+	return func() { conn.Close(d.t.Context()) } //nolint:errcheck // the lock ends in any case
+}
+
+// tooling is a command of the service's program under way.
+type tooling struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	lines *bufio.Scanner
+	said  strings.Builder
+}
+
+// running starts a command.
+func (d *deployment) running(args ...string) *tooling {
+	d.t.Helper()
+	p := &tooling{t: d.t, cmd: exec.CommandContext(d.t.Context(), d.binary, args...)}
+	p.cmd.Env = d.env
+	p.cmd.Stderr = d.log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	p.lines = bufio.NewScanner(out)
+	if err := p.cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	return p
+}
+
+// awaitLine reads until a line begins with the prefix.
+func (p *tooling) awaitLine(prefix string) {
+	p.t.Helper()
+	for p.lines.Scan() {
+		fmt.Fprintln(&p.said, p.lines.Text())
+		if strings.HasPrefix(p.lines.Text(), prefix) {
+			return
+		}
+	}
+	p.t.Fatalf("it ended without a line %q: %s", prefix, p.said.String())
+}
+
+// wait returns all that it printed once it has ended well.
+func (p *tooling) wait() string {
+	p.t.Helper()
+	for p.lines.Scan() {
+		fmt.Fprintln(&p.said, p.lines.Text())
+	}
+	if err := p.cmd.Wait(); err != nil {
+		p.t.Errorf("%v: %v\n%s", p.cmd.Args, err, p.said.String())
+	}
+	return p.said.String()
+}
+
+func (p *tooling) kill() {
+	p.cmd.Process.Kill() //nolint:errcheck // it may be gone
+	p.cmd.Wait()         //nolint:errcheck // it was killed
+}
+
+// output runs a command that ends well and returns what it printed.
+func (d *deployment) output(args ...string) string { return d.running(args...).wait() }
+
+// refused runs a command that fails and returns what it says.
+func (d *deployment) refused(args ...string) string {
+	d.t.Helper()
+	cmd := exec.CommandContext(d.t.Context(), d.binary, args...)
+	cmd.Env = d.env
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		d.t.Errorf("netsim %s is not refused", strings.Join(args, " "))
+	}
+	return string(out)
+}
+
+// another starts one more process of the service with the roles and returns its
+// URL once it is ready.
+func (d *deployment) another(roles string) string {
+	d.t.Helper()
+	http, ops := teststack.FreeAddress(d.t), teststack.FreeAddress(d.t)
+	other := &deployment{t: d.t, binary: d.binary, log: d.log, url: "http://" + http, ops: "http://" + ops}
+	other.env = append(d.env[:len(d.env):len(d.env)], "NETSIM_HTTP="+http, "NETSIM_OPS="+ops, "NETSIM_ROLES="+roles)
+	other.start()
+	d.t.Cleanup(other.kill)
+	return other.url
+}
+
+// awaitSchema waits until the schema is there.
+func (d *deployment) awaitSchema(schema string) {
+	d.t.Helper()
+	testworld.Await(d.t, func() (there bool) {
+		d.query(`SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = '`+schema+`')`, &there)
+		return there
+	})
+}
+
+// clients create workspaces through processes in turn, and read each through
+// all of them as soon as it is acknowledged.
+type clients struct {
+	*writers
+	urls  []string
+	reads atomic.Int64
+	wg    sync.WaitGroup
+	end   chan struct{}
+	once  sync.Once
+}
+
+func startClients(t *testing.T, urls ...string) *clients {
+	c := &clients{urls: urls, end: make(chan struct{})}
+	c.writers = &writers{t: t, token: teststack.Issuer(t).Token(devissuer.Options{Service: true, User: "writer"})}
+	for n := range 8 {
+		c.wg.Go(func() {
+			w := &writers{t: t, url: urls[n%len(urls)], token: c.token}
+			for i := 0; ; i++ {
+				select {
+				case <-c.end:
+					return
+				default:
+				}
+				id, status := w.send(fmt.Sprintf("workspace %d of %d", i, n))
+				if status != http.StatusCreated {
+					t.Errorf("a write is answered %d", status)
+					continue
+				}
+				for _, url := range urls {
+					if status := c.read(url, id); status != http.StatusOK {
+						t.Errorf("read %d of %s, which was acknowledged: %d", c.reads.Load(), id, status)
+					}
+				}
+				c.acks.Add(1)
+			}
+		})
+	}
+	t.Cleanup(c.stop)
+	return c
+}
+
+// read returns the status of reading a workspace.
+func (c *clients) read(url, id string) int {
+	req, err := http.NewRequest("GET", url+"/api/v1/workspaces/"+id, nil)
+	if err != nil {
+		return 0
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	defer resp.Body.Close()
+	io.Copy(io.Discard, resp.Body) //nolint:errcheck // the status is what counts
+	c.reads.Add(1)
+	return resp.StatusCode
+}
+
+func (c *clients) stop() {
+	c.once.Do(func() {
+		close(c.end)
+		testwait.Group(c.t, &c.wg, "the clients")
+		c.t.Logf("%d writes and %d reads", c.acks.Load(), c.reads.Load())
+	})
+}
+
+// execute runs statements on the database.
+func (d *deployment) execute(sql string) {
+	d.t.Helper()
+	conn, err := pgx.Connect(d.t.Context(), d.postgres.URL)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(d.t.Context())) //nolint:errcheck // nothing is left to say
+	if _, err := conn.Exec(d.t.Context(), sql); err != nil {
+		d.t.Fatal(err)
+	}
+}

@@ -1,0 +1,219 @@
+package service_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/commands"
+	web "netsim/infra/web"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
+)
+
+// limit is a quota as the operator's command has it.
+func limit(name string, n int64) map[string]*int64 { return map[string]*int64{name: &n} }
+
+// until repeats what changes something until it is so.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(time.Minute)
+	defer deadline.Stop()
+	every := time.NewTicker(20 * time.Millisecond)
+	defer every.Stop()
+	for !so() {
+		select {
+		case <-every.C:
+		case <-deadline.C:
+			t.Fatalf("after a minute it is not so: %s", what)
+		}
+	}
+}
+
+// exceeded fails the test unless a reply refuses a request beyond a quota, of
+// which it says the rest of the policy.
+func exceeded(t *testing.T, r servicetest.Reply, name, policy string) {
+	t.Helper()
+	r.Refused(429, "RATE_LIMITED")
+	h := r.Header
+	if got, want := h.Get("RateLimit-Policy"), `"`+name+`";`+policy; got != want {
+		t.Errorf("RateLimit-Policy: %s, want %s", got, want)
+	}
+	after := h.Get("Retry-After")
+	if got, want := h.Get("RateLimit"), `"`+name+`";r=0;t=`+after; got != want || after == "" || after == "0" {
+		t.Errorf("RateLimit: %s, Retry-After: %s, want %s", got, after, want)
+	}
+}
+
+// TestEveryQuotaHasADefault: what the entrance of the API counts is a quota that
+// settings and operators know.
+func TestEveryQuotaHasADefault(t *testing.T) {
+	t.Parallel()
+	known := commands.DefaultQuotas()
+	names := []string{web.QuotaStreams, commands.QuotaRuns, commands.QuotaRunning, commands.QuotaUploads, commands.QuotaStorage}
+	for _, class := range web.Classes() {
+		names = append(names, web.QuotaOf(class))
+	}
+	for _, name := range names {
+		if known[name] <= 0 {
+			t.Errorf("%s has the default %d", name, known[name])
+		}
+		delete(known, name)
+	}
+	if len(known) > 0 {
+		t.Errorf("nothing asks for %v", known)
+	}
+}
+
+// TestAQuotaHoldsInEveryProcess: what an operator sets holds at once wherever
+// the API is served, for this account only, and until it is set back.
+func TestAQuotaHoldsInEveryProcess(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t, func(c *service.Config) { c.Quotas = map[string]int64{"requests.heavy": 7} })
+	other := servicetest.Start(t, func(c *service.Config) { *c = p.Config; c.Roles = []string{service.RoleAPI} })
+	account := servicetest.NewAccount()
+	for _, one := range []*servicetest.Program{p, other} {
+		r := one.User(t, account).Post("/api/v1/topology/validate", nil)
+		if r.Status != 400 || r.Header.Get("RateLimit-Policy") != `"requests.heavy";q=7;w=1` || r.Header.Get("RateLimit") != `"requests.heavy";r=6;t=1` {
+			t.Errorf("by the settings: %d %v", r.Status, r.Header)
+		}
+	}
+	p.SetQuotas(t, account, limit("requests.read", 0))
+	for _, one := range []*servicetest.Program{p, other} {
+		user := one.Service(t, account)
+		exceeded(t, user.Eventually("/api/v1/workspaces", func(r servicetest.Reply) bool { return r.Status != 200 }), "requests.read", "q=0;w=1")
+		user.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
+		one.User(t, servicetest.NewAccount()).Get("/api/v1/workspaces").Want(200)
+	}
+	again := servicetest.Start(t, func(c *service.Config) { *c = p.Config; c.Roles = []string{service.RoleAPI} })
+	exceeded(t, again.User(t, account).Get("/api/v1/workspaces"), "requests.read", "q=0;w=1")
+	p.SetQuotas(t, account, map[string]*int64{"requests.read": nil})
+	for _, one := range []*servicetest.Program{p, other, again} {
+		one.User(t, account).Eventually("/api/v1/workspaces", func(r servicetest.Reply) bool { return r.Status == 200 })
+	}
+}
+
+func TestTheQuotaOfStreams(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
+	p.Grant(t, account, "1000")
+	user := p.User(t, account)
+	id := text(t, user.Post("/api/v1/simple/simulations", endless()).Want(202), "simulationId")
+	path := "/api/v1/simulations/" + id + "/events"
+	p.SetQuota(t, account, web.QuotaStreams, 1)
+	first := user.Open(path)
+	defer first.Body.Close() //nolint:errcheck // nothing of it is read
+	if first.StatusCode != 200 {
+		t.Fatalf("the first stream: %s", first.Status)
+	}
+	exceeded(t, user.Get(path), web.QuotaStreams, `q=1;qu="concurrent-requests"`)
+	first.Body.Close() //nolint:errcheck // it is its end that counts
+	until(t, "a stream that is closed is free again", func() bool {
+		resp := user.Open(path)
+		defer resp.Body.Close() //nolint:errcheck // nothing of it is read
+		return resp.StatusCode == 200
+	})
+	user.Post("/api/v1/simulations/"+id+"/terminate", nil)
+}
+
+// endless is a workload that takes longer than any test.
+func endless() map[string]any {
+	phases := make([]any, 64)
+	for i := range phases {
+		phases[i] = map[string]any{"operationType": "allToAll", "dataSize": 1 << 20}
+	}
+	return map[string]any{"workload": map[string]any{"ranks": 256, "phases": phases}}
+}
+
+// TestTheQuotaOfRuns: beyond it nothing is started, what was started with a key
+// is still answered, and a run that ends makes room.
+func TestTheQuotaOfRuns(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
+	p.Grant(t, account, "1000")
+	p.SetQuota(t, account, commands.QuotaRuns, 1)
+	user := p.User(t, account)
+	const submit = "/api/v1/simple/simulations"
+	key := servicetest.Header{Name: "Idempotency-Key", Value: "first"}
+	first := user.Post(submit, endless(), key).Want(202)
+	id := text(t, first, "simulationId")
+	exceeded(t, user.Post(submit, endless()), commands.QuotaRuns, "q=1")
+	if again := text(t, user.Post(submit, endless(), key).Want(202), "simulationId"); again != id {
+		t.Errorf("the same request again: %s, want %s", again, id)
+	}
+	end(t, user, id)
+	next := user.Post(submit, endless()).Want(202)
+	end(t, user, text(t, next, "simulationId"))
+}
+
+// TestTheQuotaOfRunningRuns: beyond it a run waits, although a worker is free,
+// and it runs when another ends.
+func TestTheQuotaOfRunningRuns(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t, func(c *service.Config) { c.Workers = 3 })
+	account, other := servicetest.NewAccount(), servicetest.NewAccount()
+	p.SetQuotas(t, account, limit(commands.QuotaRunning, 1))
+	submit := func(account string) (*servicetest.Client, string) {
+		p.Grant(t, account, "1000")
+		user := p.User(t, account)
+		return user, text(t, user.Post("/api/v1/simple/simulations", endless()).Want(202), "simulationId")
+	}
+	const path = "/api/v1/simulations/"
+	user, first := submit(account)
+	user.Eventually(path+first, hasStatus("running"))
+	_, second := submit(account)
+	third, elsewhere := submit(other)
+	third.Eventually(path+elsewhere, hasStatus("running")) // it came later
+	if got := user.Get(path + second).Want(200).Object()["status"]; got != "provisioning" && got != "validating" {
+		t.Errorf("beyond the quota a run is %v", got)
+	}
+	end(t, user, first)
+	user.Eventually(path+second, hasStatus("running"))
+	end(t, user, second)
+	end(t, third, elsewhere)
+}
+
+// end has a run end.
+func end(t *testing.T, user *servicetest.Client, simulation string) {
+	t.Helper()
+	path := "/api/v1/simulations/" + simulation
+	user.Eventually(path, hasStatus("running"))
+	user.Post(path+"/terminate", nil).Want(200)
+	user.Eventually(path, hasStatus("terminated"))
+}
+
+// TestQuotasOfAnOperator: what the operator's commands show and refuse.
+func TestQuotasOfAnOperator(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
+	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tools.Close()
+	p.SetQuotas(t, account, limit("streams.open", 7))
+	p.SetQuotas(t, account, limit("uploads.day", 0))
+	q, err := tools.Quotas(t.Context(), account)
+	if diff := cmp.Diff(service.Quotas{Settings: commands.DefaultQuotas(), Set: map[string]int64{"streams.open": 7, "uploads.day": 0}}, q); diff != "" || err != nil {
+		t.Errorf("%v, %s", err, diff)
+	}
+	for _, tt := range []struct {
+		account, name string
+		limit         int64
+		want          string
+	}{
+		{"acct_1", "streams.open", 1, `"acct_1" is not an account id`},
+		{account, "streams", 1, `quota "streams" is unknown: requests.heavy, `},
+		{account, "streams.open", -1, "quota streams.open must be between 0 and 999999999999999, got -1"},
+	} {
+		if err := tools.SetQuotas(t.Context(), tt.account, limit(tt.name, tt.limit)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %s=%d: %v, want %q", tt.account, tt.name, tt.limit, err, tt.want)
+		}
+	}
+}

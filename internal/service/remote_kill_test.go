@@ -1,0 +1,57 @@
+package service_test
+
+import (
+	"testing"
+
+	"netsim/events"
+	"netsim/infra/engines/scripted"
+	"netsim/internal/service/servicetest"
+)
+
+// TestRemoteRunsOutliveTheService kills the service with -9 while a run goes on
+// at a remote engine, and then the engine. The service that comes next looks
+// after the same run; the engine that comes next is given the order again.
+func TestRemoteRunsOutliveTheService(t *testing.T) {
+	t.Parallel()
+	script := scripted.Script{
+		Capabilities: []string{"terminate"}, Files: map[string]string{"a.csv": "x\n1\n"},
+		Run: scripted.Run{State: "running", SimulatedTimeNs: 500, EventsProcessed: 5},
+	}
+	e := scripted.Start(t, script)
+	d := newDeployment(t)
+	d.env = append(d.env, "NETSIM_ENGINE_URLS="+e.URL, "NETSIM_ENGINE_TOKEN=shared", "NETSIM_ENGINE_POLL=20ms",
+		"NETSIM_JOB_RECONCILE=50ms", "NETSIM_JOB_GRACE=50ms")
+	d.start()
+	account := servicetest.NewAccount()
+	d.tool("credit", "grant", account, "1000", "--reference", "test")
+	p := servicetest.Program{URL: d.url}
+	j := journey{t: t, c: p.User(t, account)}
+	simple := j.completed(text(t, j.c.Post("/api/v1/simple/simulations", simpleSubmission(8)).Want(202), "simulationId"))
+	j.configuration = events.DerivedID(events.ConfigurationPrefix, simple)
+	j.elsewhere()
+	id := text(t, j.c.Post("/api/v1/simulations", object{"configurationId": j.configuration, "name": "far", "duration": "1h"}).Want(201), "id")
+	j.c.Eventually("/api/v1/simulations/"+id, hasStatus("running"))
+
+	d.kill()
+	asked := len(e.Calls("status"))
+	d.start()
+	j.c.Eventually("/api/v1/simulations/"+id, func(servicetest.Reply) bool { return len(e.Calls("status")) > asked })
+	if orders := e.Calls("order"); len(orders) != 1 || orders[0].Simulation != id || orders[0].Token != "shared" {
+		t.Errorf("orders %+v", orders)
+	}
+	if n := len(e.Calls("terminate")) + len(e.Calls("free")); n > 0 {
+		t.Error("the run was ended with its service")
+	}
+
+	e.Kill()
+	e.Restart()
+	script.Run.State = "completed"
+	e.Do(script)
+	j.completed(id)
+	if orders := e.Calls("order"); len(orders) != 1 || orders[0].Simulation != id {
+		t.Errorf("orders of the new engine %+v", orders)
+	}
+	if n := len(j.c.Get("/api/v1/simulations/" + id + "/results").Want(200).Object()["files"].([]any)); n != 2 {
+		t.Errorf("%d result files", n)
+	}
+}

@@ -1,0 +1,94 @@
+package service_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
+	"netsim/infra/teststack"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
+)
+
+// TestALostDatabaseIsToldAgain starts the service on the same log and an empty
+// database: the read model is the same to the byte, and what was written stays
+// readable and writable.
+func TestALostDatabaseIsToldAgain(t *testing.T) {
+	t.Parallel()
+	var before map[string][]string
+	var c service.Config
+	account := servicetest.NewAccount()
+	var simulation string
+	t.Run("before", func(t *testing.T) {
+		p := servicetest.Start(t, func(own *service.Config) {
+			own.TopicPrefix = events.NewID("kept") + "."
+			own.AuditKey = "" // nothing is to be told between the two looks
+			c = *own
+		})
+		p.Grant(t, account, "1000")
+		user, service := p.User(t, account), p.Service(t, account)
+		for i := range 20 {
+			id := service.Post("/api/v1/workspaces", map[string]any{"name": fmt.Sprint("workspace ", i)}).Want(201).Object()["id"].(string)
+			if i%3 == 0 {
+				service.Patch("/api/v1/workspaces/"+id, map[string]any{"name": fmt.Sprint("renamed ", i)}).Want(200)
+			}
+			if i%5 == 0 {
+				service.Delete("/api/v1/workspaces/" + id).Want(202)
+			}
+		}
+		simulation = user.Post("/api/v1/simple/simulations", simpleSubmission(8)).Want(202).Object()["simulationId"].(string)
+		user.Eventually("/api/v1/simulations/"+simulation, hasStatus("completed"))
+		// The books are the last to follow: the run and the four deleted
+		// workspaces are closed, the others, the traceset and the results open.
+		service.Eventually("/api/v1/billing/items?status=closed&limit=100", hasItems(5))
+		service.Eventually("/api/v1/billing/items?status=active&limit=100", hasItems(18))
+		waitUntilQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
+		before = tables(t, c.Postgres)
+	})
+	t.Run("after", func(t *testing.T) {
+		p := servicetest.Start(t, func(own *service.Config) {
+			own.TopicPrefix, own.S3Bucket, own.AuditKey = c.TopicPrefix, c.S3Bucket, c.AuditKey
+			own.Postgres = teststack.Postgres(t)
+			c.Postgres = own.Postgres
+		})
+		waitUntilQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
+		if diff := cmp.Diff(before, tables(t, c.Postgres)); diff != "" {
+			t.Errorf("the read model told again differs (-before +after):\n%s", diff)
+		}
+		user, service := p.User(t, account), p.Service(t, account)
+		user.Get("/api/v1/simulations/" + simulation).Want(200)
+		service.Post("/api/v1/workspaces", map[string]any{"name": "after"}).Want(201)
+	})
+}
+
+// tables returns the rows of every table of the read model.
+func tables(t *testing.T, url string) map[string][]string {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	rows, err := conn.Query(t.Context(), `SELECT table_name FROM information_schema.tables WHERE table_schema = 'readmodel'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for _, name := range names {
+		rows, err := conn.Query(t.Context(), fmt.Sprintf(`SELECT r::text FROM readmodel.%s r ORDER BY 1`, pgx.Identifier{name}.Sanitize()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all[name], err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}

@@ -1,0 +1,38 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"netsim/internal/testworld"
+)
+
+// TestPartEndsByItself: a part that ends before it is asked to is an error with
+// its name, whether or not it says why; one that is asked to end is none.
+func TestPartEndsByItself(t *testing.T) {
+	t.Parallel()
+	s := &core{log: testworld.Silent()}
+	broken := errors.New("the log is gone")
+	for name, test := range map[string]struct {
+		end  error
+		want string
+	}{
+		"in silence":    {nil, "the workers ended by itself: it gave no reason"},
+		"with a reason": {broken, "the workers ended by itself: the log is gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := s.part(t.Context(), "the workers", func(context.Context) error { return test.end })()
+			if err == nil || !strings.Contains(err.Error(), test.want) || test.end != nil && !errors.Is(err, test.end) {
+				t.Errorf("it is %v, want %q", err, test.want)
+			}
+		})
+	}
+	ctx, end := context.WithCancel(t.Context())
+	err := s.part(ctx, "the workers", func(context.Context) error { end(); return nil })()
+	if err != nil {
+		t.Errorf("one that was asked to end: %v", err)
+	}
+}

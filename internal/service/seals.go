@@ -1,0 +1,129 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/health"
+)
+
+// readWriterKeys reads the keys of a setting, nil when there are none.
+func readWriterKeys(setting string) (*events.WriterKeys, error) {
+	keys, err := events.ParseWriterKeys(splitWriterKeys(setting)...)
+	if err != nil {
+		return nil, fmt.Errorf("NETSIM_WRITER_KEYS: %w", err)
+	}
+	return keys, nil
+}
+
+// splitWriterKeys takes keys apart at commas, spaces and ends of lines.
+func splitWriterKeys(setting string) []string {
+	return strings.FieldsFunc(setting, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+}
+
+// errNoWriterKeys refuses a service whose records anybody could write.
+var errNoWriterKeys = errors.New("NETSIM_WRITER_KEYS is not set: it must be a secret key of 64 hex digits, such as openssl rand -hex 32 prints, so that nobody else who reaches the event log can write to it, unless NETSIM_DATA_DEV is true")
+
+// writerKeys returns the keys, which only a service for development goes
+// without.
+func (c *Config) writerKeys() (*events.WriterKeys, error) {
+	keys, err := readWriterKeys(c.WriterKeys)
+	if err == nil && keys == nil && !c.Development {
+		err = errNoWriterKeys
+	}
+	return keys, err
+}
+
+// sealLog demands seals of every partition from here on. Repeating it with the
+// same first key does nothing; with another it retires the one before.
+func (s *core) sealLog(ctx context.Context) (sealed int, err error) {
+	for _, family := range events.Families() {
+		count := s.writeLog.Partitions[family]
+		for partition := range count {
+			stream := events.SealStream(family, partition, count)
+			result, err := commands.Handle(ctx, s.handler, commands.Target{Stream: stream, PartitionKey: stream},
+				commands.Origin{Actor: events.System}, commands.SealLog{KeyID: s.keys.Signer()})
+			if err != nil {
+				return sealed, fmt.Errorf("seal partition %d of %s: %w", partition, family, err)
+			}
+			if result.Event != nil {
+				sealed++
+			}
+		}
+	}
+	return sealed, nil
+}
+
+// beginSeals demands seals of a log that is new, before anything else is
+// written to it, and goes on where a first start was interrupted. A log from
+// before seals is sealed by the operator, once no process is left that writes
+// without them; in development at once.
+func (s *core) beginSeals(ctx context.Context) error {
+	if s.keys == nil {
+		return nil
+	}
+	log, err := s.eventLog.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	fresh := true
+	for _, topic := range log.Topics {
+		for _, part := range topic.Partitions {
+			fresh = fresh && part.End == 0
+		}
+	}
+	sealed, all, err := s.countSealed(ctx)
+	if err != nil || sealed == all || sealed == 0 && !fresh && !s.config.Development {
+		return err
+	}
+	_, err = s.sealLog(ctx)
+	return err
+}
+
+// countSealed returns how many partitions demand seals, of how many.
+func (s *core) countSealed(ctx context.Context) (sealed, all int, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE sealing <> ''), count(*) FROM offsets`).Scan(&sealed, &all)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read which partitions are sealed: %w", err)
+	}
+	return sealed, all, nil
+}
+
+// probeSeals says when records without a seal are facts, and when records were
+// forged.
+func (s *core) probeSeals(ctx context.Context) health.State {
+	sealed, all, err := s.countSealed(ctx)
+	if err != nil {
+		return health.Failed(err)
+	}
+	switch forged := s.forged(); {
+	case sealed < all && s.keys == nil:
+		return health.State{Message: "there is no writer's key: anybody who reaches the event log can write to it"}
+	case sealed < all:
+		return health.State{Message: fmt.Sprintf("%d of %d partitions take records without a seal: netsim log seal ends that", all-sealed, all)}
+	case forged > 0:
+		return health.State{Message: fmt.Sprintf("%d forged records came since the start", forged)}
+	}
+	return health.State{}
+}
+
+// forged counts what this process has judged forged since it started.
+func (s *core) forged() int64 { return s.projector.Report().Rejected[events.Forged] }
+
+// SealLog demands seals of every partition from here on, by the first key of
+// the settings, and returns of how many it was not so before.
+func (t *Tools) SealLog(ctx context.Context) (sealed int, err error) {
+	if t.core.keys == nil {
+		return 0, errNoWriterKeys
+	}
+	err = t.writing(ctx, func(ctx context.Context) error {
+		sealed, err = t.core.sealLog(ctx)
+		return err
+	})
+	return sealed, err
+}

@@ -1,0 +1,84 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/projections"
+	"netsim/simulator/blueprint"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/simulator/validation"
+)
+
+// seedTemplates stores the curated templates that are not there yet, with the
+// public tracesets that they replay. Which are there one query tells. The id of
+// a template derives from its name and revision, so that a changed one is added
+// and the older one stays as it was.
+func (s *core) seedTemplates(ctx context.Context) error {
+	curated, err := blueprint.Curated()
+	if err != nil {
+		return err
+	}
+	ids := make([]string, len(curated))
+	for i, t := range curated {
+		ids[i] = events.DerivedID(events.ConfigurationPrefix, "template", t.Name, strconv.Itoa(t.Revision))
+	}
+	there, err := projections.ValidatedConfigurations(ctx, s.pool, ids)
+	if err != nil {
+		return err
+	}
+	for i, t := range slices.Backward(curated) { // a list has the newest first
+		if there[ids[i]] {
+			continue
+		}
+		if err := s.seedTemplate(ctx, ids[i], t); err != nil {
+			return fmt.Errorf("store the template %q: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// seedTemplate takes steps that each do nothing when they were taken before. What
+// it makes belongs to no account, so that nobody pays for it, and the traceset
+// has no end.
+func (s *core) seedTemplate(ctx context.Context, id string, t blueprint.Template) error {
+	from := commands.Origin{Actor: events.System, CommandID: "curated"}
+	traceset, err := s.workloads.Keep(ctx, t.Workload.Groups, events.TracesetCreated{
+		WorkspaceID: events.TracesetWorkspace, Name: t.Workload.Name, Description: t.Workload.Description,
+		Scope: commands.ScopePublic,
+	}, from)
+	if err != nil {
+		return err
+	}
+	text, err := design.Canonical(t.Document)
+	if err != nil {
+		return err
+	}
+	ranks := int64(collective.Ranks(t.Workload.Groups))
+	findings, err := design.Canonical(validation.Check(t.Document, validation.Attachments{
+		Traceset: &validation.Traceset{Status: "ready", Ranks: ranks},
+	}))
+	if err != nil {
+		return err
+	}
+	to := commands.Target{Stream: id, PartitionKey: events.TemplateWorkspace}
+	if _, err := commands.Handle[commands.Configuration](ctx, s.handler, to, from, commands.CreateConfiguration{
+		Created: events.ConfigurationCreated{
+			WorkspaceID: events.TemplateWorkspace, Name: t.Name, Description: t.Description, Category: t.Category,
+			Document: text, ComponentCount: int64(t.Document.ComponentCount()), Status: commands.Draft,
+			TracesetID: traceset, RankCount: ranks,
+		},
+	}); err != nil {
+		return err
+	}
+	from.CommandID = "validated"
+	_, err = commands.Handle[commands.Configuration](ctx, s.handler, to, from, commands.RecordValidation{
+		ID: id, Version: 1, Status: commands.Validated, Findings: findings,
+	})
+	return err
+}

@@ -1,0 +1,177 @@
+package servicetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"netsim/api/contract/contracttest"
+)
+
+// Client sends requests with one token. What it gets is checked against the
+// contract. Its methods may be called from several goroutines.
+type Client struct {
+	t     testing.TB
+	base  string
+	token string
+	http  *http.Client
+}
+
+// Reply is a response, read whole.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   []byte
+
+	t testing.TB
+}
+
+// Header is a request header.
+type Header struct{ Name, Value string }
+
+// Get, Post, Patch and Delete send a request. A body that is not nil is sent
+// as JSON, a []byte as it stands.
+func (c *Client) Get(path string, h ...Header) Reply {
+	c.t.Helper()
+	return c.Do("GET", path, nil, h...)
+}
+
+// Post sends a POST.
+func (c *Client) Post(path string, body any, h ...Header) Reply {
+	c.t.Helper()
+	return c.Do("POST", path, body, h...)
+}
+
+// Patch sends a PATCH.
+func (c *Client) Patch(path string, body any, h ...Header) Reply {
+	c.t.Helper()
+	return c.Do("PATCH", path, body, h...)
+}
+
+// Delete sends a DELETE.
+func (c *Client) Delete(path string, h ...Header) Reply {
+	c.t.Helper()
+	return c.Do("DELETE", path, nil, h...)
+}
+
+// Do sends a request.
+func (c *Client) Do(method, path string, body any, headers ...Header) Reply {
+	c.t.Helper()
+	var sent io.Reader
+	switch b := body.(type) {
+	case nil:
+	case []byte:
+		sent = bytes.NewReader(b)
+	default:
+		text, err := json.Marshal(b)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		sent = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(c.t.Context(), method, c.base+path, sent)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if sent != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		req.Header.Set(h.Name, h.Value)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // it is read whole
+	contracttest.Saw(c.t, req, resp.StatusCode)
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return Reply{Status: resp.StatusCode, Header: resp.Header, Body: got, t: c.t}
+}
+
+// Open sends a GET whose answer goes on, and returns its response unread and
+// unchecked. Who calls it closes the body.
+func (c *Client) Open(path string) *http.Response {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.base+path, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return resp
+}
+
+// Want fails the test unless the status is this one, and returns the reply.
+func (r Reply) Want(status int) Reply {
+	r.t.Helper()
+	if r.Status != status {
+		r.t.Fatalf("status %d, want %d: %s", r.Status, status, r.Body)
+	}
+	return r
+}
+
+// Refused fails the test unless the status and the error's code are these, and
+// returns the error's message.
+func (r Reply) Refused(status int, code string) string {
+	r.t.Helper()
+	r.Want(status)
+	var e struct {
+		Error struct{ Code, Message string }
+	}
+	r.Into(&e)
+	if e.Error.Code != code {
+		r.t.Fatalf("code %q, want %q: %s", e.Error.Code, code, r.Body)
+	}
+	return e.Error.Message
+}
+
+// Into decodes the body.
+func (r Reply) Into(v any) {
+	r.t.Helper()
+	if err := json.Unmarshal(r.Body, v); err != nil {
+		r.t.Fatalf("%v: %s", err, r.Body)
+	}
+}
+
+// Object decodes the body as an object.
+func (r Reply) Object() map[string]any {
+	r.t.Helper()
+	var m map[string]any
+	r.Into(&m)
+	return m
+}
+
+// Eventually repeats the request until ok says yes, for what happens behind
+// the answer to a request: a simulation's run, a reaction. It fails the test
+// after a minute.
+func (c *Client) Eventually(path string, ok func(Reply) bool) Reply {
+	c.t.Helper()
+	deadline := time.NewTimer(time.Minute)
+	defer deadline.Stop()
+	every := time.NewTicker(20 * time.Millisecond)
+	defer every.Stop()
+	for {
+		reply := c.Get(path)
+		if ok(reply) {
+			return reply
+		}
+		select {
+		case <-every.C:
+		case <-deadline.C:
+			c.t.Fatalf("%s is still: %d %s", path, reply.Status, reply.Body)
+		}
+	}
+}

@@ -1,0 +1,241 @@
+// Package servicetest gives tests the assembled service on real servers: a
+// Kafka broker, PostgreSQL, S3 and an OIDC issuer. Every response that its
+// clients get is checked against the contract.
+//
+//	p := servicetest.Start(t)       // a service of this test's own
+//	p := servicetest.Shared(t)      // one for the whole test process; use an account of your own
+//	user := p.User(t, servicetest.NewAccount())
+//	reply := user.Post("/api/v1/workspaces", map[string]any{"name": "w"})
+package servicetest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"netsim/api/contract/contracttest"
+	"netsim/audit"
+	"netsim/events"
+	"netsim/infra/devissuer"
+	"netsim/infra/eventlog"
+	"netsim/infra/objects"
+	"netsim/infra/teststack"
+	"netsim/internal/service"
+	"netsim/internal/testwait"
+	"netsim/internal/testworld"
+)
+
+// Program is a running service.
+type Program struct {
+	URL    string // of the API
+	Ops    string // of the operations listener
+	Config service.Config
+}
+
+// Start runs a service with a log and a database of its own until the test
+// ends. The options change its settings first.
+func Start(t testing.TB, options ...func(*service.Config)) *Program {
+	t.Helper()
+	c := Config(t)
+	for _, option := range options {
+		option(&c)
+	}
+	p, stop := run(t, c)
+	t.Cleanup(stop)
+	return p
+}
+
+var shared struct {
+	once    sync.Once
+	program *Program
+}
+
+// Shared returns the service that the tests of this process share. It ends
+// with the process.
+func Shared(t testing.TB) *Program {
+	t.Helper()
+	shared.once.Do(func() {
+		c := Config(keep{t})
+		shared.program, _ = run(t, c)
+	})
+	if shared.program == nil {
+		t.Fatal("servicetest: the shared service did not start")
+	}
+	return shared.program
+}
+
+// keep is a test whose clean-ups do not run: what it makes lasts as long as the
+// process.
+type keep struct{ testing.TB }
+
+func (keep) Cleanup(func()) {}
+
+// Config is the configuration of a program on servers of its own.
+func Config(t testing.TB) service.Config {
+	t.Helper()
+	store := teststack.Objects(t)
+	issuer := teststack.Issuer(t)
+	return service.Config{
+		HTTP: "127.0.0.1:0", Ops: "127.0.0.1:0",
+		Roles:       []string{service.RoleAPI, service.RoleProjector, service.RoleReactor, service.RoleWorker},
+		Kafka:       teststack.Broker(t),
+		TopicPrefix: events.NewID("test") + ".", Partitions: 2, Replication: -1, Development: true,
+		Postgres: teststack.Postgres(t), PostgresPoolSize: 16,
+		S3Endpoint: store.Endpoint, S3Region: store.Region, S3Bucket: store.Bucket,
+		S3AccessKey: store.AccessKey, S3SecretKey: store.SecretKey,
+		Issuer: issuer.URL, JWKS: issuer.JWKSURL, Audience: issuer.Audience,
+		ServiceClaim: "token_use", ServiceValue: "service",
+		Platform: "netsim", Account: devissuer.DefaultAccount, BillingEndpoints: true, TraceRoutes: true, SimulationDelete: true,
+		AuditKey:   auditKey(t),
+		WriterKeys: strings.Repeat("a1", 32),
+		MountRoot:  "/mnt/libraries", MaxFiles: 100, UploadLife: 24 * time.Hour, UploadPatience: 10 * time.Second,
+		Workers: 2, MaxWrites: 4096, MaxLag: 200_000,
+		VerdictTimeout: service.DefaultVerdictTimeout, ReadTimeout: service.DefaultReadTimeout, Grace: service.DefaultGrace,
+		MaxStreams: 100, MaxReads: 1024, MaxUploads: 64, BodyTimeout: 30 * time.Second, BodyMemory: 256 << 20, StreamLife: time.Minute,
+	}
+}
+
+// auditKey makes a key that signs checkpoints. That of the shared service stays
+// for others that are started with its settings.
+func auditKey(t testing.TB) string {
+	t.Helper()
+	text, err := audit.NewKey("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.MkdirTemp("", "netsim-audit-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) }) //nolint:errcheck // it is a temporary one
+	path := filepath.Join(folder, "audit.key")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// run starts the service and returns once it answers, with a function that
+// ends it.
+func run(t testing.TB, c service.Config) (*Program, func()) {
+	t.Helper()
+	level := slog.LevelError
+	if os.Getenv("NETSIM_TEST_LOG") != "" {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	ctx, cancel := context.WithCancel(context.Background())
+	started, ended := make(chan service.Started, 1), make(chan error, 1)
+	go func() { ended <- service.Run(ctx, c, log, func(s service.Started) { started <- s }) }()
+	select {
+	case at := <-started:
+		return &Program{URL: "http://" + at.HTTP, Ops: "http://" + at.Ops, Config: c}, func() {
+			cancel()
+			if err := testwait.Receive(t, ended, "it to end"); err != nil {
+				t.Errorf("servicetest: the service ended with: %v", err)
+			}
+		}
+	case err := <-ended:
+		cancel()
+		t.Fatalf("servicetest: the service did not start: %v", err)
+		return nil, nil
+	}
+}
+
+// Beside connects another process at the program's place, which can do what no
+// operation does. It neither projects nor reacts.
+func (p *Program) Beside(t testing.TB) *testworld.World {
+	t.Helper()
+	c := &p.Config
+	w := testworld.Place{
+		Log:      eventlog.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions, Relaxed: true},
+		Database: c.Postgres,
+		Keys:     c.WriterKeys,
+	}.Connect(t)
+	w.Listen(t)
+	w.Objects = objects.New(objects.Config{
+		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket, AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey,
+	})
+	return w
+}
+
+// NewAccount returns the id of an account that nobody else uses.
+func NewAccount() string { return events.NewID(events.AccountPrefix) }
+
+// Grant gives an account credit.
+func (p *Program) Grant(t testing.TB, account, amount string) {
+	t.Helper()
+	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tools.Close()
+	_, err = tools.Grant(t.Context(), account, events.CreditGranted{Amount: amount, Currency: "CREDIT", Reference: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SetQuotas sets quotas of an account by the operator's command.
+func (p *Program) SetQuotas(t testing.TB, account string, limits map[string]*int64) {
+	t.Helper()
+	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tools.Close()
+	if err := tools.SetQuotas(t.Context(), account, limits); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SetQuota sets a quota of an account, and returns when the service knows it.
+// The account's requests.read becomes the sign of that.
+func (p *Program) SetQuota(t testing.TB, account, name string, limit int64) {
+	t.Helper()
+	sign := 1_000_000 + signs.Add(1)
+	p.SetQuotas(t, account, map[string]*int64{name: &limit, "requests.read": &sign})
+	p.User(t, account).Eventually("/api/v1/workspaces", func(r Reply) bool {
+		return strings.Contains(r.Header.Get("RateLimit-Policy"), fmt.Sprintf("q=%d;", sign))
+	})
+}
+
+var signs atomic.Int64
+
+// User returns a client with a user's token of the account. Workspaces limits
+// the token to these; none is every workspace.
+func (p *Program) User(t testing.TB, account string, workspaces ...string) *Client {
+	t.Helper()
+	return p.Client(t, devissuer.Options{User: "tester", Account: account, Workspaces: workspaces})
+}
+
+// Service returns a client with a service token of the account.
+func (p *Program) Service(t testing.TB, account string) *Client {
+	t.Helper()
+	return p.Client(t, devissuer.Options{Service: true, User: "robot", Account: account})
+}
+
+// Client returns a client with whatever token the options ask for.
+func (p *Program) Client(t testing.TB, o devissuer.Options) *Client {
+	t.Helper()
+	return p.Bearer(t, teststack.Issuer(t).Token(o))
+}
+
+// Bearer returns a client that sends this token; "" sends none.
+func (p *Program) Bearer(t testing.TB, token string) *Client {
+	t.Helper()
+	return &Client{
+		t: t, base: p.URL, token: token,
+		http: &http.Client{Transport: contracttest.Transport(t, nil), CheckRedirect: noRedirect},
+	}
+}
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

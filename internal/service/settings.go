@@ -1,0 +1,202 @@
+package service
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+	"github.com/jackc/pgx/v5"
+
+	"netsim/events"
+)
+
+// settings reads the fields of a T from the environment. Beside env and
+// envDefault a field's tag may have
+//
+//	secret:"true"   its value is in no error, and can be in the file that the variable with _FILE names
+//	form:"url"      one of forms, for each value of a list
+//	min:"1" max:"9" bounds of a number or a duration; without min nothing is below zero
+//
+// An error has a line for each wrong setting: the variable, its value and what
+// would be right.
+func settings[T any](environment map[string]string) (c T, err error) {
+	environment = maps.Clone(environment)
+	var errs []error
+	fields := reflect.VisibleFields(reflect.TypeOf(c))
+	for _, f := range fields {
+		if f.Tag.Get("secret") != "" {
+			errs = append(errs, fromFile(environment, variable(f)))
+		}
+	}
+	parsed := env.ParseWithOptions(&c, env.Options{Environment: environment})
+	var all env.AggregateError
+	if parsed != nil && !errors.As(parsed, &all) {
+		return c, parsed
+	}
+	for _, f := range fields {
+		name := variable(f)
+		value, want := environment[name], wanted(f)
+		wrong := slices.ContainsFunc(all.Errors, func(err error) bool {
+			var misread env.ParseError
+			return errors.As(err, &misread) && misread.Name == f.Name
+		})
+		switch {
+		case value == "" && slices.Contains(strings.Split(f.Tag.Get("env"), ","), "required"):
+			errs = append(errs, fmt.Errorf("%s is not set: it must be %s", name, want))
+		case wrong || !fits(f, reflect.ValueOf(c).FieldByIndex(f.Index)):
+			if f.Tag.Get("secret") != "" {
+				value = "(not shown)"
+			}
+			errs = append(errs, fmt.Errorf("%s is %q: it must be %s", name, value, want))
+		}
+	}
+	if len(errs) == 0 {
+		errs = all.Errors // of another kind
+	}
+	if err := errors.Join(errs...); err != nil {
+		return c, fmt.Errorf("the settings are wrong:\n%w", err)
+	}
+	return c, nil
+}
+
+// surroundings is the environment of the process.
+func surroundings() map[string]string { return env.ToMap(os.Environ()) }
+
+func variable(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("env"), ",")
+	return name
+}
+
+// fromFile takes a secret from the file that its variable with _FILE names.
+func fromFile(environment map[string]string, name string) error {
+	path := environment[name+"_FILE"]
+	if path == "" {
+		return nil
+	}
+	if environment[name] != "" {
+		return fmt.Errorf("%s and %s_FILE are both set: it must be one of them", name, name)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("%s_FILE is %q: it must be a file that can be read: %w", name, path, err)
+	}
+	if environment[name] = strings.TrimRight(string(text), "\r\n"); environment[name] == "" {
+		return fmt.Errorf("%s_FILE is %q: the file is empty", name, path)
+	}
+	return nil
+}
+
+// form is how the text of a setting must look.
+type form struct {
+	want string
+	fits func(text string) bool
+}
+
+func forms() map[string]form {
+	oneOf := func(values ...string) form {
+		return form{"one of " + strings.Join(values, ", "), func(text string) bool { return slices.Contains(values, text) }}
+	}
+	return map[string]form{
+		"":     {"a text", func(string) bool { return true }},
+		"name": {"a text without spaces", func(text string) bool { return text != "" && !strings.ContainsAny(text, " \t\r\n") }},
+		"address": {"host:port", func(text string) bool {
+			_, port, err := net.SplitHostPort(text)
+			n, notANumber := strconv.Atoi(port)
+			return err == nil && notANumber == nil && n >= 0 && n <= 65535
+		}},
+		"url":     {"an absolute URL such as https://host/path", isURL},
+		"console": {"an absolute URL without a slash at its end", func(text string) bool { return isURL(text) && !strings.HasSuffix(text, "/") }},
+		"postgres": {"how to connect to PostgreSQL, such as postgres://user:password@host:5432/database", func(text string) bool {
+			_, err := pgx.ParseConfig(text)
+			return err == nil
+		}},
+		"file": {"the path of a file that can be read", func(path string) bool {
+			info, err := os.Stat(path)
+			return err == nil && !info.IsDir()
+		}},
+		"writerKeys": {"keys of 64 hex digits each, none twice, separated by commas", func(text string) bool {
+			_, err := events.ParseWriterKeys(splitWriterKeys(text)...)
+			return err == nil
+		}},
+		"role":      oneOf(RoleAPI, RoleProjector, RoleReactor, RoleWorker),
+		"algorithm": oneOf("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"),
+		"logFormat": oneOf("json", "text"),
+		"logLevel":  {"one of DEBUG, INFO, WARN, ERROR", func(string) bool { return true }},
+	}
+}
+
+func isURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// bounds are those of a number, or of a duration in nanoseconds.
+func bounds(f reflect.StructField) (least, most int64, duration bool) {
+	duration = f.Type == reflect.TypeFor[time.Duration]()
+	read := func(text string) int64 {
+		if d, err := time.ParseDuration(text); duration && err == nil {
+			return int64(d)
+		}
+		n, _ := strconv.ParseInt(text, 10, 64) //nolint:errcheck // a test reads every tag
+		return n
+	}
+	return read(f.Tag.Get("min")), read(cmp.Or(f.Tag.Get("max"), strconv.FormatInt(1<<62, 10))), duration
+}
+
+func isNumber(f reflect.StructField) bool {
+	return f.Type.Kind() == reflect.Int || f.Type.Kind() == reflect.Int32 || f.Type.Kind() == reflect.Int64
+}
+
+// wanted says what a setting must be.
+func wanted(f reflect.StructField) string {
+	shape := forms()[f.Tag.Get("form")].want
+	switch {
+	case f.Tag.Get("form") != "" && f.Type.Kind() == reflect.Slice:
+		return "a list, separated by commas, each " + shape
+	case f.Tag.Get("form") != "":
+		return shape
+	case f.Type.Kind() == reflect.Bool:
+		return "true or false"
+	case isNumber(f):
+		least, _, duration := bounds(f)
+		text, kind := strconv.FormatInt(least, 10), "a whole number"
+		if duration {
+			text, kind = time.Duration(least).String(), "a duration such as 90s or 10m"
+		}
+		if most := f.Tag.Get("max"); most != "" {
+			return fmt.Sprintf("%s from %s to %s", kind, text, most)
+		}
+		return fmt.Sprintf("%s of at least %s", kind, text)
+	}
+	return shape
+}
+
+// fits reports whether a value that was read is one that the field may have.
+// One that is not set is right where it is not required.
+func fits(f reflect.StructField, value reflect.Value) bool {
+	shape := forms()[f.Tag.Get("form")].fits
+	switch {
+	case isNumber(f) && f.Tag.Get("form") == "":
+		least, most, _ := bounds(f)
+		return value.Int() >= least && value.Int() <= most
+	case f.Type.Kind() == reflect.String:
+		return value.Len() == 0 || shape(value.String())
+	case f.Type.Kind() == reflect.Slice:
+		for i := range value.Len() {
+			if !shape(value.Index(i).String()) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,151 @@
+package service
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// required are settings with which the service would start.
+func required() map[string]string {
+	return map[string]string{
+		"NETSIM_KAFKA": "broker:9092", "NETSIM_POSTGRES": "postgres://netsim:hidden-1@database/netsim",
+		"NETSIM_S3_ENDPOINT": "https://store", "NETSIM_S3_ACCESS_KEY": "hidden-2", "NETSIM_S3_SECRET_KEY": "hidden-3",
+		"NETSIM_OIDC_ISSUER": "https://issuer/", "NETSIM_OIDC_JWKS_URL": "https://issuer/keys", "NETSIM_ENGINE_TOKEN": "hidden-4",
+		"NETSIM_WRITER_KEYS": strings.Repeat("5e", 32),
+	}
+}
+
+// wrong returns the error of the required settings with these ones.
+func wrong(t *testing.T, more map[string]string) string {
+	t.Helper()
+	environment := required()
+	maps.Copy(environment, more)
+	_, err := fromEnvironment(environment)
+	if err == nil {
+		return ""
+	}
+	if strings.Contains(err.Error(), "hidden") {
+		t.Errorf("a secret is in %q", err)
+	}
+	return err.Error()
+}
+
+// TestEverySettingIsChecked: whatever is wrong with whichever setting, the error
+// names it, what it is and what it must be.
+func TestEverySettingIsChecked(t *testing.T) {
+	t.Parallel()
+	if _, err := fromEnvironment(required()); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+		name := variable(f)
+		bad := map[string]bool{}
+		switch {
+		case f.Tag.Get("secret") != "" && f.Tag.Get("form") != "":
+			bad["hidden-5 is = not : right"] = true
+		case f.Tag.Get("form") != "":
+			bad["not a right one"] = true
+		case f.Type.Kind() == reflect.Bool, isNumber(f):
+			bad["nonsense"] = true
+		}
+		if least, _, duration := bounds(f); isNumber(f) && f.Tag.Get("form") == "" {
+			bad["-2"] = !duration
+			bad["-1s"] = duration
+			bad["0"] = least > 0
+			bad["99999999999999999999"] = true
+			if most := f.Tag.Get("max"); most != "" {
+				bad[most+"0"] = true
+			}
+		}
+		for value, refused := range bad {
+			if !refused {
+				continue
+			}
+			said := wrong(t, map[string]string{name: value})
+			shown := `"` + value + `"`
+			if f.Tag.Get("secret") != "" {
+				shown = `"(not shown)"`
+			}
+			if want := name + " is " + shown + ": it must be "; !strings.Contains(said, want) || strings.Count(said, "\n") != 1 {
+				t.Errorf("%s=%s is answered with %q, want one line with %q", name, value, said, want)
+			}
+		}
+		if _, needed := required()[name]; needed && name != "NETSIM_ENGINE_TOKEN" {
+			if said := wrong(t, map[string]string{name: ""}); !strings.Contains(said, name+" is not set: it must be ") {
+				t.Errorf("without %s the error is %q", name, said)
+			}
+		}
+		for _, tag := range []string{"min", "max"} {
+			text := f.Tag.Get(tag)
+			if _, err := time.ParseDuration(text + map[bool]string{false: "s"}[f.Type == reflect.TypeFor[time.Duration]()]); text != "" && err != nil {
+				t.Errorf("%s has %s %q", name, tag, text)
+			}
+		}
+	}
+}
+
+// TestSettingsThatDoNotGoTogether: settings that are right by themselves.
+func TestSettingsThatDoNotGoTogether(t *testing.T) {
+	t.Parallel()
+	for want, more := range map[string]map[string]string{
+		`NETSIM_HTTP and NETSIM_OPS are both "host:1"`:                           {"NETSIM_HTTP": "host:1", "NETSIM_OPS": "host:1"},
+		`NETSIM_REPLICATION is "2": it must be at least 3`:                       {"NETSIM_REPLICATION": "2"},
+		`NETSIM_REPLICATION is "-1": it must be at least 3`:                      {"NETSIM_REPLICATION": "-1"},
+		`NETSIM_ENGINE_PATIENCE is "1s": it must be at least NETSIM_ENGINE_POLL`: {"NETSIM_ENGINE_PATIENCE": "1s"},
+		`NETSIM_KAFKA is "broker": it must be a list`:                            {"NETSIM_KAFKA": "broker"},
+	} {
+		if said := wrong(t, more); !strings.Contains(said, want) {
+			t.Errorf("%v is answered with %q, want %q", more, said, want)
+		}
+	}
+	for _, more := range []map[string]string{
+		{"NETSIM_REPLICATION": "1", "NETSIM_DATA_DEV": "true"}, {"NETSIM_HTTP": "host:1", "NETSIM_OPS": "host:1", "NETSIM_ROLES": "worker"},
+	} {
+		if said := wrong(t, more); said != "" {
+			t.Errorf("%v is answered with %q", more, said)
+		}
+	}
+}
+
+// TestSecretsFromFiles: every secret can be in a file instead, and only there.
+func TestSecretsFromFiles(t *testing.T) {
+	t.Parallel()
+	secrets := 0
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+		if f.Tag.Get("secret") == "" {
+			continue
+		}
+		secrets++
+		name, folder := variable(f), t.TempDir()
+		write := func(file, text string) string {
+			path := filepath.Join(folder, file)
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+		environment := required()
+		environment[name], environment[name+"_FILE"] = "", write("secret", required()[name]+"\n")
+		c, err := fromEnvironment(environment)
+		if err != nil || reflect.ValueOf(c).FieldByIndex(f.Index).String() != required()[name] {
+			t.Errorf("%s from a file: %v", name, err)
+		}
+		for want, more := range map[string]map[string]string{
+			name + " and " + name + "_FILE are both set": {name + "_FILE": environment[name+"_FILE"]},
+			name + `_FILE is "/nowhere": it must be a`:   {name: "", name + "_FILE": "/nowhere"},
+			"the file is empty":                          {name: "", name + "_FILE": write("empty", "\n")},
+		} {
+			if said := wrong(t, more); !strings.Contains(said, want) {
+				t.Errorf("%v is answered with %q, want %q", more, said, want)
+			}
+		}
+	}
+	if secrets < 4 {
+		t.Errorf("%d settings are secret", secrets)
+	}
+}

@@ -1,0 +1,77 @@
+package service_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"netsim/audit"
+	"netsim/infra/devissuer"
+	"netsim/infra/teststack"
+)
+
+// TestTheAuditKeyIsSucceeded: another key than that of the newest checkpoint is
+// refused until the old one has signed that it follows. After two changes the
+// log verifies by each of the three keys, and the keys of before sign nothing.
+func TestTheAuditKeyIsSucceeded(t *testing.T) {
+	t.Parallel()
+	d := newDeployment(t)
+	files := []string{newAuditKey(t), newAuditKey(t), newAuditKey(t)}
+	use := func(file string) { d.env = append(d.env, "NETSIM_AUDIT_KEY="+file) }
+	use(files[0])
+	d.start()
+	w := &writers{t: t, url: d.url, token: teststack.Issuer(t).Token(devissuer.Options{Service: true, User: "writer"})}
+	if _, status := w.send("first"); status != http.StatusCreated {
+		t.Fatalf("a write is answered %d", status)
+	}
+	d.tool("audit", "checkpoint", "--name", "of-key-0")
+
+	const command = "netsim audit key --succeed OLDKEYFILE"
+	for i, file := range files[1:] {
+		use(file)
+		if said := d.refused("audit", "checkpoint"); !strings.Contains(said, command) {
+			t.Errorf("a checkpoint by another key: %s", said)
+		}
+		d.kill()
+		if said := d.refused("serve"); !strings.Contains(said, "NETSIM_AUDIT_KEY: the log has another key than ") || !strings.Contains(said, command) {
+			t.Errorf("the service with another key says %q", said)
+		}
+		use(files[i])
+		d.start()
+		use(file)
+		if said := d.refused("audit", "key", "--succeed", newAuditKey(t)); !strings.Contains(said, "the old key cannot name its successor") {
+			t.Errorf("a stranger's key names the successor: %s", said)
+		}
+		for range 2 { // the second time it is so already
+			if said := d.output("audit", "key", "--succeed", files[i]); !strings.Contains(said, "the key of this log is "+publicKey(t, file)) {
+				t.Errorf("--succeed says %q", said)
+			}
+		}
+		use(files[i])
+		if said := d.refused("audit", "checkpoint"); !strings.Contains(said, "it hands over to "+publicKey(t, file)) {
+			t.Errorf("a checkpoint by the key of before: %s", said)
+		}
+		d.kill()
+		use(file)
+		d.start()
+		d.tool("audit", "checkpoint", "--name", "of-key-"+string(rune('1'+i)))
+	}
+	for _, file := range files {
+		said := d.output("audit", "verify", "--key", publicKey(t, file))
+		if !strings.Contains(said, "everything agrees") {
+			t.Errorf("audit verify says %q", said)
+		}
+	}
+	if said := d.refused("audit", "verify", "--key", publicKey(t, newAuditKey(t))); !strings.Contains(said, "no succession leads from that key to another") {
+		t.Errorf("audit verify by a stranger's key says %q", said)
+	}
+}
+
+func publicKey(t *testing.T, file string) string {
+	t.Helper()
+	key, err := audit.ReadKey(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key.Verifier
+}

@@ -1,0 +1,48 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/infra/eventlog"
+	"netsim/infra/postgres"
+	"netsim/infra/projector"
+	"netsim/infra/reactor"
+)
+
+// Tools are what an operator does to read models from the command line.
+type Tools struct {
+	core *core
+	pool *pgxpool.Pool
+}
+
+// OpenTools connects to the log and the database of the settings.
+func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) {
+	keys, err := c.writerKeys()
+	if err != nil {
+		return nil, err
+	}
+	j, err := eventlog.Open(ctx, c.eventLogConfig())
+	if err != nil {
+		return nil, err
+	}
+	pool, err := postgres.Open(ctx, c.Postgres, projector.Live, 4)
+	if err != nil {
+		j.Close()
+		return nil, err
+	}
+	locks, err := postgres.OpenLocks(ctx, c.Postgres, 4)
+	if err != nil {
+		j.Close()
+		pool.Close()
+		return nil, err
+	}
+	return &Tools{pool: pool, core: &core{
+		config: c, log: log, keys: keys, eventLog: j, letters: reactor.NewDeadLetters(j, c.TopicPrefix), pool: pool, locks: locks, objects: c.objects(),
+	}}, nil
+}
+
+// Close ends the connections.
+func (t *Tools) Close() { t.core.close() }

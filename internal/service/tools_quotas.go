@@ -1,0 +1,67 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"netsim/commands"
+	"netsim/events"
+)
+
+// Quotas are the limits of an account: as the settings say, and as operators
+// have set them.
+type Quotas struct{ Settings, Set map[string]int64 }
+
+// Quotas returns the quotas of an account.
+func (t *Tools) Quotas(ctx context.Context, account string) (Quotas, error) {
+	q := Quotas{}
+	if !events.ValidID(events.AccountPrefix, account) {
+		return q, fmt.Errorf("%q is not an account id", account)
+	}
+	var err error
+	if q.Settings, err = t.core.config.quotas(); err != nil {
+		return q, err
+	}
+	err = t.writing(ctx, func(ctx context.Context) error {
+		found, err := t.core.writeLog.Load(ctx, account, "")
+		if err != nil {
+			return err
+		}
+		state, err := commands.ReadState(account, found.State)
+		if err != nil {
+			return err
+		}
+		q.Set = state.(*commands.Account).Quotas
+		return nil
+	})
+	return q, err
+}
+
+// SetQuotas sets quotas of an account; nil is the limit of the settings. They
+// hold in every process as soon as its read model has them.
+func (t *Tools) SetQuotas(ctx context.Context, account string, limits map[string]*int64) error {
+	if !events.ValidID(events.AccountPrefix, account) {
+		return fmt.Errorf("%q is not an account id", account)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return t.writing(ctx, func(ctx context.Context) error {
+		_, err := commands.Handle(ctx, t.core.handler, commands.Target{Stream: account, PartitionKey: account},
+			commands.Origin{Actor: events.System}, commands.SetQuotas{Limits: limits})
+		return err
+	})
+}
+
+// quotas are the limits of accounts for which no operator has set others.
+func (c *Config) quotas() (map[string]int64, error) {
+	all := commands.DefaultQuotas()
+	for name, limit := range c.Quotas {
+		if err := commands.CheckQuota(name, limit); err != nil {
+			return nil, fmt.Errorf("NETSIM_QUOTAS: %w", err)
+		}
+	}
+	maps.Copy(all, c.Quotas)
+	return all, nil
+}

@@ -1,0 +1,67 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"netsim/infra/reactor"
+)
+
+// DeadLetters returns the facts that handlers could not process: the letter
+// with the id, or all ("").
+func (t *Tools) DeadLetters(ctx context.Context, id string) ([]reactor.DeadLetter, error) {
+	open, err := t.core.letters.Open(ctx)
+	if err != nil || id == "" {
+		return open, err
+	}
+	for _, l := range open {
+		if l.ID == id {
+			return []reactor.DeadLetter{l}, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no open dead letter %s", id)
+}
+
+// DeadLetterBody returns the data of a dead letter's fact, as the log has it.
+func (t *Tools) DeadLetterBody(ctx context.Context, l reactor.DeadLetter) (string, error) {
+	return t.core.letters.Body(ctx, l)
+}
+
+// Retried is a dead letter and why its handler failed again, "" when it is
+// settled.
+type Retried struct {
+	reactor.DeadLetter
+	Error string `json:"error,omitempty"`
+}
+
+// RetryDeadLetters passes the fact of a dead letter, or of each (""), to its
+// handler again, in this process.
+func (t *Tools) RetryDeadLetters(ctx context.Context, id string) (retried []Retried, err error) {
+	list, err := t.core.config.priceList()
+	if err != nil {
+		return nil, err
+	}
+	letters, err := t.DeadLetters(ctx, id)
+	if err != nil || len(letters) == 0 {
+		return nil, err
+	}
+	return retried, t.writing(ctx, func(ctx context.Context) error {
+		work, err := t.core.openDomain(ctx, list)
+		if err != nil {
+			return err
+		}
+		defer work.close()
+		r, err := t.core.reactor(work)
+		if err != nil {
+			return err
+		}
+		for _, l := range letters {
+			again := Retried{DeadLetter: l}
+			if err := r.Retry(ctx, t.core.letters, l); err != nil {
+				again.Error = err.Error()
+			}
+			retried = append(retried, again)
+		}
+		return ctx.Err()
+	})
+}

@@ -1,0 +1,252 @@
+package host_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/runs/execution"
+	"netsim/runs/execution/host"
+	"netsim/simulator/collective"
+)
+
+// inProcess is a host of this test's own.
+func inProcess(t *testing.T, c host.Config) engineAt {
+	t.Helper()
+	c.Token, c.Dir = token, t.TempDir()
+	h, err := host.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(h.Handler())
+	t.Cleanup(func() {
+		server.Close()
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(c.Dir); err != nil || len(left) != 1 { // the lock
+			t.Errorf("the closed host has left %v, %v", left, err)
+		}
+	})
+	return engineAt{t, server.URL, token}
+}
+
+// TestSameBytes: results of a host are those of a run without one.
+func TestSameBytes(t *testing.T) {
+	t.Parallel()
+	e := inProcess(t, host.Config{})
+	o := e.order("same", small())
+	run := e.start(o)
+	status := e.ended(run)
+
+	dir := t.TempDir()
+	for _, f := range o.Inputs() {
+		write(t, filepath.Join(dir, f.Name), string(get(t, f.URL)))
+	}
+	end, _ := status["end"].(map[string]any)
+	receipt := execution.NewReceipt(*o, execution.Name, "1.1.0", execution.End{State: end["state"].(string), TimePs: int64(end["timePs"].(float64))}, nil)
+	for name, content := range e.results(run) {
+		receipt.Results = append(receipt.Results, execution.Result{Name: name, Hash: execution.Hash(content), Size: int64(len(content))})
+	}
+	if equal, err := execution.Reproduce(t.Context(), receipt, dir, "", true); err != nil || equal < 8 {
+		t.Errorf("%d files, %v", equal, err)
+	}
+}
+
+func get(t *testing.T, link string) []byte {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, link, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close() //nolint:errcheck // it is read whole
+	content, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// TestBusy: no more runs than the host has room for.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	e := inProcess(t, host.Config{Runs: 1})
+	first := e.start(e.order("endless", endless()))
+	second := encoded(t, e.order("second", small()))
+	if said := message(e.call("POST", "/runs", second).want(503)); said != "the engine is busy" {
+		t.Errorf("it says %q", said)
+	}
+	e.call("DELETE", "/runs/"+first, nil).want(204)
+	e.until("there is room", func() bool { return e.call("POST", "/runs", second).status == 201 })
+}
+
+// TestKept: of ended runs the oldest go, by number, by age and by size.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]host.Config{
+		"number": {Runs: 1, Kept: 1},
+		"size":   {Runs: 1, RunBytes: 1_000_000, TotalBytes: 1_010_000},
+		"age":    {Runs: 1, KeptFor: 20 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := inProcess(t, c)
+			var runs []string
+			for _, simulation := range []string{"a", "b", "c"} {
+				o := encoded(t, e.order(simulation, small()))
+				var r reply
+				e.until("there is room", func() bool { r = e.call("POST", "/runs", o); return r.status == 201 })
+				id := r.want(201)["runId"].(string)
+				e.until("it is over", func() bool {
+					s := e.call("GET", "/runs/"+id, nil)
+					return s.status == 404 || s.want(200)["state"] != "running"
+				})
+				runs = append(runs, id)
+			}
+			e.until("the first has gone", func() bool { return e.call("GET", "/runs/"+runs[0], nil).status == 404 })
+			if name == "number" {
+				e.call("GET", "/runs/"+runs[1], nil).want(200)
+			}
+		})
+	}
+}
+
+// TestTooLong: a run that takes more than its time fails, with what there is.
+func TestTooLong(t *testing.T) {
+	t.Parallel()
+	e := inProcess(t, host.Config{Within: 300 * time.Millisecond})
+	run := e.start(e.order("endless", endless()))
+	s := e.ended(run)
+	if reason, _ := s["failureReason"].(string); s["state"] != "failed" || !strings.HasPrefix(reason, "the run took longer than 300ms; the last finished collective is ") && reason != "the run takes too long" {
+		t.Errorf("status %v", s)
+	}
+}
+
+// TestRefusesOrders: what can never run is said at once.
+func TestRefusesOrders(t *testing.T) {
+	t.Parallel()
+	e := inProcess(t, host.Config{OrderBytes: 60_000, RunBytes: 1_000_000})
+	for name, c := range map[string]struct {
+		change func(*execution.Order)
+		status int
+		want   string
+	}{
+		"too large":       {func(o *execution.Order) { o.Document += strings.Repeat(" ", 60_000) }, 422, "the order has more than 60000 bytes"},
+		"no simulation":   {func(o *execution.Order) { o.SimulationID = "" }, 422, "simulationId must have 1 to 128 characters"},
+		"a way out":       {func(o *execution.Order) { o.Name = "../../x" }, 422, "name must be a simulation's"},
+		"no start":        {func(o *execution.Order) { o.StartedAt = time.Time{} }, 422, "startedAt is missing"},
+		"no duration":     {func(o *execution.Order) { o.DurationNs = 0 }, 422, "durationNs must be above 0"},
+		"another text":    {func(o *execution.Order) { o.Document += " " }, 422, "documentHash is not that of document"},
+		"no document":     {func(o *execution.Order) { o.Document = "x"; o.DocumentHash = execution.Hash("x") }, 422, "document: "},
+		"a file's scheme": {func(o *execution.Order) { o.Traceset.Files[0].URL = "file:///etc/passwd" }, 422, "file workload.simple.json: the url is no http or https link"},
+		"no link":         {func(o *execution.Order) { o.Traceset.Files[0].URL = "" }, 422, "file workload.simple.json: the url is no http or https link"},
+		"a file's name":   {func(o *execution.Order) { o.Traceset.Files[0].Name = "../x" }, 422, `file "../x": the name is none of a file`},
+		"a file twice": {func(o *execution.Order) { o.MappingFile = &execution.MappingFile{File: o.Traceset.Files[0]} }, 422,
+			"file workload.simple.json is there twice"},
+		"a negative size": {func(o *execution.Order) { o.Traceset.Files[0].Size = -1 }, 422, "the size is -1"},
+		"large files":     {func(o *execution.Order) { o.Traceset.Files[0].Size = 1_000_001 }, 422, "the files have more than the 1000000 bytes that a run may have here"},
+	} {
+		o := e.order("refused", small())
+		c.change(o)
+		if said := message(e.call("POST", "/runs", encoded(t, o)).want(c.status)); !strings.Contains(said, c.want) {
+			t.Errorf("%s: %q, want %q", name, said, c.want)
+		}
+	}
+	e.call("GET", "/runs/x/logs/y", nil).want(404)
+}
+
+// TestInputsThatDoNotCome fail their run, and the reason shows no link.
+func TestInputsThatDoNotCome(t *testing.T) {
+	t.Parallel()
+	e := inProcess(t, host.Config{Runs: 10, RunBytes: 100_000})
+	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/moved":
+			http.Redirect(w, r, "/elsewhere", http.StatusFound)
+		case "/gone":
+			w.WriteHeader(http.StatusForbidden)
+		case "/flaky":
+			w.WriteHeader(http.StatusInternalServerError)
+		default:
+			io.WriteString(w, "another content") //nolint:errcheck // the engine tells
+		}
+	}))
+	t.Cleanup(store.Close)
+	for path, want := range map[string]string{
+		"/moved": "its store answers 302", "/gone": "its store answers 403", "/flaky": "its store answers 500", "/short": "does not have the ",
+	} {
+		o := e.order(strings.TrimPrefix(path, "/"), small())
+		o.Traceset.Files[0].URL = store.URL + path
+		s := e.ended(e.start(o))
+		reason, _ := s["failureReason"].(string)
+		about := strings.HasPrefix(reason, "inputs could not be staged: file workload.simple.json")
+		if s["state"] != "failed" || !about || !strings.Contains(reason, want) || strings.Contains(reason, store.URL) {
+			t.Errorf("%s: %v", path, s)
+		}
+	}
+	many := collective.Workload{Ranks: 64, Phases: []collective.Phase{{OperationType: collective.AllToAll, DataSize: 1 << 16}}}
+	large := e.ended(e.start(e.order("large", many)))
+	if reason, _ := large["failureReason"].(string); large["state"] != "failed" || !strings.Contains(reason, "the result files have more than the ") {
+		t.Errorf("too large: %v", large)
+	}
+}
+
+func message(body map[string]any) string {
+	said, _ := body["error"].(map[string]any)["message"].(string)
+	return said
+}
+
+// TestRestarts: a host that starts anew knows no run and leaves nothing of the
+// one before, which had its directory alone.
+func TestRestarts(t *testing.T) {
+	t.Parallel()
+	p := serveNetsim(t)
+	e := engineAt{t, p.url, token}
+	run := e.start(e.order("endless", endless()))
+	second := exec.CommandContext(t.Context(), p.cmd.Path, "engine", "serve", "--data", "data", "--listen", "127.0.0.1:0")
+	second.Dir, second.Env = p.cmd.Dir, p.cmd.Env
+	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "another engine uses the directory") {
+		t.Errorf("a second one in the directory: %v: %s", err, out)
+	}
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Wait() //nolint:errcheck // it was killed
+	data := filepath.Join(p.cmd.Dir, "data")
+	if left, _ := filepath.Glob(filepath.Join(data, "run-*")); len(left) != 1 {
+		t.Errorf("it has left %v", left)
+	}
+
+	p = start(t, p.cmd.Dir, p.cmd.Path, "engine", "serve", "--data", "data", "--listen", "127.0.0.1:0")
+	e.url = p.url
+	e.unknown(run)
+	again := e.start(e.order("endless", endless()))
+	e.until("it runs", func() bool { return e.call("GET", "/runs/"+again, nil).want(200)["simulatedTimeNs"].(float64) > 0 })
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	left, err := os.ReadDir(data)
+	names := []string{}
+	for _, f := range left {
+		names = append(names, f.Name())
+	}
+	if diff := cmp.Diff([]string{"lock"}, names); err != nil || diff != "" {
+		t.Errorf("it has left %v (%v)", diff, err)
+	}
+}

@@ -1,0 +1,198 @@
+package host_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/runs/execution"
+)
+
+const token = "a secret of both"
+
+// TestProtocolOfNetsim holds "netsim engine serve" to docs/engine-protocol.md.
+func TestProtocolOfNetsim(t *testing.T) {
+	t.Parallel()
+	conforms(t, serveNetsim(t).url)
+}
+
+// TestProtocolOfTheWrapper holds the wrapper of docs/engine-protocol.md to the
+// tables above it. The simulator that it wraps is a script.
+func TestProtocolOfTheWrapper(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../../../docs/engine-protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(doc)
+	if code == nil {
+		t.Fatal("docs/engine-protocol.md has no wrapper")
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "wrap.py"), string(code[1]))
+	write(t, filepath.Join(dir, "simulator.sh"), `
+echo "simulates $(ls | tr '\n' ' ')"
+echo partial > results/a.csv
+grep -q endless order.json && exec sleep 1000
+test -s workload.simple.json || exit 3
+echo progress 5000 7
+cp workload.simple.json results/b.json`)
+	conforms(t, start(t, dir, "python3", "wrap.py", "0", "sh", filepath.Join(dir, "simulator.sh")).url)
+}
+
+// conforms holds an engine to the protocol.
+func conforms(t *testing.T, url string) {
+	t.Helper()
+	e := engineAt{t, url, token}
+	if about := e.call("GET", "/capabilities", nil).want(200); about["protocol"] != "1" || about["engine"] == "" || about["version"] == "" || fmt.Sprint(about["capabilities"]) != "[terminate]" {
+		t.Errorf("capabilities %v", about)
+	}
+	e.strangers()
+	e.refusals()
+
+	o := e.order("a-run", small())
+	run := e.start(o)
+	if again := e.start(o); again != run {
+		t.Errorf("ordered again it is run %s, before it was %s", again, run)
+	}
+	status := e.ended(run)
+	if status["state"] != "completed" || status["simulatedTimeNs"].(float64) <= 0 || status["eventsProcessed"].(float64) <= 0 {
+		t.Errorf("status %v", status)
+	}
+	if after := e.start(o); after != run {
+		t.Errorf("ordered after its end it is run %s, before it was %s", after, run)
+	}
+	e.logs(run)
+	if files := e.results(run); len(files) < 2 {
+		t.Errorf("results %v", files)
+	}
+	e.call("GET", "/runs/"+run+"/results/nothing.csv", nil).want(404)
+	e.call("POST", "/runs/"+run+"/terminate", nil).want(409)
+
+	e.stopped()
+	wrong := e.order("wrong", small())
+	wrong.Traceset.Files[0].Hash = execution.Hash("another")
+	if s := e.ended(e.start(wrong)); s["state"] != "failed" || !strings.Contains(s["failureReason"].(string), "does not match its hash") || strings.Contains(fmt.Sprint(s), "secret") {
+		t.Errorf("of another input: %v", s)
+	}
+
+	e.call("DELETE", "/runs/"+run, nil).want(204)
+	e.unknown(run)
+	if anew := e.start(o); anew == run {
+		t.Errorf("ordered again after it was freed it is run %s still", anew)
+	}
+}
+
+// strangers are refused, whatever they ask for.
+func (e engineAt) strangers() {
+	e.t.Helper()
+	for _, secret := range []string{"", "another"} {
+		stranger := engineAt{e.t, e.url, secret}
+		for _, path := range []string{"GET /capabilities", "POST /runs", "GET /runs/x", "GET /runs/x/results", "DELETE /runs/x"} {
+			method, path, _ := strings.Cut(path, " ")
+			stranger.call(method, path, nil).want(401)
+		}
+	}
+}
+
+// refusals are of what is no order.
+func (e engineAt) refusals() {
+	e.t.Helper()
+	for _, body := range []string{"", "{", "[]", "{}", `{"simulationId":"sim_1"}`} {
+		if r := e.call("POST", "/runs", []byte(body)); r.status != 400 && r.status != 422 {
+			e.t.Errorf("POST /runs %s: %d %s", body, r.status, r.body)
+		}
+	}
+	e.unknown("unknown")
+}
+
+// unknown is what calls about a run are answered that is not there.
+func (e engineAt) unknown(run string) {
+	e.t.Helper()
+	for _, call := range []string{"GET ", "GET /logs", "GET /results", "GET /results/a.csv", "POST /terminate", "DELETE "} {
+		method, path, _ := strings.Cut(call, " ")
+		e.call(method, "/runs/"+run+path, nil).want(404)
+	}
+}
+
+// stopped is a run that is terminated: it keeps its partial results.
+func (e engineAt) stopped() {
+	e.t.Helper()
+	run := e.start(e.order("endless", endless()))
+	e.until("the run has begun", func() bool {
+		return len(e.call("GET", "/runs/"+run+"/logs", nil).want(200)["logs"].([]any)) > 0
+	})
+	if s := e.call("GET", "/runs/"+run, nil).want(200); s["state"] != "running" {
+		e.t.Errorf("status %v", s)
+	}
+	e.call("GET", "/runs/"+run+"/results", nil).want(409)
+	e.call("GET", "/runs/"+run+"/results/summary.json", nil).want(409)
+	if r := e.call("POST", "/runs/"+run+"/terminate", nil); r.status/100 != 2 {
+		e.t.Errorf("terminate: %d %s", r.status, r.body)
+	}
+	if s := e.ended(run); s["state"] != "terminated" {
+		e.t.Errorf("status %v", s)
+	}
+	if files := e.results(run); len(files) == 0 {
+		e.t.Error("a terminated run has no partial results")
+	}
+}
+
+// logs reads a log page by page.
+func (e engineAt) logs(run string) {
+	e.t.Helper()
+	var all struct {
+		Logs []struct {
+			Number                    int
+			Timestamp                 time.Time
+			Level, Component, Message string
+		}
+	}
+	whole := e.call("GET", "/runs/"+run+"/logs?after=0", nil)
+	whole.want(200)
+	if err := json.Unmarshal(whole.body, &all); err != nil || len(all.Logs) < 2 || len(all.Logs) > 1000 {
+		e.t.Fatalf("logs: %v: %s", err, whole.body)
+	}
+	for i, l := range all.Logs {
+		if l.Number != i+1 || time.Since(l.Timestamp).Abs() > time.Hour || l.Message == "" || !strings.Contains("debug info warn error", l.Level) {
+			e.t.Errorf("log entry %+v is the %dth", l, i+1)
+		}
+	}
+	last := e.call("GET", fmt.Sprintf("/runs/%s/logs?after=%d", run, len(all.Logs)-1), nil).want(200)["logs"].([]any)
+	if len(last) != 1 || last[0].(map[string]any)["number"] != float64(len(all.Logs)) {
+		e.t.Errorf("the last entry: %v", last)
+	}
+}
+
+// results downloads what is listed.
+func (e engineAt) results(run string) map[string]string {
+	e.t.Helper()
+	var list struct {
+		Files []struct {
+			Name, Checksum string
+			Size           int
+		}
+	}
+	r := e.call("GET", "/runs/"+run+"/results", nil)
+	r.want(200)
+	if err := json.Unmarshal(r.body, &list); err != nil {
+		e.t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range list.Files {
+		content := e.call("GET", "/runs/"+run+"/results/"+f.Name, nil)
+		sum := sha256.Sum256(content.body)
+		if content.status != 200 || len(content.body) != f.Size || f.Checksum != "sha256:"+hex.EncodeToString(sum[:]) {
+			e.t.Errorf("%s is not what the list says: %d", f.Name, content.status)
+		}
+		files[f.Name] = string(content.body)
+	}
+	return files
+}

@@ -1,0 +1,243 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"netsim/runs/execution"
+	"netsim/simulator/engine"
+)
+
+// The states of a run.
+const (
+	running    = "running"
+	completed  = "completed"
+	failed     = "failed"
+	terminated = "terminated"
+)
+
+// maxEntries bounds the log of a run; the oldest entries go.
+const maxEntries = 100_000
+
+// errTooLong ends runs that take more than their time.
+var errTooLong = errors.New("the run takes too long")
+
+// run is one order and what came of it.
+type run struct {
+	id    string
+	order execution.Order
+
+	ctx    context.Context
+	cancel context.CancelFunc // stops it in order
+
+	// The host's lock is over these.
+	endedAt   time.Time // zero while it runs
+	size      int64     // bytes of its results
+	forgotten bool      // its files go when it has ended
+
+	mu      sync.Mutex
+	state   string
+	reason  string         // of a failure
+	engine  *execution.Run // nil until it has started
+	end     execution.End
+	results []execution.Result
+	logs    []entry
+	lines   int64 // added to the log so far
+}
+
+type entry struct {
+	execution.Entry
+
+	number int64
+	at     time.Time
+}
+
+func (r *run) dir() string { return runPrefix + r.id }
+
+// carryOut does everything for a run, in its own goroutine.
+func (h *Host) carryOut(r *run) {
+	defer h.going.Done()
+	tell := func(e execution.Entry) { r.tell(e, h.config.Now()) }
+	results, err := h.guarded(r, tell)
+	stopped := r.ctx.Err() != nil
+	r.cancel()
+	if err != nil {
+		tell(execution.Entry{Level: execution.Error, Component: execution.Provisioner, Message: err.Error()})
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r.endedAt = h.config.Now()
+	for _, f := range results {
+		r.size += f.Size
+	}
+	if r.forgotten {
+		h.remove(r)
+	}
+	r.conclude(results, stopped, err)
+}
+
+// conclude says how the run ended.
+func (r *run) conclude(results []execution.Result, stopped bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.results = results
+	switch {
+	case err != nil && errors.Is(context.Cause(r.ctx), errTooLong) && r.engine == nil:
+		r.state, r.reason = failed, errTooLong.Error()
+	case err != nil && stopped && r.engine == nil: // before it had begun
+		r.state = terminated
+	case err != nil:
+		r.state, r.reason = failed, err.Error()
+	case r.end.State == execution.Failed:
+		r.state, r.reason = failed, r.end.Reason
+	case r.end.State == execution.Stopped:
+		r.state = terminated
+	default:
+		r.state = completed
+	}
+}
+
+// guarded is simulate for inputs that nobody has thought of.
+func (h *Host) guarded(r *run, tell func(execution.Entry)) (results []execution.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.config.Log.Error("the inputs of a run made the host panic", "run", r.id, "panic", p, "stack", string(debug.Stack()))
+			err = errors.New("inputs could not be staged: the engine cannot read them")
+		}
+	}()
+	return h.simulate(r, tell)
+}
+
+// simulate gets the inputs and lets the engine run on them. An error is the
+// reason why there are no results.
+func (h *Host) simulate(r *run, tell func(execution.Entry)) (results []execution.Result, err error) {
+	dirs, err := h.newDirectories(r)
+	if err != nil {
+		return nil, h.internal(r, err)
+	}
+	defer h.close(r, dirs)
+	size, err := h.fetchAll(r.ctx, &r.order, dirs.files)
+	if err != nil {
+		return nil, fmt.Errorf("inputs could not be staged: %w", err)
+	}
+	files := &execution.Folder{Dir: dirs.files, Unpack: dirs.unpacked, MaxUnpacked: h.config.RunBytes - size}
+	in, err := execution.Prepare(r.ctx, &r.order, files)
+	if err == nil {
+		err = in.Read(r.ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("inputs could not be staged: %w", err)
+	}
+	in.Describe(tell)
+	out := &execution.Outcome{Dir: dirs.results, MaxBytes: max(h.config.RunBytes-size-unpackedBytes(dirs.unpacked), 1)}
+	defer out.Abandon()
+	started, err := execution.Start(in, execution.Config{Create: out.Create, Tell: tell, MaxFlows: h.config.MaxFlows})
+	if err != nil {
+		return nil, h.internal(r, err)
+	}
+	r.mu.Lock()
+	r.engine = started
+	r.mu.Unlock()
+	err = h.finish(r, started)
+	return out.Files, err
+}
+
+// finish lets the engine run and closes the results.
+func (h *Host) finish(r *run, started *execution.Run) error {
+	result, err := started.Run(r.ctx)
+	reason := ""
+	if err == nil && result.End == engine.Stopped && errors.Is(context.Cause(r.ctx), errTooLong) {
+		reason = started.Failure(fmt.Sprintf("the run took longer than %s", h.config.Within))
+	}
+	if crash := new(execution.Panic); errors.As(err, &crash) {
+		h.config.Log.Error("the engine panicked", "run", r.id, "panic", crash.Value, "stack", crash.Stack)
+	}
+	if err != nil {
+		reason = started.Failure(err.Error())
+	}
+	if tooMuch := new(execution.TooMuch); errors.As(err, tooMuch) {
+		return errors.New(reason) // nothing more can be written
+	}
+	end, err := started.Close(reason)
+	if tooMuch := new(execution.TooMuch); errors.As(err, tooMuch) {
+		return *tooMuch
+	}
+	if err != nil {
+		return h.internal(r, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.end = end
+	return nil
+}
+
+// internal notes what is the host's own trouble. Whoever ordered the run is
+// not told more.
+func (h *Host) internal(r *run, err error) error {
+	h.config.Log.Error("a run failed for a reason of the host", "run", r.id, "error", err)
+	return errors.New("the engine cannot keep the files of the run")
+}
+
+func (r *run) tell(e execution.Entry, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines++
+	if len(r.logs) == maxEntries {
+		r.logs = r.logs[maxEntries/10:]
+	}
+	r.logs = append(r.logs, entry{e, r.lines, now})
+}
+
+// directories are those of a run.
+type directories struct{ files, unpacked, results *os.Root }
+
+func (h *Host) newDirectories(r *run) (*directories, error) {
+	d := new(directories)
+	for name, root := range map[string]**os.Root{"files": &d.files, "unpacked": &d.unpacked, "results": &d.results} {
+		path := r.dir() + "/" + name
+		err := h.root.MkdirAll(path, 0o700)
+		if err == nil {
+			*root, err = h.root.OpenRoot(path)
+		}
+		if err != nil {
+			h.close(r, d)
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// close closes a run's directories and removes its inputs.
+func (h *Host) close(r *run, d *directories) {
+	for _, root := range []*os.Root{d.files, d.unpacked, d.results} {
+		if root != nil {
+			root.Close() //nolint:errcheck // every file in it is closed
+		}
+	}
+	for _, name := range []string{"files", "unpacked"} {
+		h.root.RemoveAll(r.dir() + "/" + name) //nolint:errcheck // it goes with the run at last
+	}
+}
+
+// unpackedBytes is how much a directory holds.
+func unpackedBytes(root *os.Root) (sum int64) {
+	entries, _ := fs.ReadDir(root.FS(), ".") // what cannot be read does not count
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			sum += info.Size()
+		}
+	}
+	return sum
+}
+
+// open opens a result file.
+func (h *Host) open(r *run, name string) (io.ReadSeekCloser, error) {
+	return h.root.Open(r.dir() + "/results/" + name)
+}

@@ -1,0 +1,346 @@
+package execution_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"netsim/runs/execution"
+	"netsim/simulator/blueprint"
+	"netsim/simulator/catalogue"
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+	"netsim/simulator/engine"
+	"netsim/simulator/mapping"
+	"netsim/simulator/topology"
+)
+
+// place is an order with its files in a directory.
+type place struct {
+	order execution.Order
+	dir   string
+}
+
+func (p *place) put(t *testing.T, name, role, content string) execution.File {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return execution.File{Name: name, Role: role, Hash: execution.Hash(content), Size: int64(len(content))}
+}
+
+// newPlace makes the order of a document.
+func newPlace(t *testing.T, d *design.Document) *place {
+	t.Helper()
+	text, err := design.Canonical(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &place{dir: t.TempDir(), order: execution.Order{
+		SimulationID: "sim_1", Name: "a*run", StartedAt: time.Date(2026, 11, 21, 12, 0, 0, 123_456_000, time.UTC),
+		ConfigurationID: "cfg_1", ConfigurationVersion: 1, Document: text, DocumentHash: execution.Hash(text),
+		DurationNs: int64(time.Hour), Seed: 1,
+	}}
+}
+
+// simple is the order of a simple submission of so many allToAlls.
+func simple(t *testing.T, ranks, phases int) *place {
+	t.Helper()
+	return exchange(t, ranks, phases, 1<<16)
+}
+
+// exchange is the order of a simple workload of everyone sending to everyone.
+func exchange(t *testing.T, ranks, phases int, bytes int64) *place {
+	t.Helper()
+	w := collective.Workload{Ranks: ranks}
+	for range phases {
+		w.Phases = append(w.Phases, collective.Phase{OperationType: collective.AllToAll, DataSize: bytes})
+	}
+	s, _, err := blueprint.NewSimple(&topology.Constraints{}, &w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := blueprint.WorkloadContent(s.Groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPlace(t, d)
+	p.order.Traceset = &execution.Traceset{ID: "ts_1", Format: "simple_v1", Layout: "cas", Files: []execution.File{
+		p.put(t, blueprint.WorkloadFile, "primary", content),
+	}}
+	return p
+}
+
+// traced is the order of a replay on nine servers, without its traceset.
+func traced(t *testing.T) *place {
+	t.Helper()
+	find := func(model string) catalogue.Entry {
+		e, known := catalogue.Find(model)
+		if !known {
+			t.Fatalf("no model %s", model)
+		}
+		return e
+	}
+	d := &design.Document{GlobalParameters: design.Params{}, Topology: design.Topology{
+		Type: "clos", TopologyTiers: 1, Components: []design.Ref{{Type: design.TypeRack, Name: "rack", Count: 1}},
+	}}
+	catalogue.Fill(d.GlobalParameters, catalogue.Globals())
+	d.Applications = []design.Application{find("chakra-workload-v1").Application("training", "1.0.0")}
+	server, rack := find("gpu-server-v1").Component("server", "1.0.0"), find("leaf-rack-v1").Container("rack", "1.0.0")
+	server.Components = []design.Ref{{Type: design.TypeNIC, Name: "nic", Count: 1}}
+	rack.Components = []design.Ref{{Type: design.TypeSwitch, Name: "leaf", Count: 1}, {Type: design.TypeServer, Name: "server", Count: 9}}
+	d.Components = []design.Component{find("clos-switch-v1").Component("leaf", "1.0.0"), server, find("roce-nic-v1").Component("nic", "1.0.0")}
+	d.Containers = []design.Container{rack}
+	return newPlace(t, d)
+}
+
+// deadlocked is the order of two ranks that wait for each other.
+func deadlocked(t *testing.T) *place {
+	t.Helper()
+	p := traced(t)
+	p.order.Traceset = &execution.Traceset{ID: "ts_3", Format: "chakra_json_v1", Layout: "cas", RankCount: 2}
+	for rank := range 2 {
+		content := `{"version":"0.0.4"}` + fmt.Sprintf(
+			`{"id":"5","type":"COMM_RECV_NODE","attr":[{"name":"comm_src","int64Val":"%[1]d"},{"name":"comm_size","int64Val":"9"}]}`+
+				`{"id":"6","type":"COMM_SEND_NODE","dataDeps":["5"],"attr":[{"name":"comm_dst","int64Val":"%[1]d"},{"name":"comm_size","int64Val":"9"}]}`, 1-rank)
+		p.order.Traceset.Files = append(p.order.Traceset.Files, p.put(t, fmt.Sprintf("rank_%d.chakra.json", rank), "primary", content))
+	}
+	return p
+}
+
+// replaying is the order of the recorded ring of eight ranks, in an archive, on
+// nine servers, with a mapping file that leaves the first one out.
+func replaying(t *testing.T) *place {
+	t.Helper()
+	p := traced(t)
+	var packed bytes.Buffer
+	w := tar.NewWriter(&packed)
+	var places strings.Builder
+	for rank := range 8 {
+		name := fmt.Sprintf("custom_allreduce.%d.et.gz", rank)
+		content, err := os.ReadFile("../../simulator/chakra/testdata/ring/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.WriteHeader(&tar.Header{Name: "traces/" + name, Mode: 0o600, Size: int64(len(content))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(content); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&places, "%d, %d\n", rank, rank+1)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.order.Traceset = &execution.Traceset{ID: "ts_2", Format: "chakra_et_v1", Layout: "prefix", RankCount: 8, Files: []execution.File{
+		p.put(t, "ring.tar", "primary", packed.String()), p.put(t, "notes.json", "supporting", "{}"),
+	}}
+	p.order.MappingFile = &execution.MappingFile{ID: "map_1", Title: "apart.txt", File: p.put(t, mapping.Name, "", places.String())}
+	return p
+}
+
+// run carries the order out as an engine does. Its receipt is read from JSON, as
+// a user has it. A stop is called at every look at the
+// progress.
+func (p *place) run(t *testing.T, c execution.Config, reason string, stop func(context.CancelFunc)) execution.Receipt {
+	t.Helper()
+	files := &execution.Folder{Dir: root(t, p.dir), Unpack: root(t, t.TempDir())}
+	in, err := execution.Prepare(t.Context(), &p.order, files)
+	if err == nil {
+		err = in.Read(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out execution.Outcome
+	c.Create = out.Create
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if stop != nil {
+		c.Progress = func() { stop(cancel) }
+	}
+	r, err := execution.Start(in, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Run(ctx); err != nil {
+		reason = r.Failure(err.Error())
+	}
+	end, err := r.Close(reason)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.order.Inputs() {
+		if p.order.Traceset != nil && i < len(p.order.Traceset.Files) {
+			p.order.Traceset.Files[i].URL = "https://store.example/secret"
+		}
+	}
+	text, err := json.MarshalIndent(execution.NewReceipt(p.order, execution.Name, engine.Version, end, out.Files), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "secret") {
+		t.Errorf("the receipt has a link: %s", text)
+	}
+	receipt, err := execution.ReadReceipt(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return receipt
+}
+
+func root(t *testing.T, dir string) *os.Root {
+	t.Helper()
+	r, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() }) //nolint:errcheck // the test is over
+	return r
+}
+
+// atOnce stops a run at the first look at its progress.
+func atOnce(cancel context.CancelFunc) { cancel() }
+
+// after stops a run at its so many-th progress.
+func after(n int) func(context.CancelFunc) {
+	return func(cancel context.CancelFunc) {
+		if n--; n == 0 {
+			cancel()
+		}
+	}
+}
+
+// TestReproduces: the results of whatever ended somehow are made again.
+func TestReproduces(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		place  *place
+		config execution.Config
+		reason string
+		stop   func(context.CancelFunc)
+		want   execution.End
+	}{
+		"finished":              {place: simple(t, 8, 2), want: execution.End{State: execution.Finished}},
+		"of traces":             {place: replaying(t), want: execution.End{State: execution.Finished}},
+		"stopped":               {place: simple(t, 64, 64), stop: atOnce, want: execution.End{State: execution.Stopped}},
+		"stopped in between":    {place: exchange(t, 2, 1, 1<<40), stop: after(10), want: execution.End{State: execution.Stopped, Reports: 1}},
+		"stopped at an instant": {place: simple(t, 64, 4), config: execution.Config{UpTo: 5_000_000}, want: execution.End{State: execution.Stopped, TimePs: 5_000_000}},
+		"stopped past its end":  {place: simple(t, 8, 1), config: execution.Config{UpTo: 1e12}, want: execution.End{State: execution.Stopped}},
+		"deadlocked":            {place: deadlocked(t), want: execution.End{State: execution.Failed, Reason: "deadlock: 2 of 2 ranks wait and no event is left; rank 0 waits in node 5 for the message of rank 1 with tag 0 (its node 6); the last finished collective is none"}},
+		"failed from outside":   {place: simple(t, 64, 64), stop: atOnce, reason: "it stood still", want: execution.End{State: execution.Failed, Reason: "it stood still"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			receipt := c.place.run(t, c.config, c.reason, c.stop)
+			if e := receipt.End; e.State != c.want.State || e.Reason != c.want.Reason || c.want.TimePs > 0 && e.TimePs != c.want.TimePs || (e.Events != nil) != (c.stop != nil) || e.Reports < c.want.Reports {
+				t.Errorf("it ended %+v, want %+v", e, c.want)
+			}
+			out := t.TempDir()
+			equal, err := execution.Reproduce(t.Context(), receipt, c.place.dir, out, false)
+			if err != nil || equal != len(receipt.Results) {
+				t.Fatalf("%d of %d files: %v", equal, len(receipt.Results), err)
+			}
+			for _, f := range receipt.Results {
+				content, err := os.ReadFile(filepath.Join(out, f.Name))
+				if err != nil || execution.Hash(content) != f.Hash || int64(len(content)) != f.Size {
+					t.Errorf("%s is not what the receipt says: %v", f.Name, err)
+				}
+			}
+		})
+	}
+}
+
+// TestDoesNotReproduce: what keeps a run from being reproduced is named.
+func TestDoesNotReproduce(t *testing.T) {
+	t.Parallel()
+	first := replaying(t)
+	receipt := first.run(t, execution.Config{}, "", nil)
+	for name, c := range map[string]struct {
+		change func(t *testing.T, p *place, r *execution.Receipt)
+		want   []string
+	}{
+		"a changed input": {func(t *testing.T, p *place, _ *execution.Receipt) {
+			p.put(t, "notes.json", "", "[]")
+		}, []string{"1 of 3 input files are not those of the receipt", "notes.json has the hash sha256:4f53", ", not sha256:4413"}},
+		"missing inputs": {func(t *testing.T, p *place, _ *execution.Receipt) {
+			p.remove(t, "ring.tar")
+			p.remove(t, mapping.Name)
+		}, []string{"ring.tar is missing\n  chakra-mapping.txt is missing"}},
+		"a changed result": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+			r.Results[0].Hash = "sha256:00"
+		}, []string{"not reproduced: ", " files are equal and 1 differ", "the receipt says ", "sha256:00"}},
+		"a result too many": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+			r.Results = append(r.Results, execution.Result{Name: "x.csv"})
+		}, []string{"x.csv is not among the results"}},
+		"a result too few": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+			r.Results = r.Results[1:]
+		}, []string{" is not in the receipt"}},
+		"a changed document": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+			r.Document = strings.Replace(r.Document, "training", "draining", 1)
+		}, []string{"the order cannot be run: configuration cfg_1 has the hash sha256:"}},
+		"a changed seed": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+			r.Seed = 2
+		}, []string{"has the seed 1, the order says 2"}},
+		"a way out": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+			r.Traceset.Files[1].Name = "../passwords"
+		}, []string{"read ../passwords: ", "escapes"}},
+		"another version": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+			r.EngineVersion = "1.0.0"
+		}, []string{"the receipt is of engine netsim 1.0.0 and this is netsim " + engine.Version, "--any-engine"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &place{dir: t.TempDir()}
+			if err := os.CopyFS(p.dir, os.DirFS(first.dir)); err != nil {
+				t.Fatal(err)
+			}
+			var changed execution.Receipt
+			text, _ := json.Marshal(receipt)
+			if err := json.Unmarshal(text, &changed); err != nil {
+				t.Fatal(err)
+			}
+			c.change(t, p, &changed)
+			_, err := execution.Reproduce(t.Context(), changed, p.dir, "", false)
+			for _, want := range c.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%v\nis not about %q", err, want)
+				}
+			}
+		})
+	}
+	old := receipt
+	old.EngineVersion = "1.0.0"
+	if equal, err := execution.Reproduce(t.Context(), old, first.dir, "", true); err != nil || equal != len(old.Results) {
+		t.Errorf("any engine: %d files, %v", equal, err)
+	}
+}
+
+func (p *place) remove(t *testing.T, name string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(p.dir, name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNoReceipt: other files are no receipts.
+func TestNoReceipt(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "{}", `{"files":[]}`, "[1]"} {
+		if _, err := execution.ReadReceipt([]byte(text)); err == nil || !strings.Contains(err.Error(), "the receipt ") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,284 @@
+// Package snapshot writes and reads the state of a run, in sections that each
+// carry what they are of and a checksum.
+//
+// A state is visited: one function names every value once, and writes it or
+// reads it as the codec does. What is written can so be read, and a value that
+// is forgotten is forgotten in both directions.
+//
+// Reading trusts nothing. What is truncated, changed, of something else, or out
+// of its bounds is ErrRefused; memory grows with what has really been read. The
+// checksum is there against accidents: who can write a section can also write
+// its checksum, so a visit checks every number that is used as an index.
+package snapshot
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+)
+
+// ErrRefused is a section that cannot be gone on from; the text says why. An
+// error of the reader itself is not one.
+var ErrRefused = errors.New("the checkpoint cannot be used")
+
+// magic begins a section, and names the form of what follows.
+const magic = "netsim checkpoint 1\n"
+
+// blockSize is how much is hashed at once, in bytes.
+const blockSize = 4096
+
+// Codec writes or reads the values of a state. After the first error its calls
+// do nothing; those that read leave zero.
+type Codec struct {
+	out   io.Writer     // or
+	in    io.ByteReader // the two of one reader
+	block []byte        // not hashed yet; of a writer neither written
+	sum   hash.Hash
+	err   error
+	text  []byte
+}
+
+// Write writes one section: what it is of, what visit names, and a checksum.
+func Write(w io.Writer, of string, visit func(*Codec)) error {
+	c := &Codec{out: w, sum: sha256.New(), block: make([]byte, 0, blockSize)}
+	c.head(of)
+	visit(c)
+	c.flush()
+	if c.err == nil {
+		_, c.err = w.Write(c.sum.Sum(nil))
+	}
+	return c.err
+}
+
+// Read reads a section that is of the same. Of an io.ByteReader no byte is
+// taken that belongs to what follows. What visit has filled in is good only
+// when there is no error.
+func Read(r io.Reader, of string, visit func(*Codec)) error {
+	in, ok := r.(io.ByteReader)
+	if !ok {
+		in = bufio.NewReader(r)
+	}
+	c := &Codec{in: in, sum: sha256.New(), block: make([]byte, 0, blockSize)}
+	c.head(of)
+	visit(c)
+	c.flush()
+	want, sum := c.sum.Sum(nil), make([]byte, sha256.Size)
+	for i := range sum {
+		sum[i] = c.take()
+	}
+	if c.err == nil && !bytes.Equal(sum, want) {
+		c.Refuse("its checksum is wrong")
+	}
+	return c.err
+}
+
+// head writes or checks what the section is of.
+func (c *Codec) head(of string) {
+	for _, want := range []string{magic, of} {
+		got := want
+		c.Text(&got)
+		if got != want {
+			c.Refuse("it is of %q, not of %q", got, want)
+		}
+	}
+}
+
+// Reading reports whether values are read.
+func (c *Codec) Reading() bool { return c.in != nil }
+
+// Failed reports whether there was an error.
+func (c *Codec) Failed() bool { return c.err != nil }
+
+// Fail keeps the first error.
+func (c *Codec) Fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// Refuse refuses what was read.
+func (c *Codec) Refuse(format string, args ...any) {
+	c.Fail(fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...)))
+}
+
+// put writes some bytes.
+func (c *Codec) put(b ...byte) {
+	for len(b) > 0 && c.err == nil {
+		n := min(len(b), blockSize-len(c.block))
+		c.block = append(c.block, b[:n]...)
+		if b = b[n:]; len(c.block) == blockSize {
+			c.flush()
+		}
+	}
+}
+
+// take reads a byte, 0 after an error.
+func (c *Codec) take() byte {
+	if c.err != nil {
+		return 0
+	}
+	b, err := c.in.ReadByte()
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		c.Refuse("it is truncated")
+		return 0
+	case err != nil:
+		c.Fail(fmt.Errorf("read a checkpoint: %w", err))
+		return 0
+	}
+	if c.block = append(c.block, b); len(c.block) == blockSize {
+		c.flush()
+	}
+	return b
+}
+
+// flush hashes the block, and writes it.
+func (c *Codec) flush() {
+	c.sum.Write(c.block)
+	if c.out != nil && c.err == nil {
+		_, c.err = c.out.Write(c.block)
+	}
+	c.block = c.block[:0]
+}
+
+// unsigned is the form of all numbers: seven bits a byte, the lowest first.
+func (c *Codec) unsigned(v *uint64) {
+	if !c.Reading() {
+		c.text = binary.AppendUvarint(c.text[:0], *v)
+		c.put(c.text...)
+		return
+	}
+	*v = 0
+	for shift := 0; ; shift += 7 {
+		b := c.take()
+		if shift == 63 && b > 1 {
+			c.Refuse("a number is too large")
+			*v = 0
+			return
+		}
+		*v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return
+		}
+	}
+}
+
+// Int is a number that may be negative.
+func Int[T ~int | ~int16 | ~int32 | ~int64](c *Codec, v *T) {
+	wide := int64(*v)
+	zigzag := uint64(wide<<1) ^ uint64(wide>>63)
+	c.unsigned(&zigzag)
+	if !c.Reading() {
+		return
+	}
+	wide = int64(zigzag>>1) ^ -int64(zigzag&1)
+	if *v = T(wide); int64(*v) != wide {
+		c.Refuse("the number %d is too large", wide)
+		*v = 0
+	}
+}
+
+// Uint is a number that is not negative.
+func Uint[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v *T) {
+	wide := uint64(*v)
+	c.unsigned(&wide)
+	if !c.Reading() {
+		return
+	}
+	if *v = T(wide); uint64(*v) != wide {
+		c.Refuse("the number %d is too large", wide)
+		*v = 0
+	}
+}
+
+// Index is a number from low to below high. After a refusal it is low.
+func Index[T ~int | ~int16 | ~int32 | ~int64](c *Codec, v *T, low, high int) {
+	Int(c, v)
+	if c.Reading() && (c.Failed() || int64(*v) < int64(low) || int64(*v) >= int64(high)) {
+		c.Refuse("the number %d is not from %d to below %d", *v, low, high)
+		*v = T(low)
+	}
+}
+
+// Bool is a yes or no.
+func (c *Codec) Bool(v *bool) {
+	var b uint8
+	if *v {
+		b = 1
+	}
+	if Uint(c, &b); b > 1 {
+		c.Refuse("a yes or no is %d", b)
+	}
+	*v = b == 1
+}
+
+// Same is a number that the reader knows: of another state it is another.
+func (c *Codec) Same(what string, n int) {
+	got := n
+	if Int(c, &got); got != n {
+		c.Refuse("it has %d %s, not %d", got, what, n)
+	}
+}
+
+// Bytes is a content.
+func (c *Codec) Bytes(v *[]byte) {
+	n := len(*v)
+	Index(c, &n, 0, math.MaxInt32)
+	if !c.Reading() {
+		c.put(*v...)
+		return
+	}
+	*v = (*v)[:0]
+	for range n {
+		if b := c.take(); !c.Failed() {
+			*v = append(*v, b)
+			continue
+		}
+		return
+	}
+}
+
+// Text is a text.
+func (c *Codec) Text(v *string) {
+	b := []byte(*v)
+	c.Bytes(&b)
+	*v = string(b)
+}
+
+// Slice is a list whose length the reader does not know. Each names the
+// values of an element, at least one.
+func Slice[T any](c *Codec, list *[]T, each func(*T)) {
+	n := len(*list)
+	Index(c, &n, 0, math.MaxInt32)
+	if !c.Reading() {
+		for i := range *list {
+			each(&(*list)[i])
+		}
+		return
+	}
+	*list = (*list)[:0]
+	for range n {
+		var v T
+		if each(&v); c.Failed() {
+			return
+		}
+		*list = append(*list, v)
+	}
+}
+
+// Each is a list that the reader has at its full length.
+func Each[T any](c *Codec, what string, list []T, each func(*T)) {
+	c.Same(what, len(list))
+	for i := range list {
+		if c.Failed() {
+			return
+		}
+		each(&list[i])
+	}
+}

@@ -1,0 +1,118 @@
+package snapshot_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"netsim/simulator/snapshot"
+)
+
+// state has a value of every kind.
+type state struct {
+	Small  int32
+	Wide   int64
+	Big    uint64
+	Yes    bool
+	Text   string
+	Bytes  []byte
+	List   []int64
+	Places [2]int32
+}
+
+func (s *state) visit(c *snapshot.Codec) {
+	snapshot.Int(c, &s.Small)
+	snapshot.Int(c, &s.Wide)
+	snapshot.Uint(c, &s.Big)
+	c.Bool(&s.Yes)
+	c.Text(&s.Text)
+	c.Bytes(&s.Bytes)
+	snapshot.Slice(c, &s.List, func(v *int64) { snapshot.Int(c, v) })
+	snapshot.Each(c, "places", s.Places[:], func(v *int32) { snapshot.Index(c, v, -1, 100) })
+}
+
+// TestSections: what is written is read again, section by section of one
+// reader.
+func TestSections(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var written []state
+		var b bytes.Buffer
+		for range rapid.IntRange(1, 3).Draw(rt, "sections") {
+			s := state{
+				rapid.Int32().Draw(rt, "small"), rapid.Int64().Draw(rt, "wide"), rapid.Uint64().Draw(rt, "big"), rapid.Bool().Draw(rt, "yes"),
+				rapid.String().Draw(rt, "text"), rapid.SliceOfN(rapid.Byte(), 1, 9000).Draw(rt, "bytes"),
+				rapid.SliceOfN(rapid.Int64(), 1, 9).Draw(rt, "list"), [2]int32{-1, rapid.Int32Range(-1, 99).Draw(rt, "place")},
+			}
+			written = append(written, s)
+			if err := snapshot.Write(&b, "test", s.visit); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		in := bufio.NewReader(iotest.OneByteReader(&b))
+		for _, want := range written {
+			var got state
+			if err := snapshot.Read(in, "test", got.visit); err != nil {
+				rt.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				rt.Fatal(diff)
+			}
+		}
+		if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
+			rt.Fatalf("something is left: %v", err)
+		}
+	})
+}
+
+// TestRefuses: whatever byte is changed or missing, the section is refused.
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	s := state{Small: -7, Wide: math.MinInt64, Big: math.MaxUint64, Yes: true, Text: "text", Bytes: []byte{1, 2}, List: []int64{3}}
+	var b bytes.Buffer
+	if err := snapshot.Write(&b, "test", s.visit); err != nil {
+		t.Fatal(err)
+	}
+	whole := b.Bytes()
+	for at := range whole {
+		for _, bit := range []byte{1, 0x80} {
+			damaged := bytes.Clone(whole)
+			damaged[at] ^= bit
+			if err := snapshot.Read(bytes.NewReader(damaged), "test", new(state).visit); !errors.Is(err, snapshot.ErrRefused) {
+				t.Errorf("with byte %d changed: %v", at, err)
+			}
+		}
+		if err := snapshot.Read(bytes.NewReader(whole[:at]), "test", new(state).visit); !errors.Is(err, snapshot.ErrRefused) {
+			t.Errorf("of %d bytes: %v", at, err)
+		}
+	}
+	err := snapshot.Read(bytes.NewReader(whole), "another", new(state).visit)
+	if want := `the checkpoint cannot be used: it is of "test", not of "another"`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestReaderFails: what the reader fails with is not the section's fault.
+func TestReaderFails(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the store is down")
+	err := snapshot.Read(io.MultiReader(strings.NewReader("\x28nets"), iotest.ErrReader(broken)), "test", new(state).visit)
+	if !errors.Is(err, broken) || errors.Is(err, snapshot.ErrRefused) {
+		t.Errorf("%v", err)
+	}
+	if err := snapshot.Write(failing{broken}, "test", new(state).visit); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
