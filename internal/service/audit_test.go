@@ -39,14 +39,14 @@ func newAudited(t *testing.T) audited {
 		Postgres: a.Config.Postgres, Key: a.Config.AuditKey,
 	}
 	a.Grant(t, a.account, "100")
-	user, service := a.User(t, a.account), a.Service(t, a.account)
-	workspace := service.Post("/api/v1/workspaces", map[string]any{"name": "lab"}).Want(http.StatusCreated).Object()
+	user, client := a.User(t, a.account), a.Service(t, a.account)
+	workspace := client.Post("/api/v1/workspaces", map[string]any{"name": "lab"}).Want(http.StatusCreated).Object()
 	for range 2 {
 		sim := user.Post("/api/v1/simple/simulations", simpleSubmission(16)).Want(http.StatusAccepted).Object()["simulationId"].(string)
 		user.Eventually("/api/v1/simulations/"+sim, hasStatus("completed"))
 		user.Delete("/api/v1/simulations/" + sim)
 	}
-	service.Delete("/api/v1/workspaces/" + workspace["id"].(string))
+	client.Delete("/api/v1/workspaces/" + workspace["id"].(string))
 	a.daily(t)
 	a.quiet(t)
 	a.checkpoint(t, "first")

@@ -18,7 +18,7 @@ func TestBillingSaysHowFarItIsBehind(t *testing.T) {
 		c.Roles = slices.DeleteFunc(c.Roles, func(role string) bool { return role == service.RoleReactor })
 	})
 	account := servicetest.NewAccount()
-	service := p.Service(t, account)
+	client := p.Service(t, account)
 	lag := func(r servicetest.Reply) int64 {
 		ms, err := strconv.ParseInt(r.Header.Get("X-Billing-Lag-Ms"), 10, 64)
 		if err != nil {
@@ -27,14 +27,14 @@ func TestBillingSaysHowFarItIsBehind(t *testing.T) {
 		return ms
 	}
 	create := func(name string) (id string) {
-		return text(t, service.Post("/api/v1/workspaces", object{"name": name}).Want(201), "id")
+		return text(t, client.Post("/api/v1/workspaces", object{"name": name}).Want(201), "id")
 	}
 	create("first")
 	last := int64(0)
 	for range 3 {
-		last = lag(service.Eventually("/api/v1/billing/items", func(r servicetest.Reply) bool { return lag(r) > last }))
+		last = lag(client.Eventually("/api/v1/billing/items", func(r servicetest.Reply) bool { return lag(r) > last }))
 	}
-	if items := service.Get("/api/v1/billing/items").Object()["items"].([]any); len(items) != 0 {
+	if items := client.Get("/api/v1/billing/items").Object()["items"].([]any); len(items) != 0 {
 		t.Errorf("items without a reaction: %v", items)
 	}
 	servicetest.Start(t, func(c *service.Config) {
@@ -43,13 +43,13 @@ func TestBillingSaysHowFarItIsBehind(t *testing.T) {
 	})
 	for i := range 5 {
 		id := create("workspace " + strconv.Itoa(i))
-		r := service.Eventually("/api/v1/billing/items", func(r servicetest.Reply) bool { return lag(r) == 0 })
+		r := client.Eventually("/api/v1/billing/items", func(r servicetest.Reply) bool { return lag(r) == 0 })
 		if !strings.Contains(string(r.Body), id) {
 			t.Errorf("the lag is 0, and the item of %s is missing: %s", id, r.Body)
 		}
 	}
 	for _, path := range []string{"balance", "costs?startDate=2026-01-01&endDate=2026-01-02", "costs/summary?startDate=2026-01-01&endDate=2026-01-02", "events", "rates"} {
-		if ms := lag(service.Get("/api/v1/billing/" + path).Want(200)); ms < 0 {
+		if ms := lag(client.Get("/api/v1/billing/" + path).Want(200)); ms < 0 {
 			t.Errorf("%s: lag %d", path, ms)
 		}
 	}

@@ -23,20 +23,20 @@ func TestExportCosts(t *testing.T) {
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "100")
-	service := p.Service(t, account)
+	client := p.Service(t, account)
 	for range 2 {
-		service.Post("/api/v1/simple/simulations", map[string]any{"workload": map[string]any{
+		client.Post("/api/v1/simple/simulations", map[string]any{"workload": map[string]any{
 			"ranks": 8, "phases": []any{map[string]any{"operationType": "allReduce", "dataSize": 1 << 20}},
 		}}).Want(202)
 	}
 	// A simulation bills its workspace, and for its results, which stay.
-	service.Eventually("/api/v1/billing/items?status=closed", func(r servicetest.Reply) bool {
+	client.Eventually("/api/v1/billing/items?status=closed", func(r servicetest.Reply) bool {
 		items, _ := r.Object()["items"].([]any)
 		return len(items) >= 2
 	})
 	today := time.Now().UTC()
 	days := fmt.Sprintf("?startDate=%s&endDate=%s", today.AddDate(0, 0, -1).Format(time.DateOnly), today.Format(time.DateOnly))
-	costed := service.Eventually("/api/v1/billing/costs"+days, func(r servicetest.Reply) bool {
+	costed := client.Eventually("/api/v1/billing/costs"+days, func(r servicetest.Reply) bool {
 		costs, _ := r.Object()["costs"].([]any)
 		return len(costs) >= 2
 	})
@@ -76,7 +76,7 @@ func TestExportCosts(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the export differs (-GET /billing/costs +export):\n%s", diff)
 	}
-	summary, _ := service.Get("/api/v1/billing/costs/summary" + days).Object()["CREDIT"].(map[string]any)
+	summary, _ := client.Get("/api/v1/billing/costs/summary" + days).Object()["CREDIT"].(map[string]any)
 	if total := fmt.Sprint(summary["total"]); !rating.Equal(total, done.Totals["CREDIT"]) {
 		t.Errorf("the export is %s CREDIT, the summary %s", done.Totals["CREDIT"], total)
 	}

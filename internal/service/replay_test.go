@@ -29,22 +29,22 @@ func TestALostDatabaseIsToldAgain(t *testing.T) {
 			c = *own
 		})
 		p.Grant(t, account, "1000")
-		user, service := p.User(t, account), p.Service(t, account)
+		user, client := p.User(t, account), p.Service(t, account)
 		for i := range 20 {
-			id := service.Post("/api/v1/workspaces", map[string]any{"name": fmt.Sprint("workspace ", i)}).Want(201).Object()["id"].(string)
+			id := client.Post("/api/v1/workspaces", map[string]any{"name": fmt.Sprint("workspace ", i)}).Want(201).Object()["id"].(string)
 			if i%3 == 0 {
-				service.Patch("/api/v1/workspaces/"+id, map[string]any{"name": fmt.Sprint("renamed ", i)}).Want(200)
+				client.Patch("/api/v1/workspaces/"+id, map[string]any{"name": fmt.Sprint("renamed ", i)}).Want(200)
 			}
 			if i%5 == 0 {
-				service.Delete("/api/v1/workspaces/" + id).Want(202)
+				client.Delete("/api/v1/workspaces/" + id).Want(202)
 			}
 		}
 		simulation = user.Post("/api/v1/simple/simulations", simpleSubmission(8)).Want(202).Object()["simulationId"].(string)
 		user.Eventually("/api/v1/simulations/"+simulation, hasStatus("completed"))
 		// The books are the last to follow: the run and the four deleted
 		// workspaces are closed, the others, the traceset and the results open.
-		service.Eventually("/api/v1/billing/items?status=closed&limit=100", hasItems(5))
-		service.Eventually("/api/v1/billing/items?status=active&limit=100", hasItems(18))
+		client.Eventually("/api/v1/billing/items?status=closed&limit=100", hasItems(5))
+		client.Eventually("/api/v1/billing/items?status=active&limit=100", hasItems(18))
 		waitUntilQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
 		before = tables(t, c.Postgres)
 	})
@@ -58,9 +58,9 @@ func TestALostDatabaseIsToldAgain(t *testing.T) {
 		if diff := cmp.Diff(before, tables(t, c.Postgres)); diff != "" {
 			t.Errorf("the read model told again differs (-before +after):\n%s", diff)
 		}
-		user, service := p.User(t, account), p.Service(t, account)
+		user, client := p.User(t, account), p.Service(t, account)
 		user.Get("/api/v1/simulations/" + simulation).Want(200)
-		service.Post("/api/v1/workspaces", map[string]any{"name": "after"}).Want(201)
+		client.Post("/api/v1/workspaces", map[string]any{"name": "after"}).Want(201)
 	})
 }
 

@@ -134,7 +134,7 @@ func TestDeleteWhileItStarts(t *testing.T) {
 	p := servicetest.Start(t)
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "100000")
-	user, service := p.User(t, account), p.Service(t, account)
+	user, client := p.User(t, account), p.Service(t, account)
 	var all sync.WaitGroup
 	gone := make([]string, 24)
 	for i := range gone {
@@ -159,7 +159,7 @@ func TestDeleteWhileItStarts(t *testing.T) {
 		awaitSQL(t, p.Config.Postgres, `SELECT released_at IS NOT NULL FROM readmodel.credit_holds WHERE simulation_id = $1`, id)
 		awaitSQL(t, p.Config.Postgres, `SELECT bool_and((engine <> '') = (completed_at IS NOT NULL)) FROM readmodel.simulations WHERE id = $1`, id)
 	}
-	service.Eventually("/api/v1/billing/items?status=active", func(r servicetest.Reply) bool {
+	client.Eventually("/api/v1/billing/items?status=active", func(r servicetest.Reply) bool {
 		return !strings.Contains(string(r.Want(200).Body), `"resourceType":"simulation"`)
 	})
 }
