@@ -23,16 +23,8 @@ func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, er
 	if err := p.refuseLosses(ctx); err != nil {
 		return false, err
 	}
-	tables, _ := p.ddl()
-	if err := p.define(ctx, tables); err != nil {
-		return false, err
-	}
-	var model uint32
-	err = p.Pool.QueryRow(ctx, `SELECT oid FROM pg_namespace WHERE nspname = $1`, p.Schema).Scan(&model)
+	model, err := p.complete(ctx)
 	if err != nil {
-		return false, fmt.Errorf("look for the schema: %w", err)
-	}
-	if err := p.complete(ctx); err != nil {
 		return false, err
 	}
 	if !follow {
@@ -49,16 +41,31 @@ func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, er
 	return promoted, err
 }
 
-// complete catches up with the log and makes the indexes that are missing.
-func (p *Projector) complete(ctx context.Context) error {
+// complete makes the read model's tables, catches up with the log and makes the
+// indexes that are missing. It returns the oid of the schema. It takes the turn
+// before the schema exists, because others queue for the turn of one that does.
+func (p *Projector) complete(ctx context.Context) (model uint32, err error) {
 	turn, err := p.tryTurn(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer turn.end(ctx)
-	if err := p.CatchUp(ctx); err != nil {
-		return err
+	tables, _ := p.ddl()
+	if err := p.define(ctx, tables); err != nil {
+		return 0, err
 	}
+	err = p.Pool.QueryRow(ctx, `SELECT oid FROM pg_namespace WHERE nspname = $1`, p.Schema).Scan(&model)
+	if err != nil {
+		return 0, fmt.Errorf("look for the schema: %w", err)
+	}
+	if err := p.CatchUp(ctx); err != nil {
+		return 0, err
+	}
+	return model, p.index(ctx)
+}
+
+// index makes the indexes that are missing.
+func (p *Projector) index(ctx context.Context) error {
 	missing, err := p.missingIndexes(ctx)
 	if err != nil || len(missing) == 0 {
 		return err
