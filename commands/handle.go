@@ -45,6 +45,8 @@ type Handler struct {
 	Now     func() time.Time
 	Timeout time.Duration      // how long a verdict may take, 0 for 10 s
 	Keys    *events.WriterKeys // seal what is appended; nil seals nothing
+	// Observe, when set, is called once for every command that ends.
+	Observe func(context.Context, Observation)
 
 	mu    sync.Mutex
 	lanes map[string]*lane
@@ -89,19 +91,23 @@ func Handle[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, fro
 	}
 	r := &run{Handler: h, lane: h.enter(to.Stream), to: to, from: from, decide: decide, copied: copied}
 	defer r.end()
-	return r.attempt(ctx)
+	observe := h.observer(ctx)
+	result, err := r.attempt(ctx)
+	observe(cmd, r.attempts, result, err)
+	return result, err
 }
 
 // run is a command on its way.
 type run struct {
 	*Handler
-	lane    *lane
-	to      Target
-	from    Origin
-	decide  func(State, time.Time) (events.Data, error)
-	copied  func(State) State
-	claimed bool
-	out     *appended // the last that was appended
+	lane     *lane
+	to       Target
+	from     Origin
+	decide   func(State, time.Time) (events.Data, error)
+	copied   func(State) State
+	claimed  bool
+	attempts int
+	out      *appended // the last that was appended
 }
 
 // errLost says that a decision stood on a record that is not a fact.
@@ -115,17 +121,20 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 		}
 		r.claimed = true
 	}
-	for attempt := range maxAttempts {
+	for r.attempts < maxAttempts {
+		r.attempts++
 		result, err := r.try(ctx, r.from.CommandID != "")
 		if !errors.Is(err, errLost) {
 			return result, err
 		}
 		r.to.Fresh = false // something is there, or was lost on the way
-		if err := pause(ctx, attempt); err != nil {
+		if err := pause(ctx, r.attempts-1); err != nil {
 			return Result{}, fault.Unknown(err)
 		}
 	}
-	return Result{}, fault.New(fault.Conflict, "%s is being changed by too many requests at once", r.to.Stream)
+	refusal := fault.New(fault.Conflict, "%s is being changed by too many requests at once", r.to.Stream)
+	refusal.Cause = errLost
+	return Result{}, refusal
 }
 
 // end lets go of the lane and of the command's id, once no verdict is out.

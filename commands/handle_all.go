@@ -32,8 +32,19 @@ type Priors interface {
 func HandleAll[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []Sent[S]) ([]Result, error) {
 	results := make([]Result, len(all))
 	done := make([]bool, len(all))
-	for range 2 { // another writer may take the place of all of them, once
-		if err := together[S, P](ctx, h, to, all, results, done); err != nil {
+	observe := h.observer(ctx)
+	for pass := range 2 { // another writer may take the place of all of them, once
+		before := slices.Clone(done)
+		err := together[S, P](ctx, h, to, all, results, done)
+		for i, one := range all {
+			switch {
+			case done[i] && !before[i]:
+				observe(one.Command, pass+1, results[i], nil)
+			case !done[i] && err != nil:
+				observe(one.Command, pass+1, Result{}, err)
+			}
+		}
+		if err != nil {
 			return results, err
 		}
 	}

@@ -1,0 +1,79 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"time"
+
+	"netsim/fault"
+)
+
+// Outcome is what one run of a command came to.
+type Outcome string
+
+// The outcomes of a command.
+const (
+	OutcomeAccepted Outcome = "accepted"  // its event is a fact
+	OutcomeRepeated Outcome = "repeated"  // it had run before
+	OutcomeNothing  Outcome = "nothing"   // there was nothing to do
+	OutcomeRefused  Outcome = "refused"   // its decision was a refusal
+	OutcomeRejected Outcome = "rejected"  // other writers were ahead in every attempt
+	OutcomeTimedOut Outcome = "timed_out" // no verdict came in time
+	OutcomeFailed   Outcome = "failed"    // an internal error, or the log is unavailable
+)
+
+// Outcomes lists every outcome.
+func Outcomes() []Outcome {
+	return []Outcome{
+		OutcomeAccepted, OutcomeRepeated, OutcomeNothing, OutcomeRefused,
+		OutcomeRejected, OutcomeTimedOut, OutcomeFailed,
+	}
+}
+
+// Observation is one run of a command.
+type Observation struct {
+	Command  string // the Go type's name, such as UpdateWorkspace
+	Outcome  Outcome
+	Code     fault.Code // of the error; "" without one
+	Attempts int        // decisions that were taken; 0 when an earlier step failed
+	Took     time.Duration
+}
+
+// observer returns the function that reports a command to h.Observe. What the
+// command took begins now.
+func (h *Handler) observer(ctx context.Context) func(command any, attempts int, result Result, err error) {
+	if h.Observe == nil {
+		return func(any, int, Result, error) {}
+	}
+	began := h.Now()
+	return func(command any, attempts int, result Result, err error) {
+		o := Observation{
+			Command: reflect.TypeOf(command).Name(), Outcome: outcomeOf(result, err),
+			Attempts: attempts, Took: h.Now().Sub(began),
+		}
+		if err != nil {
+			o.Code = fault.CodeOf(err)
+		}
+		h.Observe(ctx, o)
+	}
+}
+
+func outcomeOf(result Result, err error) Outcome {
+	code := fault.CodeOf(err)
+	switch {
+	case err == nil && result.Repeated:
+		return OutcomeRepeated
+	case err == nil && result.Event == nil:
+		return OutcomeNothing
+	case err == nil:
+		return OutcomeAccepted
+	case errors.Is(err, errLost):
+		return OutcomeRejected
+	case errors.Is(err, context.DeadlineExceeded):
+		return OutcomeTimedOut
+	case code == fault.Internal || code == fault.Unavailable:
+		return OutcomeFailed
+	}
+	return OutcomeRefused
+}
