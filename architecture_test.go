@@ -36,6 +36,7 @@ func directions() map[string]set {
 		"projections":         {"events", "commands", "fault", "internal/gather", "simulator/design"},
 		"writeapi":            handlers,
 		"readapi":             append(set{"projections", "content/traces", "infra/health", "infra/objects", "content/library"}, handlers...),
+		"billing":             append(set{"projections"}, domain...),
 		"billing/prices":      {"events", "commands", "fault", "rating"},    // the price list of a first start
 		"billing/focus":       {"events", "fault", "rating", "projections"}, // the FOCUS dataset of costs
 		"content/library":     {"events"},                                   // where the files of tracesets are
@@ -78,7 +79,7 @@ func homes() map[string]set {
 		"github.com/IBM/sarama":         {"infra/eventlog", "infra/reactor", "bench"},
 		"github.com/ThreeDotsLabs/":     {"infra/reactor", "bench"},
 		"github.com/riverqueue/":        {"infra/jobs"},
-		"github.com/jackc/pgx/":         {"projections", "runs", "content/traces", "infra/", "internal/service", "bench", "internal/testworld"},
+		"github.com/jackc/pgx/":         {"projections", "billing", "runs", "content/traces", "infra/", "internal/service", "bench", "internal/testworld"},
 		"github.com/pressly/goose/":     {"infra/postgres"},
 		"github.com/aws/":               {"infra/objects", "infra/teststack"},
 		"github.com/coreos/go-oidc/":    {"infra/auth"},
@@ -92,7 +93,7 @@ func homes() map[string]set {
 		"github.com/caarlos0/env/":      {"internal/service"},
 		"github.com/klauspost/compress": {"simulator/", "runs", "content/traces"},
 		"google.golang.org/protobuf/":   {"simulator/chakra"},
-		"github.com/cockroachdb/apd/":   {"commands", "rating", "projections", "billing/prices", "reactions", "readapi", "billing/focus"},
+		"github.com/cockroachdb/apd/":   {"rating", "billing/focus"},
 		"github.com/parquet-go/":        {"billing/focus"},
 		"github.com/google/uuid":        {"events", "commands", "infra/", "bench"},
 		"github.com/zeebo/blake3":       {"content/library"},
@@ -121,6 +122,7 @@ func reach() (pure, never map[string]set) {
 		"writeapi":        append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
 		"readapi":         log,
 		"reactions":       log,
+		"billing":         log,
 		"billing/focus":   log,
 		"runs":            log,
 		"content/traces":  log,

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"netsim/billing"
 	"netsim/billing/prices"
 	"netsim/commands"
 	"netsim/content/traces"
@@ -23,7 +24,7 @@ import (
 
 // domain is what the roles do, on the core.
 type domain struct {
-	billing    *reactions.Billing
+	billing    *billing.Books
 	simple     *reactions.Simple
 	simulation *reactions.Simulation
 	workspace  *reactions.Workspace
@@ -44,7 +45,7 @@ func (d *domain) close() {
 // openDomain connects reactions, jobs and runs with each other.
 func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err error) {
 	d := &domain{
-		billing: &reactions.Billing{Commands: s.handler, DB: s.pool, Now: time.Now, Postpaid: list.Postpaid},
+		billing: &billing.Books{Commands: s.handler, DB: s.pool, Now: time.Now, Postpaid: list.Postpaid},
 		runner: &runs.Runner{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Now: time.Now, Log: s.log,
 			Stall: s.config.RunStall, Patience: s.config.StorePatience, Checkpoint: s.config.RunCheckpoint,
@@ -111,7 +112,7 @@ func (s *core) waiting(list func(context.Context, projections.Reader, int) ([]st
 
 // accrual books the costs of a day. What the log has by then is told first, so
 // that a night sees every billing event that was written before it.
-func (s *core) accrual(billing *reactions.Billing) func(ctx context.Context, day string) error {
+func (s *core) accrual(billing *billing.Books) func(ctx context.Context, day string) error {
 	return func(ctx context.Context, day string) error {
 		date, err := time.Parse(time.DateOnly, day)
 		if err != nil {
@@ -131,7 +132,7 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 		if err != nil {
 			return err
 		}
-		if err := projections.RaiseCounters(ctx, s.pool); err != nil {
+		if err := billing.RaiseCounters(ctx, s.pool); err != nil {
 			return err
 		}
 		roles.Go(s.part(ctx, "the reactor", r.Run))

@@ -1,4 +1,4 @@
-package reactions_test
+package billing_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package reactions_test
+package billing_test
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"netsim/billing"
 	"netsim/billing/prices"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/postgres"
 	"netsim/infra/teststack"
 	"netsim/projections"
-	"netsim/reactions"
 )
 
 const (
@@ -31,7 +31,7 @@ type books struct {
 	t       *testing.T
 	pool    *pgxpool.Pool
 	handler *commands.Handler
-	billing *reactions.Billing
+	billing *billing.Books
 
 	mu     sync.Mutex
 	clock  time.Time
@@ -62,7 +62,7 @@ func newBooks(t *testing.T) *books {
 		b.exec(p.Schema())
 	}
 	b.handler = &commands.Handler{Log: b, Now: b.now}
-	b.billing = &reactions.Billing{Commands: b.handler, DB: b.pool, Now: b.now}
+	b.billing = &billing.Books{Commands: b.handler, DB: b.pool, Now: b.now}
 	list, err := prices.Default()
 	if err != nil {
 		t.Fatal(err)

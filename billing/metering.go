@@ -1,4 +1,4 @@
-package reactions
+package billing
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 	"netsim/projections"
 )
 
-// Billing keeps the books: it meters what facts tell as billing events, rates
+// Books keeps the books: it meters what facts tell as billing events, rates
 // days, and holds and releases credit (completions 7).
 //
 // Everything is written to the account's stream, whose commands one lane of
 // this process, or the log between processes, puts in order.
-type Billing struct {
+type Books struct {
 	Commands *commands.Handler
 	DB       projections.Reader
 	Now      func() time.Time
@@ -39,7 +39,7 @@ const (
 )
 
 // React does what the table of completions 7.2 says.
-func (b *Billing) React(ctx context.Context, f events.Fact) error {
+func (b *Books) React(ctx context.Context, f events.Fact) error {
 	err := b.react(ctx, f)
 	if err == nil {
 		err = b.bookLate(ctx, f)
@@ -50,7 +50,7 @@ func (b *Billing) React(ctx context.Context, f events.Fact) error {
 	return nil
 }
 
-func (b *Billing) react(ctx context.Context, f events.Fact) error {
+func (b *Books) react(ctx context.Context, f events.Fact) error {
 	switch d := f.Data.(type) {
 	case events.SimulationStarted:
 		return b.runStarted(ctx, f, d)
@@ -91,7 +91,7 @@ func (b *Billing) react(ctx context.Context, f events.Fact) error {
 	return nil
 }
 
-func (b *Billing) runStarted(ctx context.Context, f events.Fact, d events.SimulationStarted) error {
+func (b *Books) runStarted(ctx context.Context, f events.Fact, d events.SimulationStarted) error {
 	s, err := projections.FindSimulation(ctx, b.DB, f.Stream)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (b *Billing) runStarted(ctx context.Context, f events.Fact, d events.Simula
 	})
 }
 
-func (b *Billing) resultsPublished(ctx context.Context, f events.Fact, d events.SimulationResultsPublished) error {
+func (b *Books) resultsPublished(ctx context.Context, f events.Fact, d events.SimulationResultsPublished) error {
 	item, err := projections.LatestBillingItem(ctx, b.DB, resourceResults, f.Stream)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (b *Billing) resultsPublished(ctx context.Context, f events.Fact, d events.
 	})
 }
 
-func (b *Billing) workspaceCreated(ctx context.Context, f events.Fact, d events.WorkspaceCreated) error {
+func (b *Books) workspaceCreated(ctx context.Context, f events.Fact, d events.WorkspaceCreated) error {
 	return b.open(ctx, f, d.AccountID, events.UsageRecorded{
 		Meter: meterWorkspace, ItemName: d.Name, CurrentCount: 1, WorkspaceID: f.Stream,
 		UserID: personOf(f), ResourceType: resourceWorkspace, ResourceID: f.Stream,
@@ -136,7 +136,7 @@ func (b *Billing) workspaceCreated(ctx context.Context, f events.Fact, d events.
 // library. So what is wanted is read anew after each step, and the id of a step
 // derives from the item before it: whoever else takes the same step takes it
 // once.
-func (b *Billing) settleLibrary(ctx context.Context, f events.Fact, account, hash string) error {
+func (b *Books) settleLibrary(ctx context.Context, f events.Fact, account, hash string) error {
 	if account == "" {
 		return nil // a curated traceset: what belongs to no account is not billed
 	}

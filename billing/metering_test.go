@@ -1,4 +1,4 @@
-package reactions_test
+package billing_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/billing"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
@@ -350,11 +351,11 @@ func TestCountersAreRaised(t *testing.T) {
 		BillingEventID: 70, BillingItemID: 50, Action: "start", CurrentCount: 1, OccurredAt: time.Now(),
 	})
 	for range 2 {
-		if err := projections.RaiseCounters(t.Context(), b.pool); err != nil {
+		if err := billing.RaiseCounters(t.Context(), b.pool); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for counter, want := range map[projections.Counter]int64{projections.BillingItemIDs: 51, projections.BillingEventIDs: 71} {
+	for counter, want := range map[billing.Counter]int64{billing.BillingItemIDs: 51, billing.BillingEventIDs: 71} {
 		ids, err := counter.Next(t.Context(), b.pool, 2)
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package reactions_test
+package billing_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"netsim/billing"
 	"netsim/billing/prices"
 	"netsim/commands"
 	"netsim/events"
@@ -22,7 +23,6 @@ import (
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
-	"netsim/reactions"
 )
 
 // keeper lets accounts live, one after the other, on the servers of one world,
@@ -30,7 +30,7 @@ import (
 type keeper struct {
 	*testworld.World
 	log     *mortal
-	billing *reactions.Billing
+	billing *billing.Books
 	mu      sync.Mutex
 	clock   time.Time
 
@@ -76,7 +76,7 @@ func (m *mortal) Append(family events.Family, key string, message events.Message
 // restart is another process, which knows nothing of the one before.
 func (k *keeper) restart() {
 	h := &commands.Handler{Log: k.log, Now: k.now}
-	k.billing = &reactions.Billing{Commands: h, DB: k.DB, Now: k.now}
+	k.billing = &billing.Books{Commands: h, DB: k.DB, Now: k.now}
 }
 
 func (k *keeper) now() time.Time {
@@ -168,11 +168,11 @@ func (k *keeper) try(s bookStep, do func(context.Context) error) {
 func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 	k.t.Helper()
 	f := k.fact(s, at, events.SimulationResultsPublished{Manifest: "m", Bytes: s.Units * 1_000_000_000})
-	begin := func(do func(*reactions.Billing) error) (release func() error) {
+	begin := func(do func(*billing.Books) error) (release func() error) {
 		held := &holding{Reader: k.DB, t: k.t, reached: make(chan struct{}), until: make(chan struct{})}
 		done := make(chan error, 1)
 		go func() {
-			done <- do(&reactions.Billing{Commands: &commands.Handler{Log: k.WriteLog, Now: k.now}, DB: held, Now: k.now})
+			done <- do(&billing.Books{Commands: &commands.Handler{Log: k.WriteLog, Now: k.now}, DB: held, Now: k.now})
 		}()
 		testwait.Receive(k.t, held.reached, "the command to be held")
 		return func() error {
@@ -180,8 +180,8 @@ func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 			return testwait.Receive(k.t, done, "it to be done")
 		}
 	}
-	first := begin(func(b *reactions.Billing) error { return b.AccrueDay(k.t.Context(), midnight(now).AddDate(0, 0, -1)) })
-	second := begin(func(b *reactions.Billing) error { return b.React(k.t.Context(), f) })
+	first := begin(func(b *billing.Books) error { return b.AccrueDay(k.t.Context(), midnight(now).AddDate(0, 0, -1)) })
+	second := begin(func(b *billing.Books) error { return b.React(k.t.Context(), f) })
 	if s.Written {
 		first, second = second, first
 	}
@@ -202,7 +202,7 @@ type holding struct {
 
 // Query implements projections.Reader.
 func (h *holding) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	if len(args) > 0 && args[0] == string(projections.DailyCostIDs) {
+	if len(args) > 0 && args[0] == string(billing.DailyCostIDs) {
 		h.once.Do(func() { close(h.reached) })
 		testwait.Gate(h.t, h.until)
 	}

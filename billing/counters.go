@@ -1,4 +1,4 @@
-package projections
+package billing
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"netsim/projections"
 )
 
 // Counter is one of the counters that billing's integer ids come from. They
@@ -21,7 +23,7 @@ const (
 )
 
 // Next takes n ids.
-func (c Counter) Next(ctx context.Context, db Reader, n int) ([]int64, error) {
+func (c Counter) Next(ctx context.Context, db projections.Reader, n int) ([]int64, error) {
 	rows, err := db.Query(ctx, `SELECT nextval($1::text::regclass) FROM generate_series(1, $2)`, string(c), n)
 	if err != nil {
 		return nil, fmt.Errorf("take ids of %s: %w", c, err)
@@ -36,7 +38,7 @@ func (c Counter) Next(ctx context.Context, db Reader, n int) ([]int64, error) {
 // RaiseCounters puts the counters above every id that the read model holds, so
 // that a lost database repeats none. Call it at a start, when the read model
 // has caught up with the log and before billing reacts.
-func RaiseCounters(ctx context.Context, db Reader) error {
+func RaiseCounters(ctx context.Context, db projections.Reader) error {
 	for counter, table := range map[Counter]string{
 		BillingItemIDs: "billing_items", BillingEventIDs: "billing_events", DailyCostIDs: "daily_costs",
 	} {
@@ -55,7 +57,7 @@ func RaiseCounters(ctx context.Context, db Reader) error {
 // AccruedThrough returns the last day whose costs a night has booked, the zero
 // time when none is known. It stands outside the read model, like the counters;
 // without it nights are repeated, which changes nothing.
-func AccruedThrough(ctx context.Context, db Reader) (day time.Time, err error) {
+func AccruedThrough(ctx context.Context, db projections.Reader) (day time.Time, err error) {
 	var through *time.Time
 	if err := db.QueryRow(ctx, `SELECT max(through) FROM accrual`).Scan(&through); err != nil {
 		return day, fmt.Errorf("find the last night: %w", err)
@@ -68,7 +70,7 @@ func AccruedThrough(ctx context.Context, db Reader) (day time.Time, err error) {
 
 // NoteAccrued writes down that the costs of the day, and of all before it, are
 // booked.
-func NoteAccrued(ctx context.Context, db Reader, day time.Time) error {
+func NoteAccrued(ctx context.Context, db projections.Reader, day time.Time) error {
 	var through time.Time
 	err := db.QueryRow(ctx, `
 		INSERT INTO accrual AS a (through) VALUES ($1)

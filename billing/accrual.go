@@ -1,4 +1,4 @@
-package reactions
+package billing
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const missedNights = 31
 
 // bookClosed books the days of a closed item that have no cost yet, the last
 // one that has included: an earlier run may have stopped within it.
-func (b *Billing) bookClosed(ctx context.Context, f events.Fact, item *projections.BillingItem) error {
+func (b *Books) bookClosed(ctx context.Context, f events.Fact, item *projections.BillingItem) error {
 	day := dayOf(item.StartedAt)
 	last, err := projections.LastRated(ctx, b.DB, item.ID)
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *Billing) bookClosed(ctx context.Context, f events.Fact, item *projectio
 // already, with the same result, is left as it is.
 //
 // The days of nights that were missed are booked before it.
-func (b *Billing) AccrueDay(ctx context.Context, date time.Time) error {
+func (b *Books) AccrueDay(ctx context.Context, date time.Time) error {
 	day := dayOf(date)
 	if b.Now().Before(day.AddDate(0, 0, 1)) {
 		return fmt.Errorf("accrue %s: the day is not over", day.Format(time.DateOnly))
@@ -63,13 +63,13 @@ func (b *Billing) AccrueDay(ctx context.Context, date time.Time) error {
 			return err
 		}
 	}
-	return projections.NoteAccrued(ctx, b.DB, day)
+	return NoteAccrued(ctx, b.DB, day)
 }
 
 // firstMissed returns the first day, up to this one, that no night has booked.
 // Where no night is known it is that of the first item, or some days ago.
-func (b *Billing) firstMissed(ctx context.Context, day time.Time) (first time.Time, err error) {
-	through, err := projections.AccruedThrough(ctx, b.DB)
+func (b *Books) firstMissed(ctx context.Context, day time.Time) (first time.Time, err error) {
+	through, err := AccruedThrough(ctx, b.DB)
 	if err != nil {
 		return first, err
 	}
@@ -91,7 +91,7 @@ func (b *Billing) firstMissed(ctx context.Context, day time.Time) (first time.Ti
 
 // accrue books a day of all items: several pages at a time, of whichever
 // accounts, so that the log and the read model always have something to do.
-func (b *Billing) accrue(ctx context.Context, day time.Time) error {
+func (b *Books) accrue(ctx context.Context, day time.Time) error {
 	next := day.AddDate(0, 0, 1)
 	uses, err := projections.MeteredBetween(ctx, b.DB, day, next)
 	if err != nil {
@@ -107,7 +107,7 @@ func (b *Billing) accrue(ctx context.Context, day time.Time) error {
 	return group.Wait()
 }
 
-func (b *Billing) accrueUse(ctx context.Context, group *errgroup.Group, use projections.Metered, day time.Time) error {
+func (b *Books) accrueUse(ctx context.Context, group *errgroup.Group, use projections.Metered, day time.Time) error {
 	items, err := projections.ItemsBetween(ctx, b.DB, use, day, day.AddDate(0, 0, 1))
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (b *Billing) accrueUse(ctx context.Context, group *errgroup.Group, use proj
 // that are over: of the item alone, or, where the price of an item depends on
 // the others, of all of them. An event counts as late when the log has it from
 // after its day: then the night of that day may have gone by without it.
-func (b *Billing) bookLate(ctx context.Context, f events.Fact) error {
+func (b *Books) bookLate(ctx context.Context, f events.Fact) error {
 	today := dayOf(b.Now())
 	if !dayOf(f.Time).Before(today) {
 		return nil // the night is still to come
@@ -154,7 +154,7 @@ func (b *Billing) bookLate(ctx context.Context, f events.Fact) error {
 
 // bookTouched books the items whose costs of a day a change of one item can
 // have changed. The item itself is one of them also where it is not active.
-func (b *Billing) bookTouched(ctx context.Context, use projections.Metered, day time.Time, item int64, from commands.Origin) error {
+func (b *Books) bookTouched(ctx context.Context, use projections.Metered, day time.Time, item int64, from commands.Origin) error {
 	price, err := b.priceOn(ctx, use, day)
 	if err != nil {
 		return err

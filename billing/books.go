@@ -1,4 +1,4 @@
-package reactions
+package billing
 
 import (
 	"context"
@@ -34,7 +34,7 @@ type dayBook struct {
 }
 
 // bookItems books a day of items, whose ids are in order.
-func (b *Billing) bookItems(ctx context.Context, use projections.Metered, day time.Time, items []int64, from commands.Origin) error {
+func (b *Books) bookItems(ctx context.Context, use projections.Metered, day time.Time, items []int64, from commands.Origin) error {
 	pages, err := b.pages(ctx, use, day, items, from)
 	for _, page := range pages {
 		if err := b.bookDay(ctx, page); err != nil {
@@ -46,7 +46,7 @@ func (b *Billing) bookItems(ctx context.Context, use projections.Metered, day ti
 
 // pages cuts a day of items, whose ids are in order, into what is rated
 // together: all of them where the price of an item depends on the others.
-func (b *Billing) pages(ctx context.Context, use projections.Metered, day time.Time, items []int64, from commands.Origin) ([]*dayBook, error) {
+func (b *Books) pages(ctx context.Context, use projections.Metered, day time.Time, items []int64, from commands.Origin) ([]*dayBook, error) {
 	price, err := b.priceOn(ctx, use, day)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (b *Billing) pages(ctx context.Context, use projections.Metered, day time.T
 }
 
 // bookDay books until rows and usage agree.
-func (b *Billing) bookDay(ctx context.Context, d *dayBook) error {
+func (b *Books) bookDay(ctx context.Context, d *dayBook) error {
 	for range bookedRounds {
 		booked, err := projections.BookedCosts(ctx, b.DB, d.day.Format(time.DateOnly), d.items)
 		if err != nil {
@@ -86,7 +86,7 @@ func (b *Billing) bookDay(ctx context.Context, d *dayBook) error {
 
 // rate returns the rows of the items for the day. What is booked by an older
 // rule stays with it.
-func (b *Billing) rate(ctx context.Context, d *dayBook, booked []projections.BookedCost) (rows []events.DailyCostRated, err error) {
+func (b *Books) rate(ctx context.Context, d *dayBook, booked []projections.BookedCost) (rows []events.DailyCostRated, err error) {
 	var usage []events.UsageRecorded
 	if d.price.Alone() {
 		usage, err = projections.UsageOf(ctx, b.DB, d.items)
@@ -110,8 +110,8 @@ func (b *Billing) rate(ctx context.Context, d *dayBook, booked []projections.Boo
 
 // enter writes the entries to the account's stream. It reports whether the
 // place of one was taken.
-func (b *Billing) enter(ctx context.Context, d *dayBook, entries []entry) (gaveWay bool, err error) {
-	ids, err := projections.DailyCostIDs.Next(ctx, b.DB, len(entries))
+func (b *Books) enter(ctx context.Context, d *dayBook, entries []entry) (gaveWay bool, err error) {
+	ids, err := DailyCostIDs.Next(ctx, b.DB, len(entries))
 	if err != nil {
 		return false, err
 	}
@@ -133,7 +133,7 @@ func (b *Billing) enter(ctx context.Context, d *dayBook, entries []entry) (gaveW
 }
 
 // priceOn returns what applies to a use on a day.
-func (b *Billing) priceOn(ctx context.Context, use projections.Metered, day time.Time) (rating.Price, error) {
+func (b *Books) priceOn(ctx context.Context, use projections.Metered, day time.Time) (rating.Price, error) {
 	list, err := projections.RatesOf(ctx, b.DB, use)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package reactions
+package billing
 
 import (
 	"cmp"
@@ -35,7 +35,7 @@ const (
 // requests that race never hold more than there is. Repeating it holds nothing
 // more, unless what was held has been released since, or is about to be: then
 // it is decided anew.
-func (b *Billing) Hold(ctx context.Context, simulation string, d events.SimulationRequested) error {
+func (b *Books) Hold(ctx context.Context, simulation string, d events.SimulationRequested) error {
 	ranks, err := b.ranksOf(ctx, d)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (b *Billing) Hold(ctx context.Context, simulation string, d events.Simulati
 
 // ranksOf returns how many ranks a simulation is going to have, as far as its
 // request tells; 0 where that is not known yet.
-func (b *Billing) ranksOf(ctx context.Context, d events.SimulationRequested) (int64, error) {
+func (b *Books) ranksOf(ctx context.Context, d events.SimulationRequested) (int64, error) {
 	if d.Simple != "" {
 		submission, err := blueprint.ParseSimple(d.Simple)
 		return int64(collective.Ranks(submission.Groups)), err
@@ -98,7 +98,7 @@ func (b *Billing) ranksOf(ctx context.Context, d events.SimulationRequested) (in
 }
 
 // release frees what is held for a simulation, if anything is.
-func (b *Billing) release(ctx context.Context, simulation, reason string, from commands.Origin) error {
+func (b *Books) release(ctx context.Context, simulation, reason string, from commands.Origin) error {
 	held, err := projections.LastHold(ctx, b.DB, simulation)
 	if err != nil || held == nil || held.ReleasedAt != nil {
 		return err
@@ -107,7 +107,7 @@ func (b *Billing) release(ctx context.Context, simulation, reason string, from c
 }
 
 // free releases one hold, which is not the simulation's next one.
-func (b *Billing) free(ctx context.Context, h projections.CreditHold, reason string, from commands.Origin) error {
+func (b *Books) free(ctx context.Context, h projections.CreditHold, reason string, from commands.Origin) error {
 	from.CommandID = fmt.Sprintf("release:%s:%d", h.SimulationID, h.ExpiresAt.UnixMilli())
 	return b.run(ctx, h.AccountID, from, commands.ReleaseCredit{Released: events.CreditReleased{
 		SimulationID: h.SimulationID, Amount: h.Amount, Currency: h.Currency, Reason: reason,
@@ -117,7 +117,7 @@ func (b *Billing) free(ctx context.Context, h projections.CreditHold, reason str
 // ReleaseHolds frees what is held too long: for 24 hours, or for some minutes
 // while the simulation has not been requested, because whoever wanted to went
 // away in between.
-func (b *Billing) ReleaseHolds(ctx context.Context) error {
+func (b *Books) ReleaseHolds(ctx context.Context) error {
 	for {
 		now := b.Now()
 		over, err := projections.HoldsOver(ctx, b.DB, now, now.Add(holdLife-holdPatience), releasedPage)

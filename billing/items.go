@@ -1,4 +1,4 @@
-package reactions
+package billing
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 
 // open opens an item because of a fact. What belongs to no account, as the
 // built-in workspaces do, is not billed.
-func (b *Billing) open(ctx context.Context, f events.Fact, account string, u events.UsageRecorded) error {
+func (b *Books) open(ctx context.Context, f events.Fact, account string, u events.UsageRecorded) error {
 	if account == "" {
 		return nil
 	}
@@ -20,8 +20,8 @@ func (b *Billing) open(ctx context.Context, f events.Fact, account string, u eve
 	return b.start(ctx, f, account, from, u)
 }
 
-func (b *Billing) start(ctx context.Context, f events.Fact, account string, from commands.Origin, u events.UsageRecorded) error {
-	item, err := projections.BillingItemIDs.Next(ctx, b.DB, 1)
+func (b *Books) start(ctx context.Context, f events.Fact, account string, from commands.Origin, u events.UsageRecorded) error {
+	item, err := BillingItemIDs.Next(ctx, b.DB, 1)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (b *Billing) start(ctx context.Context, f events.Fact, account string, from
 
 // update changes the units of an open item. A fact older than the item's last
 // change, which is one that comes again, changes nothing.
-func (b *Billing) update(ctx context.Context, f events.Fact, item *projections.BillingItem, units, size int64) error {
+func (b *Books) update(ctx context.Context, f events.Fact, item *projections.BillingItem, units, size int64) error {
 	if item.EndedAt != nil || f.Time.Before(item.ChangedAt) {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (b *Billing) update(ctx context.Context, f events.Fact, item *projections.B
 
 // close closes the item of the fact's stream, if it has one, and books its
 // costs.
-func (b *Billing) close(ctx context.Context, f events.Fact, resourceType string) error {
+func (b *Books) close(ctx context.Context, f events.Fact, resourceType string) error {
 	item, err := projections.LatestBillingItem(ctx, b.DB, resourceType, f.Stream)
 	if err != nil || item == nil {
 		return err
@@ -56,7 +56,7 @@ func (b *Billing) close(ctx context.Context, f events.Fact, resourceType string)
 
 // stop closes an item unless it is closed, and books what its days until then
 // cost: also when it was closed by an earlier run that went no further.
-func (b *Billing) stop(ctx context.Context, f events.Fact, item *projections.BillingItem, from commands.Origin) error {
+func (b *Books) stop(ctx context.Context, f events.Fact, item *projections.BillingItem, from commands.Origin) error {
 	if item.EndedAt == nil {
 		u := usageOf(item, f)
 		u.Action, u.CurrentCount = commands.UsageStop, 0
@@ -77,8 +77,8 @@ func usageOf(i *projections.BillingItem, f events.Fact) events.UsageRecorded {
 	}
 }
 
-func (b *Billing) record(ctx context.Context, f events.Fact, account string, from commands.Origin, u events.UsageRecorded) error {
-	id, err := projections.BillingEventIDs.Next(ctx, b.DB, 1)
+func (b *Books) record(ctx context.Context, f events.Fact, account string, from commands.Origin, u events.UsageRecorded) error {
+	id, err := BillingEventIDs.Next(ctx, b.DB, 1)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,9 @@ func (b *Billing) record(ctx context.Context, f events.Fact, account string, fro
 }
 
 // run runs a command on an account.
-func (b *Billing) run(ctx context.Context, account string, from commands.Origin, c commands.Command[commands.Account]) error {
+func (b *Books) run(ctx context.Context, account string, from commands.Origin, c commands.Command[commands.Account]) error {
 	_, err := commands.Handle(ctx, b.Commands, commands.Target{Stream: account, PartitionKey: account}, from, c)
 	return err
 }
+
+func derivedCommand(parts ...string) string { return events.DerivedUUID(parts...).String() }

@@ -1,4 +1,4 @@
-package reactions
+package billing
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 // LogAccess writes down that billing was looked up by a person's name, on the
 // stream of the caller's account. A caller for the whole platform, whose
 // account is "", has a stream of its own for that.
-func (b *Billing) LogAccess(ctx context.Context, account, correlationID string, access events.AccessLogged) error {
+func (b *Books) LogAccess(ctx context.Context, account, correlationID string, access events.AccessLogged) error {
 	if account == "" {
 		account = events.DerivedID(events.AccountPrefix, "platform")
 	}
