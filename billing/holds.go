@@ -9,6 +9,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/fault"
 	"netsim/projections"
 	"netsim/rating"
 	"netsim/simulator/blueprint"
@@ -90,11 +91,11 @@ func (b *Books) ranksOf(ctx context.Context, d events.SimulationRequested) (int6
 	if d.TracesetID == "" {
 		return 0, nil
 	}
-	t, err := projections.TracesetByID(ctx, b.DB, d.TracesetID)
-	if err != nil || t == nil {
-		return 0, err
+	t, err := projections.FindTraceset(ctx, b.DB, d.TracesetID)
+	if fault.Is(err, fault.NotFound) {
+		return 0, nil
 	}
-	return t.RankCount, nil
+	return t.RankCount, err
 }
 
 // release frees what is held for a simulation, if anything is.

@@ -71,8 +71,8 @@ func (b *Books) react(ctx context.Context, f events.Fact) error {
 	case events.TracesetCreated:
 		return b.settleLibrary(ctx, f, d.AccountID, d.LibraryHash)
 	case events.TracesetDeleted:
-		t, err := projections.TracesetByID(ctx, b.DB, f.Stream)
-		if err != nil || t == nil {
+		t, err := projections.FindTraceset(ctx, b.DB, f.Stream)
+		if err != nil {
 			return err
 		}
 		return b.settleLibrary(ctx, f, t.AccountID, t.LibraryHash)

@@ -75,5 +75,5 @@ func ReadState(stream string, stored []byte) (State, error) {
 }
 
 func notFound(what, id string) error {
-	return fault.New(fault.NotFound, "%s %s does not exist", what, id)
+	return fault.Missing(what, id)
 }

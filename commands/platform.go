@@ -117,7 +117,7 @@ func (c EndRate) Decide(p *Platform, now time.Time) (events.Data, error) {
 	at, tomorrow := p.rate(c.RateID), tomorrow(now)
 	switch {
 	case at == nil:
-		return nil, fault.New(fault.NotFound, "rate %d does not exist", c.RateID)
+		return nil, fault.Missing("rate", c.RateID)
 	case at.EndDate == c.EndDate:
 		return nil, nil
 	case at.EndDate != "" && at.EndDate < tomorrow:

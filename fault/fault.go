@@ -88,6 +88,11 @@ func New(code Code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// Missing is the fault of an id that names nothing the caller may know of.
+func Missing(what string, id any) *Fault {
+	return New(NotFound, "%s %v does not exist", what, id)
+}
+
 // Unknown is the fault of an outcome that is not known yet: the same request
 // with the same idempotency key, sent again, learns it.
 func Unknown(cause error) *Fault {

@@ -39,22 +39,13 @@ func oneItem(ctx context.Context, db Reader, where string, args ...any) (*Billin
 // FirstTraceset reads the oldest live traceset of an account's library; nil
 // when nothing refers to it.
 func FirstTraceset(ctx context.Context, db Reader, account, hash string) (*Traceset, error) {
-	return oneTraceset(ctx, db, `WHERE account_id = $1 AND library_hash = $2 AND status <> 'deleted'
-		ORDER BY created_at, id LIMIT 1`, account, hash)
-}
-
-// TracesetByID reads a traceset, also one that is deleted; nil when there is
-// none.
-func TracesetByID(ctx context.Context, db Reader, id string) (*Traceset, error) {
-	return oneTraceset(ctx, db, `WHERE id = $1`, id)
-}
-
-func oneTraceset(ctx context.Context, db Reader, where string, args ...any) (*Traceset, error) {
 	t := &NewTracesets().rows
-	rows, err := db.Query(ctx, fmt.Sprintf("SELECT %s FROM tracesets %s", t.list(""), where), args...)
+	rows, err := db.Query(ctx, fmt.Sprintf(`
+		SELECT %s FROM tracesets WHERE account_id = $1 AND library_hash = $2 AND status <> 'deleted'
+		ORDER BY created_at, id LIMIT 1`, t.list("")), account, hash)
 	found, err := collect(rows, err, t.pointers)
 	if err != nil {
-		return nil, fmt.Errorf("read a traceset: %w", err)
+		return nil, fmt.Errorf("read the first traceset of library %s: %w", hash, err)
 	}
 	if len(found) == 0 {
 		return nil, nil

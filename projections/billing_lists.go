@@ -82,7 +82,7 @@ func FindBillingItem(ctx context.Context, db Reader, account string, id int64) (
 	c.add("id = ?", id)
 	found, _, err := listNamed(ctx, db, &NewUsage().items, c, []sortKey{{"id", "bigint", true}}, Page{Limit: 1}, nil)
 	if err == nil && len(found) == 0 {
-		return Named[BillingItem]{}, fault.New(fault.NotFound, "billing item %d does not exist", id)
+		return Named[BillingItem]{}, fault.Missing("billing item", id)
 	}
 	if err != nil {
 		return Named[BillingItem]{}, err

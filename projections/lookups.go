@@ -64,7 +64,7 @@ func lookUp[R any](ctx context.Context, g *gather.Gather[string, R], what, id st
 	case err != nil:
 		return row, fmt.Errorf("read %s %s: %w", what, id, err)
 	case !found:
-		return row, fault.New(fault.NotFound, "%s %s does not exist", what, id)
+		return row, fault.Missing(what, id)
 	}
 	return row, nil
 }

@@ -220,7 +220,7 @@ func find[R any](ctx context.Context, db Reader, t *table[R], what, id string) (
 	err := db.QueryRow(ctx, fmt.Sprintf(`SELECT %s FROM %s WHERE %s = $1`,
 		t.list(""), t.name, t.columns[0].name), id).Scan(t.pointers(&row)...)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return row, fault.New(fault.NotFound, "%s %s does not exist", what, id)
+		return row, fault.Missing(what, id)
 	}
 	if err != nil {
 		return row, fmt.Errorf("read %s %s: %w", what, id, err)

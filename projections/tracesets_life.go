@@ -51,7 +51,7 @@ func FindTracesetUpload(ctx context.Context, db Reader, traceset string) (Upload
 	case err != nil:
 		return Upload{}, fmt.Errorf("look for the upload of traceset %s: %w", traceset, err)
 	case len(found) == 0:
-		return Upload{}, fault.New(fault.NotFound, "traceset %s does not exist", traceset)
+		return Upload{}, fault.Missing("traceset", traceset)
 	}
 	return found[0], nil
 }

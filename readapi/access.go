@@ -52,7 +52,7 @@ func reach(caller auth.Caller) string {
 // the caller is no member is forbidden (completions.md section 1.6).
 func admit(caller auth.Caller, what, id, account, workspace string) error {
 	if !caller.Platformwide() && account != caller.AccountID {
-		return missing(what, id)
+		return fault.Missing(what, id)
 	}
 	return member(caller, workspace)
 }
@@ -68,7 +68,7 @@ func (a *API) admitLive(ctx context.Context, what, id, account, workspace string
 		return err
 	}
 	if !live {
-		return missing(what, id)
+		return fault.Missing(what, id)
 	}
 	return admit(caller, what, id, account, workspace)
 }
@@ -106,8 +106,4 @@ func maySteer(caller auth.Caller, s *projections.Simulation) error {
 		return nil
 	}
 	return fault.New(fault.Forbidden, "simulation %s is another user's; the token must name workspace %s", s.ID, s.WorkspaceID)
-}
-
-func missing(what, id string) error {
-	return fault.New(fault.NotFound, "%s %s does not exist", what, id)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"netsim/api"
+	"netsim/fault"
 	web "netsim/infra/web"
 	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
@@ -102,11 +103,11 @@ func (a *API) GetComponent(_ context.Context, r api.GetComponentRequestObject) (
 func modelAt(what, name, version string) (catalogue.Entry, catalogue.Version, error) {
 	e, known := catalogue.Find(name)
 	if !known {
-		return e, catalogue.Version{}, missing(what, name)
+		return e, catalogue.Version{}, fault.Missing(what, name)
 	}
 	v, known := e.Version(version)
 	if !known {
-		return e, v, missing("version "+version+" of "+what, name)
+		return e, v, fault.Missing("version "+version+" of "+what, name)
 	}
 	return e, v, nil
 }

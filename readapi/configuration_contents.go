@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"netsim/api"
+	"netsim/fault"
 	web "netsim/infra/web"
 	"netsim/projections"
 )
@@ -192,7 +193,7 @@ func (a *API) GetAllowedComponents(ctx context.Context, r api.GetAllowedComponen
 	}
 	i := slices.IndexFunc(d.Containers, func(c api.Container) bool { return c.Name == r.ContainerName })
 	if i < 0 {
-		return nil, missing("container", r.ContainerName)
+		return nil, fault.Missing("container", r.ContainerName)
 	}
 	if web.NotModified(r.Params.IfNoneMatch, tag) {
 		return api.GetAllowedComponents304Response{Headers: api.NotModifiedResponseHeaders{ETag: tag}}, nil

@@ -10,6 +10,7 @@ import (
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
+	"netsim/fault"
 	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/design"
@@ -197,7 +198,7 @@ func (a *API) configuration(ctx context.Context, id string) (projections.Configu
 	case err != nil:
 		return c, err
 	case c.Deleted:
-		return c, missing("configuration", id)
+		return c, fault.Missing("configuration", id)
 	case c.WorkspaceID == events.TemplateWorkspace:
 		return c, seen(ctx, "configuration", &c)
 	}

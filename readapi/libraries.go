@@ -9,6 +9,7 @@ import (
 	"netsim/commands"
 	"netsim/content/library"
 	"netsim/events"
+	"netsim/fault"
 	"netsim/infra/auth"
 	"netsim/projections"
 )
@@ -67,7 +68,7 @@ func (a *API) GetLibrary(ctx context.Context, r api.GetLibraryRequestObject) (ap
 	case err != nil:
 		return nil, err
 	case len(found) == 0:
-		return nil, missing("library", r.ID)
+		return nil, fault.Missing("library", r.ID)
 	case len(found) > 1:
 		return choices(found, r.ID), nil
 	}

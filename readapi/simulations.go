@@ -10,6 +10,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/fault"
 	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/units"
@@ -133,7 +134,7 @@ func (a *API) AdmitTermination(ctx context.Context, id string) (workspace string
 		return "", false, state, err
 	}
 	if s.Deleted != "" && (live || s.Deleted != "workspace") {
-		return "", false, state, missing("simulation", id)
+		return "", false, state, fault.Missing("simulation", id)
 	}
 	state.Exists, state.Status, state.Deleted = true, s.Status, s.Deleted != ""
 	state.Engine, state.RunID, state.BaseURL = s.Engine, s.RunID, s.BaseURL
@@ -167,7 +168,7 @@ func (a *API) anySimulation(ctx context.Context, id string) (projections.Simulat
 		return s, err
 	}
 	if s.Deleted != "" || !live {
-		return s, missing("simulation", id)
+		return s, fault.Missing("simulation", id)
 	}
 	return s, nil
 }

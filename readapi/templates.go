@@ -112,7 +112,7 @@ func (a *API) TemplateAfter(ctx context.Context, id string, state commands.Confi
 func (a *API) template(ctx context.Context, id string) (projections.Configuration, error) {
 	t, err := a.Rows.Configuration(ctx, id)
 	if fault.Is(err, fault.NotFound) || err == nil && (t.Deleted || t.WorkspaceID != events.TemplateWorkspace) {
-		return t, missing("template", id)
+		return t, fault.Missing("template", id)
 	}
 	if err != nil {
 		return t, err
@@ -128,7 +128,7 @@ func seen(ctx context.Context, what string, t *projections.Configuration) error 
 	}
 	account := accountOf(caller)
 	if account != "" && t.AccountID != "" && t.AccountID != account && t.Visibility != commands.VisibleToAll {
-		return missing(what, t.ID)
+		return fault.Missing(what, t.ID)
 	}
 	return nil
 }

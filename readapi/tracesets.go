@@ -67,7 +67,7 @@ func (a *API) TracesetView(ctx context.Context, id string) (api.Traceset, error)
 		return api.Traceset{}, err
 	}
 	if t.Status == projections.Deleted {
-		return api.Traceset{}, missing("traceset", id)
+		return api.Traceset{}, fault.Missing("traceset", id)
 	}
 	return tracesetView(&t)
 }
@@ -77,7 +77,7 @@ func (a *API) TracesetView(ctx context.Context, id string) (api.Traceset, error)
 func (a *API) AdmitTraceset(ctx context.Context, id string) error {
 	_, err := a.stored(ctx, id)
 	if fault.Is(err, fault.Forbidden) || err == nil && !a.TraceRoutes {
-		return missing("traceset", id)
+		return fault.Missing("traceset", id)
 	}
 	return err
 }
@@ -120,7 +120,7 @@ func (a *API) traceset(ctx context.Context, id string) (projections.Traceset, er
 		return t, err
 	}
 	if u.Status == commands.UploadCompleted || u.Reason == commands.ReasonDeleted {
-		return t, missing("traceset", id)
+		return t, fault.Missing("traceset", id)
 	}
 	return sessionView(&u)
 }
@@ -137,14 +137,14 @@ func (a *API) stored(ctx context.Context, id string) (projections.Traceset, erro
 		return t, err
 	}
 	if t.Status == projections.Deleted {
-		return t, missing("traceset", id)
+		return t, fault.Missing("traceset", id)
 	}
 	switch t.Scope {
 	case commands.ScopePublic:
 		return t, nil
 	case commands.ScopeTenant:
 		if !caller.Platformwide() && t.AccountID != caller.AccountID {
-			return t, missing("traceset", id)
+			return t, fault.Missing("traceset", id)
 		}
 		return t, nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"netsim/api"
 	"netsim/events"
+	"netsim/fault"
 	web "netsim/infra/web"
 	"netsim/projections"
 )
@@ -106,7 +107,7 @@ func (a *API) workspace(ctx context.Context, id string, states ...string) (proje
 		return w, err
 	}
 	if !slices.Contains(states, w.State) || !events.BuiltIn(id) && !caller.Platformwide() && w.AccountID != caller.AccountID {
-		return w, missing("workspace", id)
+		return w, fault.Missing("workspace", id)
 	}
 	return w, member(caller, id)
 }

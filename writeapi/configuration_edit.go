@@ -156,7 +156,7 @@ func (e edited) parameters(kind, target string) (api.Params, error) {
 	}
 	tree, found := document.Parameters(kind, target)
 	if !found {
-		return nil, fault.New(fault.NotFound, "%s %s does not exist", kind, target)
+		return nil, fault.Missing(kind, target)
 	}
 	text, err := json.Marshal(tree)
 	if err != nil {
@@ -169,7 +169,7 @@ func named[T any](list []T, kind, name string, nameOf func(T) string) (T, error)
 	i := slices.IndexFunc(list, func(item T) bool { return nameOf(item) == name })
 	if i < 0 {
 		var none T
-		return none, fault.New(fault.NotFound, "%s %s does not exist", kind, name)
+		return none, fault.Missing(kind, name)
 	}
 	return list[i], nil
 }
