@@ -28,14 +28,15 @@ func directions() map[string]set {
 		"simulator/":     {"simulator/"},
 		"rating":         {"events"},
 		"audit":          {"events", "rating"},
-		"commands":       {"events", "fault", "rating", "simulator/"},
+		"commands":       {"events", "fault", "rating", "simulator/", "internal/wait"},
 		"api/submission": {"api", "fault", "simulator/"}, // what a simple submission asks for
 		"api/report":     {"api", "simulator/"},          // what validation finds
 
 		"internal/gather":     {}, // many look-ups, few queries
+		"internal/wait":       {}, // a pause that a context can end
 		"projections":         {"events", "commands", "fault", "internal/gather", "simulator/design"},
 		"writeapi":            handlers,
-		"readapi":             append(set{"projections", "content/traces", "infra/health", "infra/objects", "content/library"}, handlers...),
+		"readapi":             append(set{"projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, handlers...),
 		"billing":             append(set{"projections"}, domain...),
 		"billing/prices":      {"events", "commands", "fault", "rating"},    // the price list of a first start
 		"billing/focus":       {"events", "fault", "rating", "projections"}, // the FOCUS dataset of costs
@@ -43,13 +44,13 @@ func directions() map[string]set {
 		"reactions":           append(set{"projections", "api/submission", "infra/objects", "infra/postgres", "content/library"}, domain...),
 		"content/uploads":     append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, domain...),
 		"runs/execution":      {"events", "fault", "simulator/"}, // what an engine needs, on any machine
-		"runs/execution/host": {"runs/execution", "fault", "simulator/"},
-		"runs":                append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution"}, domain...),
+		"runs/execution/host": {"runs/execution", "fault", "simulator/", "internal/wait"},
+		"runs":                append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "internal/wait"}, domain...),
 		"content/traces":      append(set{"projections", "infra/objects", "content/library"}, domain...), // what tracesets hold
 
 		"api":               {},
 		"api/contract":      {"api", "fault"},
-		"infra/":            {"events", "fault", "infra/", "internal/gather"}, // never what uses it
+		"infra/":            {"events", "fault", "infra/", "internal/gather", "internal/wait"}, // never what uses it
 		"cmd/":              everything,
 		"internal/service":  everything,
 		"internal/service/": everything,

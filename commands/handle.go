@@ -12,6 +12,7 @@ import (
 
 	"netsim/events"
 	"netsim/fault"
+	"netsim/internal/wait"
 )
 
 // Target is the stream that a command is for.
@@ -243,15 +244,7 @@ func (r *run) append(t *tip, now time.Time, data events.Data) (*events.Event, er
 // pause waits a random time that grows with the attempts, so that writers on
 // several nodes do not meet again.
 func pause(ctx context.Context, attempt int) error {
-	limit := time.Millisecond << min(attempt, 7)
-	timer := time.NewTimer(rand.N(limit))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return wait.For(ctx, rand.N(time.Millisecond<<min(attempt, 7)))
 }
 
 func (h *Handler) timeout() time.Duration {

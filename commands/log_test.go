@@ -12,6 +12,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/wait"
 )
 
 // memory is a log of one partition with its projector, in memory. It judges by
@@ -110,12 +111,7 @@ func (m *memory) pause(ctx context.Context) error {
 	if m.delay == nil {
 		return nil
 	}
-	select {
-	case <-time.After(m.delay()):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return wait.For(ctx, m.delay())
 }
 
 // project judges the records before the offset, unless the gate is shut.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"netsim/internal/wait"
 	"netsim/projections"
 )
 
@@ -51,25 +52,13 @@ func (f *Feed) Run(ctx context.Context) error {
 		case <-changed:
 		}
 		for f.look(ctx) != nil {
-			if !sleep(ctx, lookAgain) {
+			if wait.For(ctx, lookAgain) != nil {
 				return nil
 			}
 		}
-		if !sleep(ctx, lookEvery) {
+		if wait.For(ctx, lookEvery) != nil {
 			return nil
 		}
-	}
-}
-
-// sleep reports whether ctx went on for so long.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"netsim/commands"
 	"netsim/fault"
+	"netsim/internal/wait"
 	"netsim/projections"
 )
 
@@ -52,15 +53,15 @@ func (q *Quotas) Run(ctx context.Context) error {
 	changed, stop := q.Changes()
 	defer stop()
 	for {
-		wait := lookEvery
+		next := lookEvery
 		if err := q.Load(ctx); err != nil && ctx.Err() == nil {
 			q.Log.WarnContext(ctx, "quotas cannot be read", "error", err)
-			wait = lookAgain
+			next = lookAgain
 		}
-		if !sleep(ctx, wait) {
+		if wait.For(ctx, next) != nil {
 			return nil
 		}
-		if wait == lookAgain {
+		if next == lookAgain {
 			continue
 		}
 		select {

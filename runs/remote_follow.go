@@ -13,6 +13,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/engines"
+	"netsim/internal/wait"
 	"netsim/projections"
 	"netsim/runs/execution"
 )
@@ -67,15 +68,8 @@ func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *lo
 
 // pause waits for the next look, longer and longer while answers are of no use.
 func (f *follower) pause(ctx context.Context) error {
-	wait := cmp.Or(f.Remote.Poll, 2*time.Second) << min(f.trouble, 4)
-	next := time.NewTimer(min(wait, 30*time.Second))
-	defer next.Stop()
-	select {
-	case <-next.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	next := cmp.Or(f.Remote.Poll, 2*time.Second) << min(f.trouble, 4)
+	return wait.For(ctx, min(next, 30*time.Second))
 }
 
 func (f *follower) patience() time.Duration { return cmp.Or(f.Remote.Patience, 10*time.Minute) }

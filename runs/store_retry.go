@@ -12,6 +12,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/engines"
 	"netsim/infra/objects"
+	"netsim/internal/wait"
 	"netsim/projections"
 	"netsim/runs/execution"
 )
@@ -75,14 +76,7 @@ func (s *storeCalls) do(ctx context.Context, what string, call func() error) err
 func (s *storeCalls) wait(ctx context.Context, tries int) error {
 	s.repeating.Add(1)
 	defer s.repeating.Add(-1)
-	next := time.NewTimer(min(100*time.Millisecond<<min(tries-1, 10), 15*time.Second))
-	defer next.Stop()
-	select {
-	case <-next.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return wait.For(ctx, min(100*time.Millisecond<<min(tries-1, 10), 15*time.Second))
 }
 
 // unstored fails the run without results. Of one that has ended otherwise only

@@ -11,6 +11,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 
 	"netsim/fault"
+	"netsim/internal/wait"
 )
 
 // What an append that did not succeed says of the log.
@@ -98,12 +99,5 @@ type backoff struct{ next time.Duration }
 
 func (b *backoff) wait(ctx context.Context) bool {
 	b.next = min(max(2*b.next, 10*time.Millisecond), 500*time.Millisecond)
-	timer := time.NewTimer(b.next)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return wait.For(ctx, b.next) == nil
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/riverqueue/river/rivertype"
+
+	"netsim/internal/wait"
 )
 
 // Schema is that of the queue's tables.
@@ -296,9 +298,7 @@ func (j *Jobs) start(ctx context.Context) bool {
 			return true
 		}
 		j.config.Log.WarnContext(ctx, "the workers could not start and are started again", "error", err, "after", pause)
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if wait.For(ctx, pause) != nil {
 			return false
 		}
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
 	"netsim/infra/eventlog"
+	"netsim/internal/wait"
 )
 
 // place is a partition and how far it is judged. The position belongs to
@@ -73,12 +73,10 @@ func (p *Projector) restore(ctx context.Context) error {
 		return fmt.Errorf("%w: schema %s was dropped", errMissing, p.Schema)
 	}
 	p.Logger.ErrorContext(ctx, "the read model is missing; it is rebuilt from the log")
-	select {
-	case <-time.After(5 * pollEvery):
-		return p.Create(ctx)
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := wait.For(ctx, 5*pollEvery); err != nil {
+		return err
 	}
+	return p.Create(ctx)
 }
 
 // Recognize returns ErrOtherLog when the log is not the one that the read model

@@ -14,6 +14,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
+	"netsim/internal/wait"
 )
 
 //go:embed schema.sql
@@ -137,9 +138,7 @@ func (p *Projector) repeat(ctx context.Context, session func(context.Context) er
 			continue
 		}
 		p.Logger.WarnContext(ctx, "projector starts over", "error", err)
-		select {
-		case <-time.After(min(50*time.Millisecond<<min(attempt, 6), 2*time.Second)):
-		case <-ctx.Done():
+		if wait.For(ctx, min(50*time.Millisecond<<min(attempt, 6), 2*time.Second)) != nil {
 			return nil
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/internal/wait"
 )
 
 // turn is the right to project into a schema, held as an advisory lock by a
@@ -44,10 +46,8 @@ func (p *Projector) pollTurn(ctx context.Context) (*turn, error) {
 		if !errors.Is(err, errNoTurn) {
 			return t, err
 		}
-		select {
-		case <-time.After(200 * time.Millisecond):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := wait.For(ctx, 200*time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 }

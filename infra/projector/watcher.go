@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/events"
+	"netsim/internal/wait"
 )
 
 // Watcher waits for verdicts: any process with a connection to the read model
@@ -130,9 +131,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 			return nil
 		}
 		w.log.WarnContext(ctx, "listening for verdicts starts over", "error", err)
-		select {
-		case <-time.After(pollEvery):
-		case <-ctx.Done():
+		if wait.For(ctx, pollEvery) != nil {
 			return nil
 		}
 	}

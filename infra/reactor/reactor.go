@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"netsim/events"
+	"netsim/internal/wait"
 )
 
 // Judge tells what the log's arbiter said of a record.
@@ -101,9 +102,7 @@ func (r *Reactor) Run(ctx context.Context) error {
 			return nil
 		}
 		r.config.Log.WarnContext(ctx, "the reactor starts over", "error", err)
-		select {
-		case <-time.After(time.Second):
-		case <-ctx.Done():
+		if wait.For(ctx, time.Second) != nil {
 			return nil
 		}
 	}

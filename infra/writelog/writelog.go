@@ -6,7 +6,6 @@ package writelog
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"netsim/infra/eventlog"
 	"netsim/infra/projector"
 	"netsim/internal/gather"
+	"netsim/internal/wait"
 )
 
 // Config is what a write log stands on.
@@ -105,10 +105,8 @@ func LoadPartitions(ctx context.Context, pool *pgxpool.Pool) (map[events.Family]
 		if len(counts) > 0 {
 			return counts, nil
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return nil, errors.Join(errors.New("the projector has not adopted a log"), ctx.Err())
+		if err := wait.For(ctx, 20*time.Millisecond); err != nil {
+			return nil, fmt.Errorf("the projector has not adopted a log: %w", err)
 		}
 	}
 }

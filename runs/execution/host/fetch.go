@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"netsim/internal/wait"
 	"netsim/runs/execution"
 )
 
@@ -60,9 +61,8 @@ func (h *Host) fetchAll(ctx context.Context, o *execution.Order, dir *os.Root) (
 			if attempt == 3 || ctx.Err() != nil || !errors.As(err, new(passing)) {
 				return size, err
 			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(time.Duration(attempt) * time.Second):
+			if err := wait.For(ctx, time.Duration(attempt)*time.Second); err != nil {
+				return size, err
 			}
 		}
 		size += f.Size
