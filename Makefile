@@ -1,9 +1,8 @@
 # Everything a contributor runs. Each target does its own set-up; Go and make
 # are all that must be there.
 
-# The linter is run from its own module, so that the service's module does not
-# carry its requirements.
-STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# Generators and linters have a module of their own.
+TOOL = go tool -modfile=$(CURDIR)/tools/go.mod
 
 # Tests use the netsim-dev built here. Without this each package would look
 # whether it is up to date, and Go's test cache would not see it change.
@@ -14,7 +13,10 @@ export NETSIM_DEV_BIN = $(CURDIR)/bin/netsim-dev
 # noted theirs there.
 SEEN = $(shell mkdir -p .cache && { ls -d "$(CURDIR)"/.cache/seen.* 2>/dev/null || mktemp -d "$(CURDIR)/.cache/seen.XXXXXX"; } | head -n 1)
 
-.PHONY: run build test check fuzz bench accuracy generate clean netsim-dev
+# The packages whose tests `make race` runs.
+RACE = ./...
+
+.PHONY: run build test check lint generated race fuzz bench accuracy generate clean netsim-dev
 
 run: build ## start everything on this machine (NETSIM_HTTP, NETSIM_DATA)
 	@exec bin/netsim-dev run --end-with-parent
@@ -30,18 +32,25 @@ test: netsim-dev ## run all tests, and see that they saw every answer of the con
 	go run ./api/contract/contracttest/unseen "$(SEEN)"
 	go test -C infra/devstack -timeout 20m ./...
 
-check: netsim-dev ## lint, generated files, architecture and race tests
+check: lint generated race ## everything but make test that a change must pass
+
+lint: ## formatting, vet, staticcheck, dead code
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
 	go vet ./...
 	go vet -C infra/devstack ./...
-	$(STATICCHECK) ./...
-	cd infra/devstack && $(STATICCHECK) ./...
-	@echo "make generate must change nothing"
+	$(TOOL) staticcheck ./...
+	cd infra/devstack && $(TOOL) staticcheck ./...
+	@dead=$$($(TOOL) deadcode -test ./...) || exit 1; \
+	if [ -n "$$dead" ]; then echo "$$dead"; exit 1; fi
+
+generated: ## generated files are up to date
 	@state() { git status --porcelain; git diff; }; \
 	before=$$(state); $(MAKE) --no-print-directory generate; \
 	[ "$$before" = "$$(state)" ] || { echo "generated files are out of date; commit what make generate changed"; exit 1; }
-	go test -race -count=1 -timeout 30m ./...
+
+race: netsim-dev ## race tests, of the packages in RACE
+	go test -race -count=1 -timeout 30m $(RACE)
 	go test -C infra/devstack -race -count=1 -timeout 20m ./...
 
 fuzz: build ## three minutes of requests that Schemathesis makes up from the contract (FUZZ_SECONDS, FUZZ_SEED)

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // The parts of an AsyncAPI 3.0 document that describe a log.
