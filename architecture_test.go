@@ -98,7 +98,7 @@ func homes() map[string]set {
 		"github.com/parquet-go/":        {"billing/focus"},
 		"github.com/google/uuid":        {"events", "commands", "infra/", "bench"},
 		"github.com/zeebo/blake3":       {"content/library"},
-		"go.yaml.in/yaml/v3":              {"api", "billing/prices", "events/internal/"},
+		"go.yaml.in/yaml/v3":            {"api", "billing/prices", "events/internal/"},
 		"golang.org/x/":                 {"/"},
 	}
 }
