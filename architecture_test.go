@@ -20,33 +20,35 @@ type set = []string
 // directions says which of our packages each of them may import.
 func directions() map[string]set {
 	domain := set{"events", "commands", "fault", "rating", "simulator/"}
-	handlers := append(set{"api", "api/report", "api/submission", "infra/auth", "infra/web"}, domain...)
+	writers := append(set{"commands/handle"}, domain...)
+	handlers := set{"api", "api/report", "api/submission", "infra/auth", "infra/web"}
 	everything := set{"/"}
 	return map[string]set{
-		"events":         {},
-		"fault":          {},
-		"simulator/":     {"simulator/"},
-		"rating":         {"events"},
-		"audit":          {"events", "rating"},
-		"commands":       {"events", "fault", "rating", "simulator/", "internal/wait"},
-		"api/submission": {"api", "fault", "simulator/"}, // what a simple submission asks for
-		"api/report":     {"api", "simulator/"},          // what validation finds
+		"events":          {},
+		"fault":           {},
+		"simulator/":      {"simulator/"},
+		"rating":          {"events"},
+		"audit":           {"events", "rating"},
+		"commands":        {"events", "fault", "rating", "simulator/"},
+		"commands/handle": {"commands", "events", "fault", "internal/wait"}, // how a command reaches the log
+		"api/submission":  {"api", "fault", "simulator/"},                   // what a simple submission asks for
+		"api/report":      {"api", "simulator/"},                            // what validation finds
 
 		"internal/gather":     {}, // many look-ups, few queries
 		"internal/wait":       {}, // a pause that a context can end
 		"projections":         {"events", "commands", "fault", "internal/gather", "simulator/design"},
-		"writeapi":            handlers,
-		"readapi":             append(set{"projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, handlers...),
-		"billing":             append(set{"projections"}, domain...),
-		"billing/prices":      {"events", "commands", "fault", "rating"},    // the price list of a first start
-		"billing/focus":       {"events", "fault", "rating", "projections"}, // the FOCUS dataset of costs
-		"content/library":     {"events"},                                   // where the files of tracesets are
-		"reactions":           append(set{"projections", "api/submission", "infra/objects", "infra/postgres", "content/library"}, domain...),
-		"content/uploads":     append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, domain...),
+		"writeapi":            append(handlers, writers...),
+		"readapi":             append(set{"projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
+		"billing":             append(set{"projections"}, writers...),
+		"billing/prices":      {"events", "commands", "commands/handle", "fault", "rating"}, // the price list of a first start
+		"billing/focus":       {"events", "fault", "rating", "projections"},                 // the FOCUS dataset of costs
+		"content/library":     {"events"},                                                   // where the files of tracesets are
+		"reactions":           append(set{"projections", "api/submission", "infra/objects", "infra/postgres", "content/library"}, writers...),
+		"content/uploads":     append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
 		"runs/execution":      {"events", "fault", "simulator/"}, // what an engine needs, on any machine
 		"runs/execution/host": {"runs/execution", "fault", "simulator/", "internal/wait"},
-		"runs":                append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "internal/wait"}, domain...),
-		"content/traces":      append(set{"projections", "infra/objects", "content/library"}, domain...), // what tracesets hold
+		"runs":                append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "internal/wait"}, writers...),
+		"content/traces":      append(set{"projections", "infra/objects", "content/library"}, writers...), // what tracesets hold
 
 		"api":               {},
 		"api/contract":      {"api", "fault"},
@@ -96,7 +98,7 @@ func homes() map[string]set {
 		"google.golang.org/protobuf/":   {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":   {"rating", "billing/focus"},
 		"github.com/parquet-go/":        {"billing/focus"},
-		"github.com/google/uuid":        {"events", "commands", "infra/", "bench"},
+		"github.com/google/uuid":        {"events", "commands/handle", "infra/", "bench"},
 		"github.com/zeebo/blake3":       {"content/library"},
 		"go.yaml.in/yaml/v3":            {"api", "billing/prices", "events/internal/"},
 		"golang.org/x/":                 {"/"},

@@ -89,25 +89,6 @@ func TestFilesKeepToTheStyle(t *testing.T) {
 	}
 }
 
-// Of commands, the read side knows the states only.
-func TestReadersDoNotAppend(t *testing.T) {
-	t.Parallel()
-	for _, f := range sourceFiles(t) {
-		if dir := filepath.Dir(f.path); dir != "projections" && dir != "readapi" || f.isTest() {
-			continue
-		}
-		ast.Inspect(f.syntax, func(n ast.Node) bool {
-			if n, ok := n.(*ast.SelectorExpr); ok {
-				switch name := selected(n); name {
-				case "commands.Handle", "commands.Handler", "commands.Log":
-					t.Errorf("%s uses %s", f.path, name)
-				}
-			}
-			return true
-		})
-	}
-}
-
 // selected returns "x.Name" for a selector on a plain name, and ".Name"
 // otherwise.
 func selected(n *ast.SelectorExpr) string {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/postgres"
@@ -216,12 +217,12 @@ func (b *bench) hotStreamInProcess(ctx context.Context, s *stack, clients int) e
 	watched := make(chan error, 1)
 	go func() { watched <- watcher.Run(watching) }()
 	defer func() { stop(); <-watched }()
-	handler := &commands.Handler{
+	handler := &handle.Handler{
 		Log: writelog.New(writelog.Config{Pool: pool, EventLog: j, Watcher: watcher, Partitions: counts}), Now: time.Now,
 	}
 	id := events.NewID(events.WorkspacePrefix)
-	to, from := commands.Target{Stream: id, PartitionKey: id}, commands.Origin{Actor: "bench"}
-	if _, err := commands.Handle(ctx, handler, to, from, commands.CreateWorkspace{
+	to, from := handle.Target{Stream: id, PartitionKey: id}, handle.Origin{Actor: "bench"}
+	if _, err := handle.Command(ctx, handler, to, from, commands.CreateWorkspace{
 		AccountID: devissuer.DefaultAccount, Owner: "bench", Name: "hot",
 	}); err != nil {
 		return err
@@ -232,7 +233,7 @@ func (b *bench) hotStreamInProcess(ctx context.Context, s *stack, clients int) e
 		all[n] = client{do: func() error {
 			count++
 			name := fmt.Sprintf("workspace %d of client %d", count, n)
-			_, err := commands.Handle(ctx, handler, to, from, commands.UpdateWorkspace{ID: id, Name: name})
+			_, err := handle.Command(ctx, handler, to, from, commands.UpdateWorkspace{ID: id, Name: name})
 			return err
 		}}
 	}

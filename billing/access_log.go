@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 )
 
@@ -15,5 +16,5 @@ func (b *Books) LogAccess(ctx context.Context, account, correlationID string, ac
 		account = events.DerivedID(events.AccountPrefix, "platform")
 	}
 	return b.run(ctx, account,
-		commands.Origin{Actor: access.Caller, CorrelationID: correlationID}, commands.LogAccess{Access: access})
+		handle.Origin{Actor: access.Caller, CorrelationID: correlationID}, commands.LogAccess{Access: access})
 }

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/projections"
 )
@@ -112,7 +112,7 @@ func (b *Books) accrueUse(ctx context.Context, group *errgroup.Group, use projec
 	if err != nil {
 		return err
 	}
-	pages, err := b.pages(ctx, use, day, items, commands.Origin{Actor: events.System})
+	pages, err := b.pages(ctx, use, day, items, handle.Origin{Actor: events.System})
 	for _, page := range pages {
 		group.Go(func() error {
 			if err := b.bookDay(ctx, page); err != nil {
@@ -154,7 +154,7 @@ func (b *Books) bookLate(ctx context.Context, f events.Fact) error {
 
 // bookTouched books the items whose costs of a day a change of one item can
 // have changed. The item itself is one of them also where it is not active.
-func (b *Books) bookTouched(ctx context.Context, use projections.Metered, day time.Time, item int64, from commands.Origin) error {
+func (b *Books) bookTouched(ctx context.Context, use projections.Metered, day time.Time, item int64, from handle.Origin) error {
 	price, err := b.priceOn(ctx, use, day)
 	if err != nil {
 		return err

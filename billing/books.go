@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/projections"
 	"netsim/rating"
@@ -30,11 +31,11 @@ type dayBook struct {
 	day   time.Time
 	price rating.Price
 	items []int64 // ids, in order
-	from  commands.Origin
+	from  handle.Origin
 }
 
 // bookItems books a day of items, whose ids are in order.
-func (b *Books) bookItems(ctx context.Context, use projections.Metered, day time.Time, items []int64, from commands.Origin) error {
+func (b *Books) bookItems(ctx context.Context, use projections.Metered, day time.Time, items []int64, from handle.Origin) error {
 	pages, err := b.pages(ctx, use, day, items, from)
 	for _, page := range pages {
 		if err := b.bookDay(ctx, page); err != nil {
@@ -46,7 +47,7 @@ func (b *Books) bookItems(ctx context.Context, use projections.Metered, day time
 
 // pages cuts a day of items, whose ids are in order, into what is rated
 // together: all of them where the price of an item depends on the others.
-func (b *Books) pages(ctx context.Context, use projections.Metered, day time.Time, items []int64, from commands.Origin) ([]*dayBook, error) {
+func (b *Books) pages(ctx context.Context, use projections.Metered, day time.Time, items []int64, from handle.Origin) ([]*dayBook, error) {
 	price, err := b.priceOn(ctx, use, day)
 	if err != nil {
 		return nil, err
@@ -115,19 +116,19 @@ func (b *Books) enter(ctx context.Context, d *dayBook, entries []entry) (gaveWay
 	if err != nil {
 		return false, err
 	}
-	sent := make([]commands.Sent[commands.Account], len(entries))
+	sent := make([]handle.Sent[commands.Account], len(entries))
 	for i, e := range entries {
 		e.cost.DailyCostID = ids[i]
 		sent[i].From, sent[i].Command = d.from, commands.RecordDailyCost{Rated: e.cost}
 		sent[i].From.CommandID = e.commandID
 	}
-	to := commands.Target{Stream: d.use.AccountID, PartitionKey: d.use.AccountID}
+	to := handle.Target{Stream: d.use.AccountID, PartitionKey: d.use.AccountID}
 	for some := range slices.Chunk(sent, ratedPage) {
-		results, err := commands.HandleAll(ctx, b.Commands, to, some)
+		results, err := handle.All(ctx, b.Commands, to, some)
 		if err != nil {
 			return false, err
 		}
-		gaveWay = gaveWay || slices.ContainsFunc(results, func(r commands.Result) bool { return r.Repeated })
+		gaveWay = gaveWay || slices.ContainsFunc(results, func(r handle.Result) bool { return r.Repeated })
 	}
 	return gaveWay, nil
 }

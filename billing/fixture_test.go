@@ -14,6 +14,7 @@ import (
 	"netsim/billing"
 	"netsim/billing/prices"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/postgres"
 	"netsim/infra/teststack"
@@ -30,7 +31,7 @@ const (
 type books struct {
 	t       *testing.T
 	pool    *pgxpool.Pool
-	handler *commands.Handler
+	handler *handle.Handler
 	billing *billing.Books
 
 	mu     sync.Mutex
@@ -61,7 +62,7 @@ func newBooks(t *testing.T) *books {
 	for _, p := range b.parts {
 		b.exec(p.Schema())
 	}
-	b.handler = &commands.Handler{Log: b, Now: b.now}
+	b.handler = &handle.Handler{Log: b, Now: b.now}
 	b.billing = &billing.Books{Commands: b.handler, DB: b.pool, Now: b.now}
 	list, err := prices.Default()
 	if err != nil {
@@ -97,7 +98,7 @@ func (b *books) at(text string) *books {
 	return b
 }
 
-// Load implements commands.Log.
+// Load implements handle.Log.
 func (b *books) Load(_ context.Context, stream, commandID string) (events.Snapshot, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,8 +110,8 @@ func (b *books) Load(_ context.Context, stream, commandID string) (events.Snapsh
 	return s, err
 }
 
-// Append implements commands.Log. What is judged a fact is projected at once.
-func (b *books) Append(family events.Family, _ string, m events.Message) (commands.Wait, error) {
+// Append implements handle.Log. What is judged a fact is projected at once.
+func (b *books) Append(family events.Family, _ string, m events.Message) (handle.Wait, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at := events.Position{Family: family, Offset: int64(len(b.facts))}
@@ -145,7 +146,7 @@ func (b *books) Append(family events.Family, _ string, m events.Message) (comman
 	return wait, b.project(f)
 }
 
-// Verdict implements commands.Log.
+// Verdict implements handle.Log.
 func (b *books) Verdict(_ context.Context, at events.Position) (events.Verdict, error) {
 	if at.Offset < 0 {
 		return events.Stale, nil

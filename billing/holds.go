@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/projections"
@@ -58,9 +59,9 @@ func (b *Books) Hold(ctx context.Context, simulation string, d events.Simulation
 		},
 		Prepaid: !slices.Contains(b.Postpaid, d.AccountID),
 	}
-	to := commands.Target{Stream: d.AccountID, PartitionKey: d.AccountID}
+	to := handle.Target{Stream: d.AccountID, PartitionKey: d.AccountID}
 	for id := "hold:" + simulation; ; {
-		result, err := commands.Handle(ctx, b.Commands, to, commands.Origin{Actor: events.System, CommandID: id}, hold)
+		result, err := handle.Command(ctx, b.Commands, to, handle.Origin{Actor: events.System, CommandID: id}, hold)
 		if err != nil || !result.Repeated {
 			return err
 		}
@@ -73,7 +74,7 @@ func (b *Books) Hold(ctx context.Context, simulation string, d events.Simulation
 				return nil
 			}
 			// It may be released as unused before the request is there.
-			if err := b.free(ctx, *last, releasedUnused, commands.Origin{Actor: events.System}); err != nil {
+			if err := b.free(ctx, *last, releasedUnused, handle.Origin{Actor: events.System}); err != nil {
 				return err
 			}
 		}
@@ -99,7 +100,7 @@ func (b *Books) ranksOf(ctx context.Context, d events.SimulationRequested) (int6
 }
 
 // release frees what is held for a simulation, if anything is.
-func (b *Books) release(ctx context.Context, simulation, reason string, from commands.Origin) error {
+func (b *Books) release(ctx context.Context, simulation, reason string, from handle.Origin) error {
 	held, err := projections.LastHold(ctx, b.DB, simulation)
 	if err != nil || held == nil || held.ReleasedAt != nil {
 		return err
@@ -108,7 +109,7 @@ func (b *Books) release(ctx context.Context, simulation, reason string, from com
 }
 
 // free releases one hold, which is not the simulation's next one.
-func (b *Books) free(ctx context.Context, h projections.CreditHold, reason string, from commands.Origin) error {
+func (b *Books) free(ctx context.Context, h projections.CreditHold, reason string, from handle.Origin) error {
 	from.CommandID = fmt.Sprintf("release:%s:%d", h.SimulationID, h.ExpiresAt.UnixMilli())
 	return b.run(ctx, h.AccountID, from, commands.ReleaseCredit{Released: events.CreditReleased{
 		SimulationID: h.SimulationID, Amount: h.Amount, Currency: h.Currency, Reason: reason,
@@ -130,7 +131,7 @@ func (b *Books) ReleaseHolds(ctx context.Context) error {
 			if h.ExpiresAt.After(now) {
 				reason = releasedUnused
 			}
-			if err := b.free(ctx, h, reason, commands.Origin{Actor: events.System}); err != nil {
+			if err := b.free(ctx, h, reason, handle.Origin{Actor: events.System}); err != nil {
 				return fmt.Errorf("release what is held for %s: %w", h.SimulationID, err)
 			}
 		}

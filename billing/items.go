@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/projections"
 )
@@ -20,7 +21,7 @@ func (b *Books) open(ctx context.Context, f events.Fact, account string, u event
 	return b.start(ctx, f, account, from, u)
 }
 
-func (b *Books) start(ctx context.Context, f events.Fact, account string, from commands.Origin, u events.UsageRecorded) error {
+func (b *Books) start(ctx context.Context, f events.Fact, account string, from handle.Origin, u events.UsageRecorded) error {
 	item, err := BillingItemIDs.Next(ctx, b.DB, 1)
 	if err != nil {
 		return err
@@ -56,7 +57,7 @@ func (b *Books) close(ctx context.Context, f events.Fact, resourceType string) e
 
 // stop closes an item unless it is closed, and books what its days until then
 // cost: also when it was closed by an earlier run that went no further.
-func (b *Books) stop(ctx context.Context, f events.Fact, item *projections.BillingItem, from commands.Origin) error {
+func (b *Books) stop(ctx context.Context, f events.Fact, item *projections.BillingItem, from handle.Origin) error {
 	if item.EndedAt == nil {
 		u := usageOf(item, f)
 		u.Action, u.CurrentCount = commands.UsageStop, 0
@@ -77,7 +78,7 @@ func usageOf(i *projections.BillingItem, f events.Fact) events.UsageRecorded {
 	}
 }
 
-func (b *Books) record(ctx context.Context, f events.Fact, account string, from commands.Origin, u events.UsageRecorded) error {
+func (b *Books) record(ctx context.Context, f events.Fact, account string, from handle.Origin, u events.UsageRecorded) error {
 	id, err := BillingEventIDs.Next(ctx, b.DB, 1)
 	if err != nil {
 		return err
@@ -87,8 +88,8 @@ func (b *Books) record(ctx context.Context, f events.Fact, account string, from 
 }
 
 // run runs a command on an account.
-func (b *Books) run(ctx context.Context, account string, from commands.Origin, c commands.Command[commands.Account]) error {
-	_, err := commands.Handle(ctx, b.Commands, commands.Target{Stream: account, PartitionKey: account}, from, c)
+func (b *Books) run(ctx context.Context, account string, from handle.Origin, c commands.Command[commands.Account]) error {
+	_, err := handle.Command(ctx, b.Commands, handle.Target{Stream: account, PartitionKey: account}, from, c)
 	return err
 }
 

@@ -17,6 +17,7 @@ import (
 	"netsim/billing"
 	"netsim/billing/prices"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/writelog"
 	"netsim/internal/slowbill"
@@ -60,8 +61,8 @@ type mortal struct {
 
 var errKilled = errors.New("killed")
 
-// Append implements commands.Log.
-func (m *mortal) Append(family events.Family, key string, message events.Message) (commands.Wait, error) {
+// Append implements handle.Log.
+func (m *mortal) Append(family events.Family, key string, message events.Message) (handle.Wait, error) {
 	if m.left.Add(-1) != 0 {
 		return m.Log.Append(family, key, message)
 	}
@@ -75,7 +76,7 @@ func (m *mortal) Append(family events.Family, key string, message events.Message
 
 // restart is another process, which knows nothing of the one before.
 func (k *keeper) restart() {
-	h := &commands.Handler{Log: k.log, Now: k.now}
+	h := &handle.Handler{Log: k.log, Now: k.now}
 	k.billing = &billing.Books{Commands: h, DB: k.DB, Now: k.now}
 }
 
@@ -172,7 +173,7 @@ func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 		held := &holding{Reader: k.DB, t: k.t, reached: make(chan struct{}), until: make(chan struct{})}
 		done := make(chan error, 1)
 		go func() {
-			done <- do(&billing.Books{Commands: &commands.Handler{Log: k.WriteLog, Now: k.now}, DB: held, Now: k.now})
+			done <- do(&billing.Books{Commands: &handle.Handler{Log: k.WriteLog, Now: k.now}, DB: held, Now: k.now})
 		}()
 		testwait.Receive(k.t, held.reached, "the command to be held")
 		return func() error {

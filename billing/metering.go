@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/projections"
 )
@@ -16,7 +17,7 @@ import (
 // Everything is written to the account's stream, whose commands one lane of
 // this process, or the log between processes, puts in order.
 type Books struct {
-	Commands *commands.Handler
+	Commands *handle.Handler
 	DB       projections.Reader
 	Now      func() time.Time
 	Postpaid []string // accounts that the gate lets through; all others are prepaid
@@ -183,8 +184,8 @@ func storageUnits(bytes int64) int64 { return (bytes + 999_999_999) / 1_000_000_
 
 // causedBy is the origin of what the service does about a fact; the id of the
 // command is still to be set.
-func causedBy(f events.Fact) commands.Origin {
-	return commands.Origin{Actor: events.System, CorrelationID: f.CorrelationID, CauseID: f.ID}
+func causedBy(f events.Fact) handle.Origin {
+	return handle.Origin{Actor: events.System, CorrelationID: f.CorrelationID, CauseID: f.ID}
 }
 
 // personOf is who caused a fact, "" for the service itself.

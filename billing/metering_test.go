@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/billing"
-	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/internal/testwait"
@@ -277,7 +277,7 @@ func TestHoldsAreReleasedOnce(t *testing.T) {
 	reads.Add(workers)
 	for range workers {
 		worker := *b.billing
-		worker.Commands = &commands.Handler{Log: &readFirst{books: b, all: &reads}, Now: b.now}
+		worker.Commands = &handle.Handler{Log: &readFirst{books: b, all: &reads}, Now: b.now}
 		ends.Go(func() {
 			if err := worker.ReleaseHolds(t.Context()); err != nil {
 				t.Error(err)

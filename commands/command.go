@@ -1,10 +1,9 @@
 // Package commands decides. Each file holds one command: what it means, its
-// data, and Decide, which looks at a stream's state and answers with the one
-// event to append, with nothing to do, or with a refusal. The aggregates'
-// files hold the state that decisions need and Evolve, which only assigns.
+// data, and Decide, which takes a stream's state and returns the one event to
+// append, nothing, or a refusal. The file of an aggregate holds the state that
+// its decisions need, and Evolve, which only assigns.
 //
-// Handle is the one way a command reaches the log: it loads, folds, decides,
-// appends, and waits for the log's verdict.
+// Everything here is pure. Package handle runs a command on the log.
 package commands
 
 import (

@@ -3,11 +3,9 @@ package commands_test
 import (
 	"reflect"
 	"testing"
-	"time"
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/fault"
 )
 
 func TestAStreamsStateIsThatOfItsPrefix(t *testing.T) {
@@ -38,20 +36,5 @@ func TestAStateThatCannotBeReadIsAnError(t *testing.T) {
 	}
 	if _, err := commands.ReadState(events.DefaultWorkspace, []byte(`{"version":"one"}`)); err == nil {
 		t.Error("a state of another shape is read")
-	}
-}
-
-func TestACommandForAnotherKindOfStreamIsAnInternalError(t *testing.T) {
-	t.Parallel()
-	log := &memory{}
-	h := &commands.Handler{Log: log, Now: time.Now}
-	id := events.NewID(events.SimulationPrefix)
-	_, err := commands.Handle(t.Context(), h, commands.Target{Stream: id, PartitionKey: id},
-		commands.Origin{}, commands.DeleteWorkspace{ID: id})
-	if err == nil || fault.CodeOf(err) != fault.Internal {
-		t.Errorf("answer %v, want an internal error", err)
-	}
-	if len(log.records) != 0 {
-		t.Error("something was appended")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/postgres"
@@ -53,7 +54,7 @@ func note(list *[]string) func(context.Context, string) error {
 }
 
 // fact is what a command has put into the log.
-func fact(r commands.Result) events.Fact { return events.Fact{Event: *r.Event} }
+func fact(r handle.Result) events.Fact { return events.Fact{Event: *r.Event} }
 
 // react gives a fact to a reaction, and once more, as the log may.
 func react(t *testing.T, reaction func(context.Context, events.Fact) error, f events.Fact) {

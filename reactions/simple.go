@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
@@ -17,7 +18,7 @@ import (
 // traceset, the configuration, and then the run (completions 4.3). Identical
 // workloads of an account share one traceset.
 type Simple struct {
-	Commands   *commands.Handler
+	Commands   *handle.Handler
 	Workloads  *Workloads
 	EnqueueRun func(ctx context.Context, simulation string) error
 }
@@ -41,12 +42,12 @@ func (s *Simple) React(ctx context.Context, f events.Fact) error {
 // traceset and the configuration are there when a submission is answered.
 // Whichever comes second changes nothing.
 func (s *Simple) Unfold(ctx context.Context, simulation string, requested events.SimulationRequested) error {
-	return s.unfold(ctx, simulation, requested, commands.Origin{
+	return s.unfold(ctx, simulation, requested, handle.Origin{
 		Actor: events.System, CommandID: derivedCommand(simulation, "unfold"),
 	})
 }
 
-func (s *Simple) unfold(ctx context.Context, simulation string, requested events.SimulationRequested, from commands.Origin) error {
+func (s *Simple) unfold(ctx context.Context, simulation string, requested events.SimulationRequested, from handle.Origin) error {
 	submission, err := blueprint.ParseSimple(requested.Simple)
 	if err != nil {
 		return fmt.Errorf("simulation %s: %w", simulation, err)
@@ -67,14 +68,14 @@ func (s *Simple) unfold(ctx context.Context, simulation string, requested events
 	return group.Wait()
 }
 
-func (s *Simple) createTraceset(ctx context.Context, submission blueprint.Simple, requested events.SimulationRequested, from commands.Origin) error {
+func (s *Simple) createTraceset(ctx context.Context, submission blueprint.Simple, requested events.SimulationRequested, from handle.Origin) error {
 	_, err := s.Workloads.Keep(ctx, submission.Groups, events.TracesetCreated{
 		AccountID: requested.AccountID, WorkspaceID: requested.WorkspaceID, TTLDays: simpleTTLDays,
 	}, from)
 	return err
 }
 
-func (s *Simple) createConfiguration(ctx context.Context, submission blueprint.Simple, requested events.SimulationRequested, from commands.Origin) error {
+func (s *Simple) createConfiguration(ctx context.Context, submission blueprint.Simple, requested events.SimulationRequested, from handle.Origin) error {
 	document, err := submission.Document()
 	if err != nil {
 		return err
@@ -83,8 +84,8 @@ func (s *Simple) createConfiguration(ctx context.Context, submission blueprint.S
 	if err != nil {
 		return err
 	}
-	_, err = commands.Handle(ctx, s.Commands,
-		commands.Target{Stream: requested.ConfigurationID, PartitionKey: requested.WorkspaceID}, from,
+	_, err = handle.Command(ctx, s.Commands,
+		handle.Target{Stream: requested.ConfigurationID, PartitionKey: requested.WorkspaceID}, from,
 		commands.CreateConfiguration{Created: events.ConfigurationCreated{
 			AccountID: requested.AccountID, WorkspaceID: requested.WorkspaceID, Name: requested.Name,
 			Document: text, ComponentCount: int64(document.ComponentCount()),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/projections"
 )
@@ -13,7 +14,7 @@ import (
 // that is to run gets a job, and so does what a deleted one left behind
 // (completions 5.1, 5.5).
 type Simulation struct {
-	Commands *commands.Handler
+	Commands *handle.Handler
 	DB       projections.Reader
 	// Check returns the hash of the document that the simulation runs from, or
 	// the reason why it cannot run, or an error when that cannot be told now.
@@ -45,15 +46,15 @@ func (s *Simulation) recheck(ctx context.Context, f *events.Fact) error {
 	if err != nil || sim.Status != commands.Validating {
 		return err
 	}
-	to := commands.Target{Stream: f.Stream, PartitionKey: f.PartitionKey}
+	to := handle.Target{Stream: f.Stream, PartitionKey: f.PartitionKey}
 	hash, reason, err := s.Check(ctx, &sim)
 	switch {
 	case err != nil:
 		return fmt.Errorf("recheck simulation %s: %w", f.Stream, err)
 	case reason != "":
-		_, err = commands.Handle(ctx, s.Commands, to, because(f, "recheck"), commands.InvalidateSimulation{Reason: reason})
+		_, err = handle.Command(ctx, s.Commands, to, because(f, "recheck"), commands.InvalidateSimulation{Reason: reason})
 	default:
-		_, err = commands.Handle(ctx, s.Commands, to, because(f, "recheck"), commands.ValidateSimulation{
+		_, err = handle.Command(ctx, s.Commands, to, because(f, "recheck"), commands.ValidateSimulation{
 			Validated: events.SimulationValidated{DocumentHash: hash},
 		})
 	}

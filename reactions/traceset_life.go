@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/content/library"
 	"netsim/events"
 	"netsim/fault"
@@ -19,7 +20,7 @@ import (
 // TracesetLife keeps tracesets while they are used, and deletes them and what
 // is stored of them when they are no longer (completions 6.4).
 type TracesetLife struct {
-	Commands *commands.Handler
+	Commands *handle.Handler
 	DB       projections.Reader
 	Objects  *objects.Store
 	Locks    postgres.Locks
@@ -53,7 +54,7 @@ func (l *TracesetLife) use(ctx context.Context, f *events.Fact, id, what string)
 	if err != nil || !t.UseIsDue(l.Now()) {
 		return err
 	}
-	_, err = commands.Handle(ctx, l.Commands, commands.Target{Stream: id, PartitionKey: t.Partition},
+	_, err = handle.Command(ctx, l.Commands, handle.Target{Stream: id, PartitionKey: t.Partition},
 		because(f, "use"), commands.UseTraceset{ID: id, Use: what})
 	if fault.Is(err, fault.NotFound) {
 		return nil
@@ -76,8 +77,8 @@ func (l *TracesetLife) Sweep(ctx context.Context) error {
 			return err
 		}
 		for _, t := range expired {
-			_, err := commands.Handle(ctx, l.Commands, commands.Target{Stream: t.ID, PartitionKey: t.Partition},
-				commands.Origin{Actor: events.System}, commands.DeleteTraceset{ID: t.ID, Reason: "expired"})
+			_, err := handle.Command(ctx, l.Commands, handle.Target{Stream: t.ID, PartitionKey: t.Partition},
+				handle.Origin{Actor: events.System}, commands.DeleteTraceset{ID: t.ID, Reason: "expired"})
 			if err != nil && !fault.Is(err, fault.NotFound) {
 				return fmt.Errorf("delete the expired traceset %s: %w", t.ID, err)
 			}

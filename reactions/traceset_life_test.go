@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/content/library"
 	"netsim/events"
 	"netsim/fault"
@@ -23,7 +24,7 @@ func (s *stand) life(days int) *reactions.TracesetLife {
 	at := time.Now().AddDate(0, 0, days)
 	now := func() time.Time { return at }
 	return &reactions.TracesetLife{
-		Commands: &commands.Handler{Log: s.WriteLog, Now: now}, DB: s.DB, Objects: s.Objects, Locks: postgres.Locks{Pool: s.DB},
+		Commands: &handle.Handler{Log: s.WriteLog, Now: now}, DB: s.DB, Objects: s.Objects, Locks: postgres.Locks{Pool: s.DB},
 		Now: now, CatchUp: func(context.Context) error { return nil },
 	}
 }
@@ -118,8 +119,8 @@ func TestTracesetsExpire(t *testing.T) {
 			t.Errorf("%s, want %s", got, status)
 		}
 	}
-	if _, err := commands.Handle(t.Context(), s.Commands, commands.Target{Stream: unused, PartitionKey: events.DefaultWorkspace},
-		commands.Origin{}, commands.UseTraceset{ID: unused}); !fault.Is(err, fault.NotFound) {
+	if _, err := handle.Command(t.Context(), s.Commands, handle.Target{Stream: unused, PartitionKey: events.DefaultWorkspace},
+		handle.Origin{}, commands.UseTraceset{ID: unused}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("used after its end: %v", err)
 	}
 	there := map[string]bool{ofUsed: true, ofUnused: false, ofLong: true, ofPromoted: true, ofRunning: true}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/content/library"
 	"netsim/events"
 	"netsim/fault"
@@ -27,7 +28,7 @@ import (
 // workloads of an account share one traceset, and of all accounts one file
 // (completions 2.7, 4.3).
 type Workloads struct {
-	Commands *commands.Handler
+	Commands *handle.Handler
 	DB       projections.Reader
 	Objects  *objects.Store
 	Locks    postgres.Locks
@@ -45,7 +46,7 @@ const patience = 10 * time.Second
 // What is stored stays while a traceset refers to it, and a traceset that
 // expires while a simulation uses it. So a caller that needs the traceset for a
 // simulation requests that first.
-func (s *Workloads) Keep(ctx context.Context, groups []collective.GroupSpec, t events.TracesetCreated, from commands.Origin) (string, error) {
+func (s *Workloads) Keep(ctx context.Context, groups []collective.GroupSpec, t events.TracesetCreated, from handle.Origin) (string, error) {
 	w, err := newWorkload(groups)
 	if err != nil {
 		return "", err
@@ -66,7 +67,7 @@ func (s *Workloads) Keep(ctx context.Context, groups []collective.GroupSpec, t e
 
 // make keeps a workload that was not there a moment ago. Nobody else keeps or
 // removes the same content meanwhile.
-func (s *Workloads) make(ctx context.Context, id string, w workload, t events.TracesetCreated, from commands.Origin) error {
+func (s *Workloads) make(ctx context.Context, id string, w workload, t events.TracesetCreated, from handle.Origin) error {
 	release, err := s.Locks.Wait(ctx, library.Lock(w.libraryHash), patience)
 	if errors.Is(err, postgres.ErrHeld) {
 		return fault.Unknown(err)
@@ -75,7 +76,7 @@ func (s *Workloads) make(ctx context.Context, id string, w workload, t events.Tr
 		return err
 	}
 	defer release()
-	to := commands.Target{Stream: id, PartitionKey: t.WorkspaceID}
+	to := handle.Target{Stream: id, PartitionKey: t.WorkspaceID}
 	switch before, err := projections.FindTraceset(ctx, s.DB, id); {
 	case err == nil: // a stream stays where it began
 		to.PartitionKey = before.Partition
@@ -88,7 +89,7 @@ func (s *Workloads) make(ctx context.Context, id string, w workload, t events.Tr
 	t.Name, t.Format, t.Status = cmp.Or(t.Name, w.name), "simple_v1", "ready"
 	t.Files, t.LibraryHash, t.TotalSize = []events.TracesetFile{w.file}, w.libraryHash, w.file.Size
 	t.RankCount = w.ranks
-	_, err = commands.Handle(ctx, s.Commands, to, from, commands.CreateTraceset{Created: t})
+	_, err = handle.Command(ctx, s.Commands, to, from, commands.CreateTraceset{Created: t})
 	return err
 }
 

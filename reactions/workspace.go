@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/projections"
@@ -16,7 +17,7 @@ import (
 // (completions 2.8). Simulations that still run go on, and follow when they
 // have ended.
 type Workspace struct {
-	Commands *commands.Handler
+	Commands *handle.Handler
 	DB       projections.Reader
 }
 
@@ -57,7 +58,7 @@ func (w *Workspace) cascade(ctx context.Context, f *events.Fact) error {
 			return err
 		}
 	}
-	_, err := commands.Handle(ctx, w.Commands, commands.Target{Stream: f.Stream, PartitionKey: f.PartitionKey},
+	_, err := handle.Command(ctx, w.Commands, handle.Target{Stream: f.Stream, PartitionKey: f.PartitionKey},
 		because(f, "finish"), commands.FinishWorkspaceDeletion{ID: f.Stream, Removed: removed})
 	return err
 }
@@ -69,7 +70,7 @@ const (
 
 // deleteAll deletes page by page. A deletion is visible when its command
 // returns, so every page is of what is left.
-func (w *Workspace) deleteAll(ctx context.Context, f *events.Fact, what projections.Owned, from commands.Origin) error {
+func (w *Workspace) deleteAll(ctx context.Context, f *events.Fact, what projections.Owned, from handle.Origin) error {
 	for last := ""; ; {
 		page, err := projections.ListDeletable(ctx, w.DB, what, f.Stream, cascadePage)
 		if err != nil || len(page) == 0 {
@@ -83,7 +84,7 @@ func (w *Workspace) deleteAll(ctx context.Context, f *events.Fact, what projecti
 		group.SetLimit(cascadeInFlight)
 		for _, id := range page {
 			group.Go(func() error {
-				return w.remove(ctx, what, commands.Target{Stream: id, PartitionKey: f.PartitionKey}, from)
+				return w.remove(ctx, what, handle.Target{Stream: id, PartitionKey: f.PartitionKey}, from)
 			})
 		}
 		if err := group.Wait(); err != nil {
@@ -93,27 +94,27 @@ func (w *Workspace) deleteAll(ctx context.Context, f *events.Fact, what projecti
 }
 
 // remove deletes one thing, unless somebody else has.
-func (w *Workspace) remove(ctx context.Context, what projections.Owned, to commands.Target, from commands.Origin) error {
+func (w *Workspace) remove(ctx context.Context, what projections.Owned, to handle.Target, from handle.Origin) error {
 	var err error
 	switch what {
 	case projections.OwnedConfigurations:
-		_, err = commands.Handle(ctx, w.Commands, to, from, commands.DeleteConfiguration{ID: to.Stream, Reason: reasonWorkspace})
+		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteConfiguration{ID: to.Stream, Reason: reasonWorkspace})
 	case projections.OwnedUploads:
-		_, err = commands.Handle(ctx, w.Commands, to, from, commands.AbortUpload{ID: to.Stream, Reason: reasonWorkspace})
+		_, err = handle.Command(ctx, w.Commands, to, from, commands.AbortUpload{ID: to.Stream, Reason: reasonWorkspace})
 		if fault.Is(err, fault.Conflict) { // completed meanwhile
 			return nil
 		}
 	case projections.OwnedMappingFiles:
-		_, err = commands.Handle(ctx, w.Commands, to, from, commands.DeleteMappingFile{ID: to.Stream, Reason: reasonWorkspace})
+		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteMappingFile{ID: to.Stream, Reason: reasonWorkspace})
 	case projections.OwnedTracesets:
 		t, e := projections.FindTraceset(ctx, w.DB, to.Stream)
 		if e != nil {
 			return e
 		}
 		to.PartitionKey = t.Partition
-		_, err = commands.Handle(ctx, w.Commands, to, from, commands.DeleteTraceset{ID: to.Stream, Reason: reasonWorkspace})
+		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteTraceset{ID: to.Stream, Reason: reasonWorkspace})
 	case projections.OwnedSimulations:
-		_, err = commands.Handle(ctx, w.Commands, to, from, commands.DeleteSimulation{ID: to.Stream, Reason: reasonWorkspace})
+		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteSimulation{ID: to.Stream, Reason: reasonWorkspace})
 	}
 	if fault.Is(err, fault.NotFound) {
 		return nil
@@ -137,5 +138,5 @@ func (w *Workspace) follow(ctx context.Context, f *events.Fact) error {
 		return err
 	}
 	return w.remove(ctx, projections.OwnedSimulations,
-		commands.Target{Stream: f.Stream, PartitionKey: f.PartitionKey}, because(f, "follow"))
+		handle.Target{Stream: f.Stream, PartitionKey: f.PartitionKey}, because(f, "follow"))
 }

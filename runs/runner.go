@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
@@ -20,7 +21,7 @@ import (
 // Runner runs simulations with the built-in engine, and looks after those that
 // run at remote ones.
 type Runner struct {
-	Commands *commands.Handler
+	Commands *handle.Handler
 	DB       *pgxpool.Pool // the read model
 	Objects  *objects.Store
 	Now      func() time.Time
@@ -142,7 +143,7 @@ func (r *Runner) refuse(ctx context.Context, sim *projections.Simulation, log *l
 // begin records that an engine takes the run, and returns the simulation as it
 // is then.
 func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, started events.SimulationStarted) (projections.Simulation, error) {
-	_, err := commands.Handle(ctx, r.Commands, target(sim), origin(sim.ID, "start"), commands.StartRun{Started: started})
+	_, err := handle.Command(ctx, r.Commands, target(sim), origin(sim.ID, "start"), commands.StartRun{Started: started})
 	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) { // of one that has ended or is deleted: the read model says so
 		return *sim, fmt.Errorf("start %s: %w", sim.ID, err)
 	}
@@ -150,21 +151,21 @@ func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, started
 }
 
 func (r *Runner) fail(ctx context.Context, sim *projections.Simulation, failed events.SimulationFailed) error {
-	_, err := commands.Handle(ctx, r.Commands, target(sim), origin(sim.ID, "fail"), commands.FailRun{Failed: failed})
+	_, err := handle.Command(ctx, r.Commands, target(sim), origin(sim.ID, "fail"), commands.FailRun{Failed: failed})
 	if err != nil {
 		return fmt.Errorf("record that %s failed: %w", sim.ID, err)
 	}
 	return nil
 }
 
-func target(sim *projections.Simulation) commands.Target {
-	return commands.Target{Stream: sim.ID, PartitionKey: sim.WorkspaceID}
+func target(sim *projections.Simulation) handle.Target {
+	return handle.Target{Stream: sim.ID, PartitionKey: sim.WorkspaceID}
 }
 
 // origin is that of a worker's command: what is done once in a simulation's
 // life is known by what it is.
-func origin(parts ...string) commands.Origin {
-	return commands.Origin{Actor: events.System, CommandID: events.DerivedUUID(parts...).String()}
+func origin(parts ...string) handle.Origin {
+	return handle.Origin{Actor: events.System, CommandID: events.DerivedUUID(parts...).String()}
 }
 
 // Purge removes everything that a deleted simulation left behind.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/projections"
 	"netsim/runs/execution"
@@ -30,7 +31,7 @@ func (r *Runner) standsStill(ctx context.Context, sim *projections.Simulation, l
 		units.FormatDuration(p.SimulatedTimeNs*1000), since.Format(events.TimeLayout), cmp.Or(p.LastCollective, "none"))})
 	from := origin(sim.ID, "stall", strconv.FormatInt(p.SimulatedTimeNs, 10))
 	report := commands.ReportProgress{Progress: p, StalledSince: since}
-	if _, err := commands.Handle(ctx, r.Commands, target(sim), from, report); err != nil {
+	if _, err := handle.Command(ctx, r.Commands, target(sim), from, report); err != nil {
 		r.Log.WarnContext(ctx, "a standstill was not recorded", "simulation", sim.ID, "error", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/validation"
@@ -18,7 +19,7 @@ import (
 
 // API has the POST, PATCH and DELETE operations but the preview's.
 type API struct {
-	Commands       *commands.Handler
+	Commands       *handle.Handler
 	Workspaces     Workspaces
 	Configurations Configurations
 	Simulations    Simulations

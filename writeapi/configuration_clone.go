@@ -6,6 +6,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/simulator/design"
@@ -22,7 +23,7 @@ func (a *API) CloneConfiguration(ctx context.Context, r api.CloneConfigurationRe
 	if err := oneAccount(w.caller); err != nil {
 		return nil, err
 	}
-	made, tag, err := a.made(ctx, w, func() (commands.Result, error) { return a.cloneVersion(ctx, w, r.ConfigID, r.Body) })
+	made, tag, err := a.made(ctx, w, func() (handle.Result, error) { return a.cloneVersion(ctx, w, r.ConfigID, r.Body) })
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func (a *API) CloneConfiguration(ctx context.Context, r api.CloneConfigurationRe
 
 // cloneVersion clones the version asked for, the newest one for 0, into the
 // workspace asked for, the original's for "".
-func (a *API) cloneVersion(ctx context.Context, w write, id string, body *api.ConfigurationClone) (none commands.Result, err error) {
+func (a *API) cloneVersion(ctx context.Context, w write, id string, body *api.ConfigurationClone) (none handle.Result, err error) {
 	c, err := a.mutable(ctx, id)
 	if err != nil {
 		return none, err
@@ -56,7 +57,7 @@ type source struct {
 // source's document byte for byte and its traceset, but without its mapping
 // file, which the document then does not mention either (completions.md section
 // 2.5; document 1, Versioning item 8).
-func (a *API) clone(ctx context.Context, w write, from source, name, workspace string) (none commands.Result, err error) {
+func (a *API) clone(ctx context.Context, w write, from source, name, workspace string) (none handle.Result, err error) {
 	workspace, err = a.destination(ctx, workspace)
 	if err != nil {
 		return none, err
@@ -79,7 +80,7 @@ func (a *API) clone(ctx context.Context, w write, from source, name, workspace s
 		}
 		ranks = t.Ranks
 	}
-	return commands.Handle[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
+	return handle.Command[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
 		commands.CreateConfiguration{Created: events.ConfigurationCreated{
 			AccountID: w.caller.AccountID, WorkspaceID: workspace, Name: name,
 			Document: from.Document, ComponentCount: int64(document.ComponentCount()), Status: commands.Draft,

@@ -7,6 +7,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	web "netsim/infra/web"
@@ -28,7 +29,7 @@ func (a *API) CreateConfiguration(ctx context.Context, r api.CreateConfiguration
 	if err != nil {
 		return nil, err
 	}
-	made, tag, err := a.made(ctx, w, func() (commands.Result, error) { return a.create(ctx, w, r.Body, document) })
+	made, tag, err := a.made(ctx, w, func() (handle.Result, error) { return a.create(ctx, w, r.Body, document) })
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +40,8 @@ func (a *API) CreateConfiguration(ctx context.Context, r api.CreateConfiguration
 
 // made makes the configuration of a write, unless the write is a repetition,
 // and returns it as it was made.
-func (a *API) made(ctx context.Context, w write, create func() (commands.Result, error)) (api.Configuration, string, error) {
-	var result commands.Result
+func (a *API) made(ctx context.Context, w write, create func() (handle.Result, error)) (api.Configuration, string, error) {
+	var result handle.Result
 	_, err := a.once(ctx, w, func() (err error) { result, err = create(); return err })
 	if err != nil {
 		return api.Configuration{}, "", err
@@ -53,7 +54,7 @@ func (a *API) made(ctx context.Context, w write, create func() (commands.Result,
 }
 
 // create checks what the request refers to and makes the configuration.
-func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate, document *design.Document) (none commands.Result, err error) {
+func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate, document *design.Document) (none handle.Result, err error) {
 	workspace, err := a.destination(ctx, body.WorkspaceID)
 	if err != nil {
 		return none, err
@@ -76,7 +77,7 @@ func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate
 	if created.Document, err = storable(document); err != nil {
 		return none, err
 	}
-	return commands.Handle[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
+	return handle.Command[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
 		commands.CreateConfiguration{Created: created})
 }
 

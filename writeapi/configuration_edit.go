@@ -10,6 +10,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/fault"
 	web "netsim/infra/web"
 	"netsim/simulator/design"
@@ -60,11 +61,11 @@ func (a *API) edit(ctx context.Context, e edit, decide decider) (edited, error) 
 	if err != nil {
 		return edited{}, err
 	}
-	var result commands.Result
+	var result handle.Result
 	_, err = a.once(ctx, w, func() error {
 		c, command, err := a.admit(ctx, id, match, decide)
 		if err == nil {
-			result, err = commands.Handle(ctx, a.Commands, w.existing(c.WorkspaceID), w.origin, command)
+			result, err = handle.Command(ctx, a.Commands, w.existing(c.WorkspaceID), w.origin, command)
 		}
 		return err
 	})

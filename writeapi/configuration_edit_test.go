@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/internal/service/servicetest"
 	"netsim/internal/testwait"
@@ -61,11 +62,11 @@ func traceset(t *testing.T, c *servicetest.Client, ranks int) string {
 }
 
 // put makes a configuration as it is told, whatever its workspace.
-func put(t *testing.T, h *commands.Handler, created events.ConfigurationCreated) string {
+func put(t *testing.T, h *handle.Handler, created events.ConfigurationCreated) string {
 	t.Helper()
 	id := events.NewID(events.ConfigurationPrefix)
-	to := commands.Target{Stream: id, PartitionKey: created.WorkspaceID, Fresh: true}
-	if _, err := commands.Handle(t.Context(), h, to, commands.Origin{Actor: "tester"}, commands.Command[commands.Configuration](
+	to := handle.Target{Stream: id, PartitionKey: created.WorkspaceID, Fresh: true}
+	if _, err := handle.Command(t.Context(), h, to, handle.Origin{Actor: "tester"}, commands.Command[commands.Configuration](
 		commands.CreateConfiguration{Created: created})); err != nil {
 		t.Fatal(err)
 	}

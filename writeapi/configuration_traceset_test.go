@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/internal/service/servicetest"
 )
@@ -123,24 +124,24 @@ func TestCreateConfigurationTraceset(t *testing.T) {
 }
 
 // putTraceset makes a traceset that no operation makes.
-func putTraceset(t *testing.T, h *commands.Handler, account, status string, ranks int64) string {
+func putTraceset(t *testing.T, h *handle.Handler, account, status string, ranks int64) string {
 	t.Helper()
 	id := events.NewID(events.TracesetPrefix)
-	to := commands.Target{Stream: id, PartitionKey: events.DefaultWorkspace, Fresh: true}
+	to := handle.Target{Stream: id, PartitionKey: events.DefaultWorkspace, Fresh: true}
 	created := events.TracesetCreated{
 		AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "traces", Format: "chakra_et_v1", Status: status, RankCount: ranks,
 	}
-	if _, err := commands.Handle(t.Context(), h, to, commands.Origin{Actor: "tester"},
+	if _, err := handle.Command(t.Context(), h, to, handle.Origin{Actor: "tester"},
 		commands.Command[commands.Traceset](commands.CreateTraceset{Created: created})); err != nil {
 		t.Fatal(err)
 	}
 	return id
 }
 
-func deleteTraceset(t *testing.T, h *commands.Handler, id string) {
+func deleteTraceset(t *testing.T, h *handle.Handler, id string) {
 	t.Helper()
-	to := commands.Target{Stream: id, PartitionKey: events.DefaultWorkspace}
-	if _, err := commands.Handle(t.Context(), h, to, commands.Origin{Actor: "tester"},
+	to := handle.Target{Stream: id, PartitionKey: events.DefaultWorkspace}
+	if _, err := handle.Command(t.Context(), h, to, handle.Origin{Actor: "tester"},
 		commands.Command[commands.Traceset](commands.DeleteTraceset{ID: id, Reason: "request"})); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"netsim/api"
 	"netsim/api/report"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	web "netsim/infra/web"
@@ -36,7 +37,7 @@ func (a *API) delete(ctx context.Context, w write, match commands.Match) error {
 	if err != nil {
 		return err
 	}
-	_, err = commands.Handle[commands.Configuration](ctx, a.Commands, w.existing(c.WorkspaceID), w.origin,
+	_, err = handle.Command[commands.Configuration](ctx, a.Commands, w.existing(c.WorkspaceID), w.origin,
 		commands.DeleteConfiguration{ID: w.stream, Reason: "request", Match: match})
 	return err
 }
@@ -79,7 +80,7 @@ func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigura
 	if err != nil {
 		return nil, err
 	}
-	if _, err := commands.Handle[commands.Configuration](ctx, a.Commands, w.existing(c.WorkspaceID), w.origin,
+	if _, err := handle.Command[commands.Configuration](ctx, a.Commands, w.existing(c.WorkspaceID), w.origin,
 		commands.RecordValidation{ID: r.ConfigID, Version: c.Version, Status: status, Findings: text, Match: match}); err != nil {
 		return nil, err
 	}

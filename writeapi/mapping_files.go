@@ -5,6 +5,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 )
 
 // DeleteMappingFile implements DELETE /mapping-files/{mapping_file_id}.
@@ -19,7 +20,7 @@ func (a *API) DeleteMappingFile(ctx context.Context, r api.DeleteMappingFileRequ
 		if err != nil {
 			return err
 		}
-		_, err = commands.Handle[commands.MappingFile](ctx, a.Commands, w.existing(workspace), w.origin,
+		_, err = handle.Command[commands.MappingFile](ctx, a.Commands, w.existing(workspace), w.origin,
 			commands.DeleteMappingFile{ID: r.MappingFileID, Reason: "request"})
 		return err
 	})

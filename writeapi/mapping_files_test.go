@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/objects"
 	"netsim/internal/service/servicetest"
@@ -33,7 +34,7 @@ func straight(ranks int) string {
 // shelf puts mapping files where no upload has been.
 type shelf struct {
 	t        *testing.T
-	commands *commands.Handler
+	commands *handle.Handler
 	store    *objects.Store
 }
 
@@ -66,8 +67,8 @@ func (s shelf) put(account, workspace, name, content string) string {
 		s.t.Fatal(err)
 	}
 	id := events.NewID(events.MappingFilePrefix)
-	to := commands.Target{Stream: id, PartitionKey: workspace, Fresh: true}
-	if _, err := commands.Handle(s.t.Context(), s.commands, to, commands.Origin{Actor: "tester"},
+	to := handle.Target{Stream: id, PartitionKey: workspace, Fresh: true}
+	if _, err := handle.Command(s.t.Context(), s.commands, to, handle.Origin{Actor: "tester"},
 		commands.Command[commands.MappingFile](commands.CreateMappingFile{Created: made})); err != nil {
 		s.t.Fatal(err)
 	}

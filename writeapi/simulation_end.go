@@ -7,6 +7,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/fault"
 )
 
@@ -33,7 +34,7 @@ func (a *API) TerminateSimulation(ctx context.Context, r api.TerminateSimulation
 			return api.TerminateSimulation202Response{}, nil
 		}
 	}
-	_, err = commands.Handle[commands.Simulation](ctx, a.Commands, w.existing(workspace), w.origin, terminate)
+	_, err = handle.Command[commands.Simulation](ctx, a.Commands, w.existing(workspace), w.origin, terminate)
 	if !live {
 		return stopDispatched(err)
 	}
@@ -115,7 +116,7 @@ func (a *API) DeleteSimulation(ctx context.Context, r api.DeleteSimulationReques
 		if err != nil {
 			return err
 		}
-		_, err = commands.Handle[commands.Simulation](ctx, a.Commands, w.existing(workspace), w.origin,
+		_, err = handle.Command[commands.Simulation](ctx, a.Commands, w.existing(workspace), w.origin,
 			commands.DeleteSimulation{ID: r.SimID, Reason: "request"})
 		return err
 	})

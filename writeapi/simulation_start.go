@@ -6,6 +6,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/simulator/units"
@@ -128,7 +129,7 @@ func (a *API) request(ctx context.Context, w write, requested events.SimulationR
 	if err := a.Hold(ctx, w.stream, requested); err != nil {
 		return err
 	}
-	_, err := commands.Handle[commands.Simulation](ctx, a.Commands, w.to(requested.WorkspaceID), w.origin,
+	_, err := handle.Command[commands.Simulation](ctx, a.Commands, w.to(requested.WorkspaceID), w.origin,
 		commands.RequestSimulation{Requested: requested})
 	return err
 }

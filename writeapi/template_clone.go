@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"netsim/api"
-	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 )
 
@@ -18,10 +18,10 @@ func (a *API) CloneTemplate(ctx context.Context, r api.CloneTemplateRequestObjec
 	if err := oneAccount(w.caller); err != nil {
 		return nil, err
 	}
-	made, tag, err := a.made(ctx, w, func() (commands.Result, error) {
+	made, tag, err := a.made(ctx, w, func() (handle.Result, error) {
 		template, err := a.Templates.AdmitTemplate(ctx, r.TemplateID)
 		if err != nil {
-			return commands.Result{}, err
+			return handle.Result{}, err
 		}
 		return a.clone(ctx, w, source{r.TemplateID, template}, r.Body.Name, r.Body.WorkspaceID)
 	})

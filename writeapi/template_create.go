@@ -7,6 +7,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	web "netsim/infra/web"
 )
@@ -42,7 +43,7 @@ func (a *API) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObj
 	if err != nil {
 		return nil, err
 	}
-	result, err := commands.Handle[commands.Configuration](ctx, a.Commands, w.to(events.TemplateWorkspace), w.origin,
+	result, err := handle.Command[commands.Configuration](ctx, a.Commands, w.to(events.TemplateWorkspace), w.origin,
 		commands.CreateConfiguration{Created: events.ConfigurationCreated{
 			AccountID: w.caller.AccountID, WorkspaceID: events.TemplateWorkspace, Name: r.Body.Name,
 			Document: text, ComponentCount: int64(document.ComponentCount()), Status: commands.Draft,
@@ -63,7 +64,7 @@ func (a *API) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObj
 
 // templateAfter is a template as it was made, or as it is now where that was
 // before, and its entity tag.
-func (a *API) templateAfter(ctx context.Context, id string, result commands.Result) (api.Template, string, error) {
+func (a *API) templateAfter(ctx context.Context, id string, result handle.Result) (api.Template, string, error) {
 	made, ok := result.State.(*commands.Configuration)
 	if !ok {
 		return a.Templates.Template(ctx, id)

@@ -5,6 +5,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 )
 
@@ -19,7 +20,7 @@ func (a *API) DeleteTemplate(ctx context.Context, r api.DeleteTemplateRequestObj
 		if err := a.Templates.AdmitTemplateDeletion(ctx, r.TemplateID); err != nil {
 			return err
 		}
-		_, err := commands.Handle[commands.Configuration](ctx, a.Commands, w.existing(events.TemplateWorkspace), w.origin,
+		_, err := handle.Command[commands.Configuration](ctx, a.Commands, w.existing(events.TemplateWorkspace), w.origin,
 			commands.DeleteConfiguration{ID: r.TemplateID, Reason: "request"})
 		return err
 	})

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"netsim/api"
-	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/simulator/chakra"
@@ -25,7 +25,7 @@ type DirectUploads interface {
 	Stage(ctx context.Context, upload, name, contentType string, r io.Reader) (events.TracesetFile, error)
 	// Keep makes a traceset of what is staged, or returns the one that has the
 	// same files and name.
-	Keep(ctx context.Context, upload string, to commands.Target, from commands.Origin, t events.TracesetCreated) (traceset string, fresh bool, err error)
+	Keep(ctx context.Context, upload string, to handle.Target, from handle.Origin, t events.TracesetCreated) (traceset string, fresh bool, err error)
 	// Discard removes what is staged.
 	Discard(ctx context.Context, upload string)
 }

@@ -6,6 +6,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/fault"
 	"netsim/simulator/design"
 )
@@ -55,11 +56,11 @@ func (a *API) deleteTraceset(ctx context.Context, w write) error {
 	}
 	if upload != "" {
 		w.stream = upload
-		_, err = commands.Handle[commands.Upload](ctx, a.Commands, w.existing(partition), w.origin,
+		_, err = handle.Command[commands.Upload](ctx, a.Commands, w.existing(partition), w.origin,
 			commands.AbortUpload{ID: upload, Reason: commands.ReasonDeleted})
 		return err
 	}
-	_, err = commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(partition), w.origin,
+	_, err = handle.Command[commands.Traceset](ctx, a.Commands, w.existing(partition), w.origin,
 		commands.DeleteTraceset{ID: id, Reason: "request"})
 	return err
 }
@@ -87,7 +88,7 @@ func (a *API) PromoteTraceset(ctx context.Context, r api.PromoteTracesetRequestO
 	if upload != "" {
 		return nil, fault.New(fault.Conflict, "traceset %s is not uploaded, so it is not ready", r.ID)
 	}
-	result, err := commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(partition), w.origin, cmd)
+	result, err := handle.Command[commands.Traceset](ctx, a.Commands, w.existing(partition), w.origin, cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -149,6 +150,6 @@ func (a *API) use(ctx context.Context, id, what string) error {
 	if err != nil || !due {
 		return err
 	}
-	_, err = commands.Handle[commands.Traceset](ctx, a.Commands, w.existing(partition), w.origin, commands.UseTraceset{ID: id, Use: what})
+	_, err = handle.Command[commands.Traceset](ctx, a.Commands, w.existing(partition), w.origin, commands.UseTraceset{ID: id, Use: what})
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"netsim/api"
-	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/simulator/archive"
@@ -16,7 +16,7 @@ import (
 // Sessions are the upload sessions.
 type Sessions interface {
 	// Open opens a session, unless it is there.
-	Open(ctx context.Context, to commands.Target, from commands.Origin, opened events.UploadOpened) error
+	Open(ctx context.Context, to handle.Target, from handle.Origin, opened events.UploadOpened) error
 	// Links returns where to put the parts of each file, and until when.
 	Links(ctx context.Context, upload string) ([]api.UploadFileLinks, time.Time, error)
 	// Finish returns what a completed session has become, and whether that was
@@ -27,9 +27,9 @@ type Sessions interface {
 // Completions make something of what was uploaded.
 type Completions interface {
 	// CompleteTraceset returns the traceset, and whether it is new.
-	CompleteTraceset(ctx context.Context, upload string, files []api.UploadedFile, from commands.Origin) (traceset string, fresh bool, err error)
+	CompleteTraceset(ctx context.Context, upload string, files []api.UploadedFile, from handle.Origin) (traceset string, fresh bool, err error)
 	// CompleteMappingFile returns the mapping file, and whether it was there.
-	CompleteMappingFile(ctx context.Context, upload string, parts []api.UploadedPart, from commands.Origin) (file string, duplicate bool, err error)
+	CompleteMappingFile(ctx context.Context, upload string, parts []api.UploadedPart, from handle.Origin) (file string, duplicate bool, err error)
 }
 
 // Uploaded is what comes of uploads as reads show it.

@@ -6,6 +6,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	web "netsim/infra/web"
@@ -20,7 +21,7 @@ func (a *API) CreateWorkspace(ctx context.Context, r api.CreateWorkspaceRequestO
 	if err := oneAccount(w.caller); err != nil {
 		return nil, err
 	}
-	result, err := commands.Handle[commands.Workspace](ctx, a.Commands, w.to(w.stream), w.origin, commands.CreateWorkspace{
+	result, err := handle.Command[commands.Workspace](ctx, a.Commands, w.to(w.stream), w.origin, commands.CreateWorkspace{
 		AccountID: w.caller.AccountID, Owner: w.caller.UserID, Name: r.Body.Name, Description: r.Body.Description,
 	})
 	if err != nil {
@@ -51,7 +52,7 @@ func (a *API) UpdateWorkspace(ctx context.Context, r api.UpdateWorkspaceRequestO
 	if err := a.Workspaces.AdmitWorkspace(ctx, r.WorkspaceID); err != nil {
 		return nil, err
 	}
-	result, err := commands.Handle[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin, commands.UpdateWorkspace{
+	result, err := handle.Command[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin, commands.UpdateWorkspace{
 		ID: r.WorkspaceID, Name: r.Body.Name, Description: r.Body.Description, Match: match,
 	})
 	if err != nil {
@@ -77,7 +78,7 @@ func (a *API) DeleteWorkspace(ctx context.Context, r api.DeleteWorkspaceRequestO
 	if err := a.Workspaces.AdmitWorkspaceDeletion(ctx, r.WorkspaceID); err != nil {
 		return nil, err
 	}
-	if _, err := commands.Handle[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin,
+	if _, err := handle.Command[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin,
 		commands.DeleteWorkspace{ID: r.WorkspaceID}); err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (a *API) SetLegacyProject(ctx context.Context, r api.SetLegacyProjectReques
 		return nil, err
 	}
 	project := strings.ToLower(r.Body.LegacyProjectID) // UUIDs are equal whatever their case
-	result, err := commands.Handle[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin, commands.SetLegacyProject{
+	result, err := handle.Command[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin, commands.SetLegacyProject{
 		ID: r.WorkspaceID, LegacyProjectID: project,
 	})
 	if err != nil {
@@ -118,7 +119,7 @@ func (a *API) SetLegacyProject(ctx context.Context, r api.SetLegacyProjectReques
 
 // workspaceAfter is a workspace as a command left it, and its entity tag. The
 // counts of what is in it are those of now.
-func (a *API) workspaceAfter(ctx context.Context, id string, result commands.Result) (api.Workspace, string, error) {
+func (a *API) workspaceAfter(ctx context.Context, id string, result handle.Result) (api.Workspace, string, error) {
 	w, tag, err := a.Workspaces.Workspace(ctx, id)
 	if made, ok := result.State.(*commands.Workspace); ok {
 		w.Name, w.Description, w.ModifiedAt = made.Name, made.Description, api.Timestamp{Time: result.Event.Time}

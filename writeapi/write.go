@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/auth"
@@ -20,7 +21,7 @@ import (
 type write struct {
 	caller auth.Caller
 	stream string
-	origin commands.Origin
+	origin handle.Origin
 }
 
 // create is the write that makes a resource. Its id is new, or derives from
@@ -47,7 +48,7 @@ func newWrite(ctx context.Context, operation, id, key string, body any) (write, 
 	if !ok {
 		return write{}, errors.New("the request has no caller")
 	}
-	w := write{caller: caller, origin: commands.Origin{Actor: caller.UserID, CorrelationID: web.RequestID(ctx)}}
+	w := write{caller: caller, origin: handle.Origin{Actor: caller.UserID, CorrelationID: web.RequestID(ctx)}}
 	if key == "" {
 		return w, nil
 	}
@@ -62,13 +63,13 @@ func newWrite(ctx context.Context, operation, id, key string, body any) (write, 
 }
 
 // to is the stream of the write, in the partition of its workspace.
-func (w write) to(workspace string) commands.Target {
-	return commands.Target{Stream: w.stream, PartitionKey: workspace, Fresh: w.origin.CommandID == ""}
+func (w write) to(workspace string) handle.Target {
+	return handle.Target{Stream: w.stream, PartitionKey: workspace, Fresh: w.origin.CommandID == ""}
 }
 
 // existing is to, for a stream that has events.
-func (w write) existing(workspace string) commands.Target {
-	return commands.Target{Stream: w.stream, PartitionKey: workspace}
+func (w write) existing(workspace string) handle.Target {
+	return handle.Target{Stream: w.stream, PartitionKey: workspace}
 }
 
 // repeated reports whether the same write has been done before. It is asked

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/rating"
@@ -135,15 +136,15 @@ func (s Step) command(list string) commands.Command[commands.Platform] {
 // Apply writes the steps to the log: first what begins, then what ends, so that
 // what is interrupted leaves nothing without a price. Applying again goes on
 // where it stopped.
-func (p Plan) Apply(ctx context.Context, h *commands.Handler) error {
+func (p Plan) Apply(ctx context.Context, h *handle.Handler) error {
 	stream := commands.PlatformStream(p.Platform)
 	for _, begins := range []bool{true, false} {
 		for _, s := range p.Steps {
 			if (s.Was == nil) != begins {
 				continue
 			}
-			from := commands.Origin{Actor: events.System, CorrelationID: p.List}
-			_, err := commands.Handle(ctx, h, commands.Target{Stream: stream, PartitionKey: stream}, from, s.command(p.List))
+			from := handle.Origin{Actor: events.System, CorrelationID: p.List}
+			_, err := handle.Command(ctx, h, handle.Target{Stream: stream, PartitionKey: stream}, from, s.command(p.List))
 			if err != nil {
 				return fmt.Errorf("apply rate %s: %w", s.Row.RateName, err)
 			}

@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/rating"
@@ -149,7 +150,7 @@ func (o Opening) check() error {
 // price yet, and the opening credit. The platform is the deployment's name, the
 // account its own. It returns the refusals of rows that would change a price:
 // those are for a Plan.
-func (l List) Load(ctx context.Context, h *commands.Handler, platform, account string) (refused []error, err error) {
+func (l List) Load(ctx context.Context, h *handle.Handler, platform, account string) (refused []error, err error) {
 	stream, list := commands.PlatformStream(platform), l.digest()
 	for _, row := range l.Rates {
 		row.Platform = platform
@@ -159,7 +160,7 @@ func (l List) Load(ctx context.Context, h *commands.Handler, platform, account s
 		}
 		from := origin("rate", string(text))
 		from.CorrelationID = list
-		_, err = commands.Handle(ctx, h, commands.Target{Stream: stream, PartitionKey: stream}, from, commands.SetRate{Rate: row, List: list})
+		_, err = handle.Command(ctx, h, handle.Target{Stream: stream, PartitionKey: stream}, from, commands.SetRate{Rate: row, List: list})
 		switch {
 		case fault.Is(err, fault.Conflict):
 			refused = append(refused, err)
@@ -170,7 +171,7 @@ func (l List) Load(ctx context.Context, h *commands.Handler, platform, account s
 	return refused, l.OpeningCredit.grant(ctx, h, account)
 }
 
-func (o Opening) grant(ctx context.Context, h *commands.Handler, account string) error {
+func (o Opening) grant(ctx context.Context, h *handle.Handler, account string) error {
 	if o.Amount == "" {
 		return nil
 	}
@@ -188,7 +189,7 @@ func (o Opening) grant(ctx context.Context, h *commands.Handler, account string)
 // Grant gives an account credit, and reports whether it did: the reference is
 // unique within the account, and granting it again changes nothing, whatever
 // the amount.
-func Grant(ctx context.Context, h *commands.Handler, account string, credit events.CreditGranted) (granted bool, err error) {
+func Grant(ctx context.Context, h *handle.Handler, account string, credit events.CreditGranted) (granted bool, err error) {
 	switch {
 	case !events.ValidID(events.AccountPrefix, account):
 		return false, fmt.Errorf("grant credit: %q is not an account id", account)
@@ -200,7 +201,7 @@ func Grant(ctx context.Context, h *commands.Handler, account string, credit even
 	if err := (Opening{Amount: credit.Amount, Currency: credit.Currency}).check(); err != nil {
 		return false, fmt.Errorf("grant credit to %s: %w", account, err)
 	}
-	result, err := commands.Handle(ctx, h, commands.Target{Stream: account, PartitionKey: account},
+	result, err := handle.Command(ctx, h, handle.Target{Stream: account, PartitionKey: account},
 		origin("credit", credit.Reference), commands.GrantCredit{Granted: credit})
 	if err != nil {
 		return false, fmt.Errorf("grant credit to %s: %w", account, err)
@@ -208,6 +209,6 @@ func Grant(ctx context.Context, h *commands.Handler, account string, credit even
 	return !result.Repeated, nil
 }
 
-func origin(parts ...string) commands.Origin {
-	return commands.Origin{Actor: events.System, CommandID: events.DerivedUUID(parts...).String()}
+func origin(parts ...string) handle.Origin {
+	return handle.Origin{Actor: events.System, CommandID: events.DerivedUUID(parts...).String()}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
@@ -20,7 +21,7 @@ import (
 
 // Extractor reads what the files of tracesets hold.
 type Extractor struct {
-	Commands *commands.Handler
+	Commands *handle.Handler
 	DB       projections.Reader
 	Objects  *objects.Store
 	Limits   chakra.Limits // of each rank file
@@ -54,8 +55,8 @@ func (x *Extractor) Extract(ctx context.Context, id string) error {
 
 // record sends a command that records nothing when it comes too late.
 func (x *Extractor) record(ctx context.Context, t *projections.Traceset, c commands.Command[commands.Traceset]) error {
-	_, err := commands.Handle(ctx, x.Commands, commands.Target{Stream: t.ID, PartitionKey: t.Partition},
-		commands.Origin{Actor: events.System}, c)
+	_, err := handle.Command(ctx, x.Commands, handle.Target{Stream: t.ID, PartitionKey: t.Partition},
+		handle.Origin{Actor: events.System}, c)
 	return err
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/content/library"
 	"netsim/content/traces"
 	"netsim/events"
@@ -66,8 +67,8 @@ func (p place) put(files uploads, workload string) string {
 		}
 	}
 	id := events.NewID(events.TracesetPrefix)
-	to := commands.Target{Stream: id, PartitionKey: made.WorkspaceID, Fresh: true}
-	if _, err := commands.Handle(p.t.Context(), p.Commands, to, commands.Origin{Actor: "tester"},
+	to := handle.Target{Stream: id, PartitionKey: made.WorkspaceID, Fresh: true}
+	if _, err := handle.Command(p.t.Context(), p.Commands, to, handle.Origin{Actor: "tester"},
 		commands.Command[commands.Traceset](commands.CreateTraceset{Created: made})); err != nil {
 		p.t.Fatal(err)
 	}
@@ -312,7 +313,7 @@ func TestExtractAgain(t *testing.T) {
 		t.Errorf("waiting: %v, %v", waiting, err)
 	}
 	gone := p.put(ranks(2), "")
-	if _, err := commands.Handle(t.Context(), p.Commands, commands.Target{Stream: gone, PartitionKey: events.DefaultWorkspace}, commands.Origin{Actor: "tester"},
+	if _, err := handle.Command(t.Context(), p.Commands, handle.Target{Stream: gone, PartitionKey: events.DefaultWorkspace}, handle.Origin{Actor: "tester"},
 		commands.Command[commands.Traceset](commands.DeleteTraceset{ID: gone, Reason: "request"})); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/postgres"
@@ -19,7 +20,7 @@ import (
 // Errors: Validation for files or parts that are not the session's and for a
 // session that failed, Conflict while another completes it, Gone when it has
 // expired, Unavailable while the store or the content cannot be had.
-func (u *Uploads) CompleteTraceset(ctx context.Context, id string, files []api.UploadedFile, from commands.Origin) (traceset string, fresh bool, err error) {
+func (u *Uploads) CompleteTraceset(ctx context.Context, id string, files []api.UploadedFile, from handle.Origin) (traceset string, fresh bool, err error) {
 	err = u.inPeace(ctx, id, func(ctx context.Context) error {
 		return u.alone(ctx, id, from.CommandID != "", func(row *projections.Upload) error {
 			traceset, fresh = row.ResultID, row.Status == commands.UploadOpen
@@ -56,7 +57,7 @@ func (u *Uploads) CompleteTraceset(ctx context.Context, id string, files []api.U
 //
 // Errors: as in the table of document 2, Complete upload. PayloadTooLarge,
 // MappingFileInvalid and an Unavailable without RetryAfter end the session.
-func (u *Uploads) CompleteMappingFile(ctx context.Context, id string, parts []api.UploadedPart, from commands.Origin) (file string, duplicate bool, err error) {
+func (u *Uploads) CompleteMappingFile(ctx context.Context, id string, parts []api.UploadedPart, from handle.Origin) (file string, duplicate bool, err error) {
 	err = u.inPeace(ctx, id, func(ctx context.Context) error {
 		return u.alone(ctx, id, from.CommandID != "", func(row *projections.Upload) error {
 			switch {
@@ -89,9 +90,9 @@ func (u *Uploads) Finish(ctx context.Context, id string) (result string, duplica
 		case row.Status != commands.UploadCompleted:
 			return fault.New(fault.Conflict, "upload %s is %s", id, row.Status)
 		case row.Kind == events.UploadTraceset:
-			return u.settleTraceset(ctx, row, commands.Origin{})
+			return u.settleTraceset(ctx, row, handle.Origin{})
 		}
-		_, err = u.settleMappingFile(ctx, row, commands.Origin{})
+		_, err = u.settleMappingFile(ctx, row, handle.Origin{})
 		return err
 	})
 	return result, duplicate, err
@@ -163,7 +164,7 @@ func (u *Uploads) ended(ctx context.Context, row *projections.Upload, err error)
 // abort ends a session of which nothing comes, and removes what is staged as
 // far as that can be done now: clearing is sure to follow.
 func (u *Uploads) abort(ctx context.Context, row *projections.Upload, reason string) error {
-	if _, err := commands.Handle[commands.Upload](ctx, u.Commands, session(row), derived(commands.Origin{}, row.ID, "abort"),
+	if _, err := handle.Command[commands.Upload](ctx, u.Commands, session(row), derived(handle.Origin{}, row.ID, "abort"),
 		commands.AbortUpload{ID: row.ID, Reason: reason}); err != nil {
 		return err
 	}

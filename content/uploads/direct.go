@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/projections"
 )
@@ -22,7 +23,7 @@ func (u *Uploads) Stage(ctx context.Context, upload, name, contentType string, r
 
 // Keep makes a traceset of staged files, unless its workspace has one of the
 // same files and name. It returns that traceset, and whether it is the new one.
-func (u *Uploads) Keep(ctx context.Context, upload string, to commands.Target, from commands.Origin, t events.TracesetCreated) (traceset string, fresh bool, err error) {
+func (u *Uploads) Keep(ctx context.Context, upload string, to handle.Target, from handle.Origin, t events.TracesetCreated) (traceset string, fresh bool, err error) {
 	staged := make([]string, len(t.Files))
 	for i, f := range t.Files {
 		staged[i] = stagingOf(upload) + f.Name
@@ -36,7 +37,7 @@ func (u *Uploads) Keep(ctx context.Context, upload string, to commands.Target, f
 			}
 			traceset, fresh = to.Stream, true
 			t.Files, t.LibraryHash, t.TotalSize, t.Format, t.Status = files, hash, total, formatOf(files), commands.TracesetProcessing
-			_, err = commands.Handle[commands.Traceset](ctx, u.Commands, to, from, commands.CreateTraceset{Created: t})
+			_, err = handle.Command[commands.Traceset](ctx, u.Commands, to, from, commands.CreateTraceset{Created: t})
 			return err
 		})
 	})

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/content/library"
 	"netsim/events"
 	"netsim/fault"
@@ -20,7 +21,7 @@ import (
 // settleMappingFile stores the staged file of a session, unless its workspace
 // has one of the same bytes, and records the session's completion and the file.
 // It returns the file's id. What is done already is not done again.
-func (u *Uploads) settleMappingFile(ctx context.Context, row *projections.Upload, from commands.Origin) (string, error) {
+func (u *Uploads) settleMappingFile(ctx context.Context, row *projections.Upload, from handle.Origin) (string, error) {
 	_, err := projections.FindMappingFile(ctx, u.DB, row.ResultID)
 	if !fault.Is(err, fault.NotFound) {
 		return row.ResultID, err
@@ -52,14 +53,14 @@ func (u *Uploads) settleMappingFile(ctx context.Context, row *projections.Upload
 		}
 	}
 	file := cmp.Or(duplicateOf, row.ResultID)
-	if _, err := commands.Handle[commands.Upload](ctx, u.Commands, session(row), from, commands.CompleteUpload{
+	if _, err := handle.Command[commands.Upload](ctx, u.Commands, session(row), from, commands.CompleteUpload{
 		ID: row.ID, Completed: events.UploadCompleted{ResultID: file, DuplicateOf: duplicateOf, Files: []events.UploadedFile{
 			{Name: row.Name, Hash: created.Hash, Size: created.SizeBytes},
 		}},
 	}); err != nil || duplicateOf != "" {
 		return file, err
 	}
-	_, err = commands.Handle[commands.MappingFile](ctx, u.Commands, result(row), derived(from, row.ID, "create"),
+	_, err = handle.Command[commands.MappingFile](ctx, u.Commands, result(row), derived(from, row.ID, "create"),
 		commands.CreateMappingFile{Created: created})
 	return file, err
 }

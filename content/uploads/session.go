@@ -9,6 +9,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/projections"
@@ -25,7 +26,7 @@ const storeCalls = 8 // to the object store at a time
 // Open opens a session: the files' names, types, roles and sizes are given,
 // their parts and places are found here. A session that is there is left as it
 // is.
-func (u *Uploads) Open(ctx context.Context, to commands.Target, from commands.Origin, opened events.UploadOpened) error {
+func (u *Uploads) Open(ctx context.Context, to handle.Target, from handle.Origin, opened events.UploadOpened) error {
 	opened.ResultID = resultOf(opened.Kind, to.Stream)
 	parts := int64(0)
 	for i := range opened.Files {
@@ -49,8 +50,8 @@ func (u *Uploads) Open(ctx context.Context, to commands.Target, from commands.Or
 	}
 	err := away(group.Wait())
 	if err == nil {
-		var result commands.Result
-		result, err = commands.Handle(ctx, u.Commands, to, from, commands.OpenUpload{Opened: opened})
+		var result handle.Result
+		result, err = handle.Command(ctx, u.Commands, to, from, commands.OpenUpload{Opened: opened})
 		if err == nil && result.Event != nil {
 			return nil
 		}

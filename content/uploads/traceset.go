@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/content/library"
 	"netsim/events"
 	"netsim/fault"
@@ -24,7 +25,7 @@ import (
 
 // settleTraceset stores what is staged of a session, and records the session's
 // completion and the traceset. What is done already is not done again.
-func (u *Uploads) settleTraceset(ctx context.Context, row *projections.Upload, from commands.Origin) error {
+func (u *Uploads) settleTraceset(ctx context.Context, row *projections.Upload, from handle.Origin) error {
 	_, err := projections.FindTraceset(ctx, u.DB, row.ResultID)
 	if !fault.Is(err, fault.NotFound) {
 		return err
@@ -46,11 +47,11 @@ func (u *Uploads) settleTraceset(ctx context.Context, row *projections.Upload, f
 		for _, f := range files {
 			completed.Files = append(completed.Files, events.UploadedFile{Name: f.Name, Hash: f.Hash, Size: f.Size})
 		}
-		if _, err := commands.Handle[commands.Upload](ctx, u.Commands, session(row), from,
+		if _, err := handle.Command[commands.Upload](ctx, u.Commands, session(row), from,
 			commands.CompleteUpload{ID: row.ID, Completed: completed}); err != nil {
 			return err
 		}
-		_, err := commands.Handle[commands.Traceset](ctx, u.Commands, result(row), derived(from, row.ID, "create"),
+		_, err := handle.Command[commands.Traceset](ctx, u.Commands, result(row), derived(from, row.ID, "create"),
 			commands.CreateTraceset{Created: events.TracesetCreated{
 				AccountID: row.AccountID, WorkspaceID: row.WorkspaceID, Name: row.Name, Description: row.Description, Tags: tags,
 				Format: formatOf(files), Files: files, LibraryHash: hash, TotalSize: total, TTLDays: row.TTLDays,

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
@@ -21,7 +21,7 @@ import (
 
 // Config says what uploads are made with.
 type Config struct {
-	Commands *commands.Handler
+	Commands *handle.Handler
 	DB       projections.Reader
 	Objects  *objects.Store
 	Locks    postgres.Locks
@@ -127,19 +127,19 @@ func away(err error) error {
 
 // derived is the origin of a step that every attempt at an upload takes, so
 // that taking it twice is taking it once.
-func derived(from commands.Origin, upload, step string) commands.Origin {
-	return commands.Origin{
+func derived(from handle.Origin, upload, step string) handle.Origin {
+	return handle.Origin{
 		Actor: cmp.Or(from.Actor, events.System), CommandID: events.DerivedUUID(upload, step).String(),
 		CorrelationID: from.CorrelationID, CauseID: from.CauseID,
 	}
 }
 
 // result is the stream of what an upload becomes.
-func result(row *projections.Upload) commands.Target {
-	return commands.Target{Stream: row.ResultID, PartitionKey: row.WorkspaceID}
+func result(row *projections.Upload) handle.Target {
+	return handle.Target{Stream: row.ResultID, PartitionKey: row.WorkspaceID}
 }
 
 // session is the stream of an upload.
-func session(row *projections.Upload) commands.Target {
-	return commands.Target{Stream: row.ID, PartitionKey: row.WorkspaceID}
+func session(row *projections.Upload) handle.Target {
+	return handle.Target{Stream: row.ID, PartitionKey: row.WorkspaceID}
 }

@@ -11,6 +11,7 @@ import (
 
 	"netsim/api"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/content/uploads"
 	"netsim/events"
 	"netsim/fault"
@@ -65,7 +66,7 @@ func (y *yard) later(d time.Duration) {
 func (y *yard) open(t *testing.T, kind, content string) (upload string, parts []api.UploadedPart) {
 	t.Helper()
 	upload = events.NewID(events.UploadPrefix)
-	err := y.Open(t.Context(), commands.Target{Stream: upload, PartitionKey: events.DefaultWorkspace}, commands.Origin{Actor: "tester"},
+	err := y.Open(t.Context(), handle.Target{Stream: upload, PartitionKey: events.DefaultWorkspace}, handle.Origin{Actor: "tester"},
 		events.UploadOpened{
 			Kind: kind, AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace, Name: "upload", TTLDays: 7,
 			Files: []events.UploadFile{{Name: "a.0.et", ContentType: "text/plain", Role: events.RolePrimary, Size: int64(len(content))}},
@@ -118,7 +119,7 @@ func (y *yard) staged(t *testing.T, upload string) (n int) {
 
 func (y *yard) completeTraceset(t *testing.T, upload string, parts []api.UploadedPart) (string, error) {
 	t.Helper()
-	id, _, err := y.CompleteTraceset(t.Context(), upload, []api.UploadedFile{{Name: "a.0.et", Parts: parts}}, commands.Origin{Actor: "tester"})
+	id, _, err := y.CompleteTraceset(t.Context(), upload, []api.UploadedFile{{Name: "a.0.et", Parts: parts}}, handle.Origin{Actor: "tester"})
 	return id, err
 }
 
@@ -142,7 +143,7 @@ func TestSessionsExpire(t *testing.T) {
 		if _, err := y.completeTraceset(t, late, parts); !fault.Is(err, fault.Gone) {
 			t.Errorf("complete the traceset: %v", err)
 		}
-		if _, _, err := y.CompleteMappingFile(t.Context(), file, fileParts, commands.Origin{}); !fault.Is(err, fault.Gone) {
+		if _, _, err := y.CompleteMappingFile(t.Context(), file, fileParts, handle.Origin{}); !fault.Is(err, fault.Gone) {
 			t.Errorf("complete the mapping file: %v", err)
 		}
 	}
@@ -240,7 +241,7 @@ func TestAnInterruptedCompletionIsFinished(t *testing.T) {
 				if err != nil || made.TotalSize != int64(len(content)) || made.Status != commands.TracesetProcessing {
 					t.Fatalf("%+v, %v", made, err)
 				}
-				if _, again, err := y.CompleteTraceset(t.Context(), upload, nil, commands.Origin{}); again || err != nil {
+				if _, again, err := y.CompleteTraceset(t.Context(), upload, nil, handle.Origin{}); again || err != nil {
 					t.Errorf("fresh %t, %v", again, err)
 				}
 			} else {
@@ -326,7 +327,7 @@ func TestACompletionOutlastsItsRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	answered := make(chan error)
 	go func() {
-		_, _, err := y.CompleteTraceset(ctx, upload, []api.UploadedFile{{Name: "a.0.et", Parts: parts}}, commands.Origin{CommandID: "patient"})
+		_, _, err := y.CompleteTraceset(ctx, upload, []api.UploadedFile{{Name: "a.0.et", Parts: parts}}, handle.Origin{CommandID: "patient"})
 		answered <- err
 	}()
 	cancel()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/internal/testwait"
 )
@@ -37,8 +38,8 @@ func TestOneStreamTakesManyWriters(t *testing.T) {
 	for w := range writers {
 		all.Go(func() {
 			for i := range each {
-				_, err := commands.Handle(t.Context(), s.Commands,
-					commands.Target{Stream: id, PartitionKey: id}, commands.Origin{Actor: "tester"},
+				_, err := handle.Command(t.Context(), s.Commands,
+					handle.Target{Stream: id, PartitionKey: id}, handle.Origin{Actor: "tester"},
 					commands.UpdateWorkspace{ID: id, Name: fmt.Sprintf("by %d, %d", w, i)})
 				if err != nil {
 					t.Error(err)
@@ -67,10 +68,10 @@ func TestARepeatedCommandIsTheSameFact(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	id := events.DerivedID(events.WorkspacePrefix, "key")
-	create := func(digest string) (commands.Result, error) {
-		return commands.Handle(t.Context(), s.Commands,
-			commands.Target{Stream: id, PartitionKey: id},
-			commands.Origin{Actor: "tester", CommandID: "key", CommandDigest: digest},
+	create := func(digest string) (handle.Result, error) {
+		return handle.Command(t.Context(), s.Commands,
+			handle.Target{Stream: id, PartitionKey: id},
+			handle.Origin{Actor: "tester", CommandID: "key", CommandDigest: digest},
 			commands.CreateWorkspace{AccountID: "acct", Name: "once"})
 	}
 	var all sync.WaitGroup

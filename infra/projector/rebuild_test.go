@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/projector"
 	"netsim/internal/testwait"
@@ -25,8 +26,8 @@ func TestARebuiltReadModelIsTheLiveOne(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				_, err = commands.Handle(t.Context(), s.Commands, commands.Target{Stream: id, PartitionKey: id},
-					commands.Origin{Actor: "tester", CommandID: "rename"}, commands.UpdateWorkspace{ID: id, Name: "renamed"})
+				_, err = handle.Command(t.Context(), s.Commands, handle.Target{Stream: id, PartitionKey: id},
+					handle.Origin{Actor: "tester", CommandID: "rename"}, commands.UpdateWorkspace{ID: id, Name: "renamed"})
 				if err != nil {
 					t.Error(err)
 				}
@@ -115,8 +116,8 @@ func TestAnEventThatCannotBeReadParksItsStreamOnly(t *testing.T) {
 	if _, err := s.createWorkspace(t.Context(), "unharmed"); err != nil {
 		t.Errorf("another stream is held up: %v", err)
 	}
-	_, err := commands.Handle(t.Context(), s.Commands, commands.Target{Stream: broken, PartitionKey: broken},
-		commands.Origin{Actor: "tester"}, commands.UpdateWorkspace{ID: broken, Name: "fourth"})
+	_, err := handle.Command(t.Context(), s.Commands, handle.Target{Stream: broken, PartitionKey: broken},
+		handle.Origin{Actor: "tester"}, commands.UpdateWorkspace{ID: broken, Name: "fourth"})
 	if err == nil {
 		t.Error("a command to a parked stream is accepted")
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/projector"
 	"netsim/internal/testwait"
@@ -32,8 +33,8 @@ func (s stack) seal(t *testing.T, keys *events.WriterKeys) {
 	s.Commands.Keys = keys
 	for partition := range s.WriteLog.Partitions[events.Workspaces] {
 		stream := events.SealStream(events.Workspaces, partition, s.WriteLog.Partitions[events.Workspaces])
-		_, err := commands.Handle(t.Context(), s.Commands, commands.Target{Stream: stream, PartitionKey: stream},
-			commands.Origin{Actor: events.System}, commands.SealLog{KeyID: keys.Signer()})
+		_, err := handle.Command(t.Context(), s.Commands, handle.Target{Stream: stream, PartitionKey: stream},
+			handle.Origin{Actor: events.System}, commands.SealLog{KeyID: keys.Signer()})
 		if err != nil {
 			t.Fatal(err)
 		}

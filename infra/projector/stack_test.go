@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/projector"
 	"netsim/internal/testworld"
@@ -51,8 +52,8 @@ func promote(t *testing.T, p *projector.Projector) {
 // createWorkspace runs the command and returns the workspace's id.
 func (s stack) createWorkspace(ctx context.Context, name string) (string, error) {
 	id := events.NewID(events.WorkspacePrefix)
-	_, err := commands.Handle(ctx, s.Commands,
-		commands.Target{Stream: id, PartitionKey: id, Fresh: true}, commands.Origin{Actor: "tester"},
+	_, err := handle.Command(ctx, s.Commands,
+		handle.Target{Stream: id, PartitionKey: id, Fresh: true}, handle.Origin{Actor: "tester"},
 		commands.CreateWorkspace{AccountID: "acct", Owner: "tester", Name: name})
 	return id, err
 }

@@ -19,7 +19,7 @@ type loadKey struct {
 	commandID string
 }
 
-// Load implements commands.Log.
+// Load implements handle.Log.
 func (l *Log) Load(ctx context.Context, stream, commandID string) (events.Snapshot, error) {
 	family, err := events.FamilyOf(stream)
 	if err != nil {
@@ -70,7 +70,7 @@ func scanSnapshot(row pgx.Rows) (key loadKey, s events.Snapshot, err error) {
 	return key, s, err
 }
 
-// Priors implements commands.Priors.
+// Priors implements handle.Priors.
 func (l *Log) Priors(ctx context.Context, stream string, commandIDs []string) (map[string]events.Prior, error) {
 	rows, err := l.Pool.Query(ctx, `
 		SELECT command_id, sequence, digest FROM command_ids WHERE stream = $1 AND command_id = ANY($2)`, stream, commandIDs)

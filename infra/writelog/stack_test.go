@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/internal/testworld"
 )
@@ -12,9 +13,9 @@ import (
 type process struct{ *testworld.World }
 
 // run runs a command on a workspace.
-func (p process) run(t *testing.T, id, commandID string, cmd commands.Command[commands.Workspace]) (commands.Result, error) {
-	return commands.Handle(t.Context(), p.Commands, commands.Target{Stream: id, PartitionKey: id},
-		commands.Origin{Actor: "tester", CommandID: commandID, CommandDigest: "body"}, cmd)
+func (p process) run(t *testing.T, id, commandID string, cmd commands.Command[commands.Workspace]) (handle.Result, error) {
+	return handle.Command(t.Context(), p.Commands, handle.Target{Stream: id, PartitionKey: id},
+		handle.Origin{Actor: "tester", CommandID: commandID, CommandDigest: "body"}, cmd)
 }
 
 // create makes a workspace and returns its id.

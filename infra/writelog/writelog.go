@@ -34,7 +34,7 @@ type Config struct {
 	MaxWaiting int64
 }
 
-// Log implements commands.Log.
+// Log implements handle.Log.
 type Log struct {
 	Config
 	loads   gather.Gather[loadKey, events.Snapshot]
@@ -50,7 +50,7 @@ func New(c Config) *Log {
 
 const defaultWaiting = 50_000
 
-// Append implements commands.Log.
+// Append implements handle.Log.
 func (l *Log) Append(family events.Family, partitionKey string, m events.Message) (func(context.Context) (events.Position, error), error) {
 	limit := l.MaxWaiting
 	if limit == 0 {
@@ -74,7 +74,7 @@ func (l *Log) Append(family events.Family, partitionKey string, m events.Message
 	}, nil
 }
 
-// Verdict implements commands.Log.
+// Verdict implements handle.Log.
 func (l *Log) Verdict(ctx context.Context, at events.Position) (events.Verdict, error) {
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)

@@ -11,6 +11,7 @@ import (
 
 	"netsim/audit"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/projector"
 )
@@ -108,8 +109,8 @@ func (s *core) publish(ctx context.Context, name string, sign func(c audit.Check
 			return last.Name, s.store(ctx, last.Name, text)
 		}
 		publish := commands.PublishCheckpoint{Checkpoint: events.CheckpointPublished{Name: name, Note: text}, Previous: last.Note}
-		result, err := commands.Handle(ctx, s.handler, commands.Target{Stream: stream, PartitionKey: stream},
-			commands.Origin{Actor: events.System, CommandID: "checkpoint:" + name}, publish)
+		result, err := handle.Command(ctx, s.handler, handle.Target{Stream: stream, PartitionKey: stream},
+			handle.Origin{Actor: events.System, CommandID: "checkpoint:" + name}, publish)
 		if err != nil {
 			return "", fmt.Errorf("publish checkpoint %s: %w", name, err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"netsim/audit"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/content/uploads"
 	"netsim/events"
 	"netsim/infra/auth"
@@ -42,7 +43,7 @@ type core struct {
 	watcher    *projector.Watcher
 	partitions map[events.Family]int32 // of each family's topic
 	writeLog   *writelog.Log
-	handler    *commands.Handler
+	handler    *handle.Handler
 	workloads  *reactions.Workloads
 	objects    *objects.Store
 	verifier   *auth.Verifier
@@ -230,7 +231,7 @@ func (s *core) openLedger(ctx context.Context) error {
 	}
 	s.partitions = partitions
 	s.writeLog = writelog.New(writelog.Config{Pool: s.pool, EventLog: s.eventLog, Watcher: s.watcher, Partitions: partitions})
-	s.handler = &commands.Handler{Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys}
+	s.handler = &handle.Handler{Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys}
 	s.workloads = &reactions.Workloads{Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks}
 	return nil
 }

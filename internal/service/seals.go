@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/health"
 )
@@ -46,8 +47,8 @@ func (s *core) sealLog(ctx context.Context) (sealed int, err error) {
 		count := s.writeLog.Partitions[family]
 		for partition := range count {
 			stream := events.SealStream(family, partition, count)
-			result, err := commands.Handle(ctx, s.handler, commands.Target{Stream: stream, PartitionKey: stream},
-				commands.Origin{Actor: events.System}, commands.SealLog{KeyID: s.keys.Signer()})
+			result, err := handle.Command(ctx, s.handler, handle.Target{Stream: stream, PartitionKey: stream},
+				handle.Origin{Actor: events.System}, commands.SealLog{KeyID: s.keys.Signer()})
 			if err != nil {
 				return sealed, fmt.Errorf("seal partition %d of %s: %w", partition, family, err)
 			}

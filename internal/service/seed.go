@@ -6,6 +6,7 @@ import (
 
 	"netsim/billing/prices"
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 )
 
@@ -18,9 +19,9 @@ func (s *core) seed(ctx context.Context, list prices.List) error {
 		{events.TemplateWorkspace, "templates", "the curated templates"},
 		{events.TracesetWorkspace, "tracesets", "traceset uploads that name no workspace"},
 	} {
-		_, err := commands.Handle(ctx, s.handler,
-			commands.Target{Stream: w.id, PartitionKey: w.id},
-			commands.Origin{Actor: events.System, CommandID: "built-in"},
+		_, err := handle.Command(ctx, s.handler,
+			handle.Target{Stream: w.id, PartitionKey: w.id},
+			handle.Origin{Actor: events.System, CommandID: "built-in"},
 			commands.CreateWorkspace{Owner: events.System, Name: w.name, Description: w.description})
 		if err != nil {
 			return fmt.Errorf("create the built-in workspace %s: %w", w.name, err)

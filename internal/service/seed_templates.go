@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/projections"
 	"netsim/simulator/blueprint"
@@ -47,7 +48,7 @@ func (s *core) seedTemplates(ctx context.Context) error {
 // it makes belongs to no account, so that nobody pays for it, and the traceset
 // has no end.
 func (s *core) seedTemplate(ctx context.Context, id string, t blueprint.Template) error {
-	from := commands.Origin{Actor: events.System, CommandID: "curated"}
+	from := handle.Origin{Actor: events.System, CommandID: "curated"}
 	traceset, err := s.workloads.Keep(ctx, t.Workload.Groups, events.TracesetCreated{
 		WorkspaceID: events.TracesetWorkspace, Name: t.Workload.Name, Description: t.Workload.Description,
 		Scope: commands.ScopePublic,
@@ -66,8 +67,8 @@ func (s *core) seedTemplate(ctx context.Context, id string, t blueprint.Template
 	if err != nil {
 		return err
 	}
-	to := commands.Target{Stream: id, PartitionKey: events.TemplateWorkspace}
-	if _, err := commands.Handle[commands.Configuration](ctx, s.handler, to, from, commands.CreateConfiguration{
+	to := handle.Target{Stream: id, PartitionKey: events.TemplateWorkspace}
+	if _, err := handle.Command[commands.Configuration](ctx, s.handler, to, from, commands.CreateConfiguration{
 		Created: events.ConfigurationCreated{
 			WorkspaceID: events.TemplateWorkspace, Name: t.Name, Description: t.Description, Category: t.Category,
 			Document: text, ComponentCount: int64(t.Document.ComponentCount()), Status: commands.Draft,
@@ -77,7 +78,7 @@ func (s *core) seedTemplate(ctx context.Context, id string, t blueprint.Template
 		return err
 	}
 	from.CommandID = "validated"
-	_, err = commands.Handle[commands.Configuration](ctx, s.handler, to, from, commands.RecordValidation{
+	_, err = handle.Command[commands.Configuration](ctx, s.handler, to, from, commands.RecordValidation{
 		ID: id, Version: 1, Status: commands.Validated, Findings: findings,
 	})
 	return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 )
 
@@ -48,8 +49,8 @@ func (t *Tools) SetQuotas(ctx context.Context, account string, limits map[string
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	return t.writing(ctx, func(ctx context.Context) error {
-		_, err := commands.Handle(ctx, t.core.handler, commands.Target{Stream: account, PartitionKey: account},
-			commands.Origin{Actor: events.System}, commands.SetQuotas{Limits: limits})
+		_, err := handle.Command(ctx, t.core.handler, handle.Target{Stream: account, PartitionKey: account},
+			handle.Origin{Actor: events.System}, commands.SetQuotas{Limits: limits})
 		return err
 	})
 }

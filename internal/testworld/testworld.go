@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/eventlog"
 	"netsim/infra/objects"
@@ -51,7 +52,7 @@ type World struct {
 	EventLog *eventlog.Kafka
 	Watcher  *projector.Watcher // from Listen on, as are the next two
 	WriteLog *writelog.Log
-	Commands *commands.Handler
+	Commands *handle.Handler
 	Objects  *objects.Store // of New
 	Logger   *slog.Logger   // writes nowhere
 }
@@ -114,7 +115,7 @@ func (w *World) Listen(t testing.TB) {
 	partitions, err := writelog.LoadPartitions(t.Context(), w.DB)
 	must(t, err)
 	w.WriteLog = writelog.New(writelog.Config{Pool: w.DB, EventLog: w.EventLog, Watcher: w.Watcher, Partitions: partitions})
-	w.Commands = &commands.Handler{Log: w.WriteLog, Now: time.Now, Keys: w.keys(t)}
+	w.Commands = &handle.Handler{Log: w.WriteLog, Now: time.Now, Keys: w.keys(t)}
 }
 
 // keys are those that a process at the place seals with.
@@ -167,7 +168,7 @@ func Running(t testing.TB, f func(context.Context) error) {
 func Do[S any, P interface {
 	*S
 	commands.State
-}](t testing.TB, w *World, stream string, cmd commands.Command[S]) commands.Result {
+}](t testing.TB, w *World, stream string, cmd commands.Command[S]) handle.Result {
 	t.Helper()
 	return In[S, P](t, w, events.DefaultWorkspace, stream, cmd)
 }
@@ -176,10 +177,10 @@ func Do[S any, P interface {
 func In[S any, P interface {
 	*S
 	commands.State
-}](t testing.TB, w *World, workspace, stream string, cmd commands.Command[S]) commands.Result {
+}](t testing.TB, w *World, workspace, stream string, cmd commands.Command[S]) handle.Result {
 	t.Helper()
-	r, err := commands.Handle[S, P](t.Context(), w.Commands,
-		commands.Target{Stream: stream, PartitionKey: workspace}, commands.Origin{Actor: "tester"}, cmd)
+	r, err := handle.Command[S, P](t.Context(), w.Commands,
+		handle.Target{Stream: stream, PartitionKey: workspace}, handle.Origin{Actor: "tester"}, cmd)
 	if err != nil {
 		t.Fatalf("%T on %s: %v", cmd, stream, err)
 	}

@@ -37,6 +37,6 @@ func excuses() []excuse {
 			"AddContainerReference", "ChangeContainerReference", "RemoveContainerReference",
 			"AddTopologyReference", "ChangeTopologyReference", "RemoveTopologyReference",
 			"UpdateDistribution", "PatchLinkParameters", "PatchGlobalParameters", "DetachTraceset", "DetachMappingFile", "UpdateWorkspace",
-		}, "too many lost races with other processes; commands/handle_test.go makes them"},
+		}, "too many lost races with other processes; commands/handle/handle_test.go makes them"},
 	}
 }

@@ -1,4 +1,4 @@
-package commands_test
+package handle_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 )
@@ -61,10 +62,10 @@ func TestWhatStandsOnALostRecordIsDecidedAgain(t *testing.T) {
 		p.log.beforeAppend = sync.OnceFunc(func() {
 			p.log.foreign(t, p.id, events.WorkspaceLegacyProjectSet{LegacyProjectID: "two"})
 		})
-		lost := begin(func() (commands.Result, error) { return p.setProject("one") })
-		refused := begin(func() (commands.Result, error) { return p.setProject("two") })
-		nothing := begin(func() (commands.Result, error) { return p.setProject("one") })
-		tail := begin(func() (commands.Result, error) { return p.rename("tail") })
+		lost := begin(func() (handle.Result, error) { return p.setProject("one") })
+		refused := begin(func() (handle.Result, error) { return p.setProject("two") })
+		nothing := begin(func() (handle.Result, error) { return p.setProject("one") })
+		tail := begin(func() (handle.Result, error) { return p.rename("tail") })
 		select {
 		case a := <-refused:
 			t.Errorf("the refusal is answered before its ground is judged: %+v", a)
@@ -101,25 +102,25 @@ func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		when func(p *process) (commands.Result, error)
-		then func(commands.Result, error) bool
+		when func(p *process) (handle.Result, error)
+		then func(handle.Result, error) bool
 	}{{
 		name: "what another process undid is done again",
-		when: func(p *process) (commands.Result, error) { return p.rename("mine") },
-		then: func(r commands.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
+		when: func(p *process) (handle.Result, error) { return p.rename("mine") },
+		then: func(r handle.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
 	}, {
 		name: "a version that another process made matches",
-		when: func(p *process) (commands.Result, error) {
+		when: func(p *process) (handle.Result, error) {
 			match := commands.Match{Given: true, Tags: []string{"3"}}
-			return p.run(commands.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: "next", Match: match})
+			return p.run(handle.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: "next", Match: match})
 		},
-		then: func(r commands.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
+		then: func(r handle.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
 	}, {
 		name: "a command id does not change that",
-		when: func(p *process) (commands.Result, error) {
-			return p.run(commands.Origin{CommandID: "again"}, commands.UpdateWorkspace{ID: p.id, Name: "mine"})
+		when: func(p *process) (handle.Result, error) {
+			return p.run(handle.Origin{CommandID: "again"}, commands.UpdateWorkspace{ID: p.id, Name: "mine"})
 		},
-		then: func(r commands.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
+		then: func(r handle.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
 	}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -132,10 +133,10 @@ func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
 					}
 				}
 				open := p.log.shut()
-				first := begin(func() (commands.Result, error) { return p.rename("mine") })
+				first := begin(func() (handle.Result, error) { return p.rename("mine") })
 				// It keeps the lane in use, and with it the lane's tip.
-				held := begin(func() (commands.Result, error) {
-					return p.run(commands.Origin{CommandID: "held"}, commands.UpdateWorkspace{ID: p.id, Name: "held"})
+				held := begin(func() (handle.Result, error) {
+					return p.run(handle.Origin{CommandID: "held"}, commands.UpdateWorkspace{ID: p.id, Name: "held"})
 				})
 				open()
 				if a := <-first; a.err != nil {
@@ -163,13 +164,13 @@ func TestWhatIsUnknownIsNotForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcess(t)
 		open := p.log.shut()
-		from := commands.Origin{CommandID: "key"}
+		from := handle.Origin{CommandID: "key"}
 		cmd := commands.UpdateWorkspace{ID: p.id, Name: "changed"}
 		if _, err := p.run(from, cmd); !fault.Is(err, fault.Unavailable) {
 			t.Fatalf("answer %v, want unavailable", err)
 		}
-		again := begin(func() (commands.Result, error) { return p.run(from, cmd) })
-		back := begin(func() (commands.Result, error) { return p.rename("new") })
+		again := begin(func() (handle.Result, error) { return p.run(from, cmd) })
+		back := begin(func() (handle.Result, error) { return p.rename("new") })
 		open()
 		if a := <-again; a.err != nil || !a.Repeated {
 			t.Errorf("the same command: %+v, want it repeated", a)

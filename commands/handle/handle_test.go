@@ -1,4 +1,4 @@
-package commands_test
+package handle_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 )
@@ -19,13 +20,13 @@ import (
 type process struct {
 	t       *testing.T
 	log     *memory
-	handler *commands.Handler
+	handler *handle.Handler
 	id      string
 }
 
 func newProcess(t *testing.T) *process {
 	log := &memory{}
-	p := &process{t: t, log: log, handler: &commands.Handler{Log: log, Now: time.Now}, id: events.NewID(events.WorkspacePrefix)}
+	p := &process{t: t, log: log, handler: &handle.Handler{Log: log, Now: time.Now}, id: events.NewID(events.WorkspacePrefix)}
 	log.foreign(t, p.id, events.WorkspaceCreated{AccountID: "acct", Name: "new", Owner: "someone"})
 	log.verdicts() // it is judged
 	return p
@@ -33,30 +34,30 @@ func newProcess(t *testing.T) *process {
 
 // another returns another process on the same log.
 func (p *process) another() *process {
-	return &process{p.t, p.log, &commands.Handler{Log: p.log, Now: time.Now}, p.id}
+	return &process{p.t, p.log, &handle.Handler{Log: p.log, Now: time.Now}, p.id}
 }
 
-func (p *process) run(from commands.Origin, cmd commands.Command[commands.Workspace]) (commands.Result, error) {
-	return commands.Handle(p.t.Context(), p.handler, commands.Target{Stream: p.id, PartitionKey: p.id}, from, cmd)
+func (p *process) run(from handle.Origin, cmd commands.Command[commands.Workspace]) (handle.Result, error) {
+	return handle.Command(p.t.Context(), p.handler, handle.Target{Stream: p.id, PartitionKey: p.id}, from, cmd)
 }
 
-func (p *process) rename(name string) (commands.Result, error) {
-	return p.run(commands.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: name})
+func (p *process) rename(name string) (handle.Result, error) {
+	return p.run(handle.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: name})
 }
 
-func (p *process) setProject(project string) (commands.Result, error) {
-	return p.run(commands.Origin{}, commands.SetLegacyProject{ID: p.id, LegacyProjectID: project})
+func (p *process) setProject(project string) (handle.Result, error) {
+	return p.run(handle.Origin{}, commands.SetLegacyProject{ID: p.id, LegacyProjectID: project})
 }
 
 // answer is what a command run in the background came to.
 type answer struct {
-	commands.Result
+	handle.Result
 	err error
 }
 
 // begin runs f in the background until it waits, and returns where its answer
 // will be.
-func begin(f func() (commands.Result, error)) <-chan answer {
+func begin(f func() (handle.Result, error)) <-chan answer {
 	done := make(chan answer, 1)
 	go func() {
 		result, err := f()
@@ -91,7 +92,7 @@ func TestARecordThatTheForeignOneForbidsIsRefused(t *testing.T) {
 			p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: "foreign"})
 		})
 		match := commands.Match{Given: true, Tags: []string{"1"}}
-		_, err := p.run(commands.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: "ours", Match: match})
+		_, err := p.run(handle.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: "ours", Match: match})
 		if !fault.Is(err, fault.PreconditionFailed) {
 			t.Errorf("answer %v, want the precondition to fail", err)
 		}
@@ -122,7 +123,7 @@ func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {
 				p := newProcess(t)
 				p.log.losing = c.losing
 				open := p.log.shut()
-				from := commands.Origin{CommandID: "key", CommandDigest: "body"}
+				from := handle.Origin{CommandID: "key", CommandDigest: "body"}
 				cmd := commands.UpdateWorkspace{ID: p.id, Name: "once"}
 				_, err := p.run(from, cmd)
 				unknown, ok := errors.AsType[*fault.Fault](err)
@@ -153,8 +154,8 @@ func TestWhatTheLogSaysItselfIsTheAnswer(t *testing.T) {
 			return nil
 		}
 		open := p.log.shut()
-		tooLarge := begin(func() (commands.Result, error) { return p.rename("large") })
-		next := begin(func() (commands.Result, error) { return p.rename("small") })
+		tooLarge := begin(func() (handle.Result, error) { return p.rename("large") })
+		next := begin(func() (handle.Result, error) { return p.rename("small") })
 		open()
 		if a := <-tooLarge; !fault.Is(a.err, fault.PayloadTooLarge) {
 			t.Errorf("answer %+v, want what the log says", a)
@@ -169,7 +170,7 @@ func TestARepeatedCommandIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcess(t)
-		from := commands.Origin{CommandID: "key", CommandDigest: "body"}
+		from := handle.Origin{CommandID: "key", CommandDigest: "body"}
 		cmd := commands.UpdateWorkspace{ID: p.id, Name: "once"}
 		var all sync.WaitGroup
 		ran := make([]bool, 8)
@@ -189,7 +190,7 @@ func TestARepeatedCommandIsNotRunAgain(t *testing.T) {
 		if result, err := p.another().run(from, cmd); err != nil || !result.Repeated {
 			t.Errorf("in another process: %+v, %v, want it repeated", result, err)
 		}
-		other := commands.Origin{CommandID: "key", CommandDigest: "another body"}
+		other := handle.Origin{CommandID: "key", CommandDigest: "another body"}
 		if _, err := p.run(other, cmd); !fault.Is(err, fault.Unprocessable) {
 			t.Errorf("with another body: %v, want it refused", err)
 		}
@@ -204,9 +205,9 @@ func TestTwoProcessesWithOneCommandRunItOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcess(t)
 		open := p.log.shut()
-		run := func(p *process) func() (commands.Result, error) {
-			return func() (commands.Result, error) {
-				return p.run(commands.Origin{CommandID: "key"}, commands.UpdateWorkspace{ID: p.id, Name: "once"})
+		run := func(p *process) func() (handle.Result, error) {
+			return func() (handle.Result, error) {
+				return p.run(handle.Origin{CommandID: "key"}, commands.UpdateWorkspace{ID: p.id, Name: "once"})
 			}
 		}
 		here, there := begin(run(p)), begin(run(p.another()))
@@ -246,9 +247,9 @@ func TestAClientThatLeavesDoesNotAbandonItsCommand(t *testing.T) {
 		p := newProcess(t)
 		open := p.log.shut()
 		ctx, leave := context.WithCancel(t.Context())
-		done := begin(func() (commands.Result, error) {
-			return commands.Handle(ctx, p.handler, commands.Target{Stream: p.id, PartitionKey: p.id},
-				commands.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: "kept"})
+		done := begin(func() (handle.Result, error) {
+			return handle.Command(ctx, p.handler, handle.Target{Stream: p.id, PartitionKey: p.id},
+				handle.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: "kept"})
 		})
 		leave()
 		synctest.Wait()
@@ -261,16 +262,16 @@ func TestAClientThatLeavesDoesNotAbandonItsCommand(t *testing.T) {
 
 func TestAParkedStreamTakesNoCommand(t *testing.T) {
 	t.Parallel()
-	h := &commands.Handler{Log: parked{}, Now: time.Now}
-	_, err := commands.Handle(t.Context(), h, commands.Target{Stream: events.DefaultWorkspace, PartitionKey: events.DefaultWorkspace},
-		commands.Origin{}, commands.DeleteWorkspace{ID: events.DefaultWorkspace})
+	h := &handle.Handler{Log: parked{}, Now: time.Now}
+	_, err := handle.Command(t.Context(), h, handle.Target{Stream: events.DefaultWorkspace, PartitionKey: events.DefaultWorkspace},
+		handle.Origin{}, commands.DeleteWorkspace{ID: events.DefaultWorkspace})
 	if !fault.Is(err, fault.Unavailable) {
 		t.Errorf("answer %v, want unavailable", err)
 	}
 }
 
 // parked is a log whose every stream waits for a repair.
-type parked struct{ commands.Log }
+type parked struct{ handle.Log }
 
 func (parked) Load(context.Context, string, string) (events.Snapshot, error) {
 	return events.Snapshot{Parked: true}, nil
@@ -279,11 +280,26 @@ func (parked) Load(context.Context, string, string) (events.Snapshot, error) {
 func TestAFreshStreamIsNotLookedUp(t *testing.T) {
 	t.Parallel()
 	log := &memory{loading: func(string) { t.Error("a stream that was just made is looked up") }}
-	h := &commands.Handler{Log: log, Now: time.Now}
+	h := &handle.Handler{Log: log, Now: time.Now}
 	id := events.NewID(events.WorkspacePrefix)
-	to := commands.Target{Stream: id, PartitionKey: id, Fresh: true}
-	result, err := commands.Handle(t.Context(), h, to, commands.Origin{}, commands.CreateWorkspace{Name: "new"})
+	to := handle.Target{Stream: id, PartitionKey: id, Fresh: true}
+	result, err := handle.Command(t.Context(), h, to, handle.Origin{}, commands.CreateWorkspace{Name: "new"})
 	if err != nil || result.Event == nil || result.Event.Sequence != 1 {
 		t.Errorf("answer %+v, %v, want the fact 1", result, err)
+	}
+}
+
+func TestACommandForAnotherKindOfStreamIsAnInternalError(t *testing.T) {
+	t.Parallel()
+	log := &memory{}
+	h := &handle.Handler{Log: log, Now: time.Now}
+	id := events.NewID(events.SimulationPrefix)
+	_, err := handle.Command(t.Context(), h, handle.Target{Stream: id, PartitionKey: id},
+		handle.Origin{}, commands.DeleteWorkspace{ID: id})
+	if err == nil || fault.CodeOf(err) != fault.Internal {
+		t.Errorf("answer %v, want an internal error", err)
+	}
+	if len(log.records) != 0 {
+		t.Error("something was appended")
 	}
 }

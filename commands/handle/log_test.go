@@ -1,4 +1,4 @@
-package commands_test
+package handle_test
 
 import (
 	"context"
@@ -11,12 +11,13 @@ import (
 	"github.com/google/uuid"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/internal/wait"
 )
 
 // memory is a log of one partition with its projector, in memory. It judges by
-// the rule, so what Handle is told is what the real log would say. Look-ups see
+// the rule, so what a Handler is told is what the real log would say. Look-ups see
 // what has been judged, which is no more than the verdicts given needed.
 type memory struct {
 	mu      sync.Mutex
@@ -26,7 +27,7 @@ type memory struct {
 
 	gate chan struct{} // when not nil, no verdict is given until it is closed
 
-	// beforeAppend, when set, is called before a record of Handle is stored.
+	// beforeAppend, when set, is called before a record of a Handler is stored.
 	beforeAppend func()
 	// losing says of the record at an offset what Append's wait says instead of
 	// its place; the record is not stored.
@@ -67,7 +68,7 @@ func (m *memory) Load(_ context.Context, stream, commandID string) (events.Snaps
 	return snapshot, err
 }
 
-func (m *memory) Append(_ events.Family, _ string, message events.Message) (commands.Wait, error) {
+func (m *memory) Append(_ events.Family, _ string, message events.Message) (handle.Wait, error) {
 	if m.beforeAppend != nil {
 		m.beforeAppend()
 	}

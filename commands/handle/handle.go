@@ -1,4 +1,7 @@
-package commands
+// Package handle runs commands. Command is the one way to the log: it loads a
+// stream's state, lets the command decide, appends the event, and waits for the
+// log's verdict.
+package handle
 
 import (
 	"context"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/internal/wait"
@@ -36,7 +40,7 @@ type Result struct {
 	Event    *events.Event   // the fact; nil when there was nothing to do or when Repeated
 	At       events.Position // of Event
 	Repeated bool            // the command had run before
-	State    State           // a copy, as Event left it; nil without an event, and of HandleAll
+	State    commands.State  // a copy, as Event left it; nil without an event, and of All
 }
 
 // Handler runs commands. Within it every stream in use has a lane, in which
@@ -62,10 +66,10 @@ const (
 // stateOf ties a state's pointer to its value type.
 type stateOf[S any] interface {
 	*S
-	State
+	commands.State
 }
 
-// Handle runs cmd on the target stream and returns once the log has judged
+// Command runs cmd on the target stream and returns once the log has judged
 // what it appended. An answer of the command itself (nothing to do, or a
 // refusal) is given only when everything that it was based on is a fact, and
 // when that is not older than the command.
@@ -76,8 +80,8 @@ type stateOf[S any] interface {
 // record still waits for its verdict then, and with it, in this process, the
 // same command sent again and everything decided on top, so that none of them
 // answers from a state that the verdict overthrows.
-func Handle[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, from Origin, cmd Command[S]) (Result, error) {
-	decide := func(s State, now time.Time) (events.Data, error) {
+func Command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, from Origin, cmd commands.Command[S]) (Result, error) {
+	decide := func(s commands.State, now time.Time) (events.Data, error) {
 		state, ok := s.(P)
 		if !ok {
 			return nil, fmt.Errorf("stream %s holds a %T", to.Stream, s)
@@ -86,7 +90,7 @@ func Handle[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, fro
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.timeout())
 	defer cancel()
-	copied := func(s State) State {
+	copied := func(s commands.State) commands.State {
 		state := *(s.(P)) //nolint:forcetypeassert // decide has looked
 		return P(&state)
 	}
@@ -104,8 +108,8 @@ type run struct {
 	lane     *lane
 	to       Target
 	from     Origin
-	decide   func(State, time.Time) (events.Data, error)
-	copied   func(State) State
+	decide   func(commands.State, time.Time) (events.Data, error)
+	copied   func(commands.State) commands.State
 	claimed  bool
 	attempts int
 	out      *appended // the last that was appended

@@ -1,4 +1,4 @@
-package commands_test
+package handle_test
 
 import (
 	"context"
@@ -11,15 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 )
 
 // observed makes the process record what its handler reports.
-func (p *process) observed() *[]commands.Observation {
+func (p *process) observed() *[]handle.Observation {
 	var mu sync.Mutex
-	var all []commands.Observation
-	p.handler.Observe = func(_ context.Context, o commands.Observation) {
+	var all []handle.Observation
+	p.handler.Observe = func(_ context.Context, o handle.Observation) {
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, o)
@@ -30,25 +31,25 @@ func (p *process) observed() *[]commands.Observation {
 func TestEveryCommandIsObservedOnce(t *testing.T) {
 	t.Parallel()
 	const command = "UpdateWorkspace"
-	key := commands.Origin{CommandID: "key"}
+	key := handle.Origin{CommandID: "key"}
 	stale := commands.Match{Given: true, Tags: []string{"9"}}
 	for name, c := range map[string]struct {
 		prepare func(*testing.T, *process)
-		from    commands.Origin
+		from    handle.Origin
 		run     commands.UpdateWorkspace
-		want    commands.Observation
+		want    handle.Observation
 	}{
 		"accepted": {
 			prepare: func(_ *testing.T, p *process) { p.log.delay = func() time.Duration { return time.Second } },
 			run:     commands.UpdateWorkspace{Name: "ours"},
-			want:    commands.Observation{Outcome: commands.OutcomeAccepted, Attempts: 1, Took: 2 * time.Second},
+			want:    handle.Observation{Outcome: handle.OutcomeAccepted, Attempts: 1, Took: 2 * time.Second},
 		},
 		"accepted after another writer": {
 			prepare: func(t *testing.T, p *process) {
 				p.log.beforeAppend = sync.OnceFunc(func() { p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: "foreign"}) })
 			},
 			run:  commands.UpdateWorkspace{Name: "ours"},
-			want: commands.Observation{Outcome: commands.OutcomeAccepted, Attempts: 2},
+			want: handle.Observation{Outcome: handle.OutcomeAccepted, Attempts: 2},
 		},
 		"repeated": {
 			prepare: func(t *testing.T, p *process) {
@@ -57,15 +58,15 @@ func TestEveryCommandIsObservedOnce(t *testing.T) {
 				}
 			},
 			from: key, run: commands.UpdateWorkspace{Name: "ours"},
-			want: commands.Observation{Outcome: commands.OutcomeRepeated, Attempts: 1},
+			want: handle.Observation{Outcome: handle.OutcomeRepeated, Attempts: 1},
 		},
 		"nothing": {
 			run:  commands.UpdateWorkspace{Name: "new"},
-			want: commands.Observation{Outcome: commands.OutcomeNothing, Attempts: 1},
+			want: handle.Observation{Outcome: handle.OutcomeNothing, Attempts: 1},
 		},
 		"refused": {
 			run:  commands.UpdateWorkspace{Name: "ours", Match: stale},
-			want: commands.Observation{Outcome: commands.OutcomeRefused, Code: fault.PreconditionFailed, Attempts: 1},
+			want: handle.Observation{Outcome: handle.OutcomeRefused, Code: fault.PreconditionFailed, Attempts: 1},
 		},
 		"rejected": {
 			prepare: func(t *testing.T, p *process) {
@@ -76,17 +77,17 @@ func TestEveryCommandIsObservedOnce(t *testing.T) {
 				}
 			},
 			run:  commands.UpdateWorkspace{Name: "ours"},
-			want: commands.Observation{Outcome: commands.OutcomeRejected, Code: fault.Conflict, Attempts: 12},
+			want: handle.Observation{Outcome: handle.OutcomeRejected, Code: fault.Conflict, Attempts: 12},
 		},
 		"timed out": {
 			prepare: func(t *testing.T, p *process) { t.Cleanup(p.log.shut()) },
 			run:     commands.UpdateWorkspace{Name: "ours"},
-			want:    commands.Observation{Outcome: commands.OutcomeTimedOut, Code: fault.Unavailable, Attempts: 1, Took: 10 * time.Second},
+			want:    handle.Observation{Outcome: handle.OutcomeTimedOut, Code: fault.Unavailable, Attempts: 1, Took: 10 * time.Second},
 		},
 		"failed": {
 			prepare: func(_ *testing.T, p *process) { p.handler.Log = parked{} },
 			run:     commands.UpdateWorkspace{Name: "ours"},
-			want:    commands.Observation{Outcome: commands.OutcomeFailed, Code: fault.Unavailable, Attempts: 1},
+			want:    handle.Observation{Outcome: handle.OutcomeFailed, Code: fault.Unavailable, Attempts: 1},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +104,7 @@ func TestEveryCommandIsObservedOnce(t *testing.T) {
 				if c.want.Attempts > 1 && len(*observed) > 0 {
 					(*observed)[0].Took = 0 // the pauses between attempts are random
 				}
-				if diff := cmp.Diff([]commands.Observation{c.want}, *observed); diff != "" {
+				if diff := cmp.Diff([]handle.Observation{c.want}, *observed); diff != "" {
 					t.Errorf("observations (-want +got):\n%s", diff)
 				}
 			})
@@ -122,11 +123,11 @@ func TestCommandsTogetherAreObservedOnceEach(t *testing.T) {
 		if _, err := p.renames(0, 5); err != nil {
 			t.Fatal(err)
 		}
-		outcomes := map[commands.Outcome]int{}
+		outcomes := map[handle.Outcome]int{}
 		for _, o := range *observed {
 			outcomes[o.Outcome]++
 		}
-		want := map[commands.Outcome]int{commands.OutcomeRepeated: 3, commands.OutcomeAccepted: 2}
+		want := map[handle.Outcome]int{handle.OutcomeRepeated: 3, handle.OutcomeAccepted: 2}
 		if diff := cmp.Diff(want, outcomes); diff != "" {
 			t.Errorf("outcomes (-want +got):\n%s", diff)
 		}

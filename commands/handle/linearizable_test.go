@@ -1,4 +1,4 @@
-package commands_test
+package handle_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/fault"
 )
 
@@ -136,7 +137,7 @@ func settle(t *testing.T, processes []*process, random *rand.Rand, in write, com
 	match := commands.Match{Given: in.match != 0, Tags: []string{strconv.FormatInt(in.match, 10)}}
 	p := processes[random.IntN(len(processes))]
 	for {
-		result, err := p.run(commands.Origin{CommandID: commandID}, commands.UpdateWorkspace{ID: p.id, Name: in.name, Match: match})
+		result, err := p.run(handle.Origin{CommandID: commandID}, commands.UpdateWorkspace{ID: p.id, Name: in.name, Match: match})
 		switch {
 		case fault.Is(err, fault.Unavailable):
 			continue

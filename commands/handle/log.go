@@ -1,4 +1,4 @@
-package commands
+package handle
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"netsim/events"
 )
 
-// Log is what Handle needs of the log and of its verdicts.
+// Log is what a Handler needs of the log and of its verdicts.
 type Log interface {
 	// Load returns where a stream stands in the read model and, when
 	// commandID is not empty, the fact that an earlier run of the same

@@ -1,4 +1,4 @@
-package commands_test
+package handle_test
 
 import (
 	"context"
@@ -8,11 +8,12 @@ import (
 	"testing/synctest"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
 )
 
-// Priors implements commands.Priors.
+// Priors implements handle.Priors.
 func (m *memory) Priors(_ context.Context, stream string, ids []string) (map[string]events.Prior, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -28,15 +29,15 @@ func (m *memory) Priors(_ context.Context, stream string, ids []string) (map[str
 }
 
 // renames renames the workspace again and again, each under an id of its own.
-func (p *process) renames(from, to int) ([]commands.Result, error) {
-	var all []commands.Sent[commands.Workspace]
+func (p *process) renames(from, to int) ([]handle.Result, error) {
+	var all []handle.Sent[commands.Workspace]
 	for i := from; i < to; i++ {
-		all = append(all, commands.Sent[commands.Workspace]{
-			From:    commands.Origin{CommandID: fmt.Sprint("rename-", i)},
+		all = append(all, handle.Sent[commands.Workspace]{
+			From:    handle.Origin{CommandID: fmt.Sprint("rename-", i)},
 			Command: commands.UpdateWorkspace{ID: p.id, Name: fmt.Sprint("name ", i)},
 		})
 	}
-	return commands.HandleAll(p.t.Context(), p.handler, commands.Target{Stream: p.id, PartitionKey: p.id}, all)
+	return handle.All(p.t.Context(), p.handler, handle.Target{Stream: p.id, PartitionKey: p.id}, all)
 }
 
 func TestCommandsTogetherRunOnceEach(t *testing.T) {
@@ -60,7 +61,7 @@ func TestCommandsTogetherRunOnceEach(t *testing.T) {
 			}
 		},
 		"one of them is under way": func(_ *testing.T, p *process) {
-			go p.run(commands.Origin{CommandID: "rename-7"}, commands.UpdateWorkspace{ID: p.id, Name: "name 7"}) //nolint:errcheck // whichever is first
+			go p.run(handle.Origin{CommandID: "rename-7"}, commands.UpdateWorkspace{ID: p.id, Name: "name 7"}) //nolint:errcheck // whichever is first
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,9 +111,9 @@ func TestARefusalAmongCommandsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcess(t)
 		match := commands.Match{Given: true, Tags: []string{"9"}}
-		_, err := commands.HandleAll(t.Context(), p.handler, commands.Target{Stream: p.id, PartitionKey: p.id}, []commands.Sent[commands.Workspace]{
-			{From: commands.Origin{CommandID: "good"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "good"}},
-			{From: commands.Origin{CommandID: "bad"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "bad", Match: match}},
+		_, err := handle.All(t.Context(), p.handler, handle.Target{Stream: p.id, PartitionKey: p.id}, []handle.Sent[commands.Workspace]{
+			{From: handle.Origin{CommandID: "good"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "good"}},
+			{From: handle.Origin{CommandID: "bad"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "bad", Match: match}},
 		})
 		if !fault.Is(err, fault.PreconditionFailed) {
 			t.Errorf("answer %v, want the refusal of the second", err)

@@ -1,4 +1,4 @@
-package commands
+package handle
 
 import (
 	"context"
@@ -6,13 +6,14 @@ import (
 	"slices"
 	"time"
 
+	"netsim/commands"
 	"netsim/events"
 )
 
 // Sent is a command and who sends it.
 type Sent[S any] struct {
 	From    Origin // with a command id, each its own
-	Command Command[S]
+	Command commands.Command[S]
 }
 
 // Priors is what a log offers that can look many commands up at once.
@@ -22,14 +23,14 @@ type Priors interface {
 	Priors(ctx context.Context, stream string, commandIDs []string) (map[string]events.Prior, error)
 }
 
-// HandleAll runs commands on one stream, as Handle runs each of them, and
+// All runs commands on one stream, as Command runs each of them, and
 // returns their results in the same order. What they share is done once: the
 // look-ups, the way through the lane, and the wait. What keeps a command from
-// going with the others has it run by Handle, which runs it once in any case,
+// going with the others has it run by Command, which runs it once in any case,
 // as its id says.
 //
 // After an error some of the commands may have run.
-func HandleAll[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []Sent[S]) ([]Result, error) {
+func All[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []Sent[S]) ([]Result, error) {
 	results := make([]Result, len(all))
 	done := make([]bool, len(all))
 	observe := h.observer(ctx)
@@ -53,7 +54,7 @@ func HandleAll[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, 
 			continue
 		}
 		var err error
-		if results[i], err = Handle[S, P](ctx, h, to, one.From, one.Command); err != nil {
+		if results[i], err = Command[S, P](ctx, h, to, one.From, one.Command); err != nil {
 			return results, err
 		}
 	}
@@ -102,7 +103,7 @@ func together[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, a
 			}
 			state, ok := t.state.(P)
 			if !ok {
-				break // Handle says so
+				break // Command says so
 			}
 			data, refusal := all[i].Command.Decide((*S)(state), now)
 			if refusal != nil || data == nil {

@@ -1,9 +1,10 @@
-package commands
+package handle
 
 import (
 	"context"
 	"sync"
 
+	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
 )
@@ -20,7 +21,7 @@ type lane struct {
 
 type tip struct {
 	head  events.Head
-	state State
+	state commands.State
 	last  *appended // the append that head stands on; nil when it was loaded
 }
 
@@ -128,7 +129,7 @@ func (h *Handler) view(ctx context.Context, l *lane, to Target, commandID string
 	if s.Parked {
 		return view{}, fault.New(fault.Unavailable, "%s waits for a repair of its history", to.Stream)
 	}
-	state, err := ReadState(to.Stream, s.State)
+	state, err := commands.ReadState(to.Stream, s.State)
 	if err != nil {
 		return view{}, err
 	}
