@@ -8,13 +8,17 @@ import (
 	"netsim/events"
 )
 
-// LogAccess writes down that billing was looked up by a person's name, on the
-// stream of the caller's account. A caller for the whole platform, whose
-// account is "", has a stream of its own for that.
-func (b *Books) LogAccess(ctx context.Context, account, correlationID string, access events.AccessLogged) error {
+// AccessLog records look-ups of billing data by a person's name.
+type AccessLog struct{ Commands *handle.Handler }
+
+// Record writes a look-up to the stream of the caller's account. Look-ups of a
+// caller for the whole platform, whose account is "", have a stream of their
+// own.
+func (l *AccessLog) Record(ctx context.Context, account, correlationID string, access events.AccessLogged) error {
 	if account == "" {
 		account = events.DerivedID(events.AccountPrefix, "platform")
 	}
-	return b.run(ctx, account,
-		handle.Origin{Actor: access.Caller, CorrelationID: correlationID}, commands.LogAccess{Access: access})
+	from := handle.Origin{Actor: access.Caller, CorrelationID: correlationID}
+	_, err := onAccount(ctx, l.Commands, account, from, commands.LogAccess{Access: access})
+	return err
 }

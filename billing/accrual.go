@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,91 +13,65 @@ import (
 	"netsim/projections"
 )
 
-// missedNights is how many days a night looks back where none is known to have
-// been.
-const missedNights = 31
+const (
+	accrualDays    = 31 // how far back the accrual goes when none is known
+	accrualBatches = 8  // batches that are booked at the same time
+)
 
-// bookClosed books the days of a closed item that have no cost yet, the last
-// one that has included: an earlier run may have stopped within it.
-func (b *Books) bookClosed(ctx context.Context, f events.Fact, item *projections.BillingItem) error {
-	day := dayOf(item.StartedAt)
-	last, err := projections.LastRated(ctx, b.DB, item.ID)
-	if err != nil {
-		return err
-	}
-	if last != "" {
-		if day, err = time.Parse(time.DateOnly, last); err != nil {
-			return fmt.Errorf("the last day of item %d: %w", item.ID, err)
-		}
-	}
-	end := f.Time
-	if item.EndedAt != nil {
-		end = *item.EndedAt
-	}
-	use := projections.Metered{AccountID: item.AccountID, RateName: item.RateName}
-	for ; !day.After(end); day = day.AddDate(0, 0, 1) {
-		if err := b.bookItems(ctx, use, day, []int64{item.ID}, causedBy(f)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// AccrueDay books what every item that was active on a UTC day, which is over,
-// costs for it. It may run again, and for days in any order: what is booked
-// already, with the same result, is left as it is.
+// AccrueDay books what every item that was active on a UTC day costs for that
+// day. The day must be over. Days that earlier accruals missed are booked first.
 //
-// The days of nights that were missed are booked before it.
+// It may be repeated, and run for days in any order: a cost that is booked with
+// the same result is left as it is.
 func (b *Books) AccrueDay(ctx context.Context, date time.Time) error {
 	day := dayOf(date)
 	if b.Now().Before(day.AddDate(0, 0, 1)) {
 		return fmt.Errorf("accrue %s: the day is not over", day.Format(time.DateOnly))
 	}
-	first, err := b.firstMissed(ctx, day)
+	missed, err := b.firstMissed(ctx, day)
 	if err != nil {
 		return err
 	}
-	for ; !first.After(day); first = first.AddDate(0, 0, 1) {
-		if err := b.accrue(ctx, first); err != nil {
+	for ; !missed.After(day); missed = missed.AddDate(0, 0, 1) {
+		if err := b.accrue(ctx, missed); err != nil {
 			return err
 		}
 	}
-	return NoteAccrued(ctx, b.DB, day)
+	return noteAccrued(ctx, b.DB, day)
 }
 
-// firstMissed returns the first day, up to this one, that no night has booked.
-// Where no night is known it is that of the first item, or some days ago.
-func (b *Books) firstMissed(ctx context.Context, day time.Time) (first time.Time, err error) {
-	through, err := AccruedThrough(ctx, b.DB)
+// firstMissed returns the first day, at most this one, that is not accrued. If
+// no accrual is known it is the day of the first item, at most accrualDays ago.
+func (b *Books) firstMissed(ctx context.Context, day time.Time) (missed time.Time, err error) {
+	through, err := accruedThrough(ctx, b.DB)
 	if err != nil {
-		return first, err
+		return missed, err
 	}
-	first = through.AddDate(0, 0, 1)
+	missed = through.AddDate(0, 0, 1)
 	if through.IsZero() {
 		start, err := projections.FirstStart(ctx, b.DB)
 		if err != nil {
-			return first, err
+			return missed, err
 		}
-		if first = day.AddDate(0, 0, -missedNights); first.Before(start) {
-			first = dayOf(start)
+		if missed = day.AddDate(0, 0, -accrualDays); missed.Before(start) {
+			missed = dayOf(start)
 		}
 	}
-	if first.After(day) {
-		first = day
+	if missed.After(day) {
+		missed = day
 	}
-	return first, nil
+	return missed, nil
 }
 
-// accrue books a day of all items: several pages at a time, of whichever
-// accounts, so that the log and the read model always have something to do.
+// accrue books a day of all items. Batches of all accounts are booked at the
+// same time, so that the log and the read model are both busy.
 func (b *Books) accrue(ctx context.Context, day time.Time) error {
-	next := day.AddDate(0, 0, 1)
-	uses, err := projections.MeteredBetween(ctx, b.DB, day, next)
+	uses, err := projections.MeteredBetween(ctx, b.DB, day, day.AddDate(0, 0, 1))
 	if err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(pagesAtATime)
+	group.SetLimit(accrualBatches)
 	for _, use := range uses {
 		if err := b.accrueUse(ctx, group, use, day); err != nil {
 			return errors.Join(err, group.Wait())
@@ -112,10 +85,10 @@ func (b *Books) accrueUse(ctx context.Context, group *errgroup.Group, use projec
 	if err != nil {
 		return err
 	}
-	pages, err := b.pages(ctx, use, day, items, handle.Origin{Actor: events.System})
-	for _, page := range pages {
+	batches, err := b.batches(ctx, use, day, items, handle.Origin{Actor: events.System})
+	for _, batch := range batches {
 		group.Go(func() error {
-			if err := b.bookDay(ctx, page); err != nil {
+			if err := b.book(ctx, batch); err != nil {
 				return fmt.Errorf("accrue %s of %s on %s: %w", use.RateName, use.AccountID, day.Format(time.DateOnly), err)
 			}
 			return nil
@@ -124,50 +97,28 @@ func (b *Books) accrueUse(ctx context.Context, group *errgroup.Group, use projec
 	return err
 }
 
-// bookLate books anew what the billing events that a fact caused change of days
-// that are over: of the item alone, or, where the price of an item depends on
-// the others, of all of them. An event counts as late when the log has it from
-// after its day: then the night of that day may have gone by without it.
-func (b *Books) bookLate(ctx context.Context, f events.Fact) error {
-	today := dayOf(b.Now())
-	if !dayOf(f.Time).Before(today) {
-		return nil // the night is still to come
+// accruedThrough returns the last day that is accrued, the zero time if none is
+// known. Like the counters it is not part of the read model; if it is lost,
+// accruals are repeated, which changes nothing.
+func accruedThrough(ctx context.Context, db projections.Reader) (day time.Time, err error) {
+	var through *time.Time
+	if err := db.QueryRow(ctx, `SELECT max(through) FROM accrual`).Scan(&through); err != nil {
+		return day, fmt.Errorf("find the last accrual: %w", err)
 	}
-	caused, err := projections.UsageCausedBy(ctx, b.DB, f.ID)
-	if err != nil {
-		return err
+	if through != nil {
+		day = through.UTC()
 	}
-	for _, e := range caused {
-		day := dayOf(e.OccurredAt)
-		if dayOf(e.ReceivedAt).Equal(day) {
-			continue
-		}
-		use := projections.Metered{AccountID: e.AccountID, RateName: e.RateName}
-		for ; day.Before(today); day = day.AddDate(0, 0, 1) {
-			if err := b.bookTouched(ctx, use, day, e.BillingItemID, causedBy(f)); err != nil {
-				return fmt.Errorf("book %s again: %w", day.Format(time.DateOnly), err)
-			}
-		}
-	}
-	return nil
+	return day, nil
 }
 
-// bookTouched books the items whose costs of a day a change of one item can
-// have changed. The item itself is one of them also where it is not active.
-func (b *Books) bookTouched(ctx context.Context, use projections.Metered, day time.Time, item int64, from handle.Origin) error {
-	price, err := b.priceOn(ctx, use, day)
+// noteAccrued records that the day and all days before it are accrued.
+func noteAccrued(ctx context.Context, db projections.Reader, day time.Time) error {
+	var through time.Time
+	err := db.QueryRow(ctx, `
+		INSERT INTO accrual AS a (through) VALUES ($1)
+		ON CONFLICT (one) DO UPDATE SET through = greatest(a.through, excluded.through) RETURNING through`, day).Scan(&through)
 	if err != nil {
-		return err
+		return fmt.Errorf("record the accrual of %s: %w", day.Format(time.DateOnly), err)
 	}
-	items := []int64{item}
-	if !price.Alone() {
-		others, err := projections.ItemsBetween(ctx, b.DB, use, day, day.AddDate(0, 0, 1))
-		if err != nil {
-			return err
-		}
-		items = append(others, item)
-		slices.Sort(items)
-		items = slices.Compact(items)
-	}
-	return b.bookItems(ctx, use, day, items, from)
+	return nil
 }

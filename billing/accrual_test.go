@@ -16,18 +16,18 @@ func TestAccrueDay(t *testing.T) {
 	b.react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1}))
 	april15 := day("2026-04-15 13:00:00")
 
-	if err := b.at("2026-04-15 23:59:59").billing.AccrueDay(t.Context(), april15); err == nil {
+	if err := b.at("2026-04-15 23:59:59").billing.Books.AccrueDay(t.Context(), april15); err == nil {
 		t.Error("a day that is not over was accrued")
 	}
 	b.at("2026-04-16 00:10:00")
 	for range 2 {
-		if err := b.billing.AccrueDay(t.Context(), april15); err != nil {
+		if err := b.billing.Books.AccrueDay(t.Context(), april15); err != nil {
 			t.Fatal(err)
 		}
 	}
 	b.at("2026-04-16 06:00:00").react(b.tell(sim, "ada", events.SimulationTerminated{By: "ada"}))
 	b.at("2026-04-17 00:10:00")
-	if err := b.billing.AccrueDay(t.Context(), day("2026-04-16 00:00:00")); err != nil {
+	if err := b.billing.Books.AccrueDay(t.Context(), day("2026-04-16 00:00:00")); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
@@ -50,7 +50,7 @@ func TestMissedNights(t *testing.T) {
 	b.at("2026-04-15 12:00:00").react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1}))
 	b.at("2026-04-18 00:10:00")
 	for range 2 {
-		if err := b.billing.AccrueDay(t.Context(), day("2026-04-17 00:00:00")); err != nil {
+		if err := b.billing.Books.AccrueDay(t.Context(), day("2026-04-17 00:00:00")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestALateRate(t *testing.T) {
 	b.at("2026-04-30 00:00:00").react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1}))
 	accrue := func() {
 		for range 2 {
-			if err := b.billing.AccrueDay(t.Context(), day("2026-04-30 00:00:00")); err != nil {
+			if err := b.billing.Books.AccrueDay(t.Context(), day("2026-04-30 00:00:00")); err != nil {
 				t.Fatal(err)
 			}
 		}

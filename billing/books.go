@@ -13,87 +13,97 @@ import (
 	"netsim/rating"
 )
 
+// Books keeps the daily costs: it rates the days of items and books what
+// differs from what is booked (docs/rating.md). Accrue does so for all items
+// each night; Metering has it done for items that close, and for usage that
+// becomes known after its day.
+type Books struct {
+	Commands *handle.Handler
+	DB       projections.Reader
+	Now      func() time.Time
+}
+
 const (
-	ratedPage    = 2048 // items that are rated together, and costs that wait for their verdicts at a time
-	pagesAtATime = 8    // of a night: some are read while others wait
-	bookedRounds = 50   // how often a booking gives way to others of the same rows
+	batchSize    = 2048 // items that are rated together, and costs that are written together
+	maxConflicts = 50   // how often a batch is rated again because other writers booked the same rows
 )
 
-// dayBook books a day of some items of an account and rate name.
-//
-// Two bookings of a row may meet: the night's, and that of an event which came
-// late. What makes them agree is that a row is read before the usage that it is
-// rated by, and that what follows on a row can be booked once (entry). So a
-// booking that did not see an event either comes first, and is amended by the
-// one that did, or finds its place taken, and looks again.
-type dayBook struct {
+// dayBatch is a day of items of one account and rate name that are rated together.
+type dayBatch struct {
 	use   projections.Metered
-	day   time.Time
+	day   time.Time // its UTC midnight
 	price rating.Price
-	items []int64 // ids, in order
+	items []int64 // ids, ascending
 	from  handle.Origin
 }
 
-// bookItems books a day of items, whose ids are in order.
+// bookItems books a day of items, whose ids ascend.
 func (b *Books) bookItems(ctx context.Context, use projections.Metered, day time.Time, items []int64, from handle.Origin) error {
-	pages, err := b.pages(ctx, use, day, items, from)
-	for _, page := range pages {
-		if err := b.bookDay(ctx, page); err != nil {
+	batches, err := b.batches(ctx, use, day, items, from)
+	for _, batch := range batches {
+		if err := b.book(ctx, batch); err != nil {
 			return err
 		}
 	}
 	return err
 }
 
-// pages cuts a day of items, whose ids are in order, into what is rated
-// together: all of them where the price of an item depends on the others.
-func (b *Books) pages(ctx context.Context, use projections.Metered, day time.Time, items []int64, from handle.Origin) ([]*dayBook, error) {
-	price, err := b.priceOn(ctx, use, day)
+// batches splits a day of items, whose ids ascend. If the price of an item
+// depends on the others, there is one batch.
+func (b *Books) batches(ctx context.Context, use projections.Metered, day time.Time, items []int64, from handle.Origin) ([]*dayBatch, error) {
+	price, err := priceOn(ctx, b.DB, use, day)
 	if err != nil {
 		return nil, err
 	}
-	size := ratedPage
+	size := batchSize
 	if !price.Alone() {
 		size = max(len(items), 1)
 	}
-	var pages []*dayBook
-	for page := range slices.Chunk(items, size) {
-		pages = append(pages, &dayBook{use, day, price, page, from})
+	var batches []*dayBatch
+	for some := range slices.Chunk(items, size) {
+		batches = append(batches, &dayBatch{use, day, price, some, from})
 	}
-	return pages, nil
+	return batches, nil
 }
 
-// bookDay books until rows and usage agree.
-func (b *Books) bookDay(ctx context.Context, d *dayBook) error {
-	for range bookedRounds {
-		booked, err := projections.BookedCosts(ctx, b.DB, d.day.Format(time.DateOnly), d.items)
+// book books a batch until its booked costs are those that it is rated at.
+//
+// Two writers can book the same row: the nightly accrual, and the reaction to
+// late usage. Both read the booked rows before the usage, and each row accepts
+// one next entry (see entry). So of two writers, the one that read less usage
+// either writes first and is amended by the other, or loses the row to it and
+// rates again.
+func (b *Books) book(ctx context.Context, batch *dayBatch) error {
+	for range maxConflicts {
+		booked, err := projections.BookedCosts(ctx, b.DB, batch.day.Format(time.DateOnly), batch.items)
 		if err != nil {
 			return err
 		}
-		rows, err := b.rate(ctx, d, booked)
+		rated, err := b.rate(ctx, batch, booked)
 		if err != nil {
 			return err
 		}
-		entries, err := reconcile(d.day, b.Now().UTC(), rows, booked)
+		entries, err := reconcile(batch.day, b.Now().UTC(), rated, booked)
 		if err != nil || len(entries) == 0 {
 			return err
 		}
-		if gaveWay, err := b.enter(ctx, d, entries); err != nil || !gaveWay {
+		if conflict, err := b.write(ctx, batch, entries); err != nil || !conflict {
 			return err
 		}
 	}
-	return fmt.Errorf("the costs of %s on %s are being booked by too many", d.use.AccountID, d.day.Format(time.DateOnly))
+	return fmt.Errorf("book %s of %s on %s: other writers booked the same rows %d times",
+		batch.use.RateName, batch.use.AccountID, batch.day.Format(time.DateOnly), maxConflicts)
 }
 
-// rate returns the rows of the items for the day. What is booked by an older
-// rule stays with it.
-func (b *Books) rate(ctx context.Context, d *dayBook, booked []projections.BookedCost) (rows []events.DailyCostRated, err error) {
+// rate returns the costs of the batch. An item that is booked is rated by the
+// rule version that booked it.
+func (b *Books) rate(ctx context.Context, batch *dayBatch, booked []projections.BookedCost) (rated []events.DailyCostRated, err error) {
 	var usage []events.UsageRecorded
-	if d.price.Alone() {
-		usage, err = projections.UsageOf(ctx, b.DB, d.items)
+	if batch.price.Alone() {
+		usage, err = projections.UsageOf(ctx, b.DB, batch.items)
 	} else {
-		begin, end := d.price.Window(d.day)
-		usage, err = projections.UsageBetween(ctx, b.DB, d.use, begin, end)
+		begin, end := batch.price.Window(batch.day)
+		usage, err = projections.UsageBetween(ctx, b.DB, batch.use, begin, end)
 	}
 	if err != nil {
 		return nil, err
@@ -103,15 +113,15 @@ func (b *Books) rate(ctx context.Context, d *dayBook, booked []projections.Booke
 		rules[row.BillingItemID] = row.EngineVersion
 	}
 	rule := func(item int64) string { return rules[item] }
-	return slices.DeleteFunc(rating.Day(d.day, d.price, usage, rule), func(r events.DailyCostRated) bool {
-		_, wanted := slices.BinarySearch(d.items, r.BillingItemID)
+	return slices.DeleteFunc(rating.Day(batch.day, batch.price, usage, rule), func(r events.DailyCostRated) bool {
+		_, wanted := slices.BinarySearch(batch.items, r.BillingItemID)
 		return !wanted
 	}), nil
 }
 
-// enter writes the entries to the account's stream. It reports whether the
-// place of one was taken.
-func (b *Books) enter(ctx context.Context, d *dayBook, entries []entry) (gaveWay bool, err error) {
+// write writes the entries to the account's stream. It reports whether another
+// writer had booked one of the rows.
+func (b *Books) write(ctx context.Context, batch *dayBatch, entries []entry) (conflict bool, err error) {
 	ids, err := DailyCostIDs.Next(ctx, b.DB, len(entries))
 	if err != nil {
 		return false, err
@@ -119,27 +129,25 @@ func (b *Books) enter(ctx context.Context, d *dayBook, entries []entry) (gaveWay
 	sent := make([]handle.Sent[commands.Account], len(entries))
 	for i, e := range entries {
 		e.cost.DailyCostID = ids[i]
-		sent[i].From, sent[i].Command = d.from, commands.RecordDailyCost{Rated: e.cost}
+		sent[i].From, sent[i].Command = batch.from, commands.RecordDailyCost{Rated: e.cost}
 		sent[i].From.CommandID = e.commandID
 	}
-	to := handle.Target{Stream: d.use.AccountID, PartitionKey: d.use.AccountID}
-	for some := range slices.Chunk(sent, ratedPage) {
+	to := handle.Target{Stream: batch.use.AccountID, PartitionKey: batch.use.AccountID}
+	for some := range slices.Chunk(sent, batchSize) {
 		results, err := handle.All(ctx, b.Commands, to, some)
 		if err != nil {
 			return false, err
 		}
-		gaveWay = gaveWay || slices.ContainsFunc(results, func(r handle.Result) bool { return r.Repeated })
+		conflict = conflict || slices.ContainsFunc(results, func(r handle.Result) bool { return r.Repeated })
 	}
-	return gaveWay, nil
+	return conflict, nil
 }
 
-// priceOn returns what applies to a use on a day.
-func (b *Books) priceOn(ctx context.Context, use projections.Metered, day time.Time) (rating.Price, error) {
-	list, err := projections.RatesOf(ctx, b.DB, use)
+// priceOn returns the rates that apply to a use on a day.
+func priceOn(ctx context.Context, db projections.Reader, use projections.Metered, day time.Time) (rating.Price, error) {
+	list, err := projections.RatesOf(ctx, db, use)
 	if err != nil {
 		return nil, err
 	}
 	return rating.PriceOn(day, use.AccountID, use.RateName, list)
 }
-
-func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }

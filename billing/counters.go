@@ -3,16 +3,15 @@ package billing
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"netsim/projections"
 )
 
-// Counter is one of the counters that billing's integer ids come from. They
-// stand outside the read model: an id is taken before its event is written, and
-// one whose event is never written leaves a gap.
+// Counter is a sequence of billing's integer ids. Counters are not part of the
+// read model: an id is taken before its event is written, so an event that is
+// never written leaves a gap.
 type Counter string
 
 // The counters.
@@ -35,9 +34,9 @@ func (c Counter) Next(ctx context.Context, db projections.Reader, n int) ([]int6
 	return ids, nil
 }
 
-// RaiseCounters puts the counters above every id that the read model holds, so
-// that a lost database repeats none. Call it at a start, when the read model
-// has caught up with the log and before billing reacts.
+// RaiseCounters sets each counter to at least the largest id in the read model,
+// so that no id is taken twice after the database was lost. Call it at start,
+// when the read model has caught up with the log and before Metering reacts.
 func RaiseCounters(ctx context.Context, db projections.Reader) error {
 	for counter, table := range map[Counter]string{
 		BillingItemIDs: "billing_items", BillingEventIDs: "billing_events", DailyCostIDs: "daily_costs",
@@ -50,33 +49,6 @@ func RaiseCounters(ctx context.Context, db projections.Reader) error {
 		if err != nil {
 			return fmt.Errorf("raise %s: %w", counter, err)
 		}
-	}
-	return nil
-}
-
-// AccruedThrough returns the last day whose costs a night has booked, the zero
-// time when none is known. It stands outside the read model, like the counters;
-// without it nights are repeated, which changes nothing.
-func AccruedThrough(ctx context.Context, db projections.Reader) (day time.Time, err error) {
-	var through *time.Time
-	if err := db.QueryRow(ctx, `SELECT max(through) FROM accrual`).Scan(&through); err != nil {
-		return day, fmt.Errorf("find the last night: %w", err)
-	}
-	if through != nil {
-		day = through.UTC()
-	}
-	return day, nil
-}
-
-// NoteAccrued writes down that the costs of the day, and of all before it, are
-// booked.
-func NoteAccrued(ctx context.Context, db projections.Reader, day time.Time) error {
-	var through time.Time
-	err := db.QueryRow(ctx, `
-		INSERT INTO accrual AS a (through) VALUES ($1)
-		ON CONFLICT (one) DO UPDATE SET through = greatest(a.through, excluded.through) RETURNING through`, day).Scan(&through)
-	if err != nil {
-		return fmt.Errorf("note the night of %s: %w", day.Format(time.DateOnly), err)
 	}
 	return nil
 }

@@ -1,4 +1,5 @@
-// Package billing meters what accounts use, keeps the books of what it costs,
-// and holds credit for what is about to run (completions 7). Everything is
-// written as commands to the account's stream, which puts them in order.
+// Package billing meters what accounts use, books what it costs each day, and
+// holds credit for simulations before they run (completions 7). It writes
+// commands to the account's stream, which puts them in order. README.md lists
+// its invariants and its timestamps.
 package billing

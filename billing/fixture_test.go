@@ -32,7 +32,7 @@ type books struct {
 	t       *testing.T
 	pool    *pgxpool.Pool
 	handler *handle.Handler
-	billing *billing.Books
+	billing *billing.Metering
 
 	mu     sync.Mutex
 	clock  time.Time
@@ -63,7 +63,7 @@ func newBooks(t *testing.T) *books {
 		b.exec(p.Schema())
 	}
 	b.handler = &handle.Handler{Log: b, Now: b.now}
-	b.billing = &billing.Books{Commands: b.handler, DB: b.pool, Now: b.now}
+	b.billing = newMetering(b.handler, b.pool, b.now)
 	list, err := prices.Default()
 	if err != nil {
 		t.Fatal(err)
@@ -74,6 +74,14 @@ func newBooks(t *testing.T) *books {
 		}
 	}
 	return b
+}
+
+func newMetering(h *handle.Handler, db projections.Reader, now func() time.Time) *billing.Metering {
+	return &billing.Metering{
+		Commands: h, DB: db,
+		Books: &billing.Books{Commands: h, DB: db, Now: now},
+		Holds: &billing.Holds{Commands: h, DB: db, Now: now},
+	}
 }
 
 func day(text string) time.Time {

@@ -12,69 +12,72 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/projections"
-	"netsim/rating"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 )
 
-const (
-	holdLife     = 24 * time.Hour   // completions 7.5
-	holdPatience = 10 * time.Minute // far beyond the time between a hold and its request
+// Holds sets credit aside for simulations, and releases it (completions 7.5).
+type Holds struct {
+	Commands *handle.Handler
+	DB       projections.Reader
+	Now      func() time.Time
+	Postpaid []string // accounts that may run without credit; all others are prepaid
+}
 
-	// creditCurrency is that of what has no price: the platform's own credit.
+const (
+	holdTTL        = 24 * time.Hour   // completions 7.5
+	requestTimeout = 10 * time.Minute // within which a simulation with a hold is requested
+
+	// creditCurrency is the currency of a hold where no rate applies.
 	creditCurrency = "CREDIT"
 
 	releasedAtEnd     = "ended"
 	releasedCancelled = "cancelled"
 	releasedExpired   = "expired"
 	releasedUnused    = "not requested"
-	releasedPage      = 1000
+	releasePage       = 1000 // holds
 )
 
-// Hold sets aside what a simulation costs in an hour, before it is requested.
-// It refuses with PaymentRequired when a prepaid account has not that much, or
-// nothing, that is neither spent nor held. The account's stream decides, so
-// requests that race never hold more than there is. Repeating it holds nothing
-// more, unless what was held has been released since, or is about to be: then
-// it is decided anew.
-func (b *Books) Hold(ctx context.Context, simulation string, d events.SimulationRequested) error {
-	ranks, err := b.ranksOf(ctx, d)
+// Hold sets aside the cost of one hour of a simulation before it is requested.
+// If a prepaid account has less than that, its free credit is held; if it has
+// none, the error is PaymentRequired. The account's stream decides, so
+// concurrent requests never hold more than the balance.
+//
+// Repeating it holds nothing more while the hold is open and not about to be
+// released. Otherwise the repetition is a new hold.
+func (h *Holds) Hold(ctx context.Context, simulation string, d events.SimulationRequested) error {
+	ranks, err := h.ranksOf(ctx, d)
 	if err != nil {
 		return err
 	}
 	use := projections.Metered{AccountID: d.AccountID, RateName: meterCluster}
-	list, err := projections.RatesOf(ctx, b.DB, use)
-	if err != nil {
-		return err
-	}
-	now := b.Now().UTC()
-	price, err := rating.PriceOn(dayOf(now), use.AccountID, use.RateName, list)
+	now := h.Now().UTC()
+	price, err := priceOn(ctx, h.DB, use, dayOf(now))
 	if err != nil {
 		return err
 	}
 	amount, currency := price.OneHour(dayOf(now), max(clusterUnits(ranks), 1))
 	hold := commands.HoldCredit{
 		Held: events.CreditHeld{
-			SimulationID: simulation, Amount: amount, Currency: cmp.Or(currency, creditCurrency), ExpiresAt: now.Add(holdLife),
+			SimulationID: simulation, Amount: amount, Currency: cmp.Or(currency, creditCurrency), ExpiresAt: now.Add(holdTTL),
 		},
-		Prepaid: !slices.Contains(b.Postpaid, d.AccountID),
+		Prepaid: !slices.Contains(h.Postpaid, d.AccountID),
 	}
-	to := handle.Target{Stream: d.AccountID, PartitionKey: d.AccountID}
 	for id := "hold:" + simulation; ; {
-		result, err := handle.Command(ctx, b.Commands, to, handle.Origin{Actor: events.System, CommandID: id}, hold)
+		result, err := onAccount(ctx, h.Commands, d.AccountID, handle.Origin{Actor: events.System, CommandID: id}, hold)
 		if err != nil || !result.Repeated {
 			return err
 		}
-		last, err := projections.LastHold(ctx, b.DB, simulation)
+		last, err := projections.LastHold(ctx, h.DB, simulation)
 		if err != nil || last == nil {
 			return err
 		}
 		if last.ReleasedAt == nil {
-			if last.ExpiresAt.After(now.Add(holdLife - holdPatience/2)) {
+			if last.ExpiresAt.After(now.Add(holdTTL - requestTimeout/2)) {
 				return nil
 			}
-			// It may be released as unused before the request is there.
-			if err := b.free(ctx, *last, releasedUnused, handle.Origin{Actor: events.System}); err != nil {
+			// ReleaseOverdue could release it before the request is recorded.
+			if err := h.free(ctx, *last, releasedUnused, handle.Origin{Actor: events.System}); err != nil {
 				return err
 			}
 		}
@@ -82,9 +85,9 @@ func (b *Books) Hold(ctx context.Context, simulation string, d events.Simulation
 	}
 }
 
-// ranksOf returns how many ranks a simulation is going to have, as far as its
-// request tells; 0 where that is not known yet.
-func (b *Books) ranksOf(ctx context.Context, d events.SimulationRequested) (int64, error) {
+// ranksOf returns the ranks that a simulation will have, 0 if its request does
+// not say yet.
+func (h *Holds) ranksOf(ctx context.Context, d events.SimulationRequested) (int64, error) {
 	if d.Simple != "" {
 		submission, err := blueprint.ParseSimple(d.Simple)
 		return int64(collective.Ranks(submission.Groups)), err
@@ -92,50 +95,51 @@ func (b *Books) ranksOf(ctx context.Context, d events.SimulationRequested) (int6
 	if d.TracesetID == "" {
 		return 0, nil
 	}
-	t, err := projections.FindTraceset(ctx, b.DB, d.TracesetID)
+	t, err := projections.FindTraceset(ctx, h.DB, d.TracesetID)
 	if fault.Is(err, fault.NotFound) {
 		return 0, nil
 	}
 	return t.RankCount, err
 }
 
-// release frees what is held for a simulation, if anything is.
-func (b *Books) release(ctx context.Context, simulation, reason string, from handle.Origin) error {
-	held, err := projections.LastHold(ctx, b.DB, simulation)
+// release releases the open hold of a simulation, if it has one.
+func (h *Holds) release(ctx context.Context, simulation, reason string, from handle.Origin) error {
+	held, err := projections.LastHold(ctx, h.DB, simulation)
 	if err != nil || held == nil || held.ReleasedAt != nil {
 		return err
 	}
-	return b.free(ctx, *held, reason, from)
+	return h.free(ctx, *held, reason, from)
 }
 
-// free releases one hold, which is not the simulation's next one.
-func (b *Books) free(ctx context.Context, h projections.CreditHold, reason string, from handle.Origin) error {
-	from.CommandID = fmt.Sprintf("release:%s:%d", h.SimulationID, h.ExpiresAt.UnixMilli())
-	return b.run(ctx, h.AccountID, from, commands.ReleaseCredit{Released: events.CreditReleased{
-		SimulationID: h.SimulationID, Amount: h.Amount, Currency: h.Currency, Reason: reason,
+// free releases exactly this hold: its command id has the hold's expiry, so a
+// later hold of the same simulation stays.
+func (h *Holds) free(ctx context.Context, hold projections.CreditHold, reason string, from handle.Origin) error {
+	from.CommandID = fmt.Sprintf("release:%s:%d", hold.SimulationID, hold.ExpiresAt.UnixMilli())
+	_, err := onAccount(ctx, h.Commands, hold.AccountID, from, commands.ReleaseCredit{Released: events.CreditReleased{
+		SimulationID: hold.SimulationID, Amount: hold.Amount, Currency: hold.Currency, Reason: reason,
 	}})
+	return err
 }
 
-// ReleaseHolds frees what is held too long: for 24 hours, or for some minutes
-// while the simulation has not been requested, because whoever wanted to went
-// away in between.
-func (b *Books) ReleaseHolds(ctx context.Context) error {
+// ReleaseOverdue releases holds that have expired, and holds whose simulation
+// was not requested within some minutes, because the client went away.
+func (h *Holds) ReleaseOverdue(ctx context.Context) error {
 	for {
-		now := b.Now()
-		over, err := projections.HoldsOver(ctx, b.DB, now, now.Add(holdLife-holdPatience), releasedPage)
+		now := h.Now()
+		overdue, err := projections.HoldsOver(ctx, h.DB, now, now.Add(holdTTL-requestTimeout), releasePage)
 		if err != nil {
 			return err
 		}
-		for _, h := range over {
+		for _, hold := range overdue {
 			reason := releasedExpired
-			if h.ExpiresAt.After(now) {
+			if hold.ExpiresAt.After(now) {
 				reason = releasedUnused
 			}
-			if err := b.free(ctx, h, reason, handle.Origin{Actor: events.System}); err != nil {
-				return fmt.Errorf("release what is held for %s: %w", h.SimulationID, err)
+			if err := h.free(ctx, hold, reason, handle.Origin{Actor: events.System}); err != nil {
+				return fmt.Errorf("release the hold of %s: %w", hold.SimulationID, err)
 			}
 		}
-		if len(over) < releasedPage {
+		if len(overdue) < releasePage {
 			return nil
 		}
 	}

@@ -31,7 +31,7 @@ import (
 type keeper struct {
 	*testworld.World
 	log     *mortal
-	billing *billing.Books
+	billing *billing.Metering
 	mu      sync.Mutex
 	clock   time.Time
 
@@ -77,7 +77,7 @@ func (m *mortal) Append(family events.Family, key string, message events.Message
 // restart is another process, which knows nothing of the one before.
 func (k *keeper) restart() {
 	h := &handle.Handler{Log: k.log, Now: k.now}
-	k.billing = &billing.Books{Commands: h, DB: k.DB, Now: k.now}
+	k.billing = newMetering(h, k.DB, k.now)
 }
 
 func (k *keeper) now() time.Time {
@@ -169,11 +169,11 @@ func (k *keeper) try(s bookStep, do func(context.Context) error) {
 func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 	k.t.Helper()
 	f := k.fact(s, at, events.SimulationResultsPublished{Manifest: "m", Bytes: s.Units * 1_000_000_000})
-	begin := func(do func(*billing.Books) error) (release func() error) {
+	begin := func(do func(*billing.Metering) error) (release func() error) {
 		held := &holding{Reader: k.DB, t: k.t, reached: make(chan struct{}), until: make(chan struct{})}
 		done := make(chan error, 1)
 		go func() {
-			done <- do(&billing.Books{Commands: &handle.Handler{Log: k.WriteLog, Now: k.now}, DB: held, Now: k.now})
+			done <- do(newMetering(&handle.Handler{Log: k.WriteLog, Now: k.now}, held, k.now))
 		}()
 		testwait.Receive(k.t, held.reached, "the command to be held")
 		return func() error {
@@ -181,8 +181,10 @@ func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 			return testwait.Receive(k.t, done, "it to be done")
 		}
 	}
-	first := begin(func(b *billing.Books) error { return b.AccrueDay(k.t.Context(), midnight(now).AddDate(0, 0, -1)) })
-	second := begin(func(b *billing.Books) error { return b.React(k.t.Context(), f) })
+	first := begin(func(b *billing.Metering) error {
+		return b.Books.AccrueDay(k.t.Context(), midnight(now).AddDate(0, 0, -1))
+	})
+	second := begin(func(b *billing.Metering) error { return b.React(k.t.Context(), f) })
 	if s.Written {
 		first, second = second, first
 	}
@@ -211,7 +213,7 @@ func (h *holding) Query(ctx context.Context, sql string, args ...any) (pgx.Rows,
 }
 
 func (k *keeper) night(ctx context.Context) error {
-	return k.billing.AccrueDay(ctx, midnight(k.now()).AddDate(0, 0, -1))
+	return k.billing.Books.AccrueDay(ctx, midnight(k.now()).AddDate(0, 0, -1))
 }
 
 // react tells billing a fact of the item's simulation, which happened at an

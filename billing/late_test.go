@@ -29,7 +29,7 @@ func stored(t *testing.T) *books {
 func (b *books) nights(date string) {
 	b.t.Helper()
 	for range 2 {
-		if err := b.billing.AccrueDay(b.t.Context(), day(date+" 00:00:00")); err != nil {
+		if err := b.billing.Books.AccrueDay(b.t.Context(), day(date+" 00:00:00")); err != nil {
 			b.t.Fatal(err)
 		}
 	}

@@ -1,20 +1,12 @@
 package billing_test
 
 import (
-	"context"
 	"fmt"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/billing"
-	"netsim/commands/handle"
 	"netsim/events"
-	"netsim/fault"
-	"netsim/internal/testwait"
 	"netsim/projections"
 )
 
@@ -30,7 +22,7 @@ func requested() events.SimulationRequested {
 // request holds credit for a simulation and requests it, as a handler does.
 func (b *books) request(simulation string, d events.SimulationRequested) events.Fact {
 	b.t.Helper()
-	if err := b.billing.Hold(b.t.Context(), simulation, d); err != nil {
+	if err := b.billing.Holds.Hold(b.t.Context(), simulation, d); err != nil {
 		b.t.Fatal(err)
 	}
 	return b.tell(simulation, "ada", d)
@@ -189,191 +181,6 @@ func TestWorkspaces(t *testing.T) {
 		"workspace start of lab: 0 to 1, 1 in all",
 		"workspace stop of lab: 1 to 0, 0 in all",
 	}
-	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
-		t.Errorf("books (-want +got):\n%s", diff)
-	}
-}
-
-func TestHolds(t *testing.T) {
-	t.Parallel()
-	b := newBooks(t)
-	ctx := t.Context()
-	const poor = "acct_00000000000000000000000009"
-	wanted := requested()
-	wanted.AccountID = poor
-	hold := func(simulation string, refused bool) {
-		t.Helper()
-		for range 2 {
-			err := b.billing.Hold(ctx, simulation, wanted)
-			if got := fault.Is(err, fault.PaymentRequired); got != refused || err != nil && !got {
-				t.Errorf("hold for %s: %v, want refused %v", simulation, err, refused)
-			}
-		}
-	}
-	release := func() {
-		t.Helper()
-		for range 2 {
-			if err := b.billing.ReleaseHolds(ctx); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	other, third := sim[:len(sim)-1]+"8", sim[:len(sim)-1]+"9"
-	hold(sim, true) // nothing granted
-	b.tell(poor, "system", events.CreditGranted{Amount: "30", Currency: "CREDIT", Reference: "r"})
-	hold(sim, false)
-	b.tell(sim, "ada", wanted)
-	hold(other, false) // what is left of the 30
-	hold(third, true)
-	release() // nothing yet
-	b.at("2026-04-15 10:10:00")
-	release() // the other was never requested
-	b.at("2026-04-16 10:00:00")
-	hold(third, false)
-	release()
-	b.react(b.tell(sim, "system", events.SimulationFailed{Reason: "late"}))
-	b.tell(poor, "system", events.DailyCostRated{DailyCostID: 99, Cost: "20", Currency: "CREDIT", RateAmount: "1", Version: 1})
-	b.billing.Postpaid = []string{poor}
-	hold(sim[:len(sim)-1]+"7", false)
-	want := []string{
-		"granted 30 CREDIT", "held 20 CREDIT", "held 10 CREDIT", "released 10 CREDIT: not requested",
-		"held 10 CREDIT", "released 20 CREDIT: expired",
-	}
-	if diff := cmp.Diff(want, b.recorded(poor)[:len(want)]); diff != "" {
-		t.Errorf("books (-want +got):\n%s", diff)
-	}
-}
-
-// readFirst is the log of a worker that appends nothing before every other
-// worker has read what it is going to do.
-type readFirst struct {
-	*books
-	all  *sync.WaitGroup
-	once sync.Once
-}
-
-func (l *readFirst) Load(ctx context.Context, stream, commandID string) (events.Snapshot, error) {
-	l.once.Do(func() { l.all.Done(); testwait.Group(l.t, l.all, "the other workers to have read") })
-	return l.books.Load(ctx, stream, commandID)
-}
-
-// TestHoldsAreReleasedOnce: workers that release the same holds at the same
-// time free each of them once.
-func TestHoldsAreReleasedOnce(t *testing.T) {
-	t.Parallel()
-	b := newBooks(t)
-	const holds, workers = 5, 2
-	const poor = "acct_00000000000000000000000009"
-	wanted := requested()
-	wanted.AccountID = poor
-	b.tell(poor, "system", events.CreditGranted{Amount: "1000", Currency: "CREDIT", Reference: "r"})
-	for range holds {
-		if err := b.billing.Hold(t.Context(), events.NewID(events.SimulationPrefix), wanted); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b.at("2026-04-16 10:00:00")
-	var reads, ends sync.WaitGroup
-	reads.Add(workers)
-	for range workers {
-		worker := *b.billing
-		worker.Commands = &handle.Handler{Log: &readFirst{books: b, all: &reads}, Now: b.now}
-		ends.Go(func() {
-			if err := worker.ReleaseHolds(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	testwait.Group(t, &ends, "the workers")
-	released := 0
-	for _, entry := range b.recorded(poor) {
-		if strings.HasPrefix(entry, "released ") {
-			released++
-		}
-	}
-	if released != holds {
-		t.Errorf("%d holds were released %d times", holds, released)
-	}
-}
-
-// TestAHoldThatWasReleased: a request that comes again after its credit was
-// freed, as a client repeats it with its key, needs credit as any other.
-func TestAHoldThatWasReleased(t *testing.T) {
-	t.Parallel()
-	b := newBooks(t)
-	ctx := t.Context()
-	const poor = "acct_00000000000000000000000009"
-	wanted := requested()
-	wanted.AccountID = poor
-	other := sim[:len(sim)-1] + "8"
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	b.tell(poor, "system", events.CreditGranted{Amount: "20", Currency: "CREDIT", Reference: "r"})
-	must(b.billing.Hold(ctx, sim, wanted))
-	b.at("2026-04-15 10:11:00")
-	must(b.billing.ReleaseHolds(ctx)) // it was not requested
-	must(b.billing.Hold(ctx, other, wanted))
-	b.tell(other, "ada", wanted)
-	for range 2 {
-		if err := b.billing.Hold(ctx, sim, wanted); !fault.Is(err, fault.PaymentRequired) {
-			t.Errorf("hold again while another has all of it: %v, want payment required", err)
-		}
-	}
-	b.react(b.tell(other, "system", events.SimulationFailed{Reason: "gone"}))
-	for range 2 {
-		must(b.billing.Hold(ctx, sim, wanted))
-	}
-	b.at("2026-04-15 10:20:00") // not over yet, but old
-	for range 2 {
-		must(b.billing.Hold(ctx, sim, wanted))
-	}
-	b.at("2026-04-15 10:22:00") // when the old one would be
-	must(b.billing.ReleaseHolds(ctx))
-	b.tell(sim, "ada", wanted)
-	b.react(b.tell(sim, "system", events.SimulationFailed{Reason: "gone"}))
-	want := []string{
-		"granted 20 CREDIT", "held 20 CREDIT", "released 20 CREDIT: not requested", "held 20 CREDIT", "released 20 CREDIT: ended",
-		"held 20 CREDIT", "released 20 CREDIT: not requested", "held 20 CREDIT", "released 20 CREDIT: ended",
-	}
-	if diff := cmp.Diff(want, b.recorded(poor)); diff != "" {
-		t.Errorf("books (-want +got):\n%s", diff)
-	}
-}
-
-func TestCountersAreRaised(t *testing.T) {
-	t.Parallel()
-	b := newBooks(t)
-	b.tell(account, "system", events.UsageRecorded{
-		BillingEventID: 70, BillingItemID: 50, Action: "start", CurrentCount: 1, OccurredAt: time.Now(),
-	})
-	for range 2 {
-		if err := billing.RaiseCounters(t.Context(), b.pool); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for counter, want := range map[billing.Counter]int64{billing.BillingItemIDs: 51, billing.BillingEventIDs: 71} {
-		ids, err := counter.Next(t.Context(), b.pool, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]int64{want, want + 1}, ids); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", counter, diff)
-		}
-	}
-}
-
-func TestAccessIsLogged(t *testing.T) {
-	t.Parallel()
-	b := newBooks(t)
-	access := events.AccessLogged{Caller: "auditor", Operation: "listRates", FilterKey: "userName"}
-	if err := b.billing.LogAccess(t.Context(), account, "request-1", access); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"granted 100000 CREDIT", "auditor looked up by userName in listRates"}
 	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
 		t.Errorf("books (-want +got):\n%s", diff)
 	}

@@ -9,36 +9,37 @@ import (
 	"netsim/rating"
 )
 
-// entry is a cost to be booked; its id is still to be taken.
+// entry is a cost to book, still without its id.
 //
-// Its command id names the place that it takes: the first of its row, or the
-// next behind the row's newest version and its corrections. Whoever books into
-// the same place, be it another version or a correction, finds it taken. The ids
-// of a night follow each other in the index that they are looked up in.
+// Its command id names the one entry that can come next for its row: the first,
+// or the one after the row's newest version and its corrections. Of writers that
+// book the same row at once, whether a version or a correction, one succeeds.
+// The command ids of a night sort by row, as the index that finds them does.
 type entry struct {
 	cost      events.DailyCostRated
 	commandID string
 }
 
-// place is what one row of a day is about.
-type place struct{ item, rate int64 }
+// row identifies a row of a day's costs.
+type row struct{ item, rate int64 }
 
-// reconcile compares what a day was rated at with what is booked, and returns
-// what has to be booked so that both agree (completions 7.4 steps 7 and 8).
+// reconcile compares the costs at which a day is rated with those that are
+// booked, and returns the entries that make them equal (completions 7.4 steps 7
+// and 8).
 //
-// While the day's month is open, another result is a new version of the row.
-// Afterwards a row stays, and a correction dated today bears the difference. A
-// day that was never booked is booked at its date, whenever that happens.
+// While the day's month is open, a different cost is a new version of the row.
+// Afterwards the row stays, and a correction dated today books the difference. A
+// row that was never booked is booked at its own date in either case.
 func reconcile(day, now time.Time, rated []events.DailyCostRated, booked []projections.BookedCost) ([]entry, error) {
-	before := map[place]projections.BookedCost{}
+	before := map[row]projections.BookedCost{}
 	for _, b := range booked {
-		before[place{b.BillingItemID, b.RateID}] = b
+		before[row{b.BillingItemID, b.RateID}] = b
 	}
 	var entries []entry
 	for _, r := range rated {
-		at := place{r.BillingItemID, r.RateID}
-		b, found := before[at]
-		delete(before, at)
+		key := row{r.BillingItemID, r.RateID}
+		b, found := before[key]
+		delete(before, key)
 		if !found {
 			entries = append(entries, first(r))
 			continue
@@ -49,12 +50,11 @@ func reconcile(day, now time.Time, rated []events.DailyCostRated, booked []proje
 		}
 		entries = append(entries, e...)
 	}
-	// What is left has no cost any more.
 	for _, b := range booked {
-		if _, left := before[place{b.BillingItemID, b.RateID}]; !left {
+		if _, left := before[row{b.BillingItemID, b.RateID}]; !left {
 			continue
 		}
-		none := b.DailyCostRated
+		none := b.DailyCostRated // booked, and no longer rated
 		none.Cost, none.UnitDays, none.Quantity, none.Segments = "0", "0", 0, []events.CostSegment{}
 		e, err := amend(day, now, none, b)
 		if err != nil {
@@ -65,17 +65,17 @@ func reconcile(day, now time.Time, rated []events.DailyCostRated, booked []proje
 	return entries, nil
 }
 
-// amend returns what makes a booked row agree with what it was rated at now. A
-// row that has been corrected is corrected again: its month is closed, whatever
-// this process's clock says.
+// amend returns the entry, if any, that makes a booked row equal to its new
+// rating. A row with a correction is corrected again, whatever the local clock
+// says: its month is closed.
 func amend(day, now time.Time, rated events.DailyCostRated, b projections.BookedCost) ([]entry, error) {
 	next := fmt.Sprintf("amend:%d:%d", b.DailyCostID, b.Corrections+1)
 	if b.Corrections > 0 || !now.Before(monthCloses(day)) {
-		stands, err := rating.Add(b.Cost, b.Corrected)
+		total, err := rating.Add(b.Cost, b.Corrected)
 		if err != nil {
 			return nil, fmt.Errorf("daily cost %d: %w", b.DailyCostID, err)
 		}
-		difference, err := rating.Sub(rated.Cost, stands)
+		difference, err := rating.Sub(rated.Cost, total)
 		if err != nil || difference == "0" {
 			return nil, err
 		}
@@ -90,14 +90,14 @@ func amend(day, now time.Time, rated events.DailyCostRated, b projections.Booked
 	return []entry{{rated, next}}, nil
 }
 
-// first makes the entry of a row that is not booked yet.
+// first returns the entry of a row that is not booked yet.
 func first(r events.DailyCostRated) entry {
 	r.Version = 1
 	return entry{r, fmt.Sprintf("cost:%s:%d:%d", r.Date, r.BillingItemID, r.RateID)}
 }
 
-// monthCloses is when the books of the day's month close: the 3rd of the next,
-// at 00:00.
+// monthCloses returns when the books of the day's month close: at 00:00 UTC on
+// the 3rd of the next month.
 func monthCloses(day time.Time) time.Time {
 	return time.Date(day.Year(), day.Month()+1, 3, 0, 0, 0, 0, time.UTC)
 }

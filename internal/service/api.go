@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"netsim/billing"
 	"netsim/events"
 	web "netsim/infra/web"
 	"netsim/projections"
@@ -89,11 +90,11 @@ func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *r
 	change := &writeapi.API{
 		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, TracesetFiles: get, TracesetOwners: get, MappingFiles: get, Templates: get,
 		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Uploaded: get, Quotas: quotas, Engines: d.engines, MaxFiles: s.config.MaxFiles,
-		Hold: d.billing.Hold, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
+		Hold: d.holds.Hold, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
 	}
 	books := &readapi.Billing{
 		DB: s.pool, Cursors: cursors, Now: time.Now,
-		Platform: s.config.Platform, Postpaid: d.billing.Postpaid, LogAccess: d.billing.LogAccess, Lag: s.billingLag().Behind,
+		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: s.handler}).Record, Lag: s.billingLag().Behind,
 	}
 	door, err := s.door(quotas)
 	if err != nil {

@@ -24,7 +24,9 @@ import (
 
 // domain is what the roles do, on the core.
 type domain struct {
-	billing    *billing.Books
+	metering   *billing.Metering
+	books      *billing.Books
+	holds      *billing.Holds
 	simple     *reactions.Simple
 	simulation *reactions.Simulation
 	workspace  *reactions.Workspace
@@ -45,7 +47,8 @@ func (d *domain) close() {
 // openDomain connects reactions, jobs and runs with each other.
 func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err error) {
 	d := &domain{
-		billing: &billing.Books{Commands: s.handler, DB: s.pool, Now: time.Now, Postpaid: list.Postpaid},
+		books: &billing.Books{Commands: s.handler, DB: s.pool, Now: time.Now},
+		holds: &billing.Holds{Commands: s.handler, DB: s.pool, Now: time.Now, Postpaid: list.Postpaid},
 		runner: &runs.Runner{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Now: time.Now, Log: s.log,
 			Stall: s.config.RunStall, Patience: s.config.StorePatience, Checkpoint: s.config.RunCheckpoint,
@@ -58,6 +61,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Now: time.Now, CatchUp: s.catchUp,
 		},
 	}
+	d.metering = &billing.Metering{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds}
 	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout})
 	if err != nil {
 		return nil, err
@@ -72,8 +76,8 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	settings := jobs.Config{
 		URL: s.config.Postgres, Log: s.log, Now: time.Now,
 		Reconcile: s.config.JobReconcile, Grace: s.config.JobGrace,
-		Run: d.runner.Run, Abandon: d.runner.Abandon, Purge: d.runner.Purge, Accrue: s.accrual(d.billing), Checkpoint: s.checkpointDay, Unfinished: s.waiting(projections.UnfinishedSimulations), Elsewhere: d.runner.Elsewhere, Weigh: d.runner.Weigh, MaxRuns: s.maxRuns,
-		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire, SweepTracesets: d.life.Sweep, ReleaseHolds: d.billing.ReleaseHolds,
+		Run: d.runner.Run, Abandon: d.runner.Abandon, Purge: d.runner.Purge, Accrue: s.accrual(d.books), Checkpoint: s.checkpointDay, Unfinished: s.waiting(projections.UnfinishedSimulations), Elsewhere: d.runner.Elsewhere, Weigh: d.runner.Weigh, MaxRuns: s.maxRuns,
+		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire, SweepTracesets: d.life.Sweep, ReleaseHolds: d.holds.ReleaseOverdue,
 		Extract: extractor.Extract, Processing: s.waiting(projections.ProcessingTracesets),
 	}
 	if s.config.has(RoleWorker) {
@@ -110,9 +114,9 @@ func (s *core) waiting(list func(context.Context, projections.Reader, int) ([]st
 	return func(ctx context.Context) ([]string, error) { return list(ctx, s.pool, maxWaiting) }
 }
 
-// accrual books the costs of a day. What the log has by then is told first, so
-// that a night sees every billing event that was written before it.
-func (s *core) accrual(billing *billing.Books) func(ctx context.Context, day string) error {
+// accrual books the costs of a day. The read model catches up with the log
+// first, so that the accrual sees every billing event written before it.
+func (s *core) accrual(books *billing.Books) func(ctx context.Context, day string) error {
 	return func(ctx context.Context, day string) error {
 		date, err := time.Parse(time.DateOnly, day)
 		if err != nil {
@@ -121,7 +125,7 @@ func (s *core) accrual(billing *billing.Books) func(ctx context.Context, day str
 		if err := s.catchUp(ctx); err != nil {
 			return err
 		}
-		return billing.AccrueDay(ctx, date)
+		return books.AccrueDay(ctx, date)
 	}
 }
 
@@ -157,7 +161,7 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Handle(billingHandler, d.billing.React, billingFamilies()...)
+	r.Handle(billingHandler, d.metering.React, billingFamilies()...)
 	r.Handle("simple", d.simple.React, events.Simulations)
 	r.Handle("simulation", d.simulation.React, events.Simulations)
 	r.Handle("traceset", d.traceset.React, events.Tracesets)

@@ -1,0 +1,33 @@
+package billing_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/billing"
+	"netsim/events"
+)
+
+func TestCountersAreRaised(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	b.tell(account, "system", events.UsageRecorded{
+		BillingEventID: 70, BillingItemID: 50, Action: "start", CurrentCount: 1, OccurredAt: time.Now(),
+	})
+	for range 2 {
+		if err := billing.RaiseCounters(t.Context(), b.pool); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for counter, want := range map[billing.Counter]int64{billing.BillingItemIDs: 51, billing.BillingEventIDs: 71} {
+		ids, err := counter.Next(t.Context(), b.pool, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]int64{want, want + 1}, ids); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", counter, diff)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package billing
+
+import (
+	"context"
+	"strconv"
+
+	"netsim/commands"
+	"netsim/events"
+	"netsim/projections"
+)
+
+// settleLibrary opens or closes the item of a library of traceset files. An
+// account pays for one copy of a library, while any of its tracesets refers to
+// it.
+//
+// The tracesets can be in several workspaces, so their facts arrive in any
+// order. Each step therefore reads the current state, and its command id derives
+// from the item before it: the same step of another reaction is taken once.
+func (m *Metering) settleLibrary(ctx context.Context, f events.Fact, account, hash string) error {
+	if account == "" {
+		return nil // a curated traceset, which no account pays for
+	}
+	for {
+		item, err := projections.LatestLibraryItem(ctx, m.DB, account, hash)
+		if err != nil {
+			return err
+		}
+		first, err := projections.FirstTraceset(ctx, m.DB, account, hash)
+		if err != nil {
+			return err
+		}
+		from := causedBy(f)
+		switch active := item != nil && item.EndedAt == nil; {
+		case active == (first != nil):
+			return nil
+		case active:
+			from.CommandID = derivedCommand("usage", account, hash, strconv.FormatInt(item.ID, 10), commands.UsageStop)
+			if err := m.stop(ctx, f, item, from); err != nil {
+				return err
+			}
+		default:
+			previous := "none"
+			if item != nil {
+				previous = strconv.FormatInt(item.ID, 10)
+			}
+			from.CommandID = derivedCommand("usage", account, hash, previous, commands.UsageStart)
+			if err := m.start(ctx, f, account, from, events.UsageRecorded{
+				Meter: meterStorage, ItemName: first.Name, CurrentCount: storageUnits(first.TotalSize),
+				WorkspaceID: first.WorkspaceID, UserID: personOf(f),
+				ResourceType: resourceTraceset, ResourceID: first.ID, SizeBytes: first.TotalSize,
+			}); err != nil {
+				return err
+			}
+		}
+	}
+}
