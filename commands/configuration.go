@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"netsim/events"
-	"netsim/fault"
 	"netsim/simulator/design"
 	"netsim/simulator/mapping"
 )
@@ -147,68 +146,4 @@ func referenceOf(d events.ConfigurationReferenceSet) design.Ref {
 		Name: d.Name, Type: d.Type, Count: int(d.Count), Group: d.Group,
 		Model: d.Model, Version: d.ModelVersion, ParentApplicationName: d.ParentApplicationName,
 	}
-}
-
-// open returns the document to decide on, a copy, or the refusal of a
-// configuration that is gone or not of the version asked for.
-func (c *Configuration) open(id string, m Match) (*design.Document, error) {
-	if !c.Exists || c.Deleted {
-		return nil, notFound("configuration", id)
-	}
-	if err := m.Check(c.Version); err != nil {
-		return nil, err
-	}
-	return design.Parse(c.Document)
-}
-
-// holder returns the document to decide on, as open does, and a holder in it.
-func (c *Configuration) holder(id string, m Match, in HolderKind, name string) (*design.Document, design.Holder, error) {
-	document, err := c.open(id, m)
-	if err != nil {
-		return nil, design.Holder{}, err
-	}
-	h, err := in.find(document, name)
-	return document, h, err
-}
-
-// fitting returns the event of a change, unless it would make the document
-// larger than it may be. What it adds to the document stands in the event, too,
-// but for little in many places, so far below the limit nothing is measured.
-func (c *Configuration) fitting(change events.Data) (events.Data, error) {
-	const margin = 1 << 20 // more than the models that references are told
-	text, err := events.Encode(change)
-	if err != nil || len(c.Document)+len(text)+margin <= design.MaxDocument {
-		return change, err
-	}
-	after := *c
-	after.Evolve(events.Event{Data: change})
-	if len(after.Document) > len(c.Document) {
-		if err := CheckSize(after.Document); err != nil {
-			return nil, err
-		}
-	}
-	return change, nil
-}
-
-// CheckSize refuses the text of a document that is too large.
-func CheckSize(document string) error {
-	if len(document) > design.MaxDocument {
-		return fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", len(document), design.MaxDocument)
-	}
-	return nil
-}
-
-// keepsChakra refuses a change that takes away the last application that
-// replays traces while something is attached that is for one. had says whether
-// there was one.
-func (c *Configuration) keepsChakra(had bool, document *design.Document) error {
-	switch {
-	case !had || document.HasChakra():
-		return nil
-	case c.MappingFile != "":
-		return fault.New(fault.Conflict, "mapping file %s is attached and places the ranks of the chakra application; detach it first", c.MappingFile)
-	case c.TracesetID != "":
-		return fault.New(fault.Conflict, "traceset %s is attached and the chakra application replays it; detach it first", c.TracesetID)
-	}
-	return nil
 }

@@ -59,17 +59,3 @@ func (c AddApplication) Decide(s *Configuration, _ time.Time) (events.Data, erro
 	}
 	return s.declare(document, design.Applications, c.Name, application, shares...)
 }
-
-// tolerance is how far sums of shares may be off.
-const tolerance = 1e-9
-
-// sumOf adds up the shares of one kind of application.
-func sumOf(entries []design.Entry, kind string) float64 {
-	sum := 0.0
-	for _, e := range entries {
-		if e.ApplicationType == kind {
-			sum += e.DistributionPercent.Value
-		}
-	}
-	return sum
-}

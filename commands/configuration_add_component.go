@@ -5,7 +5,6 @@ import (
 
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
 )
 
@@ -47,32 +46,4 @@ func (c AddComponent) Decide(s *Configuration, _ time.Time) (events.Data, error)
 		declared = model.Component(c.Name, version)
 	}
 	return s.declare(document, collection, c.Name, declared)
-}
-
-// modelOf returns a model by its id or reference, and the version asked for.
-func modelOf(id, version string) (catalogue.Entry, string, error) {
-	model, known := catalogue.Find(id)
-	switch {
-	case !known:
-		return model, "", fault.New(fault.Validation, "modelId '%s' is not in the catalogue", id)
-	case version == "":
-		return model, model.Latest(), nil
-	case !model.Has(version):
-		return model, "", fault.New(fault.Validation, "version '%s' is not one of model '%s'", version, id)
-	}
-	return model, version, nil
-}
-
-// declare adds what is declared to a collection, unless its name is taken.
-func (s *Configuration) declare(document *design.Document, collection, name string, declared any, shares ...events.DistributionShare) (events.Data, error) {
-	if at, taken := document.Find(name); taken {
-		return nil, fault.New(fault.Validation, "name '%s' is taken by a declaration in %s", name, at.Collection)
-	}
-	text, err := design.Canonical(declared)
-	if err != nil {
-		return nil, err
-	}
-	return s.fitting(events.ConfigurationComponentAdded{
-		Version: s.Version + 1, Collection: collection, Declaration: text, Shares: shares,
-	})
 }

@@ -24,35 +24,6 @@ type AddReference struct {
 	ParentApplicationName string // of an application, and only of one
 }
 
-// HolderKind is a kind of what holds references.
-type HolderKind string
-
-// The kinds of holders.
-const (
-	InTopology  HolderKind = "topology"
-	InContainer HolderKind = "container"
-	InServer    HolderKind = "server"
-)
-
-// find returns the holder, NotFound where nothing of the kind has the name.
-func (k HolderKind) find(document *design.Document, name string) (design.Holder, error) {
-	if k == InTopology {
-		h, _ := document.FindHolder("")
-		return h, nil
-	}
-	at, declared := document.Find(name)
-	switch {
-	case k == InContainer && (!declared || at.Collection != design.Containers):
-		return design.Holder{}, notFound("container", name)
-	case k == InServer && (!declared || at.Collection != design.Components):
-		return design.Holder{}, notFound("component", name)
-	case k == InServer && at.Type != design.TypeServer:
-		return design.Holder{}, fault.New(fault.Validation, "component '%s' is a %s; only a server has components", name, at.Type)
-	}
-	h, _ := document.FindHolder(name)
-	return h, nil
-}
-
 // Decide implements Command.
 func (c AddReference) Decide(s *Configuration, _ time.Time) (events.Data, error) {
 	document, holder, err := s.holder(c.ID, c.Match, c.In, c.Holder)

@@ -5,8 +5,6 @@ import (
 
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
-	"netsim/simulator/mapping"
 )
 
 // AttachMappingFile lets a mapping file place the ranks of the chakra
@@ -40,23 +38,4 @@ func (c AttachMappingFile) Decide(s *Configuration, _ time.Time) (events.Data, e
 		return nil, nil
 	}
 	return s.fitting(events.ConfigurationMappingFileAttached{Version: s.Version + 1, MappingFileID: c.MappingFileID})
-}
-
-// keepsMapping refuses a change after which the attached mapping file, if any,
-// would not place the ranks that there are.
-func (c *Configuration) keepsMapping(document *design.Document, ranks int64) error {
-	switch {
-	case c.MappingFile == "":
-		return nil
-	case ranks != c.RankCount:
-		return fault.New(fault.TracesetConflictsWithMapping, "mapping file %s places %d ranks, the traceset has %d; detach it first",
-			c.MappingFile, c.RankCount, ranks)
-	case !document.Mapped(mapping.Name):
-		return mappingLocked()
-	}
-	return nil
-}
-
-func mappingLocked() error {
-	return fault.New(fault.MappingParamsLocked, "UseMapping and MappingFileName are set by the attached mapping file; detach it first")
 }

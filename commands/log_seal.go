@@ -6,19 +6,6 @@ import (
 	"netsim/events"
 )
 
-// Seals is what decisions about a partition's seals need: the key that sealed
-// its last LogSealed.
-type Seals struct {
-	KeyID string `json:"keyId,omitempty"`
-}
-
-// Evolve applies an event.
-func (s *Seals) Evolve(e events.Event) {
-	if d, ok := e.Data.(events.LogSealed); ok {
-		s.KeyID = d.KeyID
-	}
-}
-
 // SealLog demands that a partition's records be sealed from here on, by this
 // key or one that is new. Repeating it with the same key does nothing.
 type SealLog struct{ KeyID string }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"netsim/events"
+	"netsim/fault"
 )
 
 // The states of a simulation (completions 5.1).
@@ -84,4 +85,14 @@ func (s *Simulation) Evolve(e events.Event) {
 	case events.SimulationDeleted:
 		s.Deleted = true
 	}
+}
+
+func notRunning(s *Simulation) error {
+	switch {
+	case !s.Exists || s.Deleted:
+		return fault.New(fault.NotFound, "the simulation does not exist")
+	case s.Status == Validating || s.Status == Provisioning:
+		return fault.New(fault.Conflict, "the simulation is %s, not running; delete the simulation to cancel it", s.Status)
+	}
+	return fault.New(fault.Conflict, "the simulation is %s, not running", s.Status)
 }

@@ -65,36 +65,3 @@ func (t *Traceset) live(id string) error {
 	}
 	return nil
 }
-
-// CreateTraceset records a traceset whose bytes are stored. Its id derives
-// from what makes it, so who repeats it makes one; one that exists is left as
-// it is.
-type CreateTraceset struct {
-	Created events.TracesetCreated
-}
-
-// Decide implements Command.
-func (c CreateTraceset) Decide(t *Traceset, _ time.Time) (events.Data, error) {
-	if t.Exists && !t.Deleted {
-		return nil, nil
-	}
-	return c.Created, nil
-}
-
-// DeleteTraceset removes a traceset. One that expires must have: who used it
-// meanwhile keeps it.
-type DeleteTraceset struct {
-	ID     string
-	Reason string // request, expired or workspace
-}
-
-// Decide implements Command.
-func (c DeleteTraceset) Decide(t *Traceset, now time.Time) (events.Data, error) {
-	if err := t.live(c.ID); err != nil {
-		return nil, err
-	}
-	if c.Reason == "expired" && (t.ExpiresAt.IsZero() || now.Before(t.ExpiresAt)) {
-		return nil, nil
-	}
-	return events.TracesetDeleted{Reason: c.Reason}, nil
-}

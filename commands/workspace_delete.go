@@ -20,17 +20,3 @@ func (c DeleteWorkspace) Decide(w *Workspace, _ time.Time) (events.Data, error) 
 	}
 	return events.WorkspaceDeletionRequested{}, nil
 }
-
-// FinishWorkspaceDeletion records that the cascade is through.
-type FinishWorkspaceDeletion struct {
-	ID      string
-	Removed events.WorkspaceDeleted
-}
-
-// Decide implements Command.
-func (c FinishWorkspaceDeletion) Decide(w *Workspace, _ time.Time) (events.Data, error) {
-	if !w.Deleting || w.Deleted {
-		return nil, nil
-	}
-	return c.Removed, nil
-}

@@ -21,18 +21,3 @@ func (c RecordExtraction) Decide(t *Traceset, _ time.Time) (events.Data, error) 
 	}
 	return c.Extracted, nil
 }
-
-// RefuseExtraction records that a traceset's files cannot be used, which is
-// final.
-type RefuseExtraction struct {
-	ID     string
-	Failed events.TracesetMetadataFailed
-}
-
-// Decide implements Command.
-func (c RefuseExtraction) Decide(t *Traceset, _ time.Time) (events.Data, error) {
-	if t.live(c.ID) != nil || t.Status != TracesetProcessing {
-		return nil, nil
-	}
-	return c.Failed, nil
-}

@@ -1,0 +1,163 @@
+package commands
+
+import (
+	"netsim/events"
+	"netsim/fault"
+	"netsim/simulator/catalogue"
+	"netsim/simulator/design"
+	"netsim/simulator/mapping"
+)
+
+// open returns the document to decide on, a copy, or the refusal of a
+// configuration that is gone or not of the version asked for.
+func (c *Configuration) open(id string, m Match) (*design.Document, error) {
+	if !c.Exists || c.Deleted {
+		return nil, notFound("configuration", id)
+	}
+	if err := m.Check(c.Version); err != nil {
+		return nil, err
+	}
+	return design.Parse(c.Document)
+}
+
+// holder returns the document to decide on, as open does, and a holder in it.
+func (c *Configuration) holder(id string, m Match, in HolderKind, name string) (*design.Document, design.Holder, error) {
+	document, err := c.open(id, m)
+	if err != nil {
+		return nil, design.Holder{}, err
+	}
+	h, err := in.find(document, name)
+	return document, h, err
+}
+
+// fitting returns the event of a change, unless it would make the document
+// larger than it may be. What it adds to the document stands in the event, too,
+// but for little in many places, so far below the limit nothing is measured.
+func (c *Configuration) fitting(change events.Data) (events.Data, error) {
+	const margin = 1 << 20 // more than the models that references are told
+	text, err := events.Encode(change)
+	if err != nil || len(c.Document)+len(text)+margin <= design.MaxDocument {
+		return change, err
+	}
+	after := *c
+	after.Evolve(events.Event{Data: change})
+	if len(after.Document) > len(c.Document) {
+		if err := CheckSize(after.Document); err != nil {
+			return nil, err
+		}
+	}
+	return change, nil
+}
+
+// CheckSize refuses the text of a document that is too large.
+func CheckSize(document string) error {
+	if len(document) > design.MaxDocument {
+		return fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", len(document), design.MaxDocument)
+	}
+	return nil
+}
+
+// keepsChakra refuses a change that takes away the last application that
+// replays traces while something is attached that is for one. had says whether
+// there was one.
+func (c *Configuration) keepsChakra(had bool, document *design.Document) error {
+	switch {
+	case !had || document.HasChakra():
+		return nil
+	case c.MappingFile != "":
+		return fault.New(fault.Conflict, "mapping file %s is attached and places the ranks of the chakra application; detach it first", c.MappingFile)
+	case c.TracesetID != "":
+		return fault.New(fault.Conflict, "traceset %s is attached and the chakra application replays it; detach it first", c.TracesetID)
+	}
+	return nil
+}
+
+// keepsMapping refuses a change after which the attached mapping file, if any,
+// would not place the ranks that there are.
+func (c *Configuration) keepsMapping(document *design.Document, ranks int64) error {
+	switch {
+	case c.MappingFile == "":
+		return nil
+	case ranks != c.RankCount:
+		return fault.New(fault.TracesetConflictsWithMapping, "mapping file %s places %d ranks, the traceset has %d; detach it first",
+			c.MappingFile, c.RankCount, ranks)
+	case !document.Mapped(mapping.Name):
+		return mappingLocked()
+	}
+	return nil
+}
+
+func mappingLocked() error {
+	return fault.New(fault.MappingParamsLocked, "UseMapping and MappingFileName are set by the attached mapping file; detach it first")
+}
+
+// HolderKind is a kind of what holds references.
+type HolderKind string
+
+// The kinds of holders.
+const (
+	InTopology  HolderKind = "topology"
+	InContainer HolderKind = "container"
+	InServer    HolderKind = "server"
+)
+
+// find returns the holder, NotFound where nothing of the kind has the name.
+func (k HolderKind) find(document *design.Document, name string) (design.Holder, error) {
+	if k == InTopology {
+		h, _ := document.FindHolder("")
+		return h, nil
+	}
+	at, declared := document.Find(name)
+	switch {
+	case k == InContainer && (!declared || at.Collection != design.Containers):
+		return design.Holder{}, notFound("container", name)
+	case k == InServer && (!declared || at.Collection != design.Components):
+		return design.Holder{}, notFound("component", name)
+	case k == InServer && at.Type != design.TypeServer:
+		return design.Holder{}, fault.New(fault.Validation, "component '%s' is a %s; only a server has components", name, at.Type)
+	}
+	h, _ := document.FindHolder(name)
+	return h, nil
+}
+
+// modelOf returns a model by its id or reference, and the version asked for.
+func modelOf(id, version string) (catalogue.Entry, string, error) {
+	model, known := catalogue.Find(id)
+	switch {
+	case !known:
+		return model, "", fault.New(fault.Validation, "modelId '%s' is not in the catalogue", id)
+	case version == "":
+		return model, model.Latest(), nil
+	case !model.Has(version):
+		return model, "", fault.New(fault.Validation, "version '%s' is not one of model '%s'", version, id)
+	}
+	return model, version, nil
+}
+
+// declare adds what is declared to a collection, unless its name is taken.
+func (s *Configuration) declare(document *design.Document, collection, name string, declared any, shares ...events.DistributionShare) (events.Data, error) {
+	if at, taken := document.Find(name); taken {
+		return nil, fault.New(fault.Validation, "name '%s' is taken by a declaration in %s", name, at.Collection)
+	}
+	text, err := design.Canonical(declared)
+	if err != nil {
+		return nil, err
+	}
+	return s.fitting(events.ConfigurationComponentAdded{
+		Version: s.Version + 1, Collection: collection, Declaration: text, Shares: shares,
+	})
+}
+
+// tolerance is how far sums of shares may be off.
+const tolerance = 1e-9
+
+// sumOf adds up the shares of one kind of application.
+func sumOf(entries []design.Entry, kind string) float64 {
+	sum := 0.0
+	for _, e := range entries {
+		if e.ApplicationType == kind {
+			sum += e.DistributionPercent.Value
+		}
+	}
+	return sum
+}

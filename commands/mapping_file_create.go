@@ -1,0 +1,21 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+)
+
+// CreateMappingFile records a mapping file whose bytes are stored; a file that
+// exists is left as it is.
+type CreateMappingFile struct {
+	Created events.MappingFileCreated
+}
+
+// Decide implements Command.
+func (c CreateMappingFile) Decide(m *MappingFile, _ time.Time) (events.Data, error) {
+	if m.Exists {
+		return nil, nil
+	}
+	return c.Created, nil
+}

@@ -1,0 +1,21 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+)
+
+// FailRun records that a run, or its staging, went wrong. On a simulation that
+// has ended or is deleted it changes nothing.
+type FailRun struct {
+	Failed events.SimulationFailed
+}
+
+// Decide implements Command.
+func (c FailRun) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+	if !s.is(Running) && !s.is(Provisioning) {
+		return nil, nil
+	}
+	return c.Failed, nil
+}

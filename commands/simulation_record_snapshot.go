@@ -1,0 +1,21 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+)
+
+// RecordCheckpoint records that the state of a run is stored. Of a run that has
+// ended, and one that is not newer than the last, it records nothing.
+type RecordCheckpoint struct {
+	Checkpointed events.SimulationCheckpointed
+}
+
+// Decide implements Command.
+func (c RecordCheckpoint) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+	if s.Status != Running || c.Checkpointed.Index <= s.Checkpoint {
+		return nil, nil
+	}
+	return c.Checkpointed, nil
+}

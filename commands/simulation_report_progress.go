@@ -1,0 +1,28 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+)
+
+// ReportProgress records how far a run has come. Progress of a run that has
+// ended, or that is not ahead of what is recorded, is dropped: a worker that
+// resumes repeats what its predecessor reported. That nothing moves is recorded
+// once, at what was reached before.
+type ReportProgress struct {
+	Progress     events.Progress
+	StalledSince time.Time // when simulated time last moved; zero while it does
+}
+
+// Decide implements Command.
+func (c ReportProgress) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+	ahead := c.Progress.SimulatedTimeNs > s.Progress.SimulatedTimeNs
+	switch stalled := !c.StalledSince.IsZero(); {
+	case s.Status != Running || stalled && s.Stalled || !stalled && !ahead:
+		return nil, nil
+	case !ahead:
+		c.Progress = s.Progress
+	}
+	return events.SimulationProgressed{Progress: c.Progress, StalledSince: c.StalledSince}, nil
+}

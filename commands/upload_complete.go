@@ -1,0 +1,29 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+	"netsim/fault"
+)
+
+// CompleteUpload records that what was uploaded is stored and taken. One that
+// is completed stays as it is: who completes it twice does so with the same
+// bytes. Source: completions 6.2.
+type CompleteUpload struct {
+	ID        string
+	Completed events.UploadCompleted
+}
+
+// Decide implements Command.
+func (c CompleteUpload) Decide(u *Upload, _ time.Time) (events.Data, error) {
+	switch {
+	case !u.Exists:
+		return nil, notFound("upload", c.ID)
+	case u.Status == UploadAborted:
+		return nil, fault.New(fault.Conflict, "upload %s is aborted", c.ID)
+	case u.Status == UploadCompleted:
+		return nil, nil
+	}
+	return c.Completed, nil
+}

@@ -1,0 +1,21 @@
+package commands
+
+import (
+	"time"
+
+	"netsim/events"
+)
+
+// FinishWorkspaceDeletion records that the cascade is through.
+type FinishWorkspaceDeletion struct {
+	ID      string
+	Removed events.WorkspaceDeleted
+}
+
+// Decide implements Command.
+func (c FinishWorkspaceDeletion) Decide(w *Workspace, _ time.Time) (events.Data, error) {
+	if !w.Deleting || w.Deleted {
+		return nil, nil
+	}
+	return c.Removed, nil
+}
