@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -87,6 +89,61 @@ func TestFilesKeepToTheStyle(t *testing.T) {
 			t.Errorf("package %s has no comment", dir)
 		}
 	}
+}
+
+// A listing of package commands shows what the product does: one command a
+// file, whose name has every word of the command's. Decisions are pure, so the
+// package reaches for no context, clock, lock, log or file.
+func TestEachCommandHasAFile(t *testing.T) {
+	t.Parallel()
+	const longest = 80
+	split := map[string]bool{"account.go": true, "account_credit.go": true, "account_quotas.go": true, "platform.go": true} // not yet
+	impure := set{"context", "io", "io/fs", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "sync", "sync/atomic"}
+	for _, f := range sourceFiles(t) {
+		if filepath.Dir(f.path) != "commands" || f.isTest() {
+			continue
+		}
+		for _, imported := range f.syntax.Imports {
+			if path, _ := strconv.Unquote(imported.Path.Value); slices.Contains(impure, path) {
+				t.Errorf("%s imports %s; decisions are pure", f.path, path)
+			}
+		}
+		name := filepath.Base(f.path)
+		commands := deciders(f.syntax)
+		fits := len(commands) == 0 || len(commands) == 1 && f.lines <= longest && named(name, commands[0])
+		switch {
+		case fits && split[name]:
+			t.Errorf("%s needs no exception any more", f.path)
+		case !fits && !split[name]:
+			t.Errorf("%s has %d lines and the commands %q; a file has one command, in at most %d lines, and every word of its name",
+				f.path, f.lines, commands, longest)
+		}
+	}
+}
+
+// deciders lists the types of a file that have a method Decide.
+func deciders(file *ast.File) (names []string) {
+	for _, d := range file.Decls {
+		method, ok := d.(*ast.FuncDecl)
+		if !ok || method.Recv == nil || method.Name.Name != "Decide" {
+			continue
+		}
+		if receiver, ok := method.Recv.List[0].Type.(*ast.Ident); ok {
+			names = append(names, receiver.Name)
+		}
+	}
+	return names
+}
+
+// named reports whether a file's name has every word of the command's.
+func named(file, command string) bool {
+	words := strings.Split(strings.TrimSuffix(file, ".go"), "_")
+	for _, word := range regexp.MustCompile(`[A-Z][a-z]*`).FindAllString(command, -1) {
+		if !slices.Contains(words, strings.ToLower(word)) {
+			return false
+		}
+	}
+	return true
 }
 
 // selected returns "x.Name" for a selector on a plain name, and ".Name"

@@ -144,7 +144,7 @@ func (d drawer) update() commands.Command[commands.Configuration] {
 }
 
 func (d drawer) validation() commands.Command[commands.Configuration] {
-	return commands.RecordValidation{Version: int64(len(d.past) + 2), Status: d.of("status", commands.Validated, commands.Invalid), Findings: "[]"}
+	return commands.ValidateConfiguration{Version: int64(len(d.past) + 2), Status: d.of("status", commands.Validated, commands.Invalid), Findings: "[]"}
 }
 
 // dangling lists what names nothing in a document, each once.

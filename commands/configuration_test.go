@@ -33,8 +33,8 @@ func TestCreateConfiguration(t *testing.T) {
 
 func TestRecordValidation(t *testing.T) {
 	t.Parallel()
-	verdict := func(status, findings string, tags ...string) commands.RecordValidation {
-		return commands.RecordValidation{
+	verdict := func(status, findings string, tags ...string) commands.ValidateConfiguration {
+		return commands.ValidateConfiguration{
 			ID: "config_1", Version: 1, Status: status, Findings: findings,
 			Match: commands.Match{Given: tags != nil, Tags: tags},
 		}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"time"
 
 	"netsim/events"
@@ -43,10 +44,7 @@ func (c UpdateConfiguration) Decide(s *Configuration, _ time.Time) (events.Data,
 	if updated.TracesetID != "" && !document.HasChakra() {
 		return nil, fault.New(fault.Validation, "activeTraceset needs a chakra application")
 	}
-	if err := s.keepsChakra(had, document); err != nil {
-		return nil, err
-	}
-	if err := s.keepsMapping(document, ranks); err != nil {
+	if err := cmp.Or(s.keepsChakra(had, document), s.keepsMapping(document, ranks)); err != nil {
 		return nil, err
 	}
 	updated.ComponentCount = int64(document.ComponentCount())
@@ -72,14 +70,11 @@ func (c UpdateConfiguration) replace(document *design.Document, ranks int64) ([]
 	}
 	document.SetRankCount(ranks)
 	after, err := document.Members()
-	if err != nil {
-		return nil, err
-	}
 	var changed []events.DocumentMember
 	for i, m := range after {
 		if m != before[i] {
 			changed = append(changed, events.DocumentMember{Member: m.Name, Value: m.Text})
 		}
 	}
-	return changed, nil
+	return changed, err
 }

@@ -7,10 +7,10 @@ import (
 	"netsim/fault"
 )
 
-// RecordValidation writes down what validation found of one version. The
+// ValidateConfiguration writes down what validation found of one version. The
 // verdict that is recorded already is not recorded again, and a version that
 // has been superseded meanwhile is a conflict.
-type RecordValidation struct {
+type ValidateConfiguration struct {
 	ID       string
 	Version  int64
 	Status   string // Validated or Invalid
@@ -19,7 +19,7 @@ type RecordValidation struct {
 }
 
 // Decide implements Command.
-func (c RecordValidation) Decide(s *Configuration, _ time.Time) (events.Data, error) {
+func (c ValidateConfiguration) Decide(s *Configuration, _ time.Time) (events.Data, error) {
 	if !s.Exists || s.Deleted {
 		return nil, notFound("configuration", c.ID)
 	}

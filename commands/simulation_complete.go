@@ -6,14 +6,14 @@ import (
 	"netsim/events"
 )
 
-// CompleteRun records that a run reached its end. The first final event wins:
+// CompleteSimulation records that a run reached its end. The first final event wins:
 // on an ended simulation it changes nothing.
-type CompleteRun struct {
+type CompleteSimulation struct {
 	Completed events.SimulationCompleted
 }
 
 // Decide implements Command.
-func (c CompleteRun) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+func (c CompleteSimulation) Decide(s *Simulation, _ time.Time) (events.Data, error) {
 	if s.Status != Running {
 		return nil, nil
 	}

@@ -6,14 +6,14 @@ import (
 	"netsim/events"
 )
 
-// FailRun records that a run, or its staging, went wrong. On a simulation that
+// FailSimulation records that a run, or its staging, went wrong. On a simulation that
 // has ended or is deleted it changes nothing.
-type FailRun struct {
+type FailSimulation struct {
 	Failed events.SimulationFailed
 }
 
 // Decide implements Command.
-func (c FailRun) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+func (c FailSimulation) Decide(s *Simulation, _ time.Time) (events.Data, error) {
 	if !s.is(Running) && !s.is(Provisioning) {
 		return nil, nil
 	}

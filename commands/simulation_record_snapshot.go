@@ -6,14 +6,14 @@ import (
 	"netsim/events"
 )
 
-// RecordCheckpoint records that the state of a run is stored. Of a run that has
+// RecordSnapshot records that the state of a run is stored. Of a run that has
 // ended, and one that is not newer than the last, it records nothing.
-type RecordCheckpoint struct {
+type RecordSnapshot struct {
 	Checkpointed events.SimulationCheckpointed
 }
 
 // Decide implements Command.
-func (c RecordCheckpoint) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+func (c RecordSnapshot) Decide(s *Simulation, _ time.Time) (events.Data, error) {
 	if s.Status != Running || c.Checkpointed.Index <= s.Checkpoint {
 		return nil, nil
 	}

@@ -6,15 +6,15 @@ import (
 	"netsim/events"
 )
 
-// StartRun records that an engine took the run. A worker that takes over a
+// StartSimulation records that an engine took the run. A worker that takes over a
 // running simulation changes nothing; an ended one is a conflict, and one that
 // was deleted before it started is not found.
-type StartRun struct {
+type StartSimulation struct {
 	Started events.SimulationStarted
 }
 
 // Decide implements Command.
-func (c StartRun) Decide(s *Simulation, _ time.Time) (events.Data, error) {
+func (c StartSimulation) Decide(s *Simulation, _ time.Time) (events.Data, error) {
 	switch {
 	case s.is(Provisioning):
 		return c.Started, nil

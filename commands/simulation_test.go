@@ -78,7 +78,7 @@ func TestASimpleSubmissionIsProvisionedAtOnce(t *testing.T) {
 	submitted := given(requested(commands.OriginSimple))
 	started := events.SimulationStarted{Engine: "builtin", RunID: "r1"}
 	check(t, []example[commands.Simulation]{
-		{"it may start", submitted, commands.StartRun{Started: started}, event(started)},
+		{"it may start", submitted, commands.StartSimulation{Started: started}, event(started)},
 		{"it is not rechecked", submitted, commands.ValidateSimulation{}, nothing()},
 		{"it cannot be invalid", submitted, commands.InvalidateSimulation{Reason: "late"}, nothing()},
 	})
@@ -102,7 +102,7 @@ func TestInvalidateSimulation(t *testing.T) {
 func TestStartRun(t *testing.T) {
 	t.Parallel()
 	started := events.SimulationStarted{Engine: "builtin", RunID: "r2", Ranks: 8}
-	check(t, inEveryState(commands.StartRun{Started: started}, refusal(fault.Conflict), map[string]outcome{
+	check(t, inEveryState(commands.StartSimulation{Started: started}, refusal(fault.Conflict), map[string]outcome{
 		commands.Provisioning: event(started),
 		commands.Running:      nothing(), // another worker takes over
 		"":                    refusal(fault.NotFound),
@@ -118,8 +118,8 @@ func remotely(capabilities ...string) []events.Data {
 func TestReorderRun(t *testing.T) {
 	t.Parallel()
 	moved := events.SimulationReordered{RunID: "r2", BaseURL: "http://b", Capabilities: []string{"terminate"}}
-	reorder := commands.ReorderRun{Lost: "r1", Reordered: moved}
-	same := commands.ReorderRun{Lost: "r1", Reordered: events.SimulationReordered{RunID: "r1", BaseURL: "http://a"}}
+	reorder := commands.ReorderSimulation{Lost: "r1", Reordered: moved}
+	same := commands.ReorderSimulation{Lost: "r1", Reordered: events.SimulationReordered{RunID: "r1", BaseURL: "http://a"}}
 	check(t, inEveryState(reorder, nothing(), nil)) // none of these runs at a remote engine
 	check(t, []example[commands.Simulation]{
 		{"lost", remotely(), reorder, event(moved)},
@@ -163,8 +163,8 @@ func TestRecordCheckpoint(t *testing.T) {
 	checkpoint := func(index int64) events.SimulationCheckpointed {
 		return events.SimulationCheckpointed{Index: index, ObjectKey: "key", SimulatedTimeNs: 100}
 	}
-	record := func(index int64) commands.RecordCheckpoint {
-		return commands.RecordCheckpoint{Checkpointed: checkpoint(index)}
+	record := func(index int64) commands.RecordSnapshot {
+		return commands.RecordSnapshot{Checkpointed: checkpoint(index)}
 	}
 	check(t, inEveryState(record(1), nothing(), map[string]outcome{commands.Running: event(checkpoint(1))}))
 	two := and(inState(commands.Running), checkpoint(1), checkpoint(2))
@@ -200,13 +200,13 @@ func TestTheFirstFinalEventWins(t *testing.T) {
 	failed := events.SimulationFailed{Progress: progress(150), Reason: "worker lost"}
 	t.Run("complete", func(t *testing.T) {
 		t.Parallel()
-		check(t, inEveryState(commands.CompleteRun{Completed: completed}, nothing(), map[string]outcome{
+		check(t, inEveryState(commands.CompleteSimulation{Completed: completed}, nothing(), map[string]outcome{
 			commands.Running: event(completed),
 		}))
 	})
 	t.Run("fail", func(t *testing.T) {
 		t.Parallel()
-		check(t, inEveryState(commands.FailRun{Failed: failed}, nothing(), map[string]outcome{
+		check(t, inEveryState(commands.FailSimulation{Failed: failed}, nothing(), map[string]outcome{
 			commands.Provisioning: event(failed),
 			commands.Running:      event(failed),
 		}))
@@ -244,10 +244,10 @@ func TestDeleteSimulation(t *testing.T) {
 	for _, status := range []string{commands.Validating, commands.Provisioning} {
 		cancelled := and(inState(status), deleted)
 		check(t, []example[commands.Simulation]{
-			{status + ", start", cancelled, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "r1"}}, refusal(fault.NotFound)},
+			{status + ", start", cancelled, commands.StartSimulation{Started: events.SimulationStarted{Engine: "builtin", RunID: "r1"}}, refusal(fault.NotFound)},
 			{status + ", validate", cancelled, commands.ValidateSimulation{}, nothing()},
 			{status + ", invalidate", cancelled, commands.InvalidateSimulation{Reason: "gone"}, nothing()},
-			{status + ", fail", cancelled, commands.FailRun{Failed: events.SimulationFailed{Reason: "gone"}}, nothing()},
+			{status + ", fail", cancelled, commands.FailSimulation{Failed: events.SimulationFailed{Reason: "gone"}}, nothing()},
 			{status + ", terminate", cancelled, commands.TerminateSimulation{ID: "sim_1", By: "bob"}, refusal(fault.NotFound)},
 		})
 	}

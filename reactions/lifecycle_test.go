@@ -141,7 +141,7 @@ func TestStart(t *testing.T) {
 	}{
 		{"all is well", func(*testing.T, *stand, *events.SimulationRequested) {}, commands.Provisioning, ""},
 		{"the version is not validated", func(t *testing.T, s *stand, r *events.SimulationRequested) {
-			testworld.Do(t, s.World, r.ConfigurationID, commands.RecordValidation{
+			testworld.Do(t, s.World, r.ConfigurationID, commands.ValidateConfiguration{
 				ID: r.ConfigurationID, Version: 1, Status: commands.Invalid, Findings: "[]",
 			})
 		}, commands.Invalid, "version 1 of configuration %c is invalid, not validated"},
@@ -214,8 +214,8 @@ func TestWorkspaceCascade(t *testing.T) {
 	ended, r := s.submit(t, workspace, 8)
 	running, _ := s.submit(t, workspace, 16)
 	elsewhere, other := s.submit(t, events.DefaultWorkspace, 32)
-	testworld.In(t, s.World, workspace, ended, commands.FailRun{Failed: events.SimulationFailed{Reason: "test"}})
-	testworld.In(t, s.World, workspace, running, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "run", Ranks: 16}})
+	testworld.In(t, s.World, workspace, ended, commands.FailSimulation{Failed: events.SimulationFailed{Reason: "test"}})
+	testworld.In(t, s.World, workspace, running, commands.StartSimulation{Started: events.SimulationStarted{Engine: "builtin", RunID: "run", Ranks: 16}})
 	w := reactions.Workspace{Commands: s.Commands, DB: s.DB}
 
 	f := fact(testworld.In(t, s.World, workspace, workspace, commands.DeleteWorkspace{ID: workspace}))
@@ -262,7 +262,7 @@ func TestWorkspaceCascade(t *testing.T) {
 	if got := s.Simulation(t, running).Deleted; got != "workspace" {
 		t.Errorf("the simulation that ran on is deleted because of %q", got)
 	}
-	end = fact(testworld.Do(t, s.World, elsewhere, commands.FailRun{Failed: events.SimulationFailed{Reason: "test"}}))
+	end = fact(testworld.Do(t, s.World, elsewhere, commands.FailSimulation{Failed: events.SimulationFailed{Reason: "test"}}))
 	react(t, w.React, end)
 	if got := s.Simulation(t, elsewhere).Deleted; got != "" {
 		t.Errorf("a simulation of another workspace is deleted because of %q", got)

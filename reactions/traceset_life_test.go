@@ -131,7 +131,7 @@ func TestTracesetsExpire(t *testing.T) {
 	}
 
 	// With its simulation ends what kept the last one.
-	testworld.Do(t, s.World, running, commands.FailRun{Failed: events.SimulationFailed{Reason: "test"}})
+	testworld.Do(t, s.World, running, commands.FailSimulation{Failed: events.SimulationFailed{Reason: "test"}})
 	s.sweep(t, 8)
 	if s.traceset(t, r.TracesetID).Status != projections.Deleted || s.stored(t, ofRunning) {
 		t.Error("it outlives the simulation that used it")
@@ -192,7 +192,7 @@ func TestAnExpiredWorkloadIsMadeAgain(t *testing.T) {
 		if row.Status != commands.TracesetReady || row.WorkspaceID != workspace || row.Partition != one || !s.stored(t, row.LibraryHash) {
 			t.Fatalf("%d: %+v", i, row)
 		}
-		testworld.In(t, s.World, workspace, id, commands.FailRun{Failed: events.SimulationFailed{Reason: "test"}})
+		testworld.In(t, s.World, workspace, id, commands.FailSimulation{Failed: events.SimulationFailed{Reason: "test"}})
 		s.sweep(t, 8)
 		if row = s.traceset(t, r.TracesetID); row.Status != projections.Deleted || s.stored(t, row.LibraryHash) {
 			t.Fatalf("%d has not expired: %+v", i, row)

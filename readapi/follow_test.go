@@ -87,7 +87,7 @@ func newFollowed(t *testing.T) *followed {
 		Origin: commands.OriginSimple, AccountID: testworld.Account, WorkspaceID: workspace,
 		ConfigurationID: events.NewID(events.ConfigurationPrefix), ConfigurationVersion: 1, Name: "run", DurationNs: 1e9,
 	}})
-	testworld.Do(t, f.World, f.id, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "r", Ranks: 8}})
+	testworld.Do(t, f.World, f.id, commands.StartSimulation{Started: events.SimulationStarted{Engine: "builtin", RunID: "r", Ranks: 8}})
 	return f
 }
 
@@ -137,7 +137,7 @@ func TestFollow(t *testing.T) {
 	testworld.Do(t, f.World, f.id, commands.ReportProgress{StalledSince: time.Now()})
 	want = append(want, told{ID: 23, Name: "progress", Status: "running", SimulatedNs: "20us", Stalled: true})
 	testworld.Do(t, f.World, f.id, commands.PublishResults{Published: events.SimulationResultsPublished{Manifest: "m"}})
-	testworld.Do(t, f.World, f.id, commands.CompleteRun{Completed: events.SimulationCompleted{Progress: events.Progress{SimulatedTimeNs: 50_000, EventsProcessed: 50_000}}})
+	testworld.Do(t, f.World, f.id, commands.CompleteSimulation{Completed: events.SimulationCompleted{Progress: events.Progress{SimulatedTimeNs: 50_000, EventsProcessed: 50_000}}})
 	want = append(want, told{ID: 25, Name: "status", Status: "completed", SimulatedNs: "50us"})
 
 	if diff := cmp.Diff(want, testwait.Receive(t, begin, "the stream from the beginning")); diff != "" {

@@ -176,7 +176,7 @@ func (a *attempt) store(ctx context.Context, save func(io.Writer) error) error {
 		return err
 	}
 	_, err = handle.Command(ctx, a.Commands, target(&a.sim), origin(a.sim.ID, "checkpoint", strconv.FormatInt(index, 10)),
-		commands.RecordCheckpoint{Checkpointed: events.SimulationCheckpointed{
+		commands.RecordSnapshot{Checkpointed: events.SimulationCheckpointed{
 			Index: index, ObjectKey: a.files.prefix + name, SimulatedTimeNs: a.run.Progress().Time / 1000,
 		}})
 	if err != nil {

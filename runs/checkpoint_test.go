@@ -247,7 +247,7 @@ func TestAnotherWorkerEnds(t *testing.T) {
 	key := w.Simulation(t, id).CheckpointKey
 	prefix := key[:strings.Index(key, "checkpoints/")]
 	testworld.Do(t, w, id, commands.PublishResults{Published: events.SimulationResultsPublished{Prefix: prefix, Manifest: prefix + runs.ManifestName}})
-	testworld.Do(t, w, id, commands.CompleteRun{})
+	testworld.Do(t, w, id, commands.CompleteSimulation{})
 
 	if err := testwait.Receive(t, done, "it to be done"); err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func change(t *testing.T, w *testworld.World, configuration string, version int6
 	testworld.Do(t, w, configuration, commands.PatchParameters{
 		ID: configuration, Of: design.OfComponent, Target: component, Patch: json.RawMessage(patch),
 	})
-	testworld.Do(t, w, configuration, commands.RecordValidation{
+	testworld.Do(t, w, configuration, commands.ValidateConfiguration{
 		ID: configuration, Version: version, Status: commands.Validated, Findings: "[]",
 	})
 }

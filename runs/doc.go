@@ -4,7 +4,7 @@
 //
 // # One run
 //
-//	provisioning ──stage──▶ StartRun ──▶ running ──engine──▶ results ──▶ final event
+//	provisioning ──stage──▶ StartSimulation ──▶ running ──engine──▶ results ──▶ final event
 //
 // The results are published before the final event, so whoever sees a
 // simulation completed or failed finds its files listed. Terminating is the

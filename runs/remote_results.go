@@ -167,7 +167,7 @@ func (f *follower) record(ctx context.Context) error {
 			return nil // it was terminated meanwhile
 		}
 	default:
-		_, err = handle.Command(ctx, f.Commands, target(&f.sim), origin(f.sim.ID, "complete"), commands.CompleteRun{
+		_, err = handle.Command(ctx, f.Commands, target(&f.sim), origin(f.sim.ID, "complete"), commands.CompleteSimulation{
 			Completed: events.SimulationCompleted{Progress: f.progress(), UnfinishedRanks: f.last.UnfinishedRanks},
 		})
 	}

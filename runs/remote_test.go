@@ -77,7 +77,7 @@ func elsewhere(t *testing.T, w *testworld.World) string {
 		ID: configuration, Of: design.OfGlobal,
 		Patch: json.RawMessage(`{"EngineParameters": {"Engine": {"value": "remote", "type": "string"}}}`),
 	})
-	testworld.Do(t, w, configuration, commands.RecordValidation{ID: configuration, Version: 2, Status: commands.Validated, Findings: "[]"})
+	testworld.Do(t, w, configuration, commands.ValidateConfiguration{ID: configuration, Version: 2, Status: commands.Validated, Findings: "[]"})
 	id := events.NewID(events.SimulationPrefix)
 	testworld.Do(t, w, id, commands.RequestSimulation{Requested: events.SimulationRequested{
 		Origin: commands.OriginStart, AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace,

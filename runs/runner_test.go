@@ -66,7 +66,7 @@ func TestRepeats(t *testing.T) {
 	id := provisioned(t, w, small())
 	interrupted, cancel := context.WithCancel(t.Context())
 	// The run begins, and its worker goes before the engine has started.
-	testworld.Do(t, w, id, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "run", Ranks: 8}})
+	testworld.Do(t, w, id, commands.StartSimulation{Started: events.SimulationStarted{Engine: "builtin", RunID: "run", Ranks: 8}})
 	cancel()
 	if err := runner(w).Run(interrupted, id); err == nil {
 		t.Error("an interrupted run must be repeated, but gave no error")
@@ -133,7 +133,7 @@ func TestTerminatedWithoutWorker(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
 	id := provisioned(t, w, small())
-	testworld.Do(t, w, id, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "run", Ranks: 8}})
+	testworld.Do(t, w, id, commands.StartSimulation{Started: events.SimulationStarted{Engine: "builtin", RunID: "run", Ranks: 8}})
 	testworld.Do(t, w, id, commands.ReportProgress{Progress: events.Progress{SimulatedTimeNs: 10_000}})
 	testworld.Do(t, w, id, commands.TerminateSimulation{ID: id, By: "tester"})
 

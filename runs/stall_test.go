@@ -25,7 +25,7 @@ func TestStandsStill(t *testing.T) {
 	testworld.Do(t, w, id, commands.RequestSimulation{Requested: events.SimulationRequested{
 		Origin: commands.OriginSimple, AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace, Name: "run", DurationNs: 1e9,
 	}})
-	testworld.Do(t, w, id, commands.StartRun{Started: events.SimulationStarted{Engine: "builtin", RunID: "r", Ranks: 8}})
+	testworld.Do(t, w, id, commands.StartSimulation{Started: events.SimulationStarted{Engine: "builtin", RunID: "r", Ranks: 8}})
 	testworld.Do(t, w, id, commands.ReportProgress{Progress: events.Progress{
 		SimulatedTimeNs: 5000, EventsProcessed: 7, LastCollective: "allReduce 3 of group 0",
 	}})

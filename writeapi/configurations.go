@@ -81,7 +81,7 @@ func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigura
 		return nil, err
 	}
 	if _, err := handle.Command[commands.Configuration](ctx, a.Commands, w.existing(c.WorkspaceID), w.origin,
-		commands.RecordValidation{ID: r.ConfigID, Version: c.Version, Status: status, Findings: text, Match: match}); err != nil {
+		commands.ValidateConfiguration{ID: r.ConfigID, Version: c.Version, Status: status, Findings: text, Match: match}); err != nil {
 		return nil, err
 	}
 	// The verdict is of the version that was looked at, whatever came since.

@@ -182,7 +182,7 @@ func TestTerminateWithoutPlatformLink(t *testing.T) {
 		ConfigurationID: events.NewID(events.ConfigurationPrefix), ConfigurationVersion: 1, Name: "imported",
 	}})
 	testworld.Do(t, w, id, commands.ValidateSimulation{})
-	testworld.Do(t, w, id, commands.StartRun{Started: events.SimulationStarted{Ranks: 8}})
+	testworld.Do(t, w, id, commands.StartSimulation{Started: events.SimulationStarted{Ranks: 8}})
 	message := p.User(t, account).Post(simulations+"/"+id+"/terminate", nil).Refused(400, "VALIDATION_ERROR")
 	if want := "simulation " + id + " has no platform link and cannot be terminated"; message != want {
 		t.Errorf("message %q, want %q", message, want)

@@ -78,7 +78,7 @@ func (s *core) seedTemplate(ctx context.Context, id string, t blueprint.Template
 		return err
 	}
 	from.CommandID = "validated"
-	_, err = handle.Command[commands.Configuration](ctx, s.handler, to, from, commands.RecordValidation{
+	_, err = handle.Command[commands.Configuration](ctx, s.handler, to, from, commands.ValidateConfiguration{
 		ID: id, Version: 1, Status: commands.Validated, Findings: findings,
 	})
 	return err
