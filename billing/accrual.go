@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"netsim/commands/handle"
-	"netsim/events"
 	"netsim/projections"
 )
 
@@ -85,7 +84,7 @@ func (b *Books) accrueUse(ctx context.Context, group *errgroup.Group, use projec
 	if err != nil {
 		return err
 	}
-	batches, err := b.batches(ctx, use, day, items, handle.Origin{Actor: events.System})
+	batches, err := b.batches(ctx, use, day, items, handle.System())
 	for _, batch := range batches {
 		group.Go(func() error {
 			if err := b.book(ctx, batch); err != nil {

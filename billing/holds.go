@@ -77,7 +77,7 @@ func (h *Holds) Hold(ctx context.Context, simulation string, d events.Simulation
 				return nil
 			}
 			// ReleaseOverdue could release it before the request is recorded.
-			if err := h.free(ctx, *last, releasedUnused, handle.Origin{Actor: events.System}); err != nil {
+			if err := h.free(ctx, *last, releasedUnused, handle.System()); err != nil {
 				return err
 			}
 		}
@@ -135,7 +135,7 @@ func (h *Holds) ReleaseOverdue(ctx context.Context) error {
 			if hold.ExpiresAt.After(now) {
 				reason = releasedUnused
 			}
-			if err := h.free(ctx, hold, reason, handle.Origin{Actor: events.System}); err != nil {
+			if err := h.free(ctx, hold, reason, handle.System()); err != nil {
 				return fmt.Errorf("release the hold of %s: %w", hold.SimulationID, err)
 			}
 		}

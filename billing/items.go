@@ -16,8 +16,7 @@ func (m *Metering) open(ctx context.Context, f events.Fact, account string, u ev
 	if account == "" {
 		return nil
 	}
-	from := causedBy(f)
-	from.CommandID = derivedCommand("usage", f.ID, u.ResourceType, commands.UsageStart)
+	from := handle.System("usage", f.ID, u.ResourceType, commands.UsageStart).CausedBy(&f)
 	return m.start(ctx, f, account, from, u)
 }
 
@@ -36,8 +35,7 @@ func (m *Metering) update(ctx context.Context, f events.Fact, item *projections.
 	if item.EndedAt != nil || f.Time.Before(item.ChangedAt) {
 		return nil
 	}
-	from := causedBy(f)
-	from.CommandID = derivedCommand("usage", f.ID, item.ResourceType, commands.UsageUpdate)
+	from := handle.System("usage", f.ID, item.ResourceType, commands.UsageUpdate).CausedBy(&f)
 	u := usageOf(item, f)
 	u.Action, u.CurrentCount, u.SizeBytes = commands.UsageUpdate, units, size
 	return m.record(ctx, f, item.AccountID, from, u)
@@ -50,8 +48,7 @@ func (m *Metering) close(ctx context.Context, f events.Fact, resourceType string
 	if err != nil || item == nil {
 		return err
 	}
-	from := causedBy(f)
-	from.CommandID = derivedCommand("usage", f.ID, resourceType, commands.UsageStop)
+	from := handle.System("usage", f.ID, resourceType, commands.UsageStop).CausedBy(&f)
 	return m.stop(ctx, f, item, from)
 }
 

@@ -30,7 +30,7 @@ func (b *Books) bookClosed(ctx context.Context, f events.Fact, item *projections
 	}
 	use := projections.Metered{AccountID: item.AccountID, RateName: item.RateName}
 	for ; !day.After(end); day = day.AddDate(0, 0, 1) {
-		if err := b.bookItems(ctx, use, day, []int64{item.ID}, causedBy(f)); err != nil {
+		if err := b.bookItems(ctx, use, day, []int64{item.ID}, handle.System().CausedBy(&f)); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (b *Books) bookLate(ctx context.Context, f events.Fact) error {
 		}
 		use := projections.Metered{AccountID: e.AccountID, RateName: e.RateName}
 		for ; day.Before(today); day = day.AddDate(0, 0, 1) {
-			if err := b.bookChanged(ctx, use, day, e.BillingItemID, causedBy(f)); err != nil {
+			if err := b.bookChanged(ctx, use, day, e.BillingItemID, handle.System().CausedBy(&f)); err != nil {
 				return fmt.Errorf("book %s again: %w", day.Format(time.DateOnly), err)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/projections"
 )
@@ -29,12 +30,11 @@ func (m *Metering) settleLibrary(ctx context.Context, f events.Fact, account, ha
 		if err != nil {
 			return err
 		}
-		from := causedBy(f)
 		switch active := item != nil && item.EndedAt == nil; {
 		case active == (first != nil):
 			return nil
 		case active:
-			from.CommandID = derivedCommand("usage", account, hash, strconv.FormatInt(item.ID, 10), commands.UsageStop)
+			from := handle.System("usage", account, hash, strconv.FormatInt(item.ID, 10), commands.UsageStop).CausedBy(&f)
 			if err := m.stop(ctx, f, item, from); err != nil {
 				return err
 			}
@@ -43,7 +43,7 @@ func (m *Metering) settleLibrary(ctx context.Context, f events.Fact, account, ha
 			if item != nil {
 				previous = strconv.FormatInt(item.ID, 10)
 			}
-			from.CommandID = derivedCommand("usage", account, hash, previous, commands.UsageStart)
+			from := handle.System("usage", account, hash, previous, commands.UsageStart).CausedBy(&f)
 			if err := m.start(ctx, f, account, from, events.UsageRecorded{
 				Meter: meterStorage, ItemName: first.Name, CurrentCount: storageUnits(first.TotalSize),
 				WorkspaceID: first.WorkspaceID, UserID: personOf(f),

@@ -59,16 +59,16 @@ func (m *Metering) react(ctx context.Context, f events.Fact) error {
 		if err := m.close(ctx, f, resourceSimulation); err != nil {
 			return err
 		}
-		return m.Holds.release(ctx, f.Stream, releasedAtEnd, causedBy(f))
+		return m.Holds.release(ctx, f.Stream, releasedAtEnd, handle.System().CausedBy(&f))
 	case events.SimulationInvalidated:
-		return m.Holds.release(ctx, f.Stream, releasedAtEnd, causedBy(f))
+		return m.Holds.release(ctx, f.Stream, releasedAtEnd, handle.System().CausedBy(&f))
 	case events.SimulationResultsPublished:
 		return m.resultsPublished(ctx, f, d)
 	case events.SimulationDeleted:
 		if err := m.close(ctx, f, resourceResults); err != nil {
 			return err
 		}
-		return m.Holds.release(ctx, f.Stream, releasedCancelled, causedBy(f)) // if it never started
+		return m.Holds.release(ctx, f.Stream, releasedCancelled, handle.System().CausedBy(&f)) // if it never started
 	case events.TracesetCreated:
 		return m.settleLibrary(ctx, f, d.AccountID, d.LibraryHash)
 	case events.TracesetDeleted:
@@ -147,14 +147,6 @@ func personOf(f events.Fact) string {
 
 // dayOf returns the UTC midnight at which the day of an instant begins.
 func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
-
-// causedBy returns the origin, without a command id, of what the service does
-// because of a fact.
-func causedBy(f events.Fact) handle.Origin {
-	return handle.Origin{Actor: events.System, CorrelationID: f.CorrelationID, CauseID: f.ID}
-}
-
-func derivedCommand(parts ...string) string { return events.DerivedUUID(parts...).String() }
 
 // onAccount runs a command on an account.
 func onAccount(ctx context.Context, h *handle.Handler, account string, from handle.Origin, c commands.Command[commands.Account]) (handle.Result, error) {

@@ -32,7 +32,7 @@ func (s *Simple) React(ctx context.Context, f events.Fact) error {
 	if !ok || requested.Origin != commands.OriginSimple {
 		return nil
 	}
-	if err := s.unfold(ctx, f.Stream, requested, because(&f, "unfold")); err != nil {
+	if err := s.unfold(ctx, f.Stream, requested, handle.Because(&f, "unfold")); err != nil {
 		return err
 	}
 	return s.EnqueueRun(ctx, f.Stream)
@@ -42,9 +42,7 @@ func (s *Simple) React(ctx context.Context, f events.Fact) error {
 // traceset and the configuration are there when a submission is answered.
 // Whichever comes second changes nothing.
 func (s *Simple) Unfold(ctx context.Context, simulation string, requested events.SimulationRequested) error {
-	return s.unfold(ctx, simulation, requested, handle.Origin{
-		Actor: events.System, CommandID: derivedCommand(simulation, "unfold"),
-	})
+	return s.unfold(ctx, simulation, requested, handle.System(simulation, "unfold"))
 }
 
 func (s *Simple) unfold(ctx context.Context, simulation string, requested events.SimulationRequested, from handle.Origin) error {

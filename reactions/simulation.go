@@ -52,9 +52,9 @@ func (s *Simulation) recheck(ctx context.Context, f *events.Fact) error {
 	case err != nil:
 		return fmt.Errorf("recheck simulation %s: %w", f.Stream, err)
 	case reason != "":
-		_, err = handle.Command(ctx, s.Commands, to, because(f, "recheck"), commands.InvalidateSimulation{Reason: reason})
+		_, err = handle.Command(ctx, s.Commands, to, handle.Because(f, "recheck"), commands.InvalidateSimulation{Reason: reason})
 	default:
-		_, err = handle.Command(ctx, s.Commands, to, because(f, "recheck"), commands.ValidateSimulation{
+		_, err = handle.Command(ctx, s.Commands, to, handle.Because(f, "recheck"), commands.ValidateSimulation{
 			Validated: events.SimulationValidated{DocumentHash: hash},
 		})
 	}

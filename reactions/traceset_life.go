@@ -55,7 +55,7 @@ func (l *TracesetLife) use(ctx context.Context, f *events.Fact, id, what string)
 		return err
 	}
 	_, err = handle.Command(ctx, l.Commands, handle.Target{Stream: id, PartitionKey: t.Partition},
-		because(f, "use"), commands.UseTraceset{ID: id, Use: what})
+		handle.Because(f, "use"), commands.UseTraceset{ID: id, Use: what})
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (l *TracesetLife) Sweep(ctx context.Context) error {
 		}
 		for _, t := range expired {
 			_, err := handle.Command(ctx, l.Commands, handle.Target{Stream: t.ID, PartitionKey: t.Partition},
-				handle.Origin{Actor: events.System}, commands.DeleteTraceset{ID: t.ID, Reason: "expired"})
+				handle.System(), commands.DeleteTraceset{ID: t.ID, Reason: "expired"})
 			if err != nil && !fault.Is(err, fault.NotFound) {
 				return fmt.Errorf("delete the expired traceset %s: %w", t.ID, err)
 			}

@@ -38,7 +38,7 @@ const reasonWorkspace = "workspace"
 // cascade deletes everything that the workspace owns, and then records that
 // nothing is left. Whoever comes after an interruption goes on with the rest.
 func (w *Workspace) cascade(ctx context.Context, f *events.Fact) error {
-	from := because(f, "cascade") // of every deletion, each on its own stream
+	from := handle.Because(f, "cascade") // of every deletion, each on its own stream
 	var removed events.WorkspaceDeleted
 	for _, kind := range []struct {
 		what  projections.Owned
@@ -59,7 +59,7 @@ func (w *Workspace) cascade(ctx context.Context, f *events.Fact) error {
 		}
 	}
 	_, err := handle.Command(ctx, w.Commands, handle.Target{Stream: f.Stream, PartitionKey: f.PartitionKey},
-		because(f, "finish"), commands.FinishWorkspaceDeletion{ID: f.Stream, Removed: removed})
+		handle.Because(f, "finish"), commands.FinishWorkspaceDeletion{ID: f.Stream, Removed: removed})
 	return err
 }
 
@@ -138,5 +138,5 @@ func (w *Workspace) follow(ctx context.Context, f *events.Fact) error {
 		return err
 	}
 	return w.remove(ctx, projections.OwnedSimulations,
-		handle.Target{Stream: f.Stream, PartitionKey: f.PartitionKey}, because(f, "follow"))
+		handle.Target{Stream: f.Stream, PartitionKey: f.PartitionKey}, handle.Because(f, "follow"))
 }

@@ -142,7 +142,7 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 	if err != nil || end.Partial() {
 		return err
 	}
-	_, err = handle.Command(ctx, a.Commands, target(&a.sim), origin(a.sim.ID, "complete"), commands.CompleteSimulation{
+	_, err = handle.Command(ctx, a.Commands, target(&a.sim), handle.System(a.sim.ID, "complete"), commands.CompleteSimulation{
 		Completed: events.SimulationCompleted{Progress: recorded(&p), UnfinishedRanks: int64(len(result.Unfinished))},
 	})
 	if err != nil {

@@ -175,7 +175,7 @@ func (a *attempt) store(ctx context.Context, save func(io.Writer) error) error {
 	if err := up.Close(); err != nil {
 		return err
 	}
-	_, err = handle.Command(ctx, a.Commands, target(&a.sim), origin(a.sim.ID, "checkpoint", strconv.FormatInt(index, 10)),
+	_, err = handle.Command(ctx, a.Commands, target(&a.sim), handle.System(a.sim.ID, "checkpoint", strconv.FormatInt(index, 10)),
 		commands.RecordSnapshot{Checkpointed: events.SimulationCheckpointed{
 			Index: index, ObjectKey: a.files.prefix + name, SimulatedTimeNs: a.run.Progress().Time / 1000,
 		}})

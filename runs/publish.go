@@ -49,7 +49,7 @@ func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files
 	}
 	told.Prefix, told.Manifest = f.prefix, manifest
 	told.Files, told.Bytes = int64(len(f.done.Files)), f.size()
-	_, err = handle.Command(ctx, r.Commands, target(sim), origin(sim.ID, "publish", manifest), commands.PublishResults{Published: told})
+	_, err = handle.Command(ctx, r.Commands, target(sim), handle.System(sim.ID, "publish", manifest), commands.PublishResults{Published: told})
 	if err != nil {
 		return fmt.Errorf("publish the results of %s: %w", sim.ID, err)
 	}

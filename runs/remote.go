@@ -148,7 +148,7 @@ func (r *Runner) reorder(ctx context.Context, sim *projections.Simulation, lost 
 	if err != nil {
 		return lost, err
 	}
-	from := origin(sim.ID, "reorder", lost.ID, run.BaseURL, run.ID)
+	from := handle.System(sim.ID, "reorder", lost.ID, run.BaseURL, run.ID)
 	_, err = handle.Command(ctx, r.Commands, target(sim), from, commands.ReorderSimulation{
 		Lost: lost.ID, Reordered: events.SimulationReordered{RunID: run.ID, BaseURL: run.BaseURL, Capabilities: run.Capabilities},
 	})

@@ -157,7 +157,7 @@ func (f *follower) record(ctx context.Context) error {
 		}
 		return f.failed(ctx, reason)
 	case f.last.State == engines.Terminated:
-		_, err = handle.Command(ctx, f.Commands, target(&f.sim), origin(f.sim.ID, "terminated"), commands.TerminateSimulation{
+		_, err = handle.Command(ctx, f.Commands, target(&f.sim), handle.System(f.sim.ID, "terminated"), commands.TerminateSimulation{
 			ID: f.sim.ID, By: events.System,
 		})
 		if fault.Is(err, fault.NotImplemented) {
@@ -167,7 +167,7 @@ func (f *follower) record(ctx context.Context) error {
 			return nil // it was terminated meanwhile
 		}
 	default:
-		_, err = handle.Command(ctx, f.Commands, target(&f.sim), origin(f.sim.ID, "complete"), commands.CompleteSimulation{
+		_, err = handle.Command(ctx, f.Commands, target(&f.sim), handle.System(f.sim.ID, "complete"), commands.CompleteSimulation{
 			Completed: events.SimulationCompleted{Progress: f.progress(), UnfinishedRanks: f.last.UnfinishedRanks},
 		})
 	}

@@ -143,7 +143,7 @@ func (r *Runner) refuse(ctx context.Context, sim *projections.Simulation, log *l
 // begin records that an engine takes the run, and returns the simulation as it
 // is then.
 func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, started events.SimulationStarted) (projections.Simulation, error) {
-	_, err := handle.Command(ctx, r.Commands, target(sim), origin(sim.ID, "start"), commands.StartSimulation{Started: started})
+	_, err := handle.Command(ctx, r.Commands, target(sim), handle.System(sim.ID, "start"), commands.StartSimulation{Started: started})
 	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) { // of one that has ended or is deleted: the read model says so
 		return *sim, fmt.Errorf("start %s: %w", sim.ID, err)
 	}
@@ -151,7 +151,7 @@ func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, started
 }
 
 func (r *Runner) fail(ctx context.Context, sim *projections.Simulation, failed events.SimulationFailed) error {
-	_, err := handle.Command(ctx, r.Commands, target(sim), origin(sim.ID, "fail"), commands.FailSimulation{Failed: failed})
+	_, err := handle.Command(ctx, r.Commands, target(sim), handle.System(sim.ID, "fail"), commands.FailSimulation{Failed: failed})
 	if err != nil {
 		return fmt.Errorf("record that %s failed: %w", sim.ID, err)
 	}
@@ -160,12 +160,6 @@ func (r *Runner) fail(ctx context.Context, sim *projections.Simulation, failed e
 
 func target(sim *projections.Simulation) handle.Target {
 	return handle.Target{Stream: sim.ID, PartitionKey: sim.WorkspaceID}
-}
-
-// origin is that of a worker's command: what is done once in a simulation's
-// life is known by what it is.
-func origin(parts ...string) handle.Origin {
-	return handle.Origin{Actor: events.System, CommandID: events.DerivedUUID(parts...).String()}
 }
 
 // Purge removes everything that a deleted simulation left behind.

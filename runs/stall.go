@@ -29,7 +29,7 @@ func (r *Runner) standsStill(ctx context.Context, sim *projections.Simulation, l
 	log.add(execution.Entry{At: p.SimulatedTimeNs * 1000, Level: execution.Warn, Component: execution.Engine, Message: fmt.Sprintf(
 		"simulated time stands still at %s since %s; the last finished collective is %s",
 		units.FormatDuration(p.SimulatedTimeNs*1000), since.Format(events.TimeLayout), cmp.Or(p.LastCollective, "none"))})
-	from := origin(sim.ID, "stall", strconv.FormatInt(p.SimulatedTimeNs, 10))
+	from := handle.System(sim.ID, "stall", strconv.FormatInt(p.SimulatedTimeNs, 10))
 	report := commands.ReportProgress{Progress: p, StalledSince: since}
 	if _, err := handle.Command(ctx, r.Commands, target(sim), from, report); err != nil {
 		r.Log.WarnContext(ctx, "a standstill was not recorded", "simulation", sim.ID, "error", err)

@@ -101,7 +101,7 @@ func (r *Runner) current(ctx context.Context, id string) (sim projections.Simula
 
 // report records the progress. What cannot be recorded now is not missed.
 func (r *Runner) report(ctx context.Context, sim *projections.Simulation, p events.Progress) {
-	from := origin(sim.ID, "progress", strconv.FormatInt(p.SimulatedTimeNs, 10))
+	from := handle.System(sim.ID, "progress", strconv.FormatInt(p.SimulatedTimeNs, 10))
 	if _, err := handle.Command(ctx, r.Commands, target(sim), from, commands.ReportProgress{Progress: p}); err != nil {
 		r.Log.WarnContext(ctx, "progress was not recorded", "simulation", sim.ID, "error", err)
 	}

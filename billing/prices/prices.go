@@ -158,7 +158,7 @@ func (l List) Load(ctx context.Context, h *handle.Handler, platform, account str
 		if err != nil {
 			return nil, fmt.Errorf("load rate %s: %w", row.RateName, err)
 		}
-		from := origin("rate", string(text))
+		from := handle.System("rate", string(text))
 		from.CorrelationID = list
 		_, err = handle.Command(ctx, h, handle.Target{Stream: stream, PartitionKey: stream}, from, commands.SetRate{Rate: row, List: list})
 		switch {
@@ -202,13 +202,9 @@ func Grant(ctx context.Context, h *handle.Handler, account string, credit events
 		return false, fmt.Errorf("grant credit to %s: %w", account, err)
 	}
 	result, err := handle.Command(ctx, h, handle.Target{Stream: account, PartitionKey: account},
-		origin("credit", credit.Reference), commands.GrantCredit{Granted: credit})
+		handle.System("credit", credit.Reference), commands.GrantCredit{Granted: credit})
 	if err != nil {
 		return false, fmt.Errorf("grant credit to %s: %w", account, err)
 	}
 	return !result.Repeated, nil
-}
-
-func origin(parts ...string) handle.Origin {
-	return handle.Origin{Actor: events.System, CommandID: events.DerivedUUID(parts...).String()}
 }

@@ -26,15 +26,6 @@ type Target struct {
 	Fresh        bool   // the id has just been made: nothing can be there yet
 }
 
-// Origin says who sends a command and why.
-type Origin struct {
-	Actor         string // user id, or "system"
-	CommandID     string // from the idempotency key or the cause; "" for none
-	CommandDigest string // of the request's body
-	CorrelationID string
-	CauseID       string // the event that is reacted to
-}
-
 // Result is what became of a command.
 type Result struct {
 	Event    *events.Event   // the fact; nil when there was nothing to do or when Repeated

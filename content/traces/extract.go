@@ -56,7 +56,7 @@ func (x *Extractor) Extract(ctx context.Context, id string) error {
 // record sends a command that records nothing when it comes too late.
 func (x *Extractor) record(ctx context.Context, t *projections.Traceset, c commands.Command[commands.Traceset]) error {
 	_, err := handle.Command(ctx, x.Commands, handle.Target{Stream: t.ID, PartitionKey: t.Partition},
-		handle.Origin{Actor: events.System}, c)
+		handle.System(), c)
 	return err
 }
 

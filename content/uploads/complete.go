@@ -164,7 +164,7 @@ func (u *Uploads) ended(ctx context.Context, row *projections.Upload, err error)
 // abort ends a session of which nothing comes, and removes what is staged as
 // far as that can be done now: clearing is sure to follow.
 func (u *Uploads) abort(ctx context.Context, row *projections.Upload, reason string) error {
-	if _, err := handle.Command[commands.Upload](ctx, u.Commands, session(row), derived(handle.Origin{}, row.ID, "abort"),
+	if _, err := handle.Command[commands.Upload](ctx, u.Commands, session(row), handle.System(row.ID, "abort"),
 		commands.AbortUpload{ID: row.ID, Reason: reason}); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (u *Uploads) settleMappingFile(ctx context.Context, row *projections.Upload
 	}); err != nil || duplicateOf != "" {
 		return file, err
 	}
-	_, err = handle.Command[commands.MappingFile](ctx, u.Commands, result(row), derived(from, row.ID, "create"),
+	_, err = handle.Command[commands.MappingFile](ctx, u.Commands, result(row), from.Derive(row.ID, "create"),
 		commands.CreateMappingFile{Created: created})
 	return file, err
 }

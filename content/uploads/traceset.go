@@ -51,7 +51,7 @@ func (u *Uploads) settleTraceset(ctx context.Context, row *projections.Upload, f
 			commands.CompleteUpload{ID: row.ID, Completed: completed}); err != nil {
 			return err
 		}
-		_, err := handle.Command[commands.Traceset](ctx, u.Commands, result(row), derived(from, row.ID, "create"),
+		_, err := handle.Command[commands.Traceset](ctx, u.Commands, result(row), from.Derive(row.ID, "create"),
 			commands.CreateTraceset{Created: events.TracesetCreated{
 				AccountID: row.AccountID, WorkspaceID: row.WorkspaceID, Name: row.Name, Description: row.Description, Tags: tags,
 				Format: formatOf(files), Files: files, LibraryHash: hash, TotalSize: total, TTLDays: row.TTLDays,

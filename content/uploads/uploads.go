@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"netsim/commands/handle"
-	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
 	"netsim/infra/postgres"
@@ -122,15 +121,6 @@ func away(err error) error {
 	return &fault.Fault{
 		Code: fault.Unavailable, Message: "the object store does not answer; repeat the request", RetryAfter: time.Second,
 		Cause: errors.Join(errAway, err),
-	}
-}
-
-// derived is the origin of a step that every attempt at an upload takes, so
-// that taking it twice is taking it once.
-func derived(from handle.Origin, upload, step string) handle.Origin {
-	return handle.Origin{
-		Actor: cmp.Or(from.Actor, events.System), CommandID: events.DerivedUUID(upload, step).String(),
-		CorrelationID: from.CorrelationID, CauseID: from.CauseID,
 	}
 }
 

@@ -48,7 +48,7 @@ func (s *core) sealLog(ctx context.Context) (sealed int, err error) {
 		for partition := range count {
 			stream := events.SealStream(family, partition, count)
 			result, err := handle.Command(ctx, s.handler, handle.Target{Stream: stream, PartitionKey: stream},
-				handle.Origin{Actor: events.System}, commands.SealLog{KeyID: s.keys.Signer()})
+				handle.System(), commands.SealLog{KeyID: s.keys.Signer()})
 			if err != nil {
 				return sealed, fmt.Errorf("seal partition %d of %s: %w", partition, family, err)
 			}

@@ -50,7 +50,7 @@ func (t *Tools) SetQuotas(ctx context.Context, account string, limits map[string
 	defer cancel()
 	return t.writing(ctx, func(ctx context.Context) error {
 		_, err := handle.Command(ctx, t.core.handler, handle.Target{Stream: account, PartitionKey: account},
-			handle.Origin{Actor: events.System}, commands.SetQuotas{Limits: limits})
+			handle.System(), commands.SetQuotas{Limits: limits})
 		return err
 	})
 }
