@@ -30,6 +30,13 @@ type TracesetLife struct {
 	CatchUp func(ctx context.Context) error
 }
 
+// SweepTracesets is the job that deletes the tracesets that have expired, and
+// what is stored of those that are deleted.
+type SweepTracesets struct{}
+
+// Kind is its stored name.
+func (SweepTracesets) Kind() string { return "sweep_tracesets" }
+
 // React records the uses that other facts are.
 func (l *TracesetLife) React(ctx context.Context, f events.Fact) error {
 	switch d := f.Data.(type) {

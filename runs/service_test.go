@@ -22,19 +22,30 @@ func serve(t *testing.T, w *testworld.World) {
 	t.Helper()
 	r := runner(w)
 	r.Report = 20 * time.Millisecond
-	idle := func(context.Context) error { return nil }
-	queue, err := jobs.Open(t.Context(), jobs.Config{
-		URL: w.Database, Workers: 2, Log: w.Logger, Now: time.Now,
-		Run: r.Run, Purge: r.Purge,
-		Unfinished:    func(ctx context.Context) ([]string, error) { return projections.UnfinishedSimulations(ctx, w.DB, 100) },
-		Accrue:        func(context.Context, string) error { return nil },
-		ExpireUploads: idle, SweepTracesets: idle, ReleaseHolds: idle,
+	all, err := jobs.Open(t.Context(), jobs.Config{
+		URL: w.Database, Log: w.Logger, Now: time.Now, Queues: map[string]int{"runs": 2, "purges": 1},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(queue.Close)
-	testworld.Running(t, queue.Work)
+	jobs.Register(all, jobs.Kind[runs.RunSimulation]{
+		Queue: "runs",
+		Work:  func(ctx context.Context, a runs.RunSimulation) error { return r.Run(ctx, a.SimulationID) },
+		Share: func(ctx context.Context, a runs.RunSimulation) (string, int64, error) {
+			return r.Weigh(ctx, a.SimulationID)
+		},
+	})
+	jobs.Register(all, jobs.Kind[runs.PurgeSimulation]{
+		Queue: "purges",
+		Work:  func(ctx context.Context, a runs.PurgeSimulation) error { return r.Purge(ctx, a.SimulationID) },
+	})
+	all.Require(jobs.Need{
+		Name: "simulations", Kinds: runs.JobKinds(), Member: "simulationId", Job: r.Job,
+		List: func(ctx context.Context) ([]string, error) { return projections.UnfinishedSimulations(ctx, w.DB, 100) },
+	})
+	queue := runs.Queue{Runner: r, Enqueue: all.Enqueue, Cancel: all.Cancel}
+	t.Cleanup(all.Close)
+	testworld.Running(t, all.Work)
 
 	stage := runs.Stage{DB: w.DB, Objects: w.Objects}
 	simple := reactions.Simple{Commands: w.Commands, Workloads: &reactions.Workloads{Commands: w.Commands, DB: w.DB, Objects: w.Objects, Locks: postgres.Locks{Pool: w.DB}}, EnqueueRun: queue.EnqueueRun}

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"netsim/infra/jobs"
 	"netsim/infra/teststack"
 )
 
@@ -16,7 +15,7 @@ func TestARunIsAbandoned(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
 	ran, abandoned := make(chan struct{}, 1), make(chan string, 1)
-	w := start(t, url, func(c *jobs.Config) {
+	w := start(t, url, func(c *work) {
 		c.Run = func(context.Context, string) error {
 			ran <- struct{}{}
 			return errors.New("the read model does not answer")
@@ -26,7 +25,7 @@ func TestARunIsAbandoned(t *testing.T) {
 			return nil
 		}
 	})
-	if err := w.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
+	if err := w.run(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
 	deadline := time.After(time.Minute)

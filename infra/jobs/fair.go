@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -13,34 +14,55 @@ import (
 //go:embed fair.sql
 var sharesSchema string
 
-// share is whose a run is, and what it is estimated to cost beside others. It is
-// the metadata of the run's job.
+// Fairness. Jobs of fair kinds, which are called runs here, are taken fairly by
+// account: start-time fair queuing, with a run's estimated cost as its length.
+// Each account has a virtual time up to which it was served. A run that starts
+// advances it by the run's cost, from at least the virtual time at which the last
+// run of any account started. The next run is the oldest of the account that was
+// served least.
+//
+// River takes available jobs by priority. So the next runs are available, with
+// their turn as the priority, and all others are pending. Turns are decided again
+// whenever a run is enqueued, starts or ends, in one statement over all that wait;
+// a lock makes processes decide one after the other. A run that started before,
+// and was interrupted or continues elsewhere, waits for no turn.
+
+// share is the account of a run, and what the run is estimated to cost beside
+// others. It is the metadata of the run's job.
 type share struct {
 	Account string `json:"account"`
 	Cost    int64  `json:"cost"`
 }
 
-// The runs that wait are taken fairly by account: start-time fair queuing, with
-// a run's estimated cost as its length. Each account has a virtual time up to
-// which it was served. A run that starts moves it on by its cost, from at least
-// where the last run of any account started. The next run is that of the account
-// served least, the oldest of its own.
-//
-// River takes available jobs by priority. So the runs that are to start next are
-// available, with their turn as the priority, and all others are pending. That
-// is decided again whenever a run is enqueued, starts or ends, in one statement
-// over all that wait; a lock has processes decide one after the other. A run that
-// has started before, and was interrupted or goes on elsewhere, waits for nobody.
-
-// turns is how many runs are available at once: river has four priorities. So
-// many workers that are free at the same moment need no other decision.
+// turns is how many runs are available at once: river has four priorities. As many
+// workers that are free at the same moment need no other decision.
 const turns = 4
 
-// waits is the condition of runs that have not started.
+// shareOf returns the metadata of a new job of a fair kind.
+func shareOf(ctx context.Context, k kind, args Args) ([]byte, error) {
+	account, cost, err := k.share(ctx, args)
+	if err != nil {
+		return nil, fmt.Errorf("estimate what %s costs: %w", args.Kind(), err)
+	}
+	return json.Marshal(share{Account: account, Cost: cost})
+}
+
+// fairKinds returns the names of the fair kinds.
+func (j *Jobs) fairKinds() (names []string) {
+	for name, k := range j.kinds {
+		if k.share != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// waits is the SQL condition of runs that have not started.
 const waits = `state IN ('available', 'pending') AND attempt = 0 AND NOT metadata ? 'snoozes'`
 
-// takeTurns decides which runs are next. Accounts and how many runs each may
-// have in progress are parameters; of others any number.
+// takeTurns decides which runs are next. Its parameters are the fair kinds, some
+// accounts, how many runs each of these may have in progress, and turns. Other
+// accounts may have any number in progress.
 const takeTurns = `
 WITH runs AS (
 	SELECT id, queue, state, attempt, metadata, coalesce(metadata->>'account', '') AS account,
@@ -75,8 +97,8 @@ WITH runs AS (
 SELECT pg_notify('jobs.river_insert', json_build_object('queue', queue)::text)
 FROM changed WHERE state = 'available' GROUP BY queue`
 
-// shareOut decides which runs are next, after what is done first in the same
-// transaction, nil for nothing.
+// shareOut decides which runs are next. It first calls first, unless that is nil,
+// in the same transaction.
 func (j *Jobs) shareOut(ctx context.Context, first func(pgx.Tx) error) error {
 	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('turns of runs'))`); err != nil {
@@ -91,7 +113,7 @@ func (j *Jobs) shareOut(ctx context.Context, first func(pgx.Tx) error) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, takeTurns, runKinds(), accounts, most, turns)
+		_, err = tx.Exec(ctx, takeTurns, j.fairKinds(), accounts, most, turns)
 		return err
 	})
 	if err != nil {
@@ -100,13 +122,13 @@ func (j *Jobs) shareOut(ctx context.Context, first func(pgx.Tx) error) error {
 	return nil
 }
 
-// bounds is how many runs each account that waits may have in progress: whether
-// it may start another one.
+// bounds returns how many runs each account with a waiting run may have in
+// progress.
 func (j *Jobs) bounds(ctx context.Context, tx pgx.Tx) (accounts []string, most []int64, err error) {
-	if j.config.MaxRuns == nil {
+	if j.config.MaxRunning == nil {
 		return nil, nil, nil
 	}
-	rows, err := tx.Query(ctx, `SELECT DISTINCT coalesce(metadata->>'account', '') FROM jobs.river_job WHERE kind = ANY($1) AND `+waits, runKinds())
+	rows, err := tx.Query(ctx, `SELECT DISTINCT coalesce(metadata->>'account', '') FROM jobs.river_job WHERE kind = ANY($1) AND `+waits, j.fairKinds())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +136,7 @@ func (j *Jobs) bounds(ctx context.Context, tx pgx.Tx) (accounts []string, most [
 		return nil, nil, err
 	}
 	for _, account := range accounts {
-		n, err := j.config.MaxRuns(ctx, account)
+		n, err := j.config.MaxRunning(ctx, account)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read how many runs %s may have: %w", account, err)
 		}
@@ -123,8 +145,8 @@ func (j *Jobs) bounds(ctx context.Context, tx pgx.Tx) (accounts []string, most [
 	return accounts, most, nil
 }
 
-// starts counts a run that starts for the first time to its account. When that
-// fails the run starts all the same.
+// starts adds the cost of a run that starts for the first time to its account's
+// virtual time. When that fails, it is logged and the run starts all the same.
 func (j *Jobs) starts(ctx context.Context, job *rivertype.JobRow) {
 	err := j.shareOut(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `
@@ -138,11 +160,11 @@ func (j *Jobs) starts(ctx context.Context, job *rivertype.JobRow) {
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
-		j.config.Log.WarnContext(ctx, "a run was not counted to its account", "job", job.ID, "error", err)
+		j.config.Log.WarnContext(ctx, "the cost of a run was not added to its account", "job", job.ID, "error", err)
 	}
 }
 
-// ends are the events after which an account may start another run.
+// ends returns the events after which an account may start another run.
 func (j *Jobs) ends() (events <-chan *river.Event, stop func()) {
 	return j.client.Subscribe(river.EventKindJobCompleted, river.EventKindJobCancelled, river.EventKindJobFailed)
 }

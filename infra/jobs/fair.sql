@@ -1,4 +1,4 @@
--- How much of the workers' time each account's runs were given.
+-- The virtual time up to which each account was served (fair.go).
 CREATE TABLE IF NOT EXISTS jobs.run_shares (
     queue   text   NOT NULL,
     account text   NOT NULL,

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/infra/jobs"
 	"netsim/infra/teststack"
 	"netsim/internal/testwait"
 )
@@ -62,7 +61,7 @@ func order(t *testing.T, n int, all ...*workers) (names []string) {
 func enqueue(t *testing.T, w *workers, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if err := w.jobs.EnqueueRun(t.Context(), name); err != nil {
+		if err := w.run(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,7 +72,7 @@ func enqueue(t *testing.T, w *workers, names ...string) {
 // one account.
 func TestRunsAreTakenFairly(t *testing.T) {
 	t.Parallel()
-	one := func(c *jobs.Config) { c.Workers, c.Weigh = 1, weighed }
+	one := func(c *work) { c.Queues["runs"], c.Weigh = 1, weighed }
 	w := start(t, teststack.Postgres(t), one)
 	var want []string
 	add := func(names ...string) { want = append(want, names...) }
@@ -107,7 +106,7 @@ func TestRunsAreTakenFairly(t *testing.T) {
 // once.
 func TestRunsAreTakenFairlyByProcesses(t *testing.T) {
 	t.Parallel()
-	one := func(c *jobs.Config) { c.Workers, c.Weigh = 1, weighed }
+	one := func(c *work) { c.Queues["runs"], c.Weigh = 1, weighed }
 	url := teststack.Postgres(t)
 	a, b := start(t, url, one), start(t, url, one)
 	for i := range 33 {
@@ -143,10 +142,10 @@ func TestRunsAreTakenFairlyByProcesses(t *testing.T) {
 // waits with free workers, until its run has ended, and keeps nobody waiting.
 func TestRunsInProgressAreBounded(t *testing.T) {
 	t.Parallel()
-	w := start(t, teststack.Postgres(t), func(c *jobs.Config) {
-		c.Workers, c.Weigh = 3, weighed
+	w := start(t, teststack.Postgres(t), func(c *work) {
+		c.Queues["runs"], c.Weigh = 3, weighed
 		c.Reconcile = time.Hour // the end of a run is the signal
-		c.MaxRuns = func(_ context.Context, account string) (int64, error) {
+		c.MaxRunning = func(_ context.Context, account string) (int64, error) {
 			return map[string]int64{"a": 1, "b": 5}[account], nil
 		}
 	})

@@ -1,7 +1,9 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,51 +22,18 @@ import (
 // Schema is that of the queue's tables.
 const Schema = "jobs"
 
-// Config says where the queue is and what its kinds of work do. Each function
-// may be called again for work that it has done or that was interrupted.
+// Config says where the queue is, and what this process works on.
 type Config struct {
-	URL     string // of PostgreSQL
-	Workers int    // jobs at a time in this process; 0 only enqueues
-	Follow  int    // beside them, runs at remote engines that are looked after at a time; 0 is 16
-	Log     *slog.Logger
-	Now     func() time.Time
+	URL string // of PostgreSQL
+	// Queues is how many jobs of each queue this process works on at a time, by
+	// the queue's name; a process without queues only enqueues.
+	Queues map[string]int
+	Log    *slog.Logger
+	Now    func() time.Time
 
-	// Run runs a simulation. The context ends when the process is to stop or
-	// the work has passed to another worker; then it returns soon.
-	Run func(ctx context.Context, simulation string) error
-	// Abandon fails a simulation whose Run has ended with an error too often.
-	Abandon func(ctx context.Context, simulation string) error
-	// Weigh tells whose a simulation's run is and what it is estimated to cost
-	// beside others, at least 1; nil has all runs alike.
-	Weigh func(ctx context.Context, simulation string) (account string, cost int64, err error)
-	// MaxRuns is how many runs an account may have in progress; nil bounds none.
-	// It is asked whenever it is decided which runs are next.
-	MaxRuns func(ctx context.Context, account string) (int64, error)
-	// Elsewhere tells whether a simulation runs at a remote engine, so that Run
-	// only looks after it; nil when none does.
-	Elsewhere func(ctx context.Context, simulation string) (bool, error)
-	// Purge removes what a deleted simulation left behind.
-	Purge func(ctx context.Context, simulation string) error
-	// Extract reads what the files of a traceset hold.
-	Extract func(ctx context.Context, traceset string) error
-	// Accrue rates the costs of a day that has ended, YYYY-MM-DD.
-	Accrue func(ctx context.Context, day string) error
-	// Checkpoint signs and publishes what the log holds, under the name of a day
-	// that has ended, YYYY-MM-DD; nil publishes nothing.
-	Checkpoint func(ctx context.Context, day string) error
-	// ClearUpload removes what is staged of an upload that has ended.
-	ClearUpload func(ctx context.Context, upload string) error
-	// ExpireUploads ends the uploads that have expired.
-	ExpireUploads func(ctx context.Context) error
-	// SweepTracesets deletes the tracesets that have expired, and what is stored
-	// of those that are deleted.
-	SweepTracesets func(ctx context.Context) error
-	// ReleaseHolds frees the credit that is set aside for too long.
-	ReleaseHolds func(ctx context.Context) error
-	// Unfinished lists the simulations that are to run.
-	Unfinished func(ctx context.Context) ([]string, error)
-	// Processing lists the tracesets that are to be extracted.
-	Processing func(ctx context.Context) ([]string, error)
+	// MaxRunning is how many jobs of fair kinds an account may have in progress;
+	// nil sets no bound. It is asked whenever it is decided which are next.
+	MaxRunning func(ctx context.Context, account string) (int64, error)
 
 	// Reconcile is the time between two reconciliations, 0 for 5 s.
 	Reconcile time.Duration
@@ -75,28 +44,27 @@ type Config struct {
 
 // Jobs is the queue, and in a process with workers those too.
 type Jobs struct {
-	config Config
-	pool   *pgxpool.Pool
-	client *river.Client[pgx.Tx]
+	config  Config
+	pool    *pgxpool.Pool
+	client  *river.Client[pgx.Tx]
+	workers *river.Workers
+	kinds   map[string]kind
+	needs   []Need
 }
 
 // Open connects to the queue and brings its tables up to date. Processes that
 // start together wait for each other.
 func Open(ctx context.Context, c Config) (*Jobs, error) {
-	if c.Follow == 0 {
-		c.Follow = 16
+	c.Reconcile, c.Grace = cmp.Or(c.Reconcile, 5*time.Second), cmp.Or(c.Grace, 5*time.Second)
+	workers := 0
+	for _, n := range c.Queues {
+		workers += n
 	}
-	if c.Reconcile == 0 {
-		c.Reconcile = 5 * time.Second
-	}
-	if c.Grace == 0 {
-		c.Grace = 5 * time.Second
-	}
-	pool, err := openPool(ctx, c.URL, c.Workers+c.Follow)
+	pool, err := openPool(ctx, c.URL, workers)
 	if err != nil {
 		return nil, err
 	}
-	j := &Jobs{config: c, pool: pool}
+	j := &Jobs{config: c, pool: pool, workers: river.NewWorkers(), kinds: map[string]kind{}}
 	if err := j.open(ctx); err != nil {
 		pool.Close()
 		return nil, err
@@ -125,7 +93,7 @@ func openPool(ctx context.Context, url string, workers int) (*pgxpool.Pool, erro
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
 	}
-	c.MaxConns = int32(workers) + extractions + 6
+	c.MaxConns = int32(workers) + 6
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
 	for name, value := range map[string]string{
 		"application_name": "netsim-jobs", "timezone": "UTC", "synchronous_commit": "on",
@@ -171,103 +139,54 @@ func (j *Jobs) migrate(ctx context.Context, driver *riverpgxv5.Driver) error {
 // locks (see the package's documentation).
 func (j *Jobs) settings() *river.Config {
 	c := &river.Config{Schema: Schema, Logger: j.config.Log, JobTimeout: -1, FetchCooldown: 20 * time.Millisecond}
-	if j.config.Workers == 0 {
+	if len(j.config.Queues) == 0 {
 		return c
 	}
-	c.Queues = map[string]river.QueueConfig{
-		river.QueueDefault: {MaxWorkers: j.config.Workers},
-		queueHousekeeping:  {MaxWorkers: 1},
-		queueExtraction:    {MaxWorkers: extractions},
-		queueFollowing:     {MaxWorkers: j.config.Follow},
-	}
-	c.Workers = river.NewWorkers()
-	river.AddWorker(c.Workers, &worker[RunSimulation]{jobs: j, work: func(ctx context.Context, a RunSimulation) error {
-		return j.config.Run(ctx, a.SimulationID)
-	}, abandon: func(ctx context.Context, a RunSimulation) error {
-		return j.config.Abandon(ctx, a.SimulationID)
-	}})
-	river.AddWorker(c.Workers, &worker[FollowSimulation]{jobs: j, work: func(ctx context.Context, a FollowSimulation) error {
-		return j.config.Run(ctx, a.SimulationID)
-	}, abandon: func(ctx context.Context, a FollowSimulation) error {
-		return j.config.Abandon(ctx, a.SimulationID)
-	}})
-	river.AddWorker(c.Workers, &worker[PurgeSimulation]{jobs: j, work: func(ctx context.Context, a PurgeSimulation) error {
-		return j.config.Purge(ctx, a.SimulationID)
-	}})
-	river.AddWorker(c.Workers, &worker[ExtractTraceset]{jobs: j, work: func(ctx context.Context, a ExtractTraceset) error {
-		return j.config.Extract(ctx, a.TracesetID)
-	}})
-	river.AddWorker(c.Workers, &worker[AccrueDay]{jobs: j, work: func(ctx context.Context, a AccrueDay) error {
-		return j.config.Accrue(ctx, a.Date)
-	}})
-	river.AddWorker(c.Workers, &worker[PublishCheckpoint]{jobs: j, work: func(ctx context.Context, a PublishCheckpoint) error {
-		return j.config.Checkpoint(ctx, a.Date)
-	}})
-	river.AddWorker(c.Workers, &worker[ClearUpload]{jobs: j, work: func(ctx context.Context, a ClearUpload) error {
-		return j.config.ClearUpload(ctx, a.UploadID)
-	}})
-	river.AddWorker(c.Workers, &worker[ExpireUploads]{jobs: j, work: func(ctx context.Context, _ ExpireUploads) error {
-		return j.config.ExpireUploads(ctx)
-	}})
-	river.AddWorker(c.Workers, &worker[SweepTracesets]{jobs: j, work: func(ctx context.Context, _ SweepTracesets) error {
-		return j.config.SweepTracesets(ctx)
-	}})
-	river.AddWorker(c.Workers, &worker[ReleaseHolds]{jobs: j, work: func(ctx context.Context, _ ReleaseHolds) error {
-		return j.config.ReleaseHolds(ctx)
-	}})
-	atStart := &river.PeriodicJobOpts{RunOnStart: true}
-	c.PeriodicJobs = []*river.PeriodicJob{
-		river.NewPeriodicJob(daily{}, func() (river.JobArgs, *river.InsertOpts) {
-			return AccrueDay{Date: yesterday(j.config.Now())}, nil
-		}, atStart),
-		river.NewPeriodicJob(river.PeriodicInterval(expireEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return ExpireUploads{}, nil
-		}, atStart),
-		river.NewPeriodicJob(river.PeriodicInterval(expireEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return ReleaseHolds{}, nil
-		}, atStart),
-		river.NewPeriodicJob(river.PeriodicInterval(time.Hour), func() (river.JobArgs, *river.InsertOpts) {
-			return SweepTracesets{}, nil
-		}, atStart),
-	}
-	if j.config.Checkpoint != nil {
-		c.PeriodicJobs = append(c.PeriodicJobs, river.NewPeriodicJob(daily{}, func() (river.JobArgs, *river.InsertOpts) {
-			return PublishCheckpoint{Date: yesterday(j.config.Now())}, nil
-		}, atStart))
+	c.Workers, c.Queues = j.workers, map[string]river.QueueConfig{}
+	for queue, n := range j.config.Queues {
+		c.Queues[queue] = river.QueueConfig{MaxWorkers: n}
 	}
 	return c
 }
 
-// EnqueueExtraction has the files of a traceset read.
-func (j *Jobs) EnqueueExtraction(ctx context.Context, traceset string) error {
-	return j.enqueue(ctx, ExtractTraceset{TracesetID: traceset})
-}
-
-// expireEvery is how often uploads and holds are ended that have expired.
-const expireEvery = 5 * time.Minute
-
-// EnqueueClear has removed what is staged of an upload that has ended.
-func (j *Jobs) EnqueueClear(ctx context.Context, upload string) error {
-	return j.enqueue(ctx, ClearUpload{UploadID: upload})
-}
-
-// EnqueueAccrual has a day's costs rated, YYYY-MM-DD.
-func (j *Jobs) EnqueueAccrual(ctx context.Context, day string) error {
-	return j.enqueue(ctx, AccrueDay{Date: day})
-}
-
-func (j *Jobs) enqueue(ctx context.Context, args river.JobArgs) error {
-	if _, err := j.client.Insert(ctx, args, nil); err != nil {
+// Enqueue adds a job, unless an equal one is still to be done. A job of a fair
+// kind starts when it is its account's turn (fair.go).
+func (j *Jobs) Enqueue(ctx context.Context, args Args) error {
+	options, err := j.options(ctx, args)
+	if err != nil {
+		return err
+	}
+	if _, err := j.client.Insert(ctx, args, options); err != nil {
 		return fmt.Errorf("enqueue %s: %w", args.Kind(), err)
 	}
-	return nil
+	if !options.Pending {
+		return nil
+	}
+	return j.shareOut(ctx, nil)
+}
+
+// Cancel cancels the jobs with these arguments that wait for a worker. Those in
+// progress go on.
+func (j *Jobs) Cancel(ctx context.Context, all ...Args) error {
+	for _, args := range all {
+		text, err := json.Marshal(args)
+		if err != nil {
+			return fmt.Errorf("encode %s: %w", args.Kind(), err)
+		}
+		if _, err := j.pool.Exec(ctx, `
+			UPDATE jobs.river_job SET state = 'cancelled', finalized_at = now()
+			WHERE kind = $1 AND args @> $2 AND state IN ('pending', 'available', 'scheduled', 'retryable')`, args.Kind(), text); err != nil {
+			return fmt.Errorf("cancel %s: %w", args.Kind(), err)
+		}
+	}
+	return j.shareOut(ctx, nil)
 }
 
 // Work works until ctx ends, and returns when the work in progress has
 // stopped. Workers that cannot start, because the database does not answer, are
 // started again. Without workers it does nothing.
 func (j *Jobs) Work(ctx context.Context) error {
-	if j.config.Workers == 0 {
+	if len(j.config.Queues) == 0 {
 		<-ctx.Done()
 		return nil
 	}

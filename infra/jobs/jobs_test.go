@@ -2,8 +2,6 @@ package jobs_test
 
 import (
 	"context"
-	"io"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -23,27 +21,10 @@ type workers struct {
 	letGo   chan struct{}      // each lets one run come to its end
 	stop    context.CancelFunc // ends the process in order
 	jobs    *jobs.Jobs
+	run     func(ctx context.Context, simulation string) error // enqueues a run
 }
 
-func config(url string) jobs.Config {
-	return jobs.Config{
-		URL: url, Workers: 2, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now,
-		Run:        func(context.Context, string) error { return nil },
-		Purge:      func(context.Context, string) error { return nil },
-		Accrue:     func(context.Context, string) error { return nil },
-		Unfinished: func(context.Context) ([]string, error) { return nil, nil },
-
-		ClearUpload:   func(context.Context, string) error { return nil },
-		ExpireUploads: func(context.Context) error { return nil },
-
-		SweepTracesets: func(context.Context) error { return nil },
-		ReleaseHolds:   func(context.Context) error { return nil },
-
-		Reconcile: 20 * time.Millisecond,
-	}
-}
-
-func start(t *testing.T, url string, change func(*jobs.Config)) *workers {
+func start(t *testing.T, url string, change func(*work)) *workers {
 	t.Helper()
 	w := &workers{started: make(chan string, 8), ended: make(chan error, 8), letGo: make(chan struct{})}
 	c := config(url)
@@ -61,8 +42,9 @@ func start(t *testing.T, url string, change func(*jobs.Config)) *workers {
 	if change != nil {
 		change(&c)
 	}
+	w.run = func(ctx context.Context, simulation string) error { return w.jobs.Enqueue(ctx, c.job(simulation)) }
 	var err error
-	if w.jobs, err = jobs.Open(t.Context(), c); err != nil {
+	if w.jobs, err = c.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -97,7 +79,7 @@ func TestRunsOnce(t *testing.T) {
 	t.Parallel()
 	w := start(t, teststack.Postgres(t), nil)
 	for range 3 {
-		if err := w.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
+		if err := w.run(t.Context(), "sim_a"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,13 +107,13 @@ func TestRunsOnce(t *testing.T) {
 // here, whoever enqueues it.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
-	w := start(t, teststack.Postgres(t), func(c *jobs.Config) {
-		c.Workers = 1
-		c.Elsewhere = func(_ context.Context, simulation string) (bool, error) { return simulation != "sim_here", nil }
+	w := start(t, teststack.Postgres(t), func(c *work) {
+		c.Queues["runs"] = 1
+		c.Elsewhere = func(simulation string) bool { return simulation != "sim_here" }
 		c.Unfinished = func(context.Context) ([]string, error) { return []string{"sim_here", "sim_far", "sim_missed"}, nil }
 	})
 	for _, id := range []string{"sim_here", "sim_far"} {
-		if err := w.jobs.EnqueueRun(t.Context(), id); err != nil {
+		if err := w.run(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,11 +127,7 @@ func TestElsewhere(t *testing.T) {
 func TestAttended(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
-	queue, err := jobs.Open(t.Context(), jobs.Config{URL: url, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer queue.Close()
+	queue := enqueuing(t, url)
 	becomes := func(want bool) {
 		t.Helper()
 		testworld.Await(t, func() bool {
@@ -172,12 +150,8 @@ func TestAttended(t *testing.T) {
 func TestDeadWorker(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
-	queue, err := jobs.Open(t.Context(), jobs.Config{URL: url, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer queue.Close()
-	if err := queue.EnqueueRun(t.Context(), "sim_a"); err != nil {
+	queue := enqueuing(t, url)
+	if err := queue.Enqueue(t.Context(), run{SimulationID: "sim_a"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := connect(t, url).Exec(t.Context(), `
@@ -199,7 +173,7 @@ func TestLivingWorker(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
 	first := start(t, url, nil)
-	if err := first.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
+	if err := first.run(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
 	testwait.Receive(t, first.started, "the first run to start")
@@ -209,7 +183,7 @@ func TestLivingWorker(t *testing.T) {
 	}
 
 	looked := make(chan struct{}, 64)
-	second := start(t, url, func(c *jobs.Config) {
+	second := start(t, url, func(c *work) {
 		c.Unfinished = func(context.Context) ([]string, error) { // comes after each look for orphans
 			looked <- struct{}{}
 			return []string{"sim_a"}, nil
@@ -238,7 +212,7 @@ func TestBrokenSession(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
 	w := start(t, url, nil)
-	if err := w.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
+	if err := w.run(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
 	testwait.Receive(t, w.started, "a run to start")
@@ -261,7 +235,7 @@ func TestStopAndGoOn(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
 	first := start(t, url, nil)
-	if err := first.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
+	if err := first.run(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
 	testwait.Receive(t, first.started, "the first run to start")
@@ -278,7 +252,7 @@ func TestStopAndGoOn(t *testing.T) {
 // TestMissingJobs: a simulation that is to run and has no job gets one.
 func TestMissingJobs(t *testing.T) {
 	t.Parallel()
-	w := start(t, teststack.Postgres(t), func(c *jobs.Config) {
+	w := start(t, teststack.Postgres(t), func(c *work) {
 		c.Unfinished = func(context.Context) ([]string, error) { return []string{"sim_a", "sim_b"}, nil }
 	})
 	seen := map[string]bool{testwait.Receive(t, w.started, "a run to start"): true, testwait.Receive(t, w.started, "a run to start"): true}
@@ -292,7 +266,7 @@ func TestMissingJobs(t *testing.T) {
 func TestMissingExtractions(t *testing.T) {
 	t.Parallel()
 	read := make(chan string, 8)
-	w := start(t, teststack.Postgres(t), func(c *jobs.Config) {
+	w := start(t, teststack.Postgres(t), func(c *work) {
 		left := []string{"ts_a", "ts_b"} // until they are read
 		c.Processing = func(context.Context) ([]string, error) {
 			defer func() { left = nil }()
@@ -306,7 +280,7 @@ func TestMissingExtractions(t *testing.T) {
 	if seen := map[string]bool{testwait.Receive(t, read, "an extraction"): true, testwait.Receive(t, read, "an extraction"): true}; !seen["ts_a"] || !seen["ts_b"] {
 		t.Errorf("read %v", seen)
 	}
-	if err := w.jobs.EnqueueExtraction(t.Context(), "ts_c"); err != nil {
+	if err := w.jobs.Enqueue(t.Context(), extract{TracesetID: "ts_c"}); err != nil {
 		t.Fatal(err)
 	}
 	if another := testwait.Receive(t, read, "an extraction"); another != "ts_c" {
@@ -317,18 +291,16 @@ func TestMissingExtractions(t *testing.T) {
 func TestHousekeeping(t *testing.T) {
 	t.Parallel()
 	purged, accrued := make(chan string, 1), make(chan string, 2)
-	swept, released := make(chan bool, 2), make(chan bool, 2)
+	swept := make(chan bool, 2)
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	w := start(t, teststack.Postgres(t), func(c *jobs.Config) {
+	w := start(t, teststack.Postgres(t), func(c *work) {
 		c.Now = func() time.Time { return noon }
 		c.Purge = func(_ context.Context, simulation string) error { purged <- simulation; return nil }
 		c.Accrue = func(_ context.Context, day string) error { accrued <- day; return nil }
-		c.SweepTracesets = func(context.Context) error { swept <- true; return nil }
-		c.ReleaseHolds = func(context.Context) error { released <- true; return nil }
+		c.Sweep = func(context.Context) error { swept <- true; return nil }
 	})
-	testwait.Receive(t, swept, "the sweep of tracesets")
-	testwait.Receive(t, released, "the release of holds")
-	if err := w.jobs.EnqueuePurge(t.Context(), "sim_a"); err != nil {
+	testwait.Receive(t, swept, "the sweep")
+	if err := w.jobs.Enqueue(t.Context(), purge{SimulationID: "sim_a"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := testwait.Receive(t, purged, "the purge"); got != "sim_a" {
@@ -336,5 +308,45 @@ func TestHousekeeping(t *testing.T) {
 	}
 	if got := testwait.Receive(t, accrued, "the accrual"); got != "2026-02-28" {
 		t.Errorf("accrued %s, want the day before", got)
+	}
+}
+
+// TestCancel: a job that waits is cancelled, whether its turn is near or not, and
+// one in progress goes on.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	w := start(t, teststack.Postgres(t), func(c *work) { c.Queues["runs"] = 1 })
+	enqueue(t, w, "sim_a", "sim_b", "sim_c", "sim_d", "sim_e", "sim_f", "sim_g")
+	testwait.Receive(t, w.started, "the first run to start")
+	var all []jobs.Args
+	for _, name := range []string{"sim_a", "sim_b", "sim_c", "sim_d", "sim_e", "sim_f"} {
+		all = append(all, run{SimulationID: name})
+	}
+	if err := w.jobs.Cancel(t.Context(), all...); err != nil {
+		t.Fatal(err)
+	}
+	counts, err := w.jobs.Counts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if counts["run_simulation/running"] != 1 || counts["run_simulation/cancelled"] != 5 || counts["run_simulation/available"] != 1 {
+		t.Errorf("jobs: %v", counts)
+	}
+	w.letGo <- struct{}{}
+	if err := testwait.Receive(t, w.ended, "the first run to end"); err != nil {
+		t.Errorf("the run in progress ended with %v", err)
+	}
+	if next := testwait.Receive(t, w.started, "another run to start"); next != "sim_g" {
+		t.Errorf("%s started after sim_a", next)
+	}
+	w.letGo <- struct{}{}
+	testwait.Receive(t, w.ended, "the other run to end")
+}
+
+// TestUnregistered: a kind that nobody registered is refused.
+func TestUnregistered(t *testing.T) {
+	t.Parallel()
+	if err := enqueuing(t, teststack.Postgres(t)).Enqueue(t.Context(), sweep{}); err == nil {
+		t.Error("a job without a registration was enqueued")
 	}
 }

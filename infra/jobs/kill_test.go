@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"netsim/infra/jobs"
 	"netsim/infra/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -33,7 +32,7 @@ func TestChild(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	j, err := jobs.Open(t.Context(), c)
+	j, err := c.open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +48,7 @@ func TestKilledWorker(t *testing.T) {
 	url := teststack.Postgres(t)
 	looked := make(chan struct{}, 1024)
 	// The other worker is busy with what is never its own: it only reconciles.
-	survivor := start(t, url, func(c *jobs.Config) {
+	survivor := start(t, url, func(c *work) {
 		c.Unfinished = func(context.Context) ([]string, error) {
 			select {
 			case looked <- struct{}{}:
@@ -59,7 +58,7 @@ func TestKilledWorker(t *testing.T) {
 		}
 	})
 	for _, name := range []string{"sim_busy_1", "sim_busy_2"} {
-		if err := survivor.jobs.EnqueueRun(t.Context(), name); err != nil {
+		if err := survivor.run(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}
 		testwait.Receive(t, survivor.started, "the survivor to start a run")
@@ -73,7 +72,7 @@ func TestKilledWorker(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := survivor.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
+	if err := survivor.run(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
 	running := testwait.Call(t, func() bool {
@@ -113,7 +112,7 @@ func TestDatabaseIsKilled(t *testing.T) {
 	t.Parallel()
 	database := teststack.Start(t, "postgres", t.TempDir())
 	w := start(t, database.URL, nil)
-	if err := w.jobs.EnqueueRun(t.Context(), "sim_a"); err != nil {
+	if err := w.run(t.Context(), "sim_a"); err != nil {
 		t.Fatal(err)
 	}
 	testwait.Receive(t, w.started, "the run to start")
@@ -129,7 +128,7 @@ func TestDatabaseIsKilled(t *testing.T) {
 	}
 	w.letGo <- struct{}{}
 	testwait.Receive(t, w.ended, "the run to end")
-	testworld.Await(t, func() bool { return w.jobs.EnqueueRun(t.Context(), "sim_b") == nil })
+	testworld.Await(t, func() bool { return w.run(t.Context(), "sim_b") == nil })
 	testwait.Receive(t, w.started, "the run to start")
 	w.letGo <- struct{}{}
 }
@@ -148,12 +147,12 @@ func TestDatabaseIsKilledWhileWorkersStart(t *testing.T) {
 			c := config(database.URL)
 			c.Log = slog.New(at)
 			c.Run = func(_ context.Context, simulation string) error { ran <- simulation; return nil }
-			j, err := jobs.Open(t.Context(), c)
+			j, err := c.open(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(j.Close)
-			if err := j.EnqueueRun(t.Context(), "sim_a"); err != nil {
+			if err := j.Enqueue(t.Context(), run{SimulationID: "sim_a"}); err != nil {
 				t.Fatal(err)
 			}
 			if lines == 0 {

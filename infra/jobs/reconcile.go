@@ -9,7 +9,7 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// reconcileUntil reconciles now and then until ctx ends. It is not a job
+// reconcileUntil reconciles every Config.Reconcile until ctx ends. It is not a job
 // itself, because it repairs the queue.
 func (j *Jobs) reconcileUntil(ctx context.Context) {
 	beat := time.NewTicker(j.config.Reconcile)
@@ -32,10 +32,10 @@ func (j *Jobs) reconcileUntil(ctx context.Context) {
 	}
 }
 
-// afterEnd is what follows when a job has ended: another run may start.
+// afterEnd returns what follows when a job has ended: another run may start.
 func (j *Jobs) afterEnd(e *river.Event) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if e == nil || !isRun(e.Job.Kind) {
+		if e == nil || j.kinds[e.Job.Kind].share == nil {
 			return nil
 		}
 		return j.shareOut(ctx, nil)
@@ -48,13 +48,13 @@ func (j *Jobs) reconcile(ctx context.Context) error {
 		return err
 	}
 	if freed > 0 {
-		j.config.Log.InfoContext(ctx, "jobs lost their worker and wait for another", "jobs", freed)
+		j.config.Log.InfoContext(ctx, "jobs of dead workers are available again", "jobs", freed)
 	}
 	return j.enqueueMissing(ctx)
 }
 
-// freeOrphans makes jobs available again that are called running while nobody
-// holds their lock.
+// freeOrphans makes jobs available again that the queue has as running, but whose
+// lock no worker holds.
 func (j *Jobs) freeOrphans(ctx context.Context) (int64, error) {
 	tag, err := j.pool.Exec(ctx, `
 		UPDATE jobs.river_job j SET state = 'available', scheduled_at = now()
@@ -70,34 +70,34 @@ func (j *Jobs) freeOrphans(ctx context.Context) (int64, error) {
 	return tag.RowsAffected(), nil
 }
 
-// enqueueMissing enqueues the simulations that are to run and the tracesets that
-// are to be extracted, where they have no job.
-func (j *Jobs) enqueueMissing(ctx context.Context) error {
-	err := j.enqueueOf(ctx, "simulations", j.config.Unfinished, "simulationId", runKinds(), j.runOf)
-	if err != nil {
-		return err
-	}
-	if err := j.shareOut(ctx, nil); err != nil {
-		return err
-	}
-	extractions := []string{ExtractTraceset{}.Kind()}
-	return j.enqueueOf(ctx, "tracesets", j.config.Processing, "tracesetId", extractions, func(_ context.Context, id string) (river.JobArgs, *river.InsertOpts, error) {
-		return ExtractTraceset{TracesetID: id}, nil, nil
-	})
+// Need describes objects that need a job each. Where one has none, for example
+// because the queue was lost with its database, a reconciliation enqueues it.
+type Need struct {
+	Name   string   // of the objects, in the plural
+	Kinds  []string // of jobs, any of which will do
+	Member string   // of the jobs' arguments that holds the object's id
+	// List returns the ids of the objects.
+	List func(ctx context.Context) ([]string, error)
+	// Job returns the job to enqueue for an object.
+	Job func(ctx context.Context, id string) (Args, error)
 }
 
-// enqueueOf enqueues the jobs about what is listed, where they are missing: jobs
-// of these kinds, whose arguments have the id as this member.
-func (j *Jobs) enqueueOf(
-	ctx context.Context, what string, list func(context.Context) ([]string, error),
-	member string, kinds []string, job func(ctx context.Context, id string) (river.JobArgs, *river.InsertOpts, error),
-) error {
-	if list == nil {
-		return nil
+// Require adds a need. It is called before Work.
+func (j *Jobs) Require(n Need) { j.needs = append(j.needs, n) }
+
+func (j *Jobs) enqueueMissing(ctx context.Context) error {
+	for i := range j.needs {
+		if err := j.enqueueMissingOf(ctx, &j.needs[i]); err != nil {
+			return err
+		}
 	}
-	wanted, err := list(ctx)
+	return j.shareOut(ctx, nil)
+}
+
+func (j *Jobs) enqueueMissingOf(ctx context.Context, n *Need) error {
+	wanted, err := n.List(ctx)
 	if err != nil {
-		return fmt.Errorf("list the %s that need a job: %w", what, err)
+		return fmt.Errorf("list the %s that need a job: %w", n.Name, err)
 	}
 	if len(wanted) == 0 {
 		return nil
@@ -108,9 +108,9 @@ func (j *Jobs) enqueueOf(
 			SELECT FROM jobs.river_job j
 			WHERE j.kind = ANY($2) AND j.args @> jsonb_build_object($3::text, wanted.id)
 			  AND j.state NOT IN ('completed', 'cancelled', 'discarded'))`,
-		wanted, kinds, member)
+		wanted, n.Kinds, n.Member)
 	if err != nil {
-		return fmt.Errorf("look for %s without a job: %w", what, err)
+		return fmt.Errorf("look for %s without a job: %w", n.Name, err)
 	}
 	missing, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(missing) == 0 {
@@ -118,13 +118,19 @@ func (j *Jobs) enqueueOf(
 	}
 	params := make([]river.InsertManyParams, len(missing))
 	for i, id := range missing {
-		if params[i].Args, params[i].InsertOpts, err = job(ctx, id); err != nil {
+		args, err := n.Job(ctx, id)
+		if err != nil {
+			return fmt.Errorf("make the job of %s: %w", id, err)
+		}
+		options, err := j.options(ctx, args)
+		if err != nil {
 			return err
 		}
+		params[i] = river.InsertManyParams{Args: args, InsertOpts: options}
 	}
 	if _, err := j.client.InsertMany(ctx, params); err != nil {
-		return fmt.Errorf("enqueue the %s without a job: %w", what, err)
+		return fmt.Errorf("enqueue the %s without a job: %w", n.Name, err)
 	}
-	j.config.Log.InfoContext(ctx, what+" without a job were enqueued", what, len(missing))
+	j.config.Log.InfoContext(ctx, "missing jobs were enqueued", "of", n.Name, "jobs", len(missing))
 	return nil
 }

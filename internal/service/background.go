@@ -10,14 +10,12 @@ import (
 
 	"netsim/billing"
 	"netsim/billing/prices"
-	"netsim/commands"
 	"netsim/content/traces"
 	"netsim/content/uploads"
 	"netsim/events"
 	"netsim/infra/engines"
 	"netsim/infra/jobs"
 	"netsim/infra/reactor"
-	"netsim/projections"
 	"netsim/reactions"
 	"netsim/runs"
 )
@@ -33,6 +31,7 @@ type domain struct {
 	traceset   *reactions.Traceset
 	life       *reactions.TracesetLife
 	runner     *runs.Runner
+	extractor  *traces.Extractor
 	uploads    *uploads.Uploads
 	engines    *engines.Client // behind HTTP
 	jobs       *jobs.Jobs
@@ -67,66 +66,42 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		return nil, err
 	}
 	d.runner.Remote = runs.Remote{Engines: d.engines, Poll: s.config.EnginePoll, Patience: s.config.EnginePatience}
-	extractor := &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
+	d.extractor = &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
 	d.uploads = uploads.New(uploads.Config{
 		Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Log: s.log, Now: time.Now,
 		Life: s.config.UploadLife, Patience: s.config.UploadPatience,
-		EnqueueClear: func(ctx context.Context, upload string) error { return d.jobs.EnqueueClear(ctx, upload) },
+		EnqueueClear: func(ctx context.Context, upload string) error {
+			return d.jobs.Enqueue(ctx, uploads.ClearUpload{UploadID: upload})
+		},
 	})
-	settings := jobs.Config{
-		URL: s.config.Postgres, Log: s.log, Now: time.Now,
-		Reconcile: s.config.JobReconcile, Grace: s.config.JobGrace,
-		Run: d.runner.Run, Abandon: d.runner.Abandon, Purge: d.runner.Purge, Accrue: s.accrual(d.books), Checkpoint: s.checkpointDay, Unfinished: s.waiting(projections.UnfinishedSimulations), Elsewhere: d.runner.Elsewhere, Weigh: d.runner.Weigh, MaxRuns: s.maxRuns,
-		ClearUpload: d.uploads.Clear, ExpireUploads: d.uploads.Expire, SweepTracesets: d.life.Sweep, ReleaseHolds: d.holds.ReleaseOverdue,
-		Extract: extractor.Extract, Processing: s.waiting(projections.ProcessingTracesets),
-	}
-	if s.config.has(RoleWorker) {
-		settings.Workers, settings.Follow = s.config.Workers, s.config.EngineRuns
-	}
-	if d.jobs, err = jobs.Open(ctx, settings); err != nil {
+	if d.jobs, err = s.openJobs(ctx); err != nil {
 		return nil, err
 	}
-	d.traceset = &reactions.Traceset{EnqueueExtraction: d.jobs.EnqueueExtraction}
-	d.simple = &reactions.Simple{Commands: s.handler, Workloads: s.workloads, EnqueueRun: d.jobs.EnqueueRun}
+	s.registerJobs(d)
+	queue := runs.Queue{Runner: d.runner, Enqueue: d.jobs.Enqueue, Cancel: d.jobs.Cancel}
+	d.traceset = &reactions.Traceset{EnqueueExtraction: func(ctx context.Context, traceset string) error {
+		return d.jobs.Enqueue(ctx, traces.ExtractTraceset{TracesetID: traceset})
+	}}
+	d.simple = &reactions.Simple{Commands: s.handler, Workloads: s.workloads, EnqueueRun: queue.EnqueueRun}
 	d.simulation = &reactions.Simulation{
 		Commands: s.handler, DB: s.pool, Check: d.runner.Check,
-		EnqueueRun: d.jobs.EnqueueRun, EnqueuePurge: d.jobs.EnqueuePurge,
+		EnqueueRun: queue.EnqueueRun, EnqueuePurge: queue.EnqueuePurge,
 	}
 	return d, nil
 }
 
-// maxRuns returns how many runs of an account workers may have. What operators
-// set is read each time: runs start seldom, and not in the processes that follow
-// quotas.
-func (s *core) maxRuns(ctx context.Context, account string) (int64, error) {
-	quotas, err := s.quotas(ctx)
+// accrue records the costs of a day, YYYY-MM-DD. The read model catches up with
+// the log first, so that the accrual sees every billing event that was written
+// before it.
+func (s *core) accrue(ctx context.Context, books *billing.Books, day string) error {
+	date, err := time.Parse(time.DateOnly, day)
 	if err != nil {
-		return 0, err
+		return fmt.Errorf("accrue %q: %w", day, err)
 	}
-	return quotas.Limit(account, commands.QuotaRunning), nil
-}
-
-// maxWaiting bounds how many jobs are looked for at a time; the next look has
-// the rest.
-const maxWaiting = 10_000
-
-func (s *core) waiting(list func(context.Context, projections.Reader, int) ([]string, error)) func(context.Context) ([]string, error) {
-	return func(ctx context.Context) ([]string, error) { return list(ctx, s.pool, maxWaiting) }
-}
-
-// accrual books the costs of a day. The read model catches up with the log
-// first, so that the accrual sees every billing event written before it.
-func (s *core) accrual(books *billing.Books) func(ctx context.Context, day string) error {
-	return func(ctx context.Context, day string) error {
-		date, err := time.Parse(time.DateOnly, day)
-		if err != nil {
-			return fmt.Errorf("accrue %q: %w", day, err)
-		}
-		if err := s.catchUp(ctx); err != nil {
-			return err
-		}
-		return books.AccrueDay(ctx, date)
+	if err := s.catchUp(ctx); err != nil {
+		return err
 	}
+	return books.AccrueDay(ctx, date)
 }
 
 // runBackground runs the reactor and the workers, where this process has them.

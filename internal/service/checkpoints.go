@@ -171,6 +171,14 @@ func (s *core) cut(ctx context.Context, stream string) (made audit.Checkpoint, c
 	return made, chains, last, err
 }
 
+// PublishCheckpoint is the job that publishes the log checkpoint of a day.
+type PublishCheckpoint struct {
+	Date string `json:"date"` // YYYY-MM-DD, UTC
+}
+
+// Kind is its stored name.
+func (PublishCheckpoint) Kind() string { return "publish_checkpoint" }
+
 // checkpointDay publishes the checkpoint of a day that is over, unless there
 // is no key.
 func (s *core) checkpointDay(ctx context.Context, day string) error {

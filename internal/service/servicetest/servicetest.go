@@ -97,7 +97,7 @@ func Config(t testing.TB) service.Config {
 		AuditKey:   auditKey(t),
 		WriterKeys: strings.Repeat("a1", 32),
 		MountRoot:  "/mnt/libraries", MaxFiles: 100, UploadLife: 24 * time.Hour, UploadPatience: 10 * time.Second,
-		Workers: 2, MaxWrites: 4096, MaxLag: 200_000,
+		Workers: 2, EngineRuns: 16, MaxWrites: 4096, MaxLag: 200_000,
 		VerdictTimeout: service.DefaultVerdictTimeout, ReadTimeout: service.DefaultReadTimeout, Grace: service.DefaultGrace,
 		MaxStreams: 100, MaxReads: 1024, MaxUploads: 64, BodyTimeout: 30 * time.Second, BodyMemory: 256 << 20, StreamLife: time.Minute,
 	}

@@ -1,0 +1,160 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// Args are the arguments of a job, kept as JSON. Kind is the stored name of its
+// kind, which never changes.
+type Args = interface{ Kind() string }
+
+// Kind says how the jobs of one kind are queued and worked on.
+type Kind[A Args] struct {
+	Queue string // one of Config.Queues
+
+	// Work does a job. It may be called again for a job that was done or
+	// interrupted. Its context ends when the process stops or the job's lock is
+	// lost; Work then returns soon. After an error it is called again in 1, 2, 4
+	// … at most 30 seconds.
+	Work func(ctx context.Context, args A) error
+	// Attempts bounds how often Work is called; 0 has it called until it
+	// succeeds.
+	Attempts int
+	// Abandon ends a job whose last attempt failed.
+	Abandon func(ctx context.Context, args A) error
+
+	// Share makes the kind fair: it returns the account of a job and what the job
+	// is estimated to cost beside others, at least 1 (fair.go).
+	Share func(ctx context.Context, args A) (account string, cost int64, err error)
+
+	// Schedule enqueues a job when the workers start and at each of its times;
+	// nil never does.
+	Schedule Schedule
+	// Scheduled makes the arguments of a job that Schedule enqueues at a time;
+	// nil makes the zero value.
+	Scheduled func(now time.Time) A
+}
+
+// Schedule returns the time that follows another. Daily and Every make one.
+type Schedule = river.PeriodicSchedule
+
+// Every is a schedule with a fixed interval.
+func Every(interval time.Duration) Schedule { return river.PeriodicInterval(interval) }
+
+// Daily is a schedule with a time just after midnight, UTC.
+func Daily() Schedule { return daily{} }
+
+type daily struct{}
+
+// Next implements river.PeriodicSchedule.
+func (daily) Next(now time.Time) time.Time {
+	next := now.UTC().Truncate(24 * time.Hour).Add(30 * time.Second)
+	if !next.After(now) {
+		next = next.Add(24 * time.Hour)
+	}
+	return next
+}
+
+// kind is what enqueueing and reconciling need of a Kind.
+type kind struct {
+	queue string
+	share func(ctx context.Context, args Args) (account string, cost int64, err error) // nil: not fair
+}
+
+// Register adds a kind of job. Every process registers every kind that it
+// enqueues, and one with workers all of them, before Work.
+func Register[A Args](j *Jobs, k Kind[A]) {
+	var zero A
+	registered := kind{queue: k.Queue}
+	if k.Share != nil {
+		registered.share = func(ctx context.Context, args Args) (string, int64, error) { return k.Share(ctx, args.(A)) }
+	}
+	j.kinds[zero.Kind()] = registered
+	if len(j.config.Queues) == 0 {
+		return
+	}
+	river.AddWorker(j.workers, &worker[A]{jobs: j, kind: k})
+	if k.Schedule == nil {
+		return
+	}
+	j.client.PeriodicJobs().Add(river.NewPeriodicJob(k.Schedule, func() (river.JobArgs, *river.InsertOpts) {
+		args := zero
+		if k.Scheduled != nil {
+			args = k.Scheduled(j.config.Now())
+		}
+		return args, once(k.Queue)
+	}, &river.PeriodicJobOpts{RunOnStart: true}))
+}
+
+// maxAttempts of river is far beyond any outage: Kind.Attempts bounds a job.
+const maxAttempts = 10_000
+
+// once are the options of a job that is not enqueued while an equal one is still
+// to be done.
+func once(queue string) *river.InsertOpts {
+	return &river.InsertOpts{
+		Queue: queue, MaxAttempts: maxAttempts,
+		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: openStates()},
+	}
+}
+
+// worker works on one kind of job. No two workers are at the same job.
+type worker[A Args] struct {
+	river.WorkerDefaults[A]
+	jobs *Jobs
+	kind Kind[A]
+}
+
+// Timeout implements river.Worker: river neither ends nor rescues a job.
+func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return -1 }
+
+// NextRetry implements river.Worker: after 1, 2, 4 … at most 30 seconds.
+func (w *worker[A]) NextRetry(job *river.Job[A]) time.Time {
+	return w.jobs.config.Now().Add(min(time.Second<<min(job.Attempt-1, 5), 30*time.Second))
+}
+
+// busyPause is how long a job is delayed that another worker is at.
+const busyPause = 2 * time.Second
+
+// Work implements river.Worker.
+func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
+	if w.kind.Share != nil {
+		w.jobs.starts(ctx, job.JobRow)
+	}
+	err := w.jobs.alone(ctx, job.Kind, job.EncodedArgs, func(ctx context.Context) error {
+		err := w.kind.Work(ctx, job.Args)
+		if err == nil || ctx.Err() != nil || w.kind.Attempts == 0 || job.Attempt < w.kind.Attempts {
+			return err
+		}
+		w.jobs.config.Log.ErrorContext(ctx, "a job is abandoned", "kind", job.Kind, "args", string(job.EncodedArgs), "attempts", job.Attempt, "error", err)
+		return w.kind.Abandon(ctx, job.Args)
+	})
+	switch {
+	case errors.Is(err, errBusy):
+		return river.JobSnooze(busyPause)
+	case err != nil && ctx.Err() != nil:
+		return river.JobSnooze(0) // interrupted: the next worker takes it
+	}
+	return err
+}
+
+// options are those of a new job, whose kind must be registered. A job of a fair
+// kind is pending until its turn.
+func (j *Jobs) options(ctx context.Context, args Args) (*river.InsertOpts, error) {
+	k, ok := j.kinds[args.Kind()]
+	if !ok {
+		return nil, fmt.Errorf("enqueue %s: this kind of job is not registered", args.Kind())
+	}
+	o := once(k.queue)
+	if k.share == nil {
+		return o, nil
+	}
+	metadata, err := shareOf(ctx, k, args)
+	o.Pending, o.Metadata = true, metadata
+	return o, err
+}

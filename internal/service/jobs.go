@@ -1,0 +1,129 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"netsim/billing"
+	"netsim/commands"
+	"netsim/content/traces"
+	"netsim/content/uploads"
+	"netsim/infra/jobs"
+	"netsim/projections"
+	"netsim/reactions"
+	"netsim/runs"
+)
+
+// The queues of jobs. Work that may be long keeps no other work waiting.
+const (
+	queueRuns         = "default"
+	queueFollowing    = "following" // runs at remote engines: they cost this process next to nothing, but may take days
+	queueExtraction   = "extraction"
+	queueHousekeeping = "housekeeping"
+)
+
+// expireEvery is how often uploads and holds are ended that have expired.
+const expireEvery = 5 * time.Minute
+
+// openJobs connects to the queue. Workers come with the role.
+func (s *core) openJobs(ctx context.Context) (*jobs.Jobs, error) {
+	c := jobs.Config{
+		URL: s.config.Postgres, Log: s.log, Now: time.Now, MaxRunning: s.maxRuns,
+		Reconcile: s.config.JobReconcile, Grace: s.config.JobGrace,
+	}
+	if s.config.has(RoleWorker) {
+		c.Queues = map[string]int{queueRuns: s.config.Workers, queueFollowing: s.config.EngineRuns, queueExtraction: 2, queueHousekeeping: 1}
+	}
+	return jobs.Open(ctx, c)
+}
+
+// registerJobs registers every kind of job with what does it.
+func (s *core) registerJobs(d *domain) {
+	s.registerRuns(d)
+	jobs.Register(d.jobs, jobs.Kind[traces.ExtractTraceset]{
+		Queue: queueExtraction,
+		Work: func(ctx context.Context, a traces.ExtractTraceset) error {
+			return d.extractor.Extract(ctx, a.TracesetID)
+		},
+	})
+	jobs.Register(d.jobs, jobs.Kind[uploads.ClearUpload]{
+		Queue: queueHousekeeping,
+		Work:  func(ctx context.Context, a uploads.ClearUpload) error { return d.uploads.Clear(ctx, a.UploadID) },
+	})
+	jobs.Register(d.jobs, jobs.Kind[uploads.ExpireUploads]{
+		Queue: queueHousekeeping, Schedule: jobs.Every(expireEvery),
+		Work: func(ctx context.Context, _ uploads.ExpireUploads) error { return d.uploads.Expire(ctx) },
+	})
+	jobs.Register(d.jobs, jobs.Kind[reactions.SweepTracesets]{
+		Queue: queueHousekeeping, Schedule: jobs.Every(time.Hour),
+		Work: func(ctx context.Context, _ reactions.SweepTracesets) error { return d.life.Sweep(ctx) },
+	})
+	jobs.Register(d.jobs, jobs.Kind[billing.ReleaseHolds]{
+		Queue: queueHousekeeping, Schedule: jobs.Every(expireEvery),
+		Work: func(ctx context.Context, _ billing.ReleaseHolds) error { return d.holds.ReleaseOverdue(ctx) },
+	})
+	jobs.Register(d.jobs, jobs.Kind[billing.AccrueDay]{
+		Queue: queueHousekeeping, Schedule: jobs.Daily(),
+		Scheduled: func(now time.Time) billing.AccrueDay { return billing.AccrueDay{Date: dayBefore(now)} },
+		Work:      func(ctx context.Context, a billing.AccrueDay) error { return s.accrue(ctx, d.books, a.Date) },
+	})
+	jobs.Register(d.jobs, jobs.Kind[PublishCheckpoint]{
+		Queue: queueHousekeeping, Schedule: jobs.Daily(),
+		Scheduled: func(now time.Time) PublishCheckpoint { return PublishCheckpoint{Date: dayBefore(now)} },
+		Work:      func(ctx context.Context, a PublishCheckpoint) error { return s.checkpointDay(ctx, a.Date) },
+	})
+	d.jobs.Require(jobs.Need{
+		Name: "tracesets", Kinds: []string{traces.ExtractTraceset{}.Kind()}, Member: "tracesetId",
+		List: s.waiting(projections.ProcessingTracesets),
+		Job: func(_ context.Context, id string) (jobs.Args, error) {
+			return traces.ExtractTraceset{TracesetID: id}, nil
+		},
+	})
+}
+
+// registerRuns registers the jobs of simulations.
+func (s *core) registerRuns(d *domain) {
+	registerRun(d, queueRuns, func(a runs.RunSimulation) string { return a.SimulationID })
+	registerRun(d, queueFollowing, func(a runs.FollowSimulation) string { return a.SimulationID })
+	jobs.Register(d.jobs, jobs.Kind[runs.PurgeSimulation]{
+		Queue: queueHousekeeping,
+		Work:  func(ctx context.Context, a runs.PurgeSimulation) error { return d.runner.Purge(ctx, a.SimulationID) },
+	})
+	d.jobs.Require(jobs.Need{
+		Name: "simulations", Kinds: runs.JobKinds(), Member: "simulationId",
+		List: s.waiting(projections.UnfinishedSimulations), Job: d.runner.Job,
+	})
+}
+
+// registerRun registers a kind of run. Runs are taken fairly by account, wherever
+// they run.
+func registerRun[A jobs.Args](d *domain, queue string, simulation func(A) string) {
+	jobs.Register(d.jobs, jobs.Kind[A]{
+		Queue: queue, Attempts: runs.JobAttempts,
+		Work:    func(ctx context.Context, a A) error { return d.runner.Run(ctx, simulation(a)) },
+		Abandon: func(ctx context.Context, a A) error { return d.runner.Abandon(ctx, simulation(a)) },
+		Share:   func(ctx context.Context, a A) (string, int64, error) { return d.runner.Weigh(ctx, simulation(a)) },
+	})
+}
+
+// maxRuns returns how many runs of an account workers may have. What operators
+// set is read each time: runs start seldom, and not in the processes that follow
+// quotas.
+func (s *core) maxRuns(ctx context.Context, account string) (int64, error) {
+	quotas, err := s.quotas(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return quotas.Limit(account, commands.QuotaRunning), nil
+}
+
+// maxWaiting bounds how many jobs are looked for at a time; the next
+// reconciliation finds the rest.
+const maxWaiting = 10_000
+
+func (s *core) waiting(list func(context.Context, projections.Reader, int) ([]string, error)) func(context.Context) ([]string, error) {
+	return func(ctx context.Context) ([]string, error) { return list(ctx, s.pool, maxWaiting) }
+}
+
+// dayBefore is the UTC day before a time, YYYY-MM-DD.
+func dayBefore(now time.Time) string { return now.UTC().AddDate(0, 0, -1).Format(time.DateOnly) }
