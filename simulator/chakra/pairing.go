@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"netsim/simulator/splitmix"
 )
 
 // channel is what sends and receives are matched by: the k-th send on a channel
@@ -28,13 +30,8 @@ func (c channel) draw() uint64 {
 	return mix(mix(mix(uint64(c.from))^uint64(c.to)) ^ uint64(c.tag))
 }
 
-// mix spreads a number's bits over 64 of them (the finisher of splitmix64).
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
+// mix spreads a number's bits over 64 of them, those of 0 too.
+func mix(x uint64) uint64 { return splitmix.Next(&x) }
 
 func (p *pairing) take(c channel, role Role, size uint64) {
 	draw := c.draw()

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"netsim/simulator/splitmix"
 	"netsim/simulator/topology"
 )
 
@@ -126,11 +127,11 @@ func (e *engine) addTraffic(apps []Traffic) error {
 
 func (e *engine) addSources(app int32) {
 	t := &e.traffic.apps[app]
-	seed := mix(e.options.Seed + uint64(app)*0x9e3779b97f4a7c15)
+	seed := splitmix.Mix(e.options.Seed + uint64(app)*splitmix.Step)
 	servers := slices.Clone(t.Servers)
 	Shuffle(servers, seed)
 	for i, host := range t.Clients {
-		s := source{app: app, rank: e.rankOn(host), gap: e.gap(t, host), random: mix(seed ^ uint64(host)), to: none}
+		s := source{app: app, rank: e.rankOn(host), gap: e.gap(t, host), random: splitmix.Mix(seed ^ uint64(host)), to: none}
 		switch t.Pattern {
 		case Permutation:
 			s.to = other(servers, i, host)
@@ -254,17 +255,10 @@ func (e *engine) application(app int32) Collective {
 	return Collective{ID: none, Group: none, GroupSize: len(e.hosts), OperationType: t.Name, DataSize: t.MessageSize}
 }
 
-// draw is the generator SplitMix64.
-func (s *source) draw() uint64 {
-	s.random += 0x9e3779b97f4a7c15
-	return mix(s.random)
-}
+func (s *source) draw() uint64 { return splitmix.Next(&s.random) }
 
 // below is a number from 0 to n-1.
-func (s *source) below(n int) int {
-	k, _ := bits.Mul64(s.draw(), uint64(n))
-	return int(k)
-}
+func (s *source) below(n int) int { return splitmix.Below(s.draw(), n) }
 
 // pause is an exponentially distributed time with the source's mean, by von
 // Neumann's method: the lengths of falling runs of uniform numbers. It needs
@@ -294,11 +288,4 @@ func Shuffle(hosts []int32, seed uint64) {
 		k := s.below(i + 1)
 		hosts[i], hosts[k] = hosts[k], hosts[i]
 	}
-}
-
-// mix is SplitMix64's finalizer.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

@@ -1,6 +1,6 @@
 package topology
 
-import "math/bits"
+import "netsim/simulator/splitmix"
 
 // MaxHops is the longest path there is: NIC, RSW, FSW, SSW and down again.
 const MaxHops = 6
@@ -60,8 +60,7 @@ const (
 func NewRoutes(f *Fabric, seed uint64, methods []Method) *Routes {
 	r := &Routes{fabric: f, choices: make([]choice, len(f.Nodes)), reach: make([][]uint8, len(f.racks))}
 	for i := range r.choices {
-		seed += 0x9e3779b97f4a7c15
-		c := choice{salt: mix(seed), turn: none}
+		c := choice{salt: splitmix.Next(&seed), turn: none}
 		if i < len(methods) {
 			m := methods[i]
 			c.plain, c.spray, c.turn = m.Plain, m.Spray, m.Turn-1
@@ -78,12 +77,12 @@ func NewRoutes(f *Fabric, seed uint64, methods []Method) *Routes {
 func (r *Routes) hash(node int32, key uint64, p *Pair) uint64 {
 	c := &r.choices[node]
 	if c.turn >= 0 && int(c.turn) < len(p.Turns) && p.Turns[c.turn] > 0 {
-		key ^= mix(uint64(p.Turns[c.turn]))
+		key ^= splitmix.Mix(uint64(p.Turns[c.turn]))
 	}
 	if c.plain {
 		return mixPlain(key ^ c.salt)
 	}
-	return mix(key ^ c.salt)
+	return splitmix.Mix(key ^ c.salt)
 }
 
 // ECMP appends the directed links that flows of the pair take. It appends
@@ -190,7 +189,7 @@ func (r *Routes) nextUp(links []int32, reach []uint8, hops uint8, hash uint64) i
 			n++
 		}
 	}
-	k := pick(hash, n)
+	k := splitmix.Below(hash, n)
 	for _, l := range links {
 		if reach[all[l].Upper]&^downwards != hops {
 			continue
@@ -212,7 +211,7 @@ func (r *Routes) nextDown(links []int32, reach []uint8, hops uint8, hash uint64)
 			n++
 		}
 	}
-	k := pick(hash, n)
+	k := splitmix.Below(hash, n)
 	for _, l := range links {
 		if lower := all[l].Lower; int(lower) >= len(reach) || reach[lower] != hops|downwards {
 			continue
@@ -234,7 +233,7 @@ func (r *Routes) toNIC(bundle, rackSwitch int32, hash uint64) int32 {
 			n++
 		}
 	}
-	k := pick(hash, n)
+	k := splitmix.Below(hash, n)
 	for _, l := range links {
 		if r.fabric.Links[l].Upper != rackSwitch {
 			continue
@@ -289,21 +288,7 @@ func (r *Routes) toRack(rack int32) []uint8 {
 	return table
 }
 
-// pick maps a hash evenly to 0…n-1.
-func pick(hash uint64, n int) int {
-	k, _ := bits.Mul64(hash, uint64(n))
-	return int(k)
-}
-
-// mix is the finalizer of SplitMix64: every input bit reaches every output bit,
-// so that salts really separate the switches' choices.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
-// mixPlain is MurmurHash3's finalizer, as good a function as mix and another.
+// mixPlain is MurmurHash3's finalizer, as good a function as splitmix.Mix.
 func mixPlain(x uint64) uint64 {
 	x = (x ^ x>>33) * 0xff51afd7ed558ccd
 	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53
