@@ -132,14 +132,14 @@ func allToAll(ranks int, bytes int64) phase {
 	return phase{ranks, collective.Phase{OperationType: collective.AllToAll, DataSize: bytes}}
 }
 
-// every operation with every algorithm. What an all-gather sends is counted
-// per rank, so that it gets a rank's part of the size.
+// every returns each operation with each algorithm. An operation whose size is
+// counted per rank gets a rank's part of the size.
 func every(ranks int, bytes int64) []phase {
 	var all []phase
 	for _, c := range collective.Matrix() {
 		for _, algorithm := range c.AllowedAlgorithms {
 			p := collective.Phase{OperationType: c.OperationType, Algorithm: algorithm, DataSize: bytes}
-			if c.OperationType == collective.AllGather {
+			if collective.PerRank(c.OperationType) {
 				p.DataSize = bytes / int64(ranks)
 			}
 			all = append(all, phase{ranks, p})

@@ -98,7 +98,7 @@ func (s Simple) Document() (*design.Document, error) {
 // algorithm only where all phases of an operation agree on it; what counts
 // stands in the traceset (completions.md 4.3).
 func (d *draft) workload(groups []collective.GroupSpec) {
-	const in = "ChakraConfiguration."
+	const in = design.InChakra
 	v := values{in + "NumOfChakraFiles": float64(collective.Ranks(groups))}
 	for _, c := range collective.Matrix() {
 		v[in+design.AlgorithmParameter(c.OperationType)] = agreed(groups, c.OperationType, c.DefaultAlgorithm)
@@ -125,11 +125,8 @@ func agreed(groups []collective.GroupSpec, operation, fallback string) string {
 			}
 		}
 	}
-	switch found {
-	case "":
+	if found == "" {
 		return fallback
-	case collective.RecursiveHalvingDoubling:
-		return "halving-doubling"
 	}
-	return found
+	return collective.AlgorithmNamed(found).Parameter
 }

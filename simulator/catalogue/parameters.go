@@ -1,6 +1,9 @@
 package catalogue
 
-import "netsim/simulator/design"
+import (
+	"netsim/simulator/collective"
+	"netsim/simulator/design"
+)
 
 // Groups under which people look for parameters.
 const (
@@ -82,18 +85,12 @@ func trafficGenerator() []Parameter {
 }
 
 func chakraWorkload() []Parameter {
-	const in = "ChakraConfiguration."
-	return []Parameter{
+	const in = design.InChakra
+	return append(algorithms(),
 		logicalGroup("the group of servers that the ranks run on"),
 		readOnly(count(in+"NumOfChakraFiles", 0, 65536, groupCoordinator, "ranks of the attached traceset, set when it is attached")),
 		flag(in+"UseMapping", false, groupCoordinator, "whether a mapping file places the ranks"),
 		text(in+"MappingFileName", "", groupCoordinator, "name of the mapping file"),
-		enum(in+"AllReduceAlgorithm", groupPattern, "algorithm of allReduce, where the traceset gives none", "ring", "halving-doubling"),
-		enum(in+"AllGatherAlgorithm", groupPattern, "algorithm of allGather, where the traceset gives none", "ring"),
-		enum(in+"ReduceScatterAlgorithm", groupPattern, "algorithm of reduceScatter, where the traceset gives none", "ring", "halving"),
-		enum(in+"BroadcastAlgorithm", groupPattern, "algorithm of broadcast, where the traceset gives none", "interleaved", "sequential"),
-		enum(in+"AllToAllAlgorithm", groupPattern, "algorithm of allToAll, where the traceset gives none", "interleaved", "sequential"),
-		enum(in+"ScatterAlgorithm", groupPattern, "algorithm of scatter, where the traceset gives none", "direct"),
 		flag(in+"ProcessGroupSerialization", true, groupCoordinator, "whether the collectives of a process group run one after another"),
 		flag(in+"CommCollectiveSynchronization", true, groupCoordinator, "whether a collective begins when all its ranks are there"),
 		optional(flag(in+"OneCommunicationPerRank", false, groupCoordinator, "whether the sends and collectives of a rank run one after another; may be left out")),
@@ -104,7 +101,22 @@ func chakraWorkload() []Parameter {
 		within(in+"ScaleUpMaxPayloadSize", number("bytes", 4096, "B"), number("bytes", 1, "B"), number("bytes", 64, "MiB"), groupScaleUp, "largest payload of a packet inside a scale-up group"),
 		within(in+"ScaleUpHeaderSize", number("bytes", 24, "B"), number("bytes", 0, "B"), number("bytes", 64, "MiB"), groupScaleUp, "headers of a packet inside a scale-up group"),
 		flag(in+"ScaleUpStatsEnabled", false, groupScaleUp, "whether the results list scale-up interfaces"),
+	)
+}
+
+// algorithms has a parameter for the algorithm of each operation.
+func algorithms() (parameters []Parameter) {
+	for _, o := range collective.Matrix() {
+		values := []string{collective.AlgorithmNamed(o.DefaultAlgorithm).Parameter}
+		for _, name := range o.AllowedAlgorithms {
+			if name != o.DefaultAlgorithm {
+				values = append(values, collective.AlgorithmNamed(name).Parameter)
+			}
+		}
+		parameters = append(parameters, enum(design.InChakra+design.AlgorithmParameter(o.OperationType), groupPattern,
+			"algorithm of "+o.OperationType+", where the traceset gives none", values...))
 	}
+	return parameters
 }
 
 func globals() []Parameter {

@@ -32,6 +32,83 @@ const (
 	Direct                   = "direct"
 )
 
+// operation holds the facts about one operation. A new one is a constant above
+// and a row of operations.
+type operation struct {
+	name       string
+	algorithms []string // allowed
+	standard   string   // the algorithm of a request that names none
+	rounds     int      // how often the data go round the group: allReduce scatters and gathers
+	whole      bool     // a transfer carries the whole DataSize, not a chunk of it
+	rooted     bool     // only rank 0 sends
+}
+
+// operations are in the order of the documents.
+func operations() []operation {
+	return []operation{
+		{name: AllReduce, algorithms: []string{Ring, RecursiveHalvingDoubling}, standard: Ring, rounds: 2},
+		{name: AllGather, algorithms: []string{Ring}, standard: Ring, rounds: 1, whole: true},
+		{name: ReduceScatter, algorithms: []string{Ring, Halving}, standard: Ring, rounds: 1},
+		{name: AllToAll, algorithms: []string{Sequential, Interleaved}, standard: Interleaved, rounds: 1},
+		{name: Broadcast, algorithms: []string{Sequential, Interleaved}, standard: Interleaved, rounds: 1, whole: true, rooted: true},
+		{name: Scatter, algorithms: []string{Direct}, standard: Direct, rounds: 1, rooted: true},
+	}
+}
+
+// Algorithm holds the facts about one algorithm. A new one is a constant above
+// and a row of algorithms.
+type Algorithm struct {
+	Name       string // in requests and results
+	Parameter  string // in the parameters of an application
+	PowerOfTwo bool   // the group size must be a power of two
+	order      Order
+}
+
+func algorithms() []Algorithm {
+	return []Algorithm{
+		{Name: Ring, Parameter: "ring", order: Chain},
+		{Name: RecursiveHalvingDoubling, Parameter: "halving-doubling", PowerOfTwo: true, order: Exchange},
+		{Name: Halving, Parameter: "halving", PowerOfTwo: true, order: Exchange},
+		{Name: Sequential, Parameter: "sequential", order: Turn},
+		{Name: Interleaved, Parameter: "interleaved", order: Burst},
+		{Name: Direct, Parameter: "direct", order: Burst},
+	}
+}
+
+// AlgorithmNamed returns the algorithm of a name; the zero value is that of an
+// unknown one.
+func AlgorithmNamed(name string) Algorithm {
+	return find(algorithms(), func(a *Algorithm) bool { return a.Name == name })
+}
+
+// AlgorithmOfParameter returns the algorithm that a parameter names; the zero
+// value is that of an unknown one.
+func AlgorithmOfParameter(value string) Algorithm {
+	return find(algorithms(), func(a *Algorithm) bool { return a.Parameter == value })
+}
+
+// PerRank reports whether an operation's data size is what each rank
+// contributes, not the total.
+func PerRank(name string) bool {
+	o := operationNamed(name)
+	return o.perRank()
+}
+
+func operationNamed(name string) operation {
+	return find(operations(), func(o *operation) bool { return o.name == name })
+}
+
+func (o *operation) perRank() bool { return o.whole && !o.rooted }
+
+func find[T any](list []T, is func(*T) bool) (found T) {
+	for i := range list {
+		if is(&list[i]) {
+			return list[i]
+		}
+	}
+	return found
+}
+
 // Compatibility says which algorithms an operation allows. The JSON names are
 // those of GET /simple/compatibility.
 type Compatibility struct {
@@ -43,14 +120,12 @@ type Compatibility struct {
 
 // Matrix returns the compatibility of every operation, in the documents' order.
 func Matrix() []Compatibility {
-	return []Compatibility{
-		{AllReduce, []string{Ring, RecursiveHalvingDoubling}, Ring, []string{RecursiveHalvingDoubling}},
-		{AllGather, []string{Ring}, Ring, []string{}},
-		{ReduceScatter, []string{Ring, Halving}, Ring, []string{Halving}},
-		{AllToAll, []string{Sequential, Interleaved}, Interleaved, []string{}},
-		{Broadcast, []string{Sequential, Interleaved}, Interleaved, []string{}},
-		{Scatter, []string{Direct}, Direct, []string{}},
+	var matrix []Compatibility
+	for _, o := range operations() {
+		powers := slices.DeleteFunc(slices.Clone(o.algorithms), func(name string) bool { return !AlgorithmNamed(name).PowerOfTwo })
+		matrix = append(matrix, Compatibility{o.name, o.algorithms, o.standard, powers})
 	}
+	return matrix
 }
 
 // resolveAlgorithm returns the algorithm that carries out the operation in a

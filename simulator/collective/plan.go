@@ -24,42 +24,29 @@ type Plan struct {
 	Phase
 	N     int
 	Order Order
-	chunk int64 // C = ceil(S/N) bytes
-	log   int   // log2 N, for exchanges
-	steps int   // sends of a rank that sends
-	root  bool  // only rank 0 sends
+
+	operation operation
+	chunk     int64 // C = ceil(S/N) bytes
+	log       int   // log2 N, for exchanges
+	steps     int   // sends of a rank that sends
 }
 
 // NewPlan plans a phase whose algorithm Resolve has filled in.
 func NewPlan(p Phase, n int) Plan {
-	plan := Plan{Phase: p, N: n, chunk: (p.DataSize + int64(n) - 1) / int64(n), log: bits.Len(uint(n)) - 1}
-	switch p.OperationType {
-	case AllReduce:
-		plan.steps = 2 * (n - 1)
-		if p.Algorithm == RecursiveHalvingDoubling {
-			plan.Order, plan.steps = Exchange, 2*plan.log
-		}
-	case ReduceScatter:
-		plan.steps = n - 1
-		if p.Algorithm == Halving {
-			plan.Order, plan.steps = Exchange, plan.log
-		}
-	case AllGather:
-		plan.steps = n - 1
-	default:
-		plan.steps = n - 1
-		plan.Order = Burst
-		if p.Algorithm == Sequential {
-			plan.Order = Turn
-		}
-		plan.root = p.OperationType != AllToAll
+	plan := Plan{
+		Phase: p, N: n, Order: AlgorithmNamed(p.Algorithm).order, operation: operationNamed(p.OperationType),
+		chunk: (p.DataSize + int64(n) - 1) / int64(n), log: bits.Len(uint(n)) - 1,
+	}
+	plan.steps = plan.operation.rounds * (n - 1)
+	if plan.Order == Exchange {
+		plan.steps = plan.operation.rounds * plan.log
 	}
 	return plan
 }
 
 // Sends is the number of transfers the rank makes.
 func (p *Plan) Sends(rank int) int {
-	if p.root && rank != 0 {
+	if p.operation.rooted && rank != 0 {
 		return 0
 	}
 	return p.steps
@@ -67,7 +54,7 @@ func (p *Plan) Sends(rank int) int {
 
 // Receives is the number of transfers made to the rank.
 func (p *Plan) Receives(rank int) int {
-	if !p.root {
+	if !p.operation.rooted {
 		return p.steps
 	}
 	if rank == 0 {
@@ -78,7 +65,7 @@ func (p *Plan) Receives(rank int) int {
 
 // Transfers is the number of transfers of the whole group.
 func (p *Plan) Transfers() int64 {
-	if p.root {
+	if p.operation.rooted {
 		return int64(p.steps)
 	}
 	return int64(p.steps) * int64(p.N)
@@ -107,7 +94,7 @@ func (p *Plan) Send(rank, step int) (to int, bytes int64) {
 			to -= p.N
 		}
 	}
-	if p.OperationType == AllGather || p.OperationType == Broadcast {
+	if p.operation.whole {
 		return to, p.DataSize
 	}
 	return to, p.chunk
@@ -117,12 +104,9 @@ func (p *Plan) Send(rank, step int) (to int, bytes int64) {
 // of rate bit/s, without latency, headers or contention (completions.md 5.6).
 func (p *Plan) Ideal(rate int64) int64 {
 	n := uint64(p.N)
-	work := uint64(p.DataSize) * 8 * (n - 1) // bits through the busiest NIC, times N where it is S/N
+	work := uint64(p.DataSize) * 8 * (n - 1) * uint64(p.operation.rounds) // bits through the busiest NIC, times N where it is S/N
 	per := n
-	switch p.OperationType {
-	case AllReduce:
-		work *= 2
-	case AllGather, Broadcast:
+	if p.operation.whole {
 		per = 1
 	}
 	hi, lo := bits.Mul64(work, 1e12)
@@ -136,7 +120,7 @@ func (p *Plan) Ideal(rate int64) int64 {
 // AlgorithmBytes is the data whose transfer the algorithm bandwidth counts:
 // S, for allGather N·S.
 func (p *Plan) AlgorithmBytes() int64 {
-	if p.OperationType == AllGather {
+	if p.operation.perRank() {
 		return p.DataSize * int64(p.N)
 	}
 	return p.DataSize
@@ -144,20 +128,16 @@ func (p *Plan) AlgorithmBytes() int64 {
 
 // BusFactor is what bus bandwidth is to algorithm bandwidth, as a fraction.
 func (p *Plan) BusFactor() (num, den int64) {
-	n := int64(p.N)
-	switch p.OperationType {
-	case AllReduce:
-		return 2 * (n - 1), n
-	case Broadcast:
+	if p.operation.whole && p.operation.rooted {
 		return 1, 1
-	default:
-		return n - 1, n
 	}
+	n := int64(p.N)
+	return int64(p.operation.rounds) * (n - 1), n
 }
 
 // TotalBytes is the payload of all transfers of the group.
 func (p *Plan) TotalBytes() int64 {
-	if p.root {
+	if p.operation.rooted {
 		_, each := p.Send(0, 0)
 		return int64(p.steps) * each
 	}

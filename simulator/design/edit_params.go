@@ -79,9 +79,9 @@ func Changes(from, to Params) Params {
 
 // Where a chakra application keeps what the service sets.
 const (
-	pathRankCount   = "ChakraConfiguration.NumOfChakraFiles"
-	pathUseMapping  = "ChakraConfiguration.UseMapping"
-	pathMappingFile = "ChakraConfiguration.MappingFileName"
+	pathRankCount   = InChakra + "NumOfChakraFiles"
+	pathUseMapping  = InChakra + "UseMapping"
+	pathMappingFile = InChakra + "MappingFileName"
 )
 
 // chakras are the parameters of the applications that replay traces.

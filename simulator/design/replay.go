@@ -30,19 +30,19 @@ func (a *Application) Replay() (Replay, error) {
 	q := quantities{params: p}
 	r := Replay{
 		Algorithms:  map[string]string{},
-		Serialize:   p.flag(inChakra+"ProcessGroupSerialization", true),
-		Synchronize: p.flag(inChakra+"CommCollectiveSynchronization", true),
-		Exclusive:   p.flag(inChakra+"OneCommunicationPerRank", false),
-		Abort:       p.flag(inChakra+"AbortOnChakraWarning", false),
-		Callers:     p.text(inChakra+"TraceFamily", "synthesized") == "collected",
-		ScaleUpRows: p.flag(inChakra+"ScaleUpStatsEnabled", false),
+		Serialize:   p.flag(InChakra+"ProcessGroupSerialization", true),
+		Synchronize: p.flag(InChakra+"CommCollectiveSynchronization", true),
+		Exclusive:   p.flag(InChakra+"OneCommunicationPerRank", false),
+		Abort:       p.flag(InChakra+"AbortOnChakraWarning", false),
+		Callers:     p.text(InChakra+"TraceFamily", "synthesized") == "collected",
+		ScaleUpRows: p.flag(InChakra+"ScaleUpStatsEnabled", false),
 		Packet: engine.Packet{
-			MSS:    q.get(inChakra+"ScaleUpMaxPayloadSize", "bytes", 4096),
-			Header: q.get(inChakra+"ScaleUpHeaderSize", "bytes", 24),
+			MSS:    q.get(InChakra+"ScaleUpMaxPayloadSize", "bytes", 4096),
+			Header: q.get(InChakra+"ScaleUpHeaderSize", "bytes", 24),
 		},
 	}
 	for _, c := range collective.Matrix() {
-		if name := p.text(inChakra+AlgorithmParameter(c.OperationType), ""); name != "" {
+		if name := p.text(InChakra+AlgorithmParameter(c.OperationType), ""); name != "" {
 			r.Algorithms[c.OperationType] = algorithm(name)
 		}
 	}

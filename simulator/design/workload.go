@@ -1,6 +1,7 @@
 package design
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -64,7 +65,7 @@ func (a *Application) Apply(groups []collective.GroupSpec) ([]collective.GroupSp
 		for j := range applied[i].Phases {
 			p := &applied[i].Phases[j]
 			if p.Algorithm == "" && p.OperationType != "" {
-				p.Algorithm = algorithm(a.TypedParameters.text(inChakra+AlgorithmParameter(p.OperationType), ""))
+				p.Algorithm = algorithm(a.TypedParameters.text(InChakra+AlgorithmParameter(p.OperationType), ""))
 			}
 			if scale != 1 {
 				p.DataSize = max(1, int64(math.Round(float64(p.DataSize)*scale)))
@@ -75,13 +76,13 @@ func (a *Application) Apply(groups []collective.GroupSpec) ([]collective.GroupSp
 	return collective.Resolve(nil, applied, true)
 }
 
-// inChakra is the branch of an application's own parameters.
-const inChakra = "ChakraConfiguration."
+// InChakra is the path of a chakra application's own parameters.
+const InChakra = "ChakraConfiguration."
 
 // sizes is the factor on data sizes.
 func (a *Application) sizes() (float64, error) {
-	l := a.TypedParameters.find(inChakra + "ScalingFactor")
-	if l == nil || !a.TypedParameters.flag(inChakra+"Scaling", false) {
+	l := a.TypedParameters.find(InChakra + "ScalingFactor")
+	if l == nil || !a.TypedParameters.flag(InChakra+"Scaling", false) {
 		return 1, nil
 	}
 	factor, ok := l.Value.(float64)
@@ -91,15 +92,13 @@ func (a *Application) sizes() (float64, error) {
 	return factor, nil
 }
 
-// AlgorithmParameter is the name of the parameter for an operation.
+// AlgorithmParameter is the name of the parameter for an operation's algorithm.
 func AlgorithmParameter(operation string) string {
 	return string(operation[0]-'a'+'A') + operation[1:] + "Algorithm"
 }
 
-// algorithm is what collectives call the algorithm of a parameter.
+// algorithm is what collectives call the algorithm of a parameter. A value that
+// names none stays, so that it is refused with the request's message.
 func algorithm(parameter string) string {
-	if parameter == "halving-doubling" {
-		return collective.RecursiveHalvingDoubling
-	}
-	return parameter
+	return cmp.Or(collective.AlgorithmOfParameter(parameter).Name, parameter)
 }

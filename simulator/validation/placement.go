@@ -4,7 +4,7 @@ import "netsim/simulator/design"
 
 // ParameterUseMapping is the parameter of a chakra application that says that a
 // mapping file places its ranks.
-const ParameterUseMapping = "ChakraConfiguration.UseMapping"
+const ParameterUseMapping = design.InChakra + "UseMapping"
 
 // placement checks the mapping file that places the ranks.
 func (c *checker) placement(a *design.Application, at place) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"netsim/simulator/collective"
 	"netsim/simulator/design"
 )
 
@@ -139,21 +140,25 @@ func (c *checker) grouped(a *design.Application, at place) bool {
 }
 
 // algorithms checks the sizes of process groups against the algorithms that
-// halve them.
+// need a power of two.
 func (c *checker) algorithms(a *design.Application, at place) {
 	if c.traceset == nil {
 		return
 	}
-	for _, name := range []string{"AllReduceAlgorithm", "ReduceScatterAlgorithm"} {
-		path := "ChakraConfiguration." + name
+	for _, o := range collective.Matrix() {
+		if len(o.PowerOfTwoRequired) == 0 {
+			continue
+		}
+		path := design.InChakra + design.AlgorithmParameter(o.OperationType)
 		algorithm := word(a.TypedParameters, path)
-		if algorithm != "halving" && algorithm != "halving-doubling" {
+		if !collective.AlgorithmOfParameter(algorithm).PowerOfTwo {
 			continue
 		}
 		for _, size := range c.traceset.Groups {
 			if bits.OnesCount64(uint64(size)) != 1 { //nolint:gosec // a size is positive
 				c.err("ALGORITHM_NEEDS_POWER_OF_TWO", place{a.Name, path, at.path + ".typedParameters." + path},
-					"'%s' needs process groups of a power of two of ranks and the traceset has one of %d; set %s to ring", algorithm, size, path)
+					"'%s' needs process groups of a power of two of ranks and the traceset has one of %d; set %s to %s",
+					algorithm, size, path, o.DefaultAlgorithm)
 				break
 			}
 		}
