@@ -19,7 +19,7 @@ type set = []string
 
 // directions says which of our packages each of them may import.
 func directions() map[string]set {
-	domain := set{"events", "commands", "fault", "rating", "simulator/"}
+	domain := set{"events", "commands", "fault", "simulator/"}
 	writers := append(set{"commands/handle"}, domain...)
 	handlers := set{"api", "api/report", "api/submission", "infra/auth", "infra/web"}
 	everything := set{"/"}
@@ -39,11 +39,11 @@ func directions() map[string]set {
 		"projections":         {"events", "commands", "fault", "internal/gather", "simulator/design"},
 		"writeapi":            append(handlers, writers...),
 		"readapi":             append(set{"projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
-		"billing":             append(set{"projections"}, writers...),
+		"billing":             append(set{"projections", "rating"}, writers...),
 		"billing/prices":      {"events", "commands", "commands/handle", "fault", "rating"}, // the price list of a first start
 		"billing/focus":       {"events", "fault", "rating", "projections"},                 // the FOCUS dataset of costs
 		"content/library":     {"events"},                                                   // where the files of tracesets are
-		"reactions":           append(set{"projections", "api/submission", "infra/objects", "infra/postgres", "content/library"}, writers...),
+		"reactions":           append(set{"projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
 		"content/uploads":     append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
 		"runs/execution":      {"events", "fault", "simulator/"}, // what an engine needs, on any machine
 		"runs/execution/host": {"runs/execution", "fault", "simulator/", "internal/wait"},
@@ -82,7 +82,7 @@ func homes() map[string]set {
 		"github.com/IBM/sarama":         {"infra/eventlog", "infra/reactor", "bench"},
 		"github.com/ThreeDotsLabs/":     {"infra/reactor", "bench"},
 		"github.com/riverqueue/":        {"infra/jobs"},
-		"github.com/jackc/pgx/":         {"projections", "billing", "runs", "content/traces", "infra/", "internal/service", "bench", "internal/testworld"},
+		"github.com/jackc/pgx/":         {"projections", "billing", "runs", "infra/", "internal/service", "bench", "internal/testworld"},
 		"github.com/pressly/goose/":     {"infra/postgres"},
 		"github.com/aws/":               {"infra/objects", "infra/teststack"},
 		"github.com/coreos/go-oidc/":    {"infra/auth"},
@@ -91,10 +91,9 @@ func homes() map[string]set {
 		"github.com/oapi-codegen/":      {"api"},
 		"github.com/go-chi/":            {"api", "api/contract", "infra/web", "internal/service"},
 		"github.com/prometheus/":        {"infra/", "internal/service"},
-		"go.opentelemetry.io/":          {"infra/telemetry"},
 		"github.com/alecthomas/kong":    {"cmd/"},
 		"github.com/caarlos0/env/":      {"internal/service"},
-		"github.com/klauspost/compress": {"simulator/", "runs", "content/traces"},
+		"github.com/klauspost/compress": {"simulator/", "runs"},
 		"google.golang.org/protobuf/":   {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":   {"rating", "billing/focus"},
 		"github.com/parquet-go/":        {"billing/focus"},
@@ -136,34 +135,44 @@ func reach() (pure, never map[string]set) {
 
 func TestDependenciesPointTheRightWay(t *testing.T) {
 	t.Parallel()
-	pure, never := reach()
-	for _, p := range listPackages(t) {
-		allowed, ok := rowOf(directions(), p.path())
-		if !ok {
+	directions, homes := table{rows: directions()}, table{rows: homes()}
+	purity, distance := reach()
+	pure, never := table{rows: purity}, table{rows: distance}
+	packages := listPackages(t)
+	for _, p := range packages {
+		if !directions.has(p.path()) {
 			t.Errorf("%s is new: say in architecture_test.go what it may import", p.path())
 		}
 		for _, imported := range p.Imports {
 			ours, isOurs := strings.CutPrefix(imported, module)
 			switch {
 			case !isOurs && library(imported):
-				home, ok := rowOf(homes(), imported)
-				if !ok {
+				if !homes.has(imported) {
 					t.Errorf("%s is a library without a home: say in architecture_test.go who may import it", imported)
-				} else if !in(home, p.path()) {
-					t.Errorf("%s imports %s, which is for %v", p.path(), imported, home)
+				} else if !homes.allow(imported, p.path()) {
+					t.Errorf("%s imports %s, which is for %v", p.path(), imported, homes.rows[homes.row(imported)])
 				}
-			case isOurs && !in(allowed, ours):
-				t.Errorf("%s imports %s; it may import %v", p.path(), ours, allowed)
+			case isOurs && !directions.allow(p.path(), ours):
+				t.Errorf("%s imports %s; it may import %v", p.path(), ours, directions.rows[directions.row(p.path())])
 			case isOurs && in(support(), ours) && !in(support(), p.path()):
 				t.Errorf("%s imports %s, which is for tests", p.path(), ours)
 			}
 		}
-		libraries, isPure := rowOf(pure, p.path())
-		forbidden, _ := rowOf(never, p.path())
 		if i := slices.IndexFunc(p.Deps, func(d string) bool {
-			return in(forbidden, d) || isPure && library(d) && !in(libraries, d)
+			return never.allow(p.path(), d) || pure.has(p.path()) && library(d) && !pure.allow(p.path(), d)
 		}); i >= 0 {
 			t.Errorf("%s depends on %s, however far down", p.path(), p.Deps[i])
+		}
+	}
+	for name, of := range map[string]*table{"directions": &directions, "homes": &homes, "pure": &pure} {
+		for _, unused := range of.unused() {
+			t.Errorf("%s allows %s, which no package uses", name, unused)
+		}
+	}
+	for _, named := range slices.Concat(support(), slices.Collect(maps.Keys(never.rows)), slices.Concat(slices.Collect(maps.Values(never.rows))...)) {
+		path := strings.TrimPrefix(named, module)
+		if library(path) && !homes.has(path) || !library(path) && !slices.ContainsFunc(packages, func(p listedPackage) bool { return p.path() == path }) {
+			t.Errorf("%s is named in architecture_test.go and is not there", named)
 		}
 	}
 }
@@ -235,14 +244,50 @@ func covers(entry, path string) bool {
 	return (entry == above || library(entry)) && strings.HasPrefix(path, above)
 }
 
-// rowOf returns the row of the longest entry that covers the package.
-func rowOf(table map[string]set, path string) (set, bool) {
+// table says what the package or library of a row allows, and notes which of it
+// is used.
+type table struct {
+	rows map[string]set
+	used map[[2]string]bool // by row and entry; a row itself by ""
+}
+
+// row returns the longest entry that covers the path, "" without one.
+func (t *table) row(path string) string {
 	longest := ""
-	for _, entry := range slices.Sorted(maps.Keys(table)) {
+	for entry := range t.rows {
 		if covers(entry, path) && len(entry) > len(longest) {
 			longest = entry
 		}
 	}
-	row, ok := table[longest]
-	return row, ok
+	if t.used == nil {
+		t.used = map[[2]string]bool{}
+	}
+	t.used[[2]string{longest, ""}] = true
+	return longest
+}
+
+func (t *table) has(path string) bool { return t.row(path) != "" }
+
+// allow reports whether an entry of the path's row covers the other one.
+func (t *table) allow(path, other string) (ok bool) {
+	row := t.row(path)
+	for _, entry := range t.rows[row] {
+		if covers(entry, other) {
+			t.used[[2]string{row, entry}], ok = true, true
+		}
+	}
+	return ok
+}
+
+// unused lists what is allowed and not used.
+func (t *table) unused() (all []string) {
+	for row, entries := range t.rows {
+		for _, entry := range append(set{""}, entries...) {
+			if !t.used[[2]string{row, entry}] {
+				all = append(all, strings.TrimSpace(row+" "+entry))
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
 }
