@@ -141,7 +141,7 @@ func (b *books) Append(family events.Family, _ string, m events.Message) (handle
 		Family: family, Offset: at.Offset, RecordedAt: b.clock.Add(time.Millisecond),
 	}
 	if b.states[frame.Stream] == nil {
-		if b.states[frame.Stream], err = commands.NewState(frame.Stream); err != nil {
+		if b.states[frame.Stream], err = commands.ReadState(frame.Stream, nil); err != nil {
 			return nil, err
 		}
 	}

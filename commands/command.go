@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"netsim/events"
-	"netsim/fault"
 )
 
 // Command is a decision on a stream whose state is S. Decide is pure: equal
@@ -33,8 +32,8 @@ type created struct {
 	Exists bool `json:"exists,omitempty"`
 }
 
-// NewState returns the empty state of a stream, by its id's prefix.
-func NewState(stream string) (State, error) {
+// newState returns the empty state of a stream, by its id's prefix.
+func newState(stream string) (State, error) {
 	prefix, _, _ := strings.Cut(stream, "_")
 	switch prefix {
 	case events.WorkspacePrefix:
@@ -51,7 +50,7 @@ func NewState(stream string) (State, error) {
 		return new(MappingFile), nil
 	case events.AccountPrefix:
 		return new(Account), nil
-	case platformPrefix:
+	case events.PlatformPrefix:
 		return new(Platform), nil
 	case events.CheckpointPrefix:
 		return new(Checkpoints), nil
@@ -63,7 +62,7 @@ func NewState(stream string) (State, error) {
 
 // ReadState reads a stream's stored state; nil is the empty state.
 func ReadState(stream string, stored []byte) (State, error) {
-	s, err := NewState(stream)
+	s, err := newState(stream)
 	if err != nil || stored == nil {
 		return s, err
 	}
@@ -71,8 +70,4 @@ func ReadState(stream string, stored []byte) (State, error) {
 		return nil, fmt.Errorf("read the state of %s: %w", stream, err)
 	}
 	return s, nil
-}
-
-func notFound(what, id string) error {
-	return fault.Missing(what, id)
 }

@@ -10,20 +10,23 @@ import (
 
 func TestAStreamsStateIsThatOfItsPrefix(t *testing.T) {
 	t.Parallel()
-	for stream, want := range map[string]commands.State{
-		events.NewID(events.WorkspacePrefix):     &commands.Workspace{},
-		events.NewID(events.ConfigurationPrefix): &commands.Configuration{},
-		events.NewID(events.SimulationPrefix):    &commands.Simulation{},
-		events.NewID(events.TracesetPrefix):      &commands.Traceset{},
-		events.NewID(events.AccountPrefix):       &commands.Account{},
-		commands.PlatformStream("lab"):           &commands.Platform{},
-	} {
+	states := map[string]commands.State{
+		events.WorkspacePrefix:     &commands.Workspace{},
+		events.ConfigurationPrefix: &commands.Configuration{},
+		events.SimulationPrefix:    &commands.Simulation{},
+		events.TracesetPrefix:      &commands.Traceset{},
+		events.MappingFilePrefix:   &commands.MappingFile{},
+		events.UploadPrefix:        &commands.Upload{},
+		events.AccountPrefix:       &commands.Account{},
+		events.PlatformPrefix:      &commands.Platform{},
+		events.CheckpointPrefix:    &commands.Checkpoints{},
+		events.SealPrefix:          &commands.Seals{},
+	}
+	for _, prefix := range events.StreamPrefixes() {
 		for _, stored := range [][]byte{nil, []byte("{}")} {
-			got, err := commands.ReadState(stream, stored)
-			if err != nil {
-				t.Errorf("%s: %v", stream, err)
-			} else if reflect.TypeOf(got) != reflect.TypeOf(want) {
-				t.Errorf("the state of %s is a %T, want a %T", stream, got, want)
+			got, err := commands.ReadState(prefix+"_1", stored)
+			if want := states[prefix]; err != nil || reflect.TypeOf(got) != reflect.TypeOf(want) {
+				t.Errorf("the state of a stream %s is a %T (%v), want a %T", prefix, got, err, want)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func (c AddReference) Decide(s *Configuration, _ time.Time) (events.Data, error)
 	case !declared && c.In == InContainer: // row 18 answers 400, the others 404
 		return nil, fault.New(fault.Validation, "name '%s' is not declared", c.Name)
 	case !declared:
-		return nil, notFound(c.Type, c.Name)
+		return nil, fault.Missing(c.Type, c.Name)
 	case at.Type != c.Type:
 		return nil, fault.New(fault.Validation, "type must be '%s' as '%s' is declared, got '%s'", at.Type, c.Name, c.Type)
 	}

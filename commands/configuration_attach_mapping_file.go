@@ -30,7 +30,7 @@ func (c AttachMappingFile) Decide(s *Configuration, _ time.Time) (events.Data, e
 	case s.RankCount == 0:
 		return nil, fault.New(fault.Conflict, "the rank count of traceset %s is not known yet", s.TracesetID)
 	case !c.Live:
-		return nil, notFound("mapping file", c.MappingFileID)
+		return nil, fault.Missing("mapping file", c.MappingFileID)
 	case c.RankCount != s.RankCount:
 		return nil, fault.New(fault.MappingRankCountMismatch, "mapping file %s places %d ranks, traceset %s has %d",
 			c.MappingFileID, c.RankCount, s.TracesetID, s.RankCount)

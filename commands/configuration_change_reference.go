@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/fault"
 )
 
 // ChangeReference changes how many of something stand in a holder, or their
@@ -26,7 +27,7 @@ func (c ChangeReference) Decide(s *Configuration, _ time.Time) (events.Data, err
 	}
 	ref, there := holder.Reference(c.Name)
 	if !there {
-		return nil, notFound("component", c.Name)
+		return nil, fault.Missing("component", c.Name)
 	}
 	set := events.ConfigurationReferenceSet{
 		Version: s.Version + 1, HolderKind: holder.Type, Holder: c.Holder,

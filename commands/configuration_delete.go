@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/fault"
 )
 
 // DeleteConfiguration removes a configuration. Simulations keep their copy.
@@ -16,7 +17,7 @@ type DeleteConfiguration struct {
 // Decide implements Command.
 func (c DeleteConfiguration) Decide(s *Configuration, _ time.Time) (events.Data, error) {
 	if !s.Exists || s.Deleted {
-		return nil, notFound("configuration", c.ID)
+		return nil, fault.Missing("configuration", c.ID)
 	}
 	if err := c.Match.Check(s.Version); err != nil {
 		return nil, err

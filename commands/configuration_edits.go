@@ -12,7 +12,7 @@ import (
 // configuration that is gone or not of the version asked for.
 func (c *Configuration) open(id string, m Match) (*design.Document, error) {
 	if !c.Exists || c.Deleted {
-		return nil, notFound("configuration", id)
+		return nil, fault.Missing("configuration", id)
 	}
 	if err := m.Check(c.Version); err != nil {
 		return nil, err
@@ -110,9 +110,9 @@ func (k HolderKind) find(document *design.Document, name string) (design.Holder,
 	at, declared := document.Find(name)
 	switch {
 	case k == InContainer && (!declared || at.Collection != design.Containers):
-		return design.Holder{}, notFound("container", name)
+		return design.Holder{}, fault.Missing("container", name)
 	case k == InServer && (!declared || at.Collection != design.Components):
-		return design.Holder{}, notFound("component", name)
+		return design.Holder{}, fault.Missing("component", name)
 	case k == InServer && at.Type != design.TypeServer:
 		return design.Holder{}, fault.New(fault.Validation, "component '%s' is a %s; only a server has components", name, at.Type)
 	}

@@ -30,7 +30,7 @@ func (c PatchParameters) Decide(s *Configuration, _ time.Time) (events.Data, err
 	}
 	stored, found := document.Parameters(c.Of, c.Target)
 	if !found {
-		return nil, notFound(c.Of, c.Target)
+		return nil, fault.Missing(c.Of, c.Target)
 	}
 	after, err := c.apply(document, stored)
 	if err != nil {

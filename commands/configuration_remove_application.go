@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/fault"
 	"netsim/simulator/design"
 )
 
@@ -23,7 +24,7 @@ func (c RemoveApplication) Decide(s *Configuration, _ time.Time) (events.Data, e
 		return nil, err
 	}
 	if at, found := document.Find(c.Name); !found || at.Collection != design.Applications {
-		return nil, notFound("application", c.Name)
+		return nil, fault.Missing("application", c.Name)
 	}
 	removed := s.remove(document, design.Applications, c.Name)
 	had := document.HasChakra()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/fault"
 	"netsim/simulator/design"
 )
 
@@ -24,7 +25,7 @@ func (c RemoveComponent) Decide(s *Configuration, _ time.Time) (events.Data, err
 	}
 	at, found := document.Find(c.Name)
 	if !found || at.Collection == design.Applications {
-		return nil, notFound("component", c.Name)
+		return nil, fault.Missing("component", c.Name)
 	}
 	return s.remove(document, at.Collection, c.Name), nil
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/fault"
 )
 
 // RemoveReference takes something out of a holder; it stays declared. Source:
@@ -23,7 +24,7 @@ func (c RemoveReference) Decide(s *Configuration, _ time.Time) (events.Data, err
 		return nil, err
 	}
 	if _, there := holder.Reference(c.Name); !there {
-		return nil, notFound("component", c.Name)
+		return nil, fault.Missing("component", c.Name)
 	}
 	return events.ConfigurationReferenceRemoved{
 		Version: s.Version + 1, HolderKind: holder.Type, Holder: c.Holder, Name: c.Name,

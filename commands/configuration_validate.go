@@ -21,7 +21,7 @@ type ValidateConfiguration struct {
 // Decide implements Command.
 func (c ValidateConfiguration) Decide(s *Configuration, _ time.Time) (events.Data, error) {
 	if !s.Exists || s.Deleted {
-		return nil, notFound("configuration", c.ID)
+		return nil, fault.Missing("configuration", c.ID)
 	}
 	if err := c.Match.Check(s.Version); err != nil {
 		return nil, err

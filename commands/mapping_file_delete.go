@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/fault"
 )
 
 // DeleteMappingFile removes a mapping file softly: configurations keep the
@@ -16,7 +17,7 @@ type DeleteMappingFile struct {
 // Decide implements Command.
 func (c DeleteMappingFile) Decide(m *MappingFile, _ time.Time) (events.Data, error) {
 	if !m.Exists || m.Deleted {
-		return nil, notFound("mapping file", c.ID)
+		return nil, fault.Missing("mapping file", c.ID)
 	}
 	return events.MappingFileDeleted{Reason: c.Reason}, nil
 }

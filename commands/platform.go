@@ -7,10 +7,8 @@ import (
 	"netsim/fault"
 )
 
-const platformPrefix = "platform"
-
 // PlatformStream returns the stream of a deployment's price list.
-func PlatformStream(platform string) string { return platformPrefix + "_" + platform }
+func PlatformStream(platform string) string { return events.PlatformPrefix + "_" + platform }
 
 // Platform is what decisions about a price list need: the list itself, which is
 // short.

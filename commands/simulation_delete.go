@@ -19,7 +19,7 @@ type DeleteSimulation struct {
 func (c DeleteSimulation) Decide(s *Simulation, _ time.Time) (events.Data, error) {
 	switch {
 	case !s.Exists || s.Deleted:
-		return nil, notFound("simulation", c.ID)
+		return nil, fault.Missing("simulation", c.ID)
 	case s.Status == Running:
 		return nil, fault.New(fault.Conflict, "the simulation is %s: terminate the simulation first", s.Status)
 	}

@@ -19,7 +19,7 @@ type TerminateSimulation struct {
 func (c TerminateSimulation) Decide(s *Simulation, _ time.Time) (events.Data, error) {
 	switch {
 	case !s.Exists || s.Deleted:
-		return nil, notFound("simulation", c.ID)
+		return nil, fault.Missing("simulation", c.ID)
 	case s.Status != Running:
 		return nil, notRunning(s)
 	case s.Engine == "":

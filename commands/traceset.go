@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/fault"
 )
 
 // The states of a traceset (completions 6.1); one that is being uploaded is
@@ -61,7 +62,7 @@ func (t *Traceset) Evolve(e events.Event) {
 // live returns NotFound unless the traceset is there.
 func (t *Traceset) live(id string) error {
 	if !t.Exists || t.Deleted {
-		return notFound("traceset", id)
+		return fault.Missing("traceset", id)
 	}
 	return nil
 }

@@ -18,9 +18,9 @@ type AbortUpload struct {
 func (c AbortUpload) Decide(u *Upload, now time.Time) (events.Data, error) {
 	switch {
 	case !u.Exists:
-		return nil, notFound("upload", c.ID)
+		return nil, fault.Missing("upload", c.ID)
 	case u.Deleted && c.Reason == ReasonDeleted:
-		return nil, notFound("upload", c.ID)
+		return nil, fault.Missing("upload", c.ID)
 	case u.Status == UploadAborted && c.Reason != ReasonDeleted:
 		return nil, nil
 	case u.Status == UploadCompleted:

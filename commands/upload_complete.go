@@ -19,7 +19,7 @@ type CompleteUpload struct {
 func (c CompleteUpload) Decide(u *Upload, _ time.Time) (events.Data, error) {
 	switch {
 	case !u.Exists:
-		return nil, notFound("upload", c.ID)
+		return nil, fault.Missing("upload", c.ID)
 	case u.Status == UploadAborted:
 		return nil, fault.New(fault.Conflict, "upload %s is aborted", c.ID)
 	case u.Status == UploadCompleted:

@@ -1,6 +1,9 @@
 package commands
 
-import "netsim/events"
+import (
+	"netsim/events"
+	"netsim/fault"
+)
 
 // Workspace is what decisions about a workspace need.
 type Workspace struct {
@@ -37,7 +40,7 @@ func (w *Workspace) Evolve(e events.Event) {
 // live refuses a workspace that its users cannot see.
 func (w *Workspace) live(id string) error {
 	if !w.Exists || w.Deleting || w.Deleted {
-		return notFound("workspace", id)
+		return fault.Missing("workspace", id)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/fault"
 )
 
 // DeleteWorkspace hides a workspace at once and has what it owns follow.
@@ -14,7 +15,7 @@ type DeleteWorkspace struct{ ID string }
 func (c DeleteWorkspace) Decide(w *Workspace, _ time.Time) (events.Data, error) {
 	switch {
 	case !w.Exists || w.Deleted:
-		return nil, notFound("workspace", c.ID)
+		return nil, fault.Missing("workspace", c.ID)
 	case w.Deleting:
 		return nil, nil
 	}

@@ -18,6 +18,7 @@ const (
 	UploadPrefix        = "upload"
 	AccountPrefix       = "acct"
 	UserPrefix          = "user"
+	PlatformPrefix      = "platform"   // one stream a deployment: its price list
 	CheckpointPrefix    = "checkpoint" // one stream a deployment
 	SealPrefix          = "seal"       // one stream a partition, in every family
 )

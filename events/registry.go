@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 )
 
@@ -14,53 +12,6 @@ import (
 type Data interface {
 	// EventType is the name on the wire, such as netsim.simulation.started.v1.
 	EventType() string
-}
-
-// Family is an aggregate family: the facts of one family lie in one topic,
-// whose name is the family's with a prefix.
-type Family string
-
-// The aggregate families.
-const (
-	Workspaces     Family = "workspaces"
-	Configurations Family = "configurations"
-	Simulations    Family = "simulations"
-	Tracesets      Family = "tracesets"
-	MappingFiles   Family = "mappingfiles"
-	Billing        Family = "billing"
-	Checkpoints    Family = "checkpoints"
-)
-
-// Families lists every family, in the order in which topics are made and read.
-func Families() []Family {
-	return []Family{Workspaces, Configurations, Simulations, Tracesets, MappingFiles, Billing, Checkpoints}
-}
-
-// FamilyOf returns the family of a stream, which its id's prefix tells.
-func FamilyOf(stream string) (Family, error) {
-	prefix, rest, _ := strings.Cut(stream, "_")
-	switch prefix {
-	case WorkspacePrefix:
-		return Workspaces, nil
-	case ConfigurationPrefix:
-		return Configurations, nil
-	case SimulationPrefix:
-		return Simulations, nil
-	case TracesetPrefix:
-		return Tracesets, nil
-	case MappingFilePrefix, UploadPrefix:
-		return MappingFiles, nil
-	case AccountPrefix, "platform":
-		return Billing, nil
-	case CheckpointPrefix:
-		return Checkpoints, nil
-	case SealPrefix:
-		name, _, _ := strings.Cut(rest, "_")
-		if family := Family(name); slices.Contains(Families(), family) {
-			return family, nil
-		}
-	}
-	return "", fmt.Errorf("stream %q belongs to no family", stream)
 }
 
 // Event is a fact as the service works with it.

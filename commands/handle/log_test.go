@@ -138,7 +138,7 @@ func (m *memory) judge(message *events.Message) events.Verdict {
 	}
 	s := m.streams[frame.Stream]
 	if s == nil {
-		state, err := commands.NewState(frame.Stream)
+		state, err := commands.ReadState(frame.Stream, nil)
 		if err != nil {
 			return events.BadFrame
 		}

@@ -1,0 +1,75 @@
+package projections_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"netsim/events"
+)
+
+// unfolded lists the event types that no read model shows, with the reason.
+func unfolded() map[string]string {
+	return map[string]string{
+		"AccessLogged":        "auditors read it from the log",
+		"CheckpointPublished": "the state of its stream has the last one, and verification reads the log",
+		"LogLossAccepted":     "the state of its stream lists them all",
+		"LogSealed":           "the projector itself keeps which seals a partition demands",
+	}
+}
+
+// An event that no projection folds is recorded and never shown. A projection
+// folds what its cases and type assertions name; the one of configurations also
+// what the state of a configuration evolves by.
+func TestEveryEventIsFolded(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folded := map[string]bool{}
+	for _, path := range append(files, "../commands/configuration.go") {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CaseClause:
+				for _, of := range n.List {
+					folded[eventName(of)] = true
+				}
+			case *ast.TypeAssertExpr:
+				folded[eventName(n.Type)] = true
+			}
+			return true
+		})
+	}
+	for _, zero := range events.Types() {
+		name := reflect.TypeOf(zero).Name()
+		reason, excused := unfolded()[name]
+		switch {
+		case !folded[name] && !excused:
+			t.Errorf("no projection folds %s", name)
+		case folded[name] && excused:
+			t.Errorf("a projection folds %s, which the list excuses: %s", name, reason)
+		}
+	}
+}
+
+// eventName returns X for the type events.X, "" for another one.
+func eventName(of ast.Expr) string {
+	if s, ok := of.(*ast.SelectorExpr); ok {
+		if pkg, ok := s.X.(*ast.Ident); ok && pkg.Name == "events" {
+			return s.Sel.Name
+		}
+	}
+	return ""
+}
