@@ -181,13 +181,13 @@ func (b *bench) walk(t target, want int) (w walked, err error) {
 func (b *bench) pageAlone(ctx context.Context, s *stack, h *history) (limit, error) {
 	q := projections.SimulationQuery{
 		Scope: projections.Scope{AccountID: h.account}, Sort: []projections.Order{{Key: "created", Desc: true}},
-		Created: projections.Period{To: h.created(b.simulations / 2)}, Page: projections.Page{Limit: pageSize},
+		Where: []projections.Filter{projections.Within("created_at", time.Time{}, h.created(b.simulations/2))}, Page: projections.Page{Limit: pageSize},
 	}
 	_, middle, err := projections.ListSimulations(ctx, s.pool, q)
 	if err != nil {
 		return limit{}, err
 	}
-	q.Created, q.Page.After = projections.Period{}, middle
+	q.Where, q.Page.After = nil, middle
 	clients := make([]client, listClients)
 	for i := range clients {
 		clients[i].do = func() error {

@@ -93,13 +93,13 @@ func FindBillingItem(ctx context.Context, db Reader, account string, id int64) (
 // BillingEventQuery asks for billing events, newest first.
 type BillingEventQuery struct {
 	BillingFilter
-	Occurred Period
+	From, To time.Time // when it occurred, as of conditions.within
 }
 
 // ListBillingEvents returns one page and the position of the next one.
 func ListBillingEvents(ctx context.Context, db Reader, q BillingEventQuery) ([]Named[BillingEvent], []string, error) {
 	c := q.conditions()
-	c.within("occurred_at", q.Occurred)
+	c.within("occurred_at", q.From, q.To)
 	keys := []sortKey{{"occurred_at", "timestamptz", true}, {"id", "bigint", true}}
 	return listNamed(ctx, db, &NewUsage().events, c, keys, q.Page,
 		func(e *BillingEvent) []any { return []any{e.OccurredAt, e.BillingEventID} })

@@ -59,10 +59,8 @@ func ListConfigurationVersions(ctx context.Context, db Reader, id string) ([]Con
 // workspaces that are live, newest first.
 type ConfigurationQuery struct {
 	Scope     Scope
-	Workspace string   // "" for every one in the scope
-	Statuses  []string // nil for every one
-	Search    string   // in name and description
-	Created   Period
+	Workspace string // "" for every one in the scope
+	Where     []Filter
 	Page      Page
 }
 
@@ -77,11 +75,7 @@ func ListConfigurations(ctx context.Context, db Reader, q ConfigurationQuery) ([
 	}
 	var c conditions
 	places := q.places(&c)
-	if q.Statuses != nil {
-		c.add("status = ANY(?)", q.Statuses)
-	}
-	c.contains(q.Search, "name", "description")
-	c.within("created_at", q.Created)
+	c.filter(q.Where)
 	c.after(keys, q.Page.After)
 	limit := strconv.Itoa(q.Page.Limit + 1)
 	page := fmt.Sprintf(`SELECT %s FROM configurations WHERE %s ORDER BY %s LIMIT %s`, columns, c.where(), orderBy(keys), limit)

@@ -19,8 +19,7 @@ type LogLine struct {
 // LogQuery asks for a simulation's log, oldest first.
 type LogQuery struct {
 	Simulation string
-	MinLevel   int
-	Component  string // "" for every one
+	Where      []Filter
 	Page       Page
 }
 
@@ -32,12 +31,7 @@ func ListLogs(ctx context.Context, db Reader, q LogQuery) ([]LogLine, []string, 
 	}
 	var c conditions
 	c.add("simulation_id = ?", q.Simulation)
-	if q.MinLevel > 0 {
-		c.add("level >= ?", q.MinLevel)
-	}
-	if q.Component != "" {
-		c.add("component = ?", q.Component)
-	}
+	c.filter(q.Where)
 	c.after(keys, q.Page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`
 		SELECT line, logged_at, level, component, message FROM simulation_logs

@@ -27,9 +27,6 @@ type Scope struct {
 	Workspaces []string // only these; nil for every one
 }
 
-// Period is a span of time, from inclusive, to exclusive. A zero end is open.
-type Period struct{ From, To time.Time }
-
 // Page asks for at most Limit rows behind a position. The position is the
 // sort keys of a row as text, its id last; nil is the beginning.
 type Page struct {
@@ -103,12 +100,13 @@ func (c *conditions) add(condition string, values ...any) {
 	c.parts = append(c.parts, condition)
 }
 
-func (c *conditions) within(column string, p Period) {
-	if !p.From.IsZero() {
-		c.add(column+" >= ?", p.From)
+// within adds a span of time, from inclusive, to exclusive. A zero end is open.
+func (c *conditions) within(column string, from, to time.Time) {
+	if !from.IsZero() {
+		c.add(column+" >= ?", from)
 	}
-	if !p.To.IsZero() {
-		c.add(column+" < ?", p.To)
+	if !to.IsZero() {
+		c.add(column+" < ?", to)
 	}
 }
 

@@ -3,6 +3,7 @@ package projections
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ type SimulationQuery struct {
 	Workspace string   // "" for every one in the scope
 	Statuses  []string // nil for every one
 	Search    string   // in the name
-	Created   Period
+	Where     []Filter
 	Sort      []Order // at least one
 	Page      Page
 }
@@ -83,7 +84,8 @@ func (q SimulationQuery) table() string {
 			return changing
 		}
 	}
-	if q.Statuses != nil || q.Sort[0].Key == "name" && members(q.Scope, q.Workspace) == nil {
+	elsewhere := func(f Filter) bool { return f.column != "created_at" }
+	if q.Statuses != nil || slices.ContainsFunc(q.Where, elsewhere) || q.Sort[0].Key == "name" && members(q.Scope, q.Workspace) == nil {
 		return changing
 	}
 	return staying
@@ -118,7 +120,7 @@ func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 	c := conditions{blind: q.walked()}
 	place{scope: Scope{AccountID: q.Scope.AccountID}}.add(&c)
 	q.filter(&c)
-	c.within("created_at", q.Created)
+	c.filter(q.Where)
 	c.after(keys, q.Page.After)
 	limit := strconv.Itoa(q.Page.Limit + 1) // in the text, because plans depend on it
 	walks := []string{fmt.Sprintf("SELECT item, %s FROM %s WHERE %s", columnsOf(keys), q.table(), c.where())}
@@ -155,7 +157,7 @@ func (q SimulationQuery) gathered(keys []sortKey) (string, []any) {
 	var c conditions
 	places := q.places(&c)
 	q.filter(&c)
-	c.within("created_at", q.Created)
+	c.filter(q.Where)
 	c.after(keys, q.Page.After)
 	limit := strconv.Itoa(q.Page.Limit + 1)
 	return fmt.Sprintf(`

@@ -74,7 +74,7 @@ func simulationWorld(t *testing.T, m *readModel) []listed {
 }
 
 // expected is the list that a query asks for, by walking over everything.
-func expected(world []listed, q projections.SimulationQuery) []string {
+func expected(world []listed, q simulationQuery) []string {
 	var found []listed
 	for _, s := range world {
 		visible := q.Scope.Workspaces == nil || slices.Contains(q.Scope.Workspaces, s.workspace)
@@ -83,8 +83,7 @@ func expected(world []listed, q projections.SimulationQuery) []string {
 			q.Workspace != "" && q.Workspace != s.workspace ||
 			q.Statuses != nil && !slices.Contains(q.Statuses, s.status) ||
 			!strings.Contains(strings.ToLower(s.name), strings.ToLower(q.Search)) ||
-			!q.Created.From.IsZero() && s.created.Before(q.Created.From) ||
-			!q.Created.To.IsZero() && !s.created.Before(q.Created.To) {
+			!q.from.IsZero() && s.created.Before(q.from) || !q.to.IsZero() && !s.created.Before(q.to) {
 			continue
 		}
 		found = append(found, s)
@@ -143,7 +142,7 @@ func TestListSimulations(t *testing.T) {
 		q := drawSimulationQuery(r)
 		var got []string
 		for {
-			items, next, err := projections.ListSimulations(t.Context(), m.db, q)
+			items, next, err := projections.ListSimulations(t.Context(), m.db, q.SimulationQuery)
 			if err != nil {
 				r.Fatal(err)
 			}
@@ -168,7 +167,14 @@ func TestListSimulations(t *testing.T) {
 	})
 }
 
-func drawSimulationQuery(r *rapid.T) projections.SimulationQuery {
+// simulationQuery is a query, and what its filters ask for.
+type simulationQuery struct {
+	projections.SimulationQuery
+
+	from, to time.Time // when they were created
+}
+
+func drawSimulationQuery(r *rapid.T) simulationQuery {
 	at := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	moment := func(label string) time.Time {
 		if rapid.Bool().Draw(r, label) {
@@ -182,7 +188,8 @@ func drawSimulationQuery(r *rapid.T) projections.SimulationQuery {
 			Desc: rapid.Bool().Draw(r, "desc"),
 		}
 	}), 1, 3, func(o projections.Order) string { return o.Key })
-	return projections.SimulationQuery{
+	q := simulationQuery{from: moment("from"), to: moment("to")}
+	q.SimulationQuery = projections.SimulationQuery{
 		Scope: projections.Scope{
 			AccountID: rapid.SampledFrom([]string{"acct_a", "acct_b", ""}).Draw(r, "account"),
 			Workspaces: rapid.SampledFrom([][]string{
@@ -192,8 +199,9 @@ func drawSimulationQuery(r *rapid.T) projections.SimulationQuery {
 		Workspace: rapid.SampledFrom([]string{"", "", events.DefaultWorkspace, "workspace_00000000000000000000000012", gone}).Draw(r, "workspace"),
 		Statuses:  rapid.SampledFrom([][]string{nil, nil, {}, {commands.Running}, {commands.Running, commands.Validating}}).Draw(r, "statuses"),
 		Search:    rapid.SampledFrom([]string{"", "", "RUN", "un1", "_%", "%", `\`}).Draw(r, "search"),
-		Created:   projections.Period{From: moment("from"), To: moment("to")},
+		Where:     []projections.Filter{projections.Within("created_at", q.from, q.to)},
 		Sort:      order.Draw(r, "sort"),
 		Page:      projections.Page{Limit: rapid.IntRange(1, 50).Draw(r, "limit")},
 	}
+	return q
 }

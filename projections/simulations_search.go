@@ -48,7 +48,7 @@ func (q SimulationQuery) rare(keys []sortKey) (string, []any) {
 	if workspaces := members(q.Scope, q.Workspace); workspaces != nil {
 		c.add("workspace_id = ANY(?)", workspaces)
 	}
-	c.within("created_at", q.Created)
+	c.filter(q.Where)
 	table := q.table()
 	if table == changing {
 		found := fmt.Sprintf("id = ANY(ARRAY(SELECT id FROM simulation_items WHERE %s))", c.where())

@@ -98,8 +98,8 @@ func TestPagesAreShortWalks(t *testing.T) {
 		"status of workspace": {projections.SimulationQuery{Scope: account, Sort: newest, Workspace: "workspace_3", Statuses: []string{"running"}}, 101},
 		"some workspaces":     {projections.SimulationQuery{Scope: projections.Scope{AccountID: "acct_a", Workspaces: []string{"workspace_1", "workspace_2"}}, Sort: newest}, 115},
 		"the platform":        {projections.SimulationQuery{Sort: newest, Page: projections.Page{After: middle}}, 303},
-		"a span of time": {projections.SimulationQuery{Scope: account, Sort: newest, Created: projections.Period{
-			From: time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC), To: time.Date(2026, 1, 1, 6, 0, 0, 0, time.UTC)}}, 101},
+		"a span of time": {projections.SimulationQuery{Scope: account, Sort: newest, Where: []projections.Filter{projections.Within("created_at",
+			time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC), time.Date(2026, 1, 1, 6, 0, 0, 0, time.UTC))}}, 101},
 		"a common name":       {projections.SimulationQuery{Scope: account, Sort: newest, Search: "RUN"}, 601},
 		"a rare name":         {projections.SimulationQuery{Scope: account, Sort: newest, Search: "Needle"}, 502},
 		"a rare name by name": {projections.SimulationQuery{Scope: account, Sort: byName, Search: "Needle"}, 502},

@@ -13,10 +13,9 @@ import (
 // not deleted and that an account sees: the built-in ones, its own, and the
 // public ones of others, in this order, and newest first among each.
 type TemplateQuery struct {
-	Account  string // "" sees every one
-	Category string // "" for every one
-	Search   string // in name and description
-	Page     Page
+	Account string // "" sees every one
+	Where   []Filter
+	Page    Page
 }
 
 // ListTemplates returns one page, of which only what a list shows is read, and
@@ -34,10 +33,7 @@ func ListTemplates(ctx context.Context, db Reader, q TemplateQuery) ([]Configura
 	if q.Account != "" {
 		c.add("(account_id IN ('', " + account + ") OR visibility = '" + commands.VisibleToAll + "')")
 	}
-	if q.Category != "" {
-		c.add("category = ?", q.Category)
-	}
-	c.contains(q.Search, "name", "description")
+	c.filter(q.Where)
 	c.after(keys, q.Page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT id, account_id, name, description, category, visibility, created_at FROM configurations WHERE %s ORDER BY %s LIMIT %s`,
 		c.where(), orderBy(keys), strconv.Itoa(q.Page.Limit+1)), c.args...)

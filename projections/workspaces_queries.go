@@ -20,12 +20,9 @@ type WorkspaceStats struct {
 
 // WorkspaceQuery asks for live workspaces, newest first.
 type WorkspaceQuery struct {
-	Scope    Scope // the built-in workspaces belong to every scope
-	Owner    string
-	Search   string // in name and description
-	Created  Period
-	Modified Period
-	Page     Page
+	Scope Scope // the built-in workspaces belong to every scope
+	Where []Filter
+	Page  Page
 }
 
 // ListWorkspaces returns one page and the position of the next one.
@@ -43,12 +40,7 @@ func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspa
 	if q.Scope.Workspaces != nil {
 		c.add("(id = ANY(?) OR account_id = '')", q.Scope.Workspaces)
 	}
-	if q.Owner != "" {
-		c.add("owner = ?", q.Owner)
-	}
-	c.contains(q.Search, "name", "description")
-	c.within("created_at", q.Created)
-	c.within("modified_at", q.Modified)
+	c.filter(q.Where)
 	c.after(keys, q.Page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM workspaces WHERE %s ORDER BY %s LIMIT %s`,
 		t.list(""), c.where(), orderBy(keys), c.arg(q.Page.Limit+1)), c.args...)

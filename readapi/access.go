@@ -80,6 +80,16 @@ func member(caller auth.Caller, workspace string) error {
 	return nil
 }
 
+// mayAsk refuses a list of a workspace of which the caller is no member; "" is
+// every workspace that the caller sees.
+func mayAsk(ctx context.Context, workspace string) error {
+	caller, err := callerOf(ctx)
+	if err != nil || workspace == "" {
+		return err
+	}
+	return member(caller, workspace)
+}
+
 // listable reports whether there can be something to list in a workspace: not
 // when it does not exist, or is another account's, and nobody is told which of
 // both it is. One of the account asks for a member.

@@ -31,10 +31,6 @@ type Billing struct {
 	LogAccess func(ctx context.Context, account, correlationID string, access events.AccessLogged) error
 }
 
-func (b *Billing) listing(caller auth.Caller, route string, q asked, filters ...string) (listing, error) {
-	return (&API{Cursors: b.Cursors}).listing(caller, route, q, filters...)
-}
-
 // billingLag is the header of every answer that says how far billing is behind.
 // It is asked for before what is answered is read, so that with 0 nothing is
 // missing.
@@ -130,8 +126,7 @@ func (b *Billing) ListBalances(ctx context.Context, r api.ListBalancesRequestObj
 	if err != nil {
 		return nil, err
 	}
-	p := r.Params
-	l, err := b.listing(caller, "billing/balance", asked{p.Limit, 100, p.Next, p.Cursor})
+	l, err := newListing(ctx, b.Cursors, r, 100)
 	if err != nil {
 		return nil, err
 	}

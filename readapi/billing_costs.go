@@ -21,8 +21,7 @@ func (b *Billing) ListCosts(ctx context.Context, r api.ListCostsRequestObject) (
 	if _, _, err := dates(p.StartDate, p.EndDate); err != nil {
 		return nil, err
 	}
-	l, err := b.listing(caller, "billing/costs", asked{p.Limit, 50, p.Next, p.Cursor},
-		p.StartDate, p.EndDate, p.WorkspaceName, p.UserName)
+	l, err := newListing(ctx, b.Cursors, r, 50)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (b *Billing) ListRates(ctx context.Context, r api.ListRatesRequestObject) (
 			return nil, err
 		}
 	}
-	l, err := b.listing(caller, "billing/rates", asked{p.Limit, 50, p.Next, p.Cursor}, p.Date, p.UserName)
+	l, err := newListing(ctx, b.Cursors, r, 50)
 	if err != nil {
 		return nil, err
 	}

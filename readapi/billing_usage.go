@@ -21,8 +21,7 @@ func (b *Billing) ListBillingItems(ctx context.Context, r api.ListBillingItemsRe
 	if p.Status != "" && !p.Status.Valid() {
 		return nil, fault.New(fault.Validation, "status must be active or closed, got %q", p.Status)
 	}
-	l, err := b.listing(caller, "billing/items", asked{p.Limit, 50, p.Next, p.Cursor},
-		p.WorkspaceName, string(p.Status), p.EventType)
+	l, err := newListing(ctx, b.Cursors, r, 50)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +93,7 @@ func (b *Billing) ListBillingEvents(ctx context.Context, r api.ListBillingEvents
 	if err != nil {
 		return nil, err
 	}
-	l, err := b.listing(caller, "billing/events", asked{p.Limit, 50, p.Next, p.Cursor},
-		p.WorkspaceName, p.UserName, p.EventType, p.StartDate, p.EndDate)
+	l, err := newListing(ctx, b.Cursors, r, 50)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +102,7 @@ func (b *Billing) ListBillingEvents(ctx context.Context, r api.ListBillingEvents
 	}
 	rows, next, err := projections.ListBillingEvents(ctx, b.DB, projections.BillingEventQuery{
 		BillingFilter: b.filter(caller, l, p.WorkspaceName, p.UserName, p.EventType),
-		Occurred:      projections.Period{From: from, To: to.AddDate(0, 0, 1)},
+		From:          from, To: to.AddDate(0, 0, 1),
 	})
 	if err != nil {
 		return nil, unreachable(err)

@@ -19,12 +19,8 @@ import (
 // ListComponents implements GET /components (completions.md section 2.3). The
 // catalogue is the same for everyone.
 func (a *API) ListComponents(ctx context.Context, r api.ListComponentsRequestObject) (api.ListComponentsResponseObject, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
 	p := r.Params
-	l, err := a.listing(caller, "components", asked{p.Limit, 50, p.Next, p.Cursor}, string(p.Category), string(p.Type))
+	l, err := a.listing(ctx, r, 50)
 	if err != nil {
 		return nil, err
 	}

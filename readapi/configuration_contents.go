@@ -81,15 +81,11 @@ func (a *API) ListConfigurationLinks(ctx context.Context, r api.ListConfiguratio
 
 // ListConfigurationComponents implements GET C/components (row 10).
 func (a *API) ListConfigurationComponents(ctx context.Context, r api.ListConfigurationComponentsRequestObject) (api.ListConfigurationComponentsResponseObject, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
 	p := r.Params
 	if p.Type == api.ListConfigurationComponentsParamsTypeHost {
 		p.Type = api.ListConfigurationComponentsParamsTypeServer
 	}
-	l, err := a.listing(caller, "configuration components", asked{p.Limit, 50, p.Next, p.Cursor}, r.ConfigID, string(p.Type))
+	l, err := a.listing(ctx, r, 50)
 	if err != nil {
 		return nil, err
 	}
@@ -138,12 +134,8 @@ func (d *contents) holders() map[string]string {
 
 // ListConfigurationContainers implements GET C/containers (row 17).
 func (a *API) ListConfigurationContainers(ctx context.Context, r api.ListConfigurationContainersRequestObject) (api.ListConfigurationContainersResponseObject, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
 	p := r.Params
-	l, err := a.listing(caller, "configuration containers", asked{p.Limit, 50, p.Next, p.Cursor}, r.ConfigID, string(p.Type))
+	l, err := a.listing(ctx, r, 50)
 	if err != nil {
 		return nil, err
 	}

@@ -20,38 +20,32 @@ import (
 // ListConfigurations implements GET /configurations (completions.md section
 // 3.5 row 1): those of the workspaces that the caller is a member of.
 func (a *API) ListConfigurations(ctx context.Context, r api.ListConfigurationsRequestObject) (api.ListConfigurationsResponseObject, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
+	p := r.Params
+	if err := mayAsk(ctx, p.WorkspaceID); err != nil {
 		return nil, err
 	}
-	p := r.Params
-	if p.WorkspaceID != "" {
-		if err := member(caller, p.WorkspaceID); err != nil {
-			return nil, err
-		}
-	}
-	l, err := a.listing(caller, "configurations", asked{p.Limit, 50, p.Next, p.Cursor}, p.WorkspaceID, p.Status, p.Search,
-		filterTime(p.CreatedAfter), filterTime(p.CreatedBefore))
+	l, err := a.listing(ctx, r, 50)
 	if err != nil {
 		return nil, err
 	}
 	rows, next, err := projections.ListConfigurations(ctx, a.DB, projections.ConfigurationQuery{
-		Scope: scopeOf(caller), Workspace: p.WorkspaceID, Search: p.Search,
-		Statuses: known(p.Status, commands.Draft, commands.Validated, commands.Invalid),
-		Created:  period(p.CreatedAfter, p.CreatedBefore),
-		Page:     l.page,
+		Scope: scopeOf(l.caller), Workspace: p.WorkspaceID, Page: l.page,
+		Where: []projections.Filter{
+			projections.OneOf("status", known(p.Status, commands.Draft, commands.Validated, commands.Invalid)),
+			projections.Search(p.Search, "name", "description"),
+			projections.Within("created_at", p.CreatedAfter.Time, p.CreatedBefore.Time),
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	items := make([]api.ConfigurationListItem, len(rows))
-	for i, c := range rows {
-		items[i] = api.ConfigurationListItem{
+	items := each(rows, func(c *projections.Configuration) api.ConfigurationListItem {
+		return api.ConfigurationListItem{
 			ID: c.ID, WorkspaceID: c.WorkspaceID, Name: c.Name, Status: api.ConfigurationStatus(c.Status),
 			Version: c.Version, ComponentCount: c.ComponentCount,
 			CreatedAt: timestamp(c.CreatedAt), ModifiedAt: timestamp(c.ModifiedAt),
 		}
-	}
+	})
 	return api.ListConfigurations200JSONResponse{Configurations: items, Pagination: l.pagination(len(items), next)}, nil
 }
 

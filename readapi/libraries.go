@@ -20,16 +20,12 @@ const maxMatches = 100
 
 // ListLibraries implements GET /libraries (completions.md section 2.7).
 func (a *API) ListLibraries(ctx context.Context, r api.ListLibrariesRequestObject) (api.ListLibrariesResponseObject, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
 	p := r.Params
-	l, err := a.listing(caller, "libraries", asked{p.Limit, 20, p.Next, p.Cursor}, p.WorkspaceID, string(p.Scope))
+	l, err := a.listing(ctx, r, 20)
 	if err != nil {
 		return nil, err
 	}
-	q, err := libraryQuery(caller, p.WorkspaceID)
+	q, err := libraryQuery(l.caller, p.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -41,10 +37,7 @@ func (a *API) ListLibraries(ctx context.Context, r api.ListLibrariesRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	items := make([]api.LibraryItem, len(rows))
-	for i := range rows {
-		items[i] = a.libraryItem(&rows[i])
-	}
+	items := each(rows, a.libraryItem)
 	return api.ListLibraries200JSONResponse{Items: items, Pagination: l.pagination(len(items), next)}, nil
 }
 

@@ -1,7 +1,6 @@
 package readapi
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -25,32 +24,26 @@ const mappingFileTag = `"0"`
 // ListMappingFiles implements GET /mapping-files: those of one workspace. One
 // that does not exist has none (completions.md section 6.6).
 func (a *API) ListMappingFiles(ctx context.Context, r api.ListMappingFilesRequestObject) (api.ListMappingFilesResponseObject, error) {
-	caller, err := callerOf(ctx)
+	l, err := a.listing(ctx, r, 50)
 	if err != nil {
 		return nil, err
 	}
-	p := r.Params
-	limit := min(cmp.Or(p.Limit, 50), maxMappingFiles)
-	l, err := a.listing(caller, "mapping files", asked{limit, limit, p.Next, p.Cursor}, p.WorkspaceID)
-	if err != nil {
-		return nil, err
-	}
-	if there, err := a.listable(ctx, caller, p.WorkspaceID); err != nil || !there {
+	l.page.Limit = min(l.page.Limit, maxMappingFiles)
+	if there, err := a.listable(ctx, l.caller, r.Params.WorkspaceID); err != nil || !there {
 		return api.ListMappingFiles200JSONResponse{Items: []api.MappingFileItem{}, Pagination: l.pagination(0, nil)}, err
 	}
 	rows, next, err := projections.ListMappingFiles(ctx, a.DB, projections.MappingFileQuery{
-		AccountID: accountOf(caller), Workspace: p.WorkspaceID, Page: l.page,
+		AccountID: accountOf(l.caller), Workspace: r.Params.WorkspaceID, Page: l.page,
 	})
 	if err != nil {
 		return nil, err
 	}
-	items := make([]api.MappingFileItem, len(rows))
-	for i, m := range rows {
-		items[i] = api.MappingFileItem{
+	items := each(rows, func(m *projections.MappingFile) api.MappingFileItem {
+		return api.MappingFileItem{
 			ID: m.ID, Name: m.Name, WorkspaceID: m.WorkspaceID, SizeBytes: m.SizeBytes, RankCount: m.RankCount,
 			ScaleUpGroupCount: m.ScaleUpGroupCount, HasScaleUp: m.ScaleUpGroupCount > 0, CreatedAt: timestamp(m.CreatedAt),
 		}
-	}
+	})
 	return api.ListMappingFiles200JSONResponse{Items: items, Pagination: l.pagination(len(items), next)}, nil
 }
 

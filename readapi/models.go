@@ -14,12 +14,8 @@ import (
 
 // ListModels implements GET /models (completions.md section 2.4).
 func (a *API) ListModels(ctx context.Context, r api.ListModelsRequestObject) (api.ListModelsResponseObject, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
 	p := r.Params
-	l, err := a.listing(caller, "models", asked{p.Limit, 50, p.Next, p.Cursor}, p.Type, p.Vendor, p.Search)
+	l, err := a.listing(ctx, r, 50)
 	if err != nil {
 		return nil, err
 	}

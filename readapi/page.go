@@ -2,7 +2,10 @@ package readapi
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"fmt"
+	"reflect"
 	"time"
 
 	"netsim/api"
@@ -12,33 +15,49 @@ import (
 	"netsim/projections"
 )
 
-// listing is what a list request says about where it is in which list.
+// listing is a request for a page of a list.
 type listing struct {
+	caller  auth.Caller
 	cursors *web.Cursors
 	binding []byte
 	page    projections.Page
 }
 
-// asked are the page parameters of a list request.
-type asked struct {
-	limit, otherwise int64 // otherwise is the limit of a request without one
-	next, cursor     string
+func (a *API) listing(ctx context.Context, request any, defaultLimit int64) (listing, error) {
+	return newListing(ctx, a.Cursors, request, defaultLimit)
 }
 
-// listing reads the page parameters. A cursor is bound to the route, to what
-// the caller can see, and to everything that decides what is in the list and
-// in which order.
-func (a *API) listing(caller auth.Caller, route string, q asked, filters ...string) (listing, error) {
-	l := listing{cursors: a.Cursors, binding: web.Binding(route, append(filters, reach(caller))...)}
-	l.page.Limit = int(cmp.Or(q.limit, q.otherwise))
-	if q.next != "" && q.cursor != "" && q.next != q.cursor {
+// newListing reads the page parameters of a generated request object: limit,
+// next and cursor of its Params. A cursor is bound to the operation, to every
+// other parameter of the request and to what the caller may see, so it is
+// refused when one of them changes.
+func newListing(ctx context.Context, cursors *web.Cursors, request any, defaultLimit int64) (listing, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return listing{}, err
+	}
+	list := reflect.New(reflect.TypeOf(request)).Elem()
+	list.Set(reflect.ValueOf(request))
+	params := list.FieldByName("Params")
+	limit, next, cursor := params.FieldByName("Limit"), params.FieldByName("Next"), params.FieldByName("Cursor")
+	l := listing{caller: caller, cursors: cursors}
+	l.page.Limit = int(cmp.Or(limit.Int(), defaultLimit))
+	if next.String() != "" && cursor.String() != "" && next.String() != cursor.String() {
 		return l, fault.New(fault.Validation, "next and cursor are two names of one parameter; give one of them")
 	}
-	cursor := cmp.Or(q.next, q.cursor)
-	if cursor == "" {
+	given := cmp.Or(next.String(), cursor.String())
+	for _, f := range []reflect.Value{limit, next, cursor} {
+		f.SetZero()
+	}
+	parameters, err := json.Marshal(list.Interface())
+	if err != nil {
+		return l, fmt.Errorf("bind a cursor to %s: %w", list.Type().Name(), err)
+	}
+	l.binding = web.Binding(list.Type().Name(), string(parameters), reach(caller))
+	if given == "" {
 		return l, nil
 	}
-	position, err := l.cursors.Open(l.binding, cursor)
+	position, err := cursors.Open(l.binding, given)
 	if err != nil {
 		return l, err
 	}
@@ -48,7 +67,7 @@ func (a *API) listing(caller auth.Caller, route string, q asked, filters ...stri
 	return l, nil
 }
 
-// errCursor refuses a cursor of ours that is not of this form.
+// errCursor refuses a cursor of ours that does not have this form.
 func errCursor() error { return fault.New(fault.Validation, "cursor is invalid or expired") }
 
 // seal returns the cursor of a position, "" for none.
@@ -64,16 +83,13 @@ func (l listing) pagination(count int, next []string) api.Pagination {
 	return api.Pagination{Count: int64(count), HasMore: next != nil, NextCursor: l.seal(next)}
 }
 
-func period(after, before api.Timestamp) projections.Period {
-	return projections.Period{From: after.Time, To: before.Time}
-}
-
-// filterTime renders a time filter for a cursor's binding.
-func filterTime(t api.Timestamp) string {
-	if t.IsZero() {
-		return ""
+// each returns the view of every row, in an array that is never null.
+func each[R, V any](rows []R, view func(*R) V) []V {
+	views := make([]V, len(rows))
+	for i := range rows {
+		views[i] = view(&rows[i])
 	}
-	return t.UTC().Format(time.RFC3339Nano)
+	return views
 }
 
 func timestamp(t time.Time) api.Timestamp { return api.Timestamp{Time: t} }

@@ -69,13 +69,8 @@ func (a *API) results(ctx context.Context, id string) (resultSet, error) {
 
 // GetResults implements GET /simulations/{sim_id}/results.
 func (a *API) GetResults(ctx context.Context, r api.GetResultsRequestObject) (api.GetResultsResponseObject, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
 	p := r.Params
-	l, err := a.listing(caller, "results", asked{p.Limit, 100, p.Next, p.Cursor},
-		r.SimID, string(p.Type), p.Metrics, string(p.Sort), string(p.Order))
+	l, err := a.listing(ctx, r, 100)
 	if err != nil {
 		return nil, err
 	}

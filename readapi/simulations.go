@@ -26,28 +26,19 @@ func (p simulationPage) VisitListSimulationsResponse(w http.ResponseWriter) erro
 // ListSimulations implements GET /simulations (document 1, Simulations): those
 // of the workspaces that the caller is a member of.
 func (a *API) ListSimulations(ctx context.Context, r api.ListSimulationsRequestObject) (api.ListSimulationsResponseObject, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
+	p := r.Params
+	if err := mayAsk(ctx, p.WorkspaceID); err != nil {
 		return nil, err
 	}
-	p := r.Params
-	if p.WorkspaceID != "" {
-		if err := member(caller, p.WorkspaceID); err != nil {
-			return nil, err
-		}
-	}
-	order := simulationOrder(p.Sort)
-	l, err := a.listing(caller, "simulations", asked{p.Limit, 100, p.Next, p.Cursor}, p.WorkspaceID, p.Status, p.Search,
-		filterTime(p.CreatedAfter), filterTime(p.CreatedBefore), p.Sort)
+	l, err := a.listing(ctx, r, 100)
 	if err != nil {
 		return nil, err
 	}
 	items, next, err := projections.ListSimulations(ctx, a.DB, projections.SimulationQuery{
-		Scope: scopeOf(caller), Workspace: p.WorkspaceID, Search: p.Search,
+		Scope: scopeOf(l.caller), Workspace: p.WorkspaceID, Search: p.Search, Sort: simulationOrder(p.Sort), Page: l.page,
 		Statuses: known(p.Status, commands.Validating, commands.Provisioning, commands.Running,
 			commands.Completed, commands.Failed, commands.Terminated, commands.Invalid),
-		Created: period(p.CreatedAfter, p.CreatedBefore),
-		Sort:    order, Page: l.page,
+		Where: []projections.Filter{projections.Within("created_at", p.CreatedAfter.Time, p.CreatedBefore.Time)},
 	})
 	if err != nil {
 		return nil, err

@@ -19,28 +19,26 @@ import (
 // ListTemplates implements GET /templates: the built-in ones, the account's and
 // the public ones.
 func (a *API) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObject) (api.ListTemplatesResponseObject, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p := r.Params
-	l, err := a.listing(caller, "templates", asked{p.Limit, 50, p.Next, p.Cursor}, string(p.Category), p.Search)
+	l, err := a.listing(ctx, r, 50)
 	if err != nil {
 		return nil, err
 	}
 	rows, next, err := projections.ListTemplates(ctx, a.DB, projections.TemplateQuery{
-		Account: accountOf(caller), Category: string(p.Category), Search: p.Search, Page: l.page,
+		Account: accountOf(l.caller), Page: l.page,
+		Where: []projections.Filter{
+			projections.Equal("category", string(r.Params.Category)),
+			projections.Search(r.Params.Search, "name", "description"),
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	items := make([]api.TemplateListItem, len(rows))
-	for i, t := range rows {
-		items[i] = api.TemplateListItem{
+	items := each(rows, func(t *projections.Configuration) api.TemplateListItem {
+		return api.TemplateListItem{
 			ID: t.ID, Name: t.Name, Description: t.Description, Category: api.TemplateCategory(t.Category),
 			Visibility: api.TemplateVisibility(t.Visibility),
 		}
-	}
+	})
 	return api.ListTemplates200JSONResponse{Templates: items, Pagination: l.pagination(len(items), next)}, nil
 }
 

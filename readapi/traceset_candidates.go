@@ -13,12 +13,8 @@ import (
 // row 30): what could be attached, newest first. Without the traceset routes
 // there is nothing to attach.
 func (a *API) ListTracesetCandidates(ctx context.Context, r api.ListTracesetCandidatesRequestObject) (api.ListTracesetCandidatesResponseObject, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
 	p := r.Params
-	l, err := a.listing(caller, "traceset candidates", asked{p.Limit, 50, p.Next, p.Cursor}, r.ConfigID, p.Status, string(p.Scope))
+	l, err := a.listing(ctx, r, 50)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +22,7 @@ func (a *API) ListTracesetCandidates(ctx context.Context, r api.ListTracesetCand
 	if err != nil {
 		return nil, err
 	}
-	q := projections.TracesetQuery{Scope: scopeOf(caller), Statuses: candidateStatuses(p.Status), Page: l.page}
+	q := projections.TracesetQuery{Scope: scopeOf(l.caller), Statuses: candidateStatuses(p.Status), Page: l.page}
 	if p.Scope == api.ListTracesetCandidatesParamsScopeWorkspace {
 		q.Workspace = c.WorkspaceID
 	}
@@ -37,15 +33,14 @@ func (a *API) ListTracesetCandidates(ctx context.Context, r api.ListTracesetCand
 			return nil, err
 		}
 	}
-	items := make([]api.TracesetCandidate, len(rows))
-	for i, t := range rows {
-		items[i] = api.TracesetCandidate{
+	items := each(rows, func(t *projections.TracesetItem) api.TracesetCandidate {
+		return api.TracesetCandidate{
 			ID: t.ID, Name: t.Name, Description: t.Description,
 			Status: api.TracesetCandidateStatus(t.Status), MetadataStatus: metadataStatus(t.Status),
 			Format: t.Format, Hash: t.LibraryHash, HashShort: t.LibraryHash[:min(12, len(t.LibraryHash))], TotalSize: t.TotalSize,
 			CreatedAt: timestamp(t.CreatedAt), UpdatedAt: timestamp(t.ModifiedAt),
 		}
-	}
+	})
 	return api.ListTracesetCandidates200JSONResponse{Tracesets: items, Pagination: l.pagination(len(items), next)}, nil
 }
 

@@ -17,18 +17,14 @@ import (
 
 // ListTracesets implements GET /tracesets (completions.md sections 6.1, 6.4).
 func (a *API) ListTracesets(ctx context.Context, r api.ListTracesetsRequestObject) (api.ListTracesetsResponseObject, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
 	p := r.Params
-	l, err := a.listing(caller, "tracesets", asked{p.Limit, 20, p.Next, p.Cursor}, p.WorkspaceID, p.Status)
+	l, err := a.listing(ctx, r, 20)
 	if err != nil {
 		return nil, err
 	}
-	q := projections.TracesetQuery{Scope: scopeOf(caller), Page: l.page}
+	q := projections.TracesetQuery{Scope: scopeOf(l.caller), Page: l.page}
 	if p.WorkspaceID != "" {
-		if there, err := a.listable(ctx, caller, p.WorkspaceID); err != nil || !there {
+		if there, err := a.listable(ctx, l.caller, p.WorkspaceID); err != nil || !there {
 			return api.ListTracesets200JSONResponse{Items: []api.TracesetItem{}, Pagination: l.pagination(0, nil)}, err
 		}
 		q.Scope.Workspaces = []string{p.WorkspaceID}
@@ -40,12 +36,11 @@ func (a *API) ListTracesets(ctx context.Context, r api.ListTracesetsRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	items := make([]api.TracesetItem, len(rows))
-	for i, t := range rows {
-		items[i] = api.TracesetItem{
+	items := each(rows, func(t *projections.TracesetItem) api.TracesetItem {
+		return api.TracesetItem{
 			ID: t.ID, Name: t.Name, Status: api.TracesetStatus(t.Status), FileCount: t.FilesCount, CreatedAt: timestamp(t.CreatedAt),
 		}
-	}
+	})
 	return api.ListTracesets200JSONResponse{Items: items, Pagination: l.pagination(len(items), next)}, nil
 }
 

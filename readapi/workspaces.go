@@ -14,32 +14,29 @@ import (
 // ListWorkspaces implements GET /workspaces (completions.md section 2.8): the
 // live workspaces that the caller is a member of, newest first.
 func (a *API) ListWorkspaces(ctx context.Context, r api.ListWorkspacesRequestObject) (api.ListWorkspacesResponseObject, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
 	p := r.Params
-	l, err := a.listing(caller, "workspaces", asked{p.Limit, 50, p.Next, p.Cursor}, p.Owner, p.Search,
-		filterTime(p.CreatedAfter), filterTime(p.CreatedBefore), filterTime(p.ModifiedAfter), filterTime(p.ModifiedBefore))
+	l, err := a.listing(ctx, r, 50)
 	if err != nil {
 		return nil, err
 	}
 	rows, next, err := projections.ListWorkspaces(ctx, a.DB, projections.WorkspaceQuery{
-		Scope: scopeOf(caller), Owner: p.Owner, Search: p.Search,
-		Created:  period(p.CreatedAfter, p.CreatedBefore),
-		Modified: period(p.ModifiedAfter, p.ModifiedBefore),
-		Page:     l.page,
+		Scope: scopeOf(l.caller), Page: l.page,
+		Where: []projections.Filter{
+			projections.Equal("owner", p.Owner),
+			projections.Search(p.Search, "name", "description"),
+			projections.Within("created_at", p.CreatedAfter.Time, p.CreatedBefore.Time),
+			projections.Within("modified_at", p.ModifiedAfter.Time, p.ModifiedBefore.Time),
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	items := make([]api.WorkspaceListItem, len(rows))
-	for i, w := range rows {
-		items[i] = api.WorkspaceListItem{
+	items := each(rows, func(w *projections.Workspace) api.WorkspaceListItem {
+		return api.WorkspaceListItem{
 			ID: w.ID, Name: w.Name, Description: w.Description, Owner: w.Owner,
 			CreatedAt: timestamp(w.CreatedAt), ModifiedAt: timestamp(w.ModifiedAt),
 		}
-	}
+	})
 	return api.ListWorkspaces200JSONResponse{Workspaces: items, Pagination: l.pagination(len(items), next)}, nil
 }
 

@@ -53,7 +53,7 @@ func TestStandsStill(t *testing.T) {
 		close(over)
 	}()
 	warnings := func() []projections.LogLine {
-		lines, _, err := projections.ListLogs(t.Context(), w.DB, projections.LogQuery{Simulation: id, MinLevel: 2, Page: projections.Page{Limit: 10}})
+		lines, _, err := projections.ListLogs(t.Context(), w.DB, projections.LogQuery{Simulation: id, Where: []projections.Filter{projections.AtLeast("level", 2)}, Page: projections.Page{Limit: 10}})
 		if err != nil {
 			t.Fatal(err)
 		}

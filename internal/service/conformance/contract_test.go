@@ -164,7 +164,8 @@ func (r request) withBody(body any) request {
 	return r
 }
 
-func (r request) send(c *servicetest.Client, headers ...servicetest.Header) servicetest.Reply {
+// target is the path and the query.
+func (r request) target() string {
 	target := r.op.path
 	for name, value := range r.path {
 		target = strings.ReplaceAll(target, "{"+name+"}", url.PathEscape(value))
@@ -172,10 +173,14 @@ func (r request) send(c *servicetest.Client, headers ...servicetest.Header) serv
 	if len(r.query) > 0 {
 		target += "?" + r.query.Encode()
 	}
+	return target
+}
+
+func (r request) send(c *servicetest.Client, headers ...servicetest.Header) servicetest.Reply {
 	for name, value := range r.header {
 		headers = append([]servicetest.Header{{Name: name, Value: value}}, headers...)
 	}
-	return c.Do(r.op.method, target, r.body, headers...)
+	return c.Do(r.op.method, r.target(), r.body, headers...)
 }
 
 func example(p *openapi3.Parameter) string {

@@ -1,0 +1,56 @@
+package projections
+
+import "time"
+
+// Filter narrows a list by one column, or by a search in several. A filter
+// whose value is empty keeps every row.
+type Filter struct {
+	column string // "" of a search
+	add    func(c *conditions)
+}
+
+// Equal keeps the rows whose column has the value.
+func Equal(column, value string) Filter {
+	return Filter{column, func(c *conditions) {
+		if value != "" {
+			c.add(column+" = ?", value)
+		}
+	}}
+}
+
+// OneOf keeps the rows whose column has one of the values; every row for nil,
+// no row for an empty list.
+func OneOf(column string, values []string) Filter {
+	return Filter{column, func(c *conditions) {
+		if values != nil {
+			c.add(column+" = ANY(?)", values)
+		}
+	}}
+}
+
+// AtLeast keeps the rows whose column has the number or more.
+func AtLeast(column string, number int) Filter {
+	return Filter{column, func(c *conditions) {
+		if number > 0 {
+			c.add(column+" >= ?", number)
+		}
+	}}
+}
+
+// Within keeps the rows whose column is in a span of time, from inclusive, to
+// exclusive. A zero end is open.
+func Within(column string, from, to time.Time) Filter {
+	return Filter{column, func(c *conditions) { c.within(column, from, to) }}
+}
+
+// Search keeps the rows in which one of the columns contains the text, in
+// whatever case.
+func Search(text string, columns ...string) Filter {
+	return Filter{"", func(c *conditions) { c.contains(text, columns...) }}
+}
+
+func (c *conditions) filter(filters []Filter) {
+	for _, f := range filters {
+		f.add(c)
+	}
+}
