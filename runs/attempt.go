@@ -31,18 +31,18 @@ type attempt struct {
 	in    *execution.Inputs
 	log   *logbook
 	files *files
-	ended bool // the simulation is final already: only its results are missing, as far as it was known to be
+	ended bool // the simulation is final already, and only its results are missing
 
 	run *execution.Run // nil until it has started
 
 	stop  context.CancelCauseFunc // of the engine
 	began time.Time               // when this attempt did
-	ran   time.Duration           // wall-clock time that the attempts before it have taken, as far as they count
+	ran   time.Duration           // wall-clock time that earlier attempts took until the snapshot
 
-	from  string    // the checkpoint that it goes on from, "" for none
-	index int64     // of the last checkpoint that it has stored, 0 for none
+	from  string    // key of the snapshot that it resumed from, "" for none
+	index int64     // of the last snapshot that it has stored, 0 for none
 	saved time.Time // when that was, or when the run began
-	// missed is how many checkpoints in a row could not be stored.
+	// missed counts the snapshots in a row that could not be stored.
 	missed int
 
 	leaving atomic.Bool // the worker is to stop
@@ -65,7 +65,7 @@ func (a *attempt) do(ctx context.Context) error {
 	return errors.Join(err, a.files.abort())
 }
 
-// watched lets the engine run while it is watched, and concludes.
+// watched runs the engine while watch follows the simulation, and concludes.
 func (a *attempt) watched(ctx, running context.Context, stop context.CancelCauseFunc) error {
 	watched := make(chan struct{})
 	go func() {
@@ -82,7 +82,7 @@ func (a *attempt) watched(ctx, running context.Context, stop context.CancelCause
 	return a.conclude(ctx, result, cause, err)
 }
 
-// start starts the run from the beginning, or from a checkpoint.
+// start starts the run from a snapshot or from the beginning.
 func (a *attempt) start(ctx context.Context) error {
 	a.began, a.saved = a.Now(), a.Now()
 	resumed, err := a.resume(ctx)
@@ -93,19 +93,19 @@ func (a *attempt) start(ctx context.Context) error {
 	return err
 }
 
-// config is how the run writes to the files.
+// config returns how the run writes to the files.
 func (a *attempt) config(ctx context.Context, to *files) execution.Config {
 	c := execution.Config{Create: to.create, Reopen: to.reopen, Tell: a.log.add, MaxFlows: a.Limits.flows(), Progress: func() {
 		if a.log.full() {
 			a.log.flush(ctx)
 		}
 	}}
-	c.Checkpoint = func(save func(io.Writer) error) error {
+	c.Snapshot = func(save func(io.Writer) error) error {
 		if err := a.exceeds(); err != nil {
 			a.stop(err)
 			return nil
 		}
-		return a.checkpoint(ctx, save)
+		return a.snapshot(ctx, save)
 	}
 	if a.ended {
 		c.UpTo = max(a.sim.SimulatedTimeNs*1000, 1)
@@ -124,7 +124,7 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 		return a.forget(ctx, err)
 	case a.files.err != nil:
 		return fmt.Errorf("write the results of %s: %w", a.sim.ID, a.files.err)
-	case errors.As(err, new(unstored)): // of a checkpoint: the results may yet be stored
+	case errors.As(err, new(unstored)): // of a snapshot: the results may still be stored
 		lost, _ := errors.AsType[unstored](err)
 		return a.failed(ctx, lost.reason)
 	case err != nil:
@@ -151,7 +151,7 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 	return nil
 }
 
-// failed publishes what there is and then records the reason.
+// failed publishes the results so far and then records the reason.
 func (a *attempt) failed(ctx context.Context, reason string) error {
 	p := a.run.Progress()
 	reason = a.run.Failure(reason)
@@ -161,7 +161,7 @@ func (a *attempt) failed(ctx context.Context, reason string) error {
 	return a.fail(ctx, &a.sim, events.SimulationFailed{Progress: recorded(&p), Reason: reason})
 }
 
-// recorded is the progress as events carry it.
+// recorded returns the progress as events carry it.
 func recorded(p *engine.Progress) events.Progress {
 	return events.Progress{
 		SimulatedTimeNs: p.Time / 1000, EventsProcessed: p.Events,

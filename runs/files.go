@@ -46,9 +46,9 @@ type files struct {
 	done   Manifest
 	err    error // the first one of the store: what it says passes
 
-	checkpoints []File       // that are kept, the newest last
-	written     atomic.Int64 // bytes of all files
-	kept        bool         // a checkpoint refers to the open files
+	snapshots []File       // that are kept, the newest last
+	written   atomic.Int64 // bytes of all files
+	kept      bool         // a snapshot refers to the open files
 }
 
 // newFiles are the files of a new attempt, none yet.

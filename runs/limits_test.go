@@ -65,7 +65,7 @@ func TestExcessiveRuns(t *testing.T) {
 func TestTimeAddsUp(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, endless(), checkpointed)
+	id := provisioned(t, w, endless(), snapshotted)
 	r := runner(w)
 	r.Limits.Time, r.Stall = time.Hour, 1000*time.Hour
 	begun := time.Now()
@@ -78,6 +78,6 @@ func TestTimeAddsUp(t *testing.T) {
 	}
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Failed || !strings.HasPrefix(sim.FailureReason, "the run takes longer than the 1h0m0s") || sim.Checkpoint < 2 {
-		t.Errorf("simulation is %s after %d checkpoints: %s", sim.Status, sim.Checkpoint, sim.FailureReason)
+		t.Errorf("simulation is %s after %d snapshots: %s", sim.Status, sim.Checkpoint, sim.FailureReason)
 	}
 }

@@ -23,7 +23,7 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 		return end, fmt.Errorf("end %s: %w", a.sim.ID, err)
 	}
 	a.log.flush(ctx)
-	a.files.done.Files = append(a.files.done.Files, a.files.checkpoints...)
+	a.files.done.Files = append(a.files.done.Files, a.files.snapshots...)
 	receipt := execution.NewReceipt(*a.in.Order, execution.Builtin, engine.Version, end, a.files.results())
 	err = a.list(ctx, &a.sim, a.files, receipt, events.SimulationResultsPublished{
 		TotalPackets: p.Packets, AvgLatencyPs: p.AvgLatency(), Partial: end.Partial(), Reached: recorded(&p),

@@ -21,11 +21,11 @@ import (
 	"netsim/simulator/units"
 )
 
-// maxCheckpoint bounds what is read of a checkpoint, in bytes.
-const maxCheckpoint = 4 << 30
+// maxSnapshot bounds a snapshot, compressed or not, in bytes.
+const maxSnapshot = 4 << 30
 
-// resume goes on from the newest checkpoint that can be gone on from, and
-// reports whether there is one.
+// resume continues the run from the newest snapshot that can be used, and reports
+// whether there is one.
 func (a *attempt) resume(ctx context.Context) (bool, error) {
 	if a.every() == 0 {
 		return false, nil
@@ -34,20 +34,20 @@ func (a *attempt) resume(ctx context.Context) (bool, error) {
 		if key == "" {
 			continue
 		}
-		err := a.files.calls.do(ctx, "the run's checkpoint could not be read", func() error { return a.goOn(ctx, key) })
+		err := a.files.calls.do(ctx, "the run's engine snapshot could not be read", func() error { return a.resumeFrom(ctx, key) })
 		switch {
 		case err == nil:
 			return true, nil
 		case !errors.Is(err, snapshot.ErrRefused) && !fault.Is(err, fault.NotFound):
-			return false, fmt.Errorf("go on from %s: %w", key, err)
+			return false, fmt.Errorf("resume from %s: %w", key, err)
 		}
-		a.Log.WarnContext(ctx, "a run does not go on from a checkpoint", "simulation", a.sim.ID, "checkpoint", key, "error", err)
+		a.Log.WarnContext(ctx, "an engine snapshot is not used", "simulation", a.sim.ID, "snapshot", key, "error", err)
 	}
 	return false, nil
 }
 
-// goOn goes on from one checkpoint.
-func (a *attempt) goOn(ctx context.Context, key string) error {
+// resumeFrom continues the run from one snapshot.
+func (a *attempt) resumeFrom(ctx context.Context, key string) error {
 	content, err := a.fetch(ctx, key)
 	if err != nil {
 		return err
@@ -67,13 +67,13 @@ func (a *attempt) goOn(ctx context.Context, key string) error {
 	sum := sha256.Sum256(content)
 	contentType, kind := typesOf(name)
 	resumed := &files{ctx: ctx, store: a.Objects, calls: a.files.calls, prefix: at.prefix, done: Manifest{Files: at.done}, kept: true}
-	if resumed.checkpoints, err = a.present(ctx, at.prefix, at.checkpoints); err != nil {
+	if resumed.snapshots, err = a.present(ctx, at.prefix, at.snapshots); err != nil {
 		return err
 	}
-	resumed.checkpoints = append(resumed.checkpoints, File{name, int64(len(content)), hex.EncodeToString(sum[:]), contentType, kind})
+	resumed.snapshots = append(resumed.snapshots, File{name, int64(len(content)), hex.EncodeToString(sum[:]), contentType, kind})
 	resumed.written.Store(resumed.size())
 	for i := range at.open {
-		if err := resumed.goOn(at.open[i]); err != nil {
+		if err := resumed.resume(at.open[i]); err != nil {
 			return err
 		}
 	}
@@ -89,31 +89,31 @@ func (a *attempt) goOn(ctx context.Context, key string) error {
 	a.tidy(ctx)
 	a.log.add(execution.Entry{
 		At: run.Progress().Time, Level: execution.Info, Component: execution.Provisioner,
-		Message: fmt.Sprintf("another worker goes on from checkpoint %s at %s",
+		Message: fmt.Sprintf("another worker resumes from engine snapshot %s at %s",
 			strings.TrimSuffix(path.Base(key), ".state"), units.FormatDuration(run.Progress().Time)),
 	})
 	return nil
 }
 
-// fetch reads a checkpoint whole: what goes wrong with the store is then known.
+// fetch reads a whole snapshot, so that every error of the store shows here.
 func (a *attempt) fetch(ctx context.Context, key string) ([]byte, error) {
 	body, info, err := a.Objects.Get(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	defer body.Close() //nolint:errcheck // it was only read
-	if info.Size > maxCheckpoint {
+	if info.Size > maxSnapshot {
 		return nil, fmt.Errorf("%w: it has %d bytes", snapshot.ErrRefused, info.Size)
 	}
-	content, err := io.ReadAll(io.LimitReader(body, maxCheckpoint))
+	content, err := io.ReadAll(io.LimitReader(body, maxSnapshot))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", key, err)
 	}
 	return content, nil
 }
 
-// unpacked is a checkpoint as it was before it was compressed. That it is
-// damaged is known here, before anything is gone on with.
+// unpacked decompresses a whole snapshot, so that damage shows before the run
+// resumes.
 func unpacked(content []byte) (*bytes.Buffer, error) {
 	z, err := zstd.NewReader(bytes.NewReader(content), zstd.WithDecoderConcurrency(1))
 	if err != nil {
@@ -121,17 +121,17 @@ func unpacked(content []byte) (*bytes.Buffer, error) {
 	}
 	defer z.Close()
 	state := new(bytes.Buffer)
-	n, err := state.ReadFrom(io.LimitReader(z, maxCheckpoint))
+	n, err := state.ReadFrom(io.LimitReader(z, maxSnapshot))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", snapshot.ErrRefused, err)
-	case n == maxCheckpoint:
+	case n == maxSnapshot:
 		return nil, fmt.Errorf("%w: it is too large", snapshot.ErrRefused)
 	}
 	return state, nil
 }
 
-// present are those of the files that are there.
+// present returns the files of the list that exist.
 func (a *attempt) present(ctx context.Context, prefix string, list []File) ([]File, error) {
 	var there []File
 	for _, f := range list {
@@ -146,10 +146,10 @@ func (a *attempt) present(ctx context.Context, prefix string, list []File) ([]Fi
 	return there, nil
 }
 
-// goOn goes on with a file.
-func (f *files) goOn(from openFile) error {
+// resume continues a file that was open.
+func (f *files) resume(from openFile) error {
 	if from.at.Key != f.prefix+from.name {
-		return fmt.Errorf("%w: file %s is elsewhere", snapshot.ErrRefused, from.name)
+		return fmt.Errorf("%w: file %s has another key", snapshot.ErrRefused, from.name)
 	}
 	up, err := f.store.GoOn(f.ctx, from.at)
 	if err != nil {
@@ -162,7 +162,7 @@ func (f *files) goOn(from openFile) error {
 	return nil
 }
 
-// reopen finds a file that was open when the state was saved.
+// reopen returns a file that was open when the snapshot was written.
 func (f *files) reopen(name string) (io.WriteCloser, error) {
 	for _, w := range f.open {
 		if w.Name == name {
@@ -172,8 +172,8 @@ func (f *files) reopen(name string) (io.WriteCloser, error) {
 	return nil, fmt.Errorf("%w: file %s was not open", snapshot.ErrRefused, name)
 }
 
-// forget removes the checkpoint that the engine refused, so that another attempt
-// goes on from the one before it or from the beginning.
+// forget removes the snapshot that the engine refused, so that another attempt
+// starts from the one before it or from the beginning.
 func (a *attempt) forget(ctx context.Context, reason error) error {
 	if err := a.Objects.Delete(ctx, a.from); err != nil {
 		return err
@@ -181,8 +181,8 @@ func (a *attempt) forget(ctx context.Context, reason error) error {
 	return fmt.Errorf("%s is tried again without %s: %w", a.sim.ID, a.from, reason)
 }
 
-// discard removes what is written for nobody: the simulation has ended
-// otherwise. Another worker may have ended it with these very files.
+// discard removes the files of an attempt after whose start the simulation was
+// ended. Another worker may have ended it with these same files; they stay.
 func (a *attempt) discard(ctx context.Context) error {
 	sim, err := projections.FindSimulation(ctx, a.DB, a.sim.ID)
 	if err != nil || sim.Deleted == "" && sim.ResultsPrefix == a.files.prefix {
@@ -192,23 +192,23 @@ func (a *attempt) discard(ctx context.Context) error {
 	return a.Objects.DeletePrefix(ctx, a.files.prefix)
 }
 
-// tidy removes checkpoints that are not kept: a worker may have died between
-// one and the next step.
+// tidy removes snapshots that are not kept: a worker may have died before it
+// removed one.
 func (a *attempt) tidy(ctx context.Context) {
-	prefix := a.files.prefix + "checkpoints/"
+	prefix := a.files.prefix + snapshotFolder
 	for o, err := range a.Objects.List(ctx, prefix) {
 		isIt := func(f File) bool { return a.files.prefix+f.Name == o.Key }
-		if err == nil && !slices.ContainsFunc(a.files.checkpoints, isIt) {
+		if err == nil && !slices.ContainsFunc(a.files.snapshots, isIt) {
 			err = a.Objects.Delete(ctx, o.Key)
 		}
 		if err != nil {
-			a.Log.WarnContext(ctx, "old checkpoints are left", "simulation", a.sim.ID, "prefix", prefix, "error", err)
+			a.Log.WarnContext(ctx, "old engine snapshots were not removed", "simulation", a.sim.ID, "prefix", prefix, "error", err)
 			return
 		}
 	}
 }
 
-// dropUploads removes what attempts began to write and nobody goes on with.
+// dropUploads removes the unfinished uploads of all attempts.
 func (r *Runner) dropUploads(ctx context.Context, simulation string) error {
 	for begun, err := range r.Objects.ListBegun(ctx, Prefix(simulation)) {
 		if err != nil {

@@ -37,9 +37,9 @@ type Runner struct {
 	// answer as it should, before the run fails; 0 for 10 min.
 	Patience time.Duration
 
-	// Checkpoint is the wall-clock time between the checkpoints of simulations
-	// that ask for them, 0 for what they ask for.
-	Checkpoint time.Duration
+	// SnapshotEvery is the wall-clock time between the engine snapshots of
+	// simulations that ask for them, 0 for the time that they ask for.
+	SnapshotEvery time.Duration
 }
 
 const (

@@ -50,7 +50,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		holds: &billing.Holds{Commands: s.handler, DB: s.pool, Now: time.Now, Postpaid: list.Postpaid},
 		runner: &runs.Runner{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Now: time.Now, Log: s.log,
-			Stall: s.config.RunStall, Patience: s.config.StorePatience, Checkpoint: s.config.RunCheckpoint,
+			Stall: s.config.RunStall, Patience: s.config.StorePatience, SnapshotEvery: s.config.RunCheckpoint,
 			Limits: runs.Limits{
 				Flows: s.config.RunFlows, TraceBytes: s.config.RunTraces, ResultBytes: s.config.RunResults, Time: s.config.RunTime,
 			},

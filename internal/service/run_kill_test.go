@@ -216,5 +216,5 @@ func (k *killed) check(id string) (resumed int) {
 		k.t.Errorf("%s has the billing items %s (%v)", id, items, err)
 	}
 	log := string(k.c.Get(sim + "/logs?component=provisioner&limit=100").Want(200).Body)
-	return strings.Count(log, "another worker goes on from checkpoint")
+	return strings.Count(log, "another worker resumes from engine snapshot")
 }

@@ -45,7 +45,7 @@ type MappingFile struct {
 	File
 }
 
-// Checkpointing asks for checkpoints.
+// Checkpointing asks for engine snapshots, which the protocol calls checkpoints.
 type Checkpointing struct {
 	IntervalNs int64 `json:"intervalNs"` // of wall-clock time
 }

@@ -18,7 +18,7 @@ type Receipt struct {
 	EngineVersion string   `json:"engineVersion"`
 	Partial       bool     `json:"partial"`
 	End           End      `json:"end"`
-	Results       []Result `json:"files"` // all others but checkpoints
+	Results       []Result `json:"files"` // all others but engine snapshots
 }
 
 // How a run ended.

@@ -30,13 +30,13 @@ const LogName = "run.log"
 type Config struct {
 	// Create opens a result file; its Close publishes it.
 	Create func(name string) (io.WriteCloser, error)
-	// Tell is called with every log entry; nil is not.
+	// Tell is called with every log entry; nil is not called.
 	Tell func(Entry)
-	// Progress is called every few milliseconds; nil is not.
+	// Progress is called every few milliseconds; nil is not called.
 	Progress func()
-	// Checkpoint is called as often. From what save writes, then or not at all,
-	// Resume goes on. Nil is not called.
-	Checkpoint func(save func(io.Writer) error) error
+	// Snapshot is called as often. It may call save, before it returns, to write
+	// the state from which Resume continues; nil is not called.
+	Snapshot func(save func(io.Writer) error) error
 	// Reopen opens a file for Resume that was not closed, behind what it held
 	// when the state was saved.
 	Reopen func(name string) (io.WriteCloser, error)
@@ -124,7 +124,7 @@ func (r *Run) observer() engine.Observer {
 		}
 		return rank(k)
 	}
-	o.Checkpoint = r.checkpoints()
+	o.Snapshot = r.snapshots()
 	o.Progress = func(p *engine.Progress) error {
 		r.mu.Lock()
 		r.latest = *p

@@ -10,19 +10,19 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// of is what the state of a run is of; its results and its engine say more.
+// of is the content of the section of a snapshot that this package writes. The
+// sections of the results and of the engine follow it.
 const of = "execution of engine " + engine.Version
 
-// Resume goes on with a run of the same order from a state that
-// Config.Checkpoint saved: with Config.Reopen it opens the files that were open
-// then. The state is read on when the engine runs. Then or now, one that cannot
-// be used is snapshot.ErrRefused. Other errors are those of Reopen and of the
-// reader.
+// Resume continues a run of the same order from a state that Config.Snapshot
+// saved. It opens the files that were open then with Config.Reopen. Run.Run reads
+// the rest of the state. Either returns snapshot.ErrRefused for a state that
+// cannot be used; other errors are those of Reopen and of the reader.
 func Resume(in *Inputs, c Config, state io.Reader) (*Run, error) {
 	r := &Run{in: in, config: c, state: bufio.NewReader(state)}
 	r.limit()
 	if err := snapshot.Read(r.state, of, r.latest.Visit); err != nil {
-		return nil, fmt.Errorf("read where the run is: %w", err)
+		return nil, fmt.Errorf("read the state of the run: %w", err)
 	}
 	file, err := c.Reopen(LogName)
 	if err != nil {
@@ -30,12 +30,12 @@ func Resume(in *Inputs, c Config, state io.Reader) (*Run, error) {
 	}
 	r.log = runLog{file: file, tell: c.Tell}
 	if r.recorder, err = results.Resume(r.recording(), r.state); err != nil {
-		return nil, fmt.Errorf("go on with the results: %w", err)
+		return nil, fmt.Errorf("resume the results: %w", err)
 	}
 	return r, nil
 }
 
-// save writes the state. What the result files hold by then belongs to it.
+// save writes the state, which includes the content of the result files so far.
 func (r *Run) save(w io.Writer, rest func(io.Writer) error) error {
 	if err := snapshot.Write(w, of, r.latest.Visit); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (r *Run) save(w io.Writer, rest func(io.Writer) error) error {
 	return rest(w)
 }
 
-// limit tells the engine what it keeps to.
+// limit sets the bounds of the engine.
 func (r *Run) limit() {
 	o := &r.in.Options
 	o.MaxFlows, o.MaxReports = r.config.MaxFlows, results.MaxReports(r.in.Fabric)
@@ -60,7 +60,7 @@ func (r *Run) limit() {
 	}
 }
 
-// recording is what the result files are of.
+// recording returns what the result files describe.
 func (r *Run) recording() results.Config {
 	return results.Config{
 		Simulation: r.in.Order.Name, Start: r.in.Order.StartedAt.UTC(), Fabric: r.in.Fabric,
@@ -69,12 +69,12 @@ func (r *Run) recording() results.Config {
 	}
 }
 
-// checkpoints is how the engine offers to save its state.
-func (r *Run) checkpoints() func(func(io.Writer) error) error {
-	if r.config.Checkpoint == nil {
+// snapshots returns the engine's callback for snapshots, nil for none.
+func (r *Run) snapshots() func(func(io.Writer) error) error {
+	if r.config.Snapshot == nil {
 		return nil
 	}
 	return func(save func(io.Writer) error) error {
-		return r.config.Checkpoint(func(w io.Writer) error { return r.save(w, save) })
+		return r.config.Snapshot(func(w io.Writer) error { return r.save(w, save) })
 	}
 }

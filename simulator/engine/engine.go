@@ -190,8 +190,8 @@ func (e *engine) reportProgress() {
 	if e.observe.Progress != nil {
 		e.fail(e.observe.Progress(&e.progress))
 	}
-	if e.observe.Checkpoint != nil && e.err == nil {
-		e.fail(e.observe.Checkpoint(e.save))
+	if e.observe.Snapshot != nil && e.err == nil {
+		e.fail(e.observe.Snapshot(e.save))
 	}
 }
 

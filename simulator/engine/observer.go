@@ -12,9 +12,9 @@ type Observer struct {
 	Links      func(*Links) error      // every Interval and at the end
 	Beacon     func(*Progress) error   // every Beacon and at the end
 	Progress   func(*Progress) error   // every ProgressEvents
-	// Checkpoint is called after Progress. From what save writes, then or not
-	// at all, Resume goes on.
-	Checkpoint func(save func(io.Writer) error) error
+	// Snapshot is called after Progress. It may call save, before it returns, to
+	// write the state from which Resume continues.
+	Snapshot func(save func(io.Writer) error) error
 }
 
 // Transfer is one acknowledged transfer. Times are simulated picoseconds.

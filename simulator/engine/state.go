@@ -8,14 +8,15 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// Resume goes on with a run whose state Observer.Checkpoint saved: everything
-// that is observed from there on, and the result, are those of the run that
-// was not interrupted. The input and what is observed at intervals must be the
-// same; MaxFlows and ProgressEvents need not. Of a reader that is an
-// io.ByteReader it takes no more than the state. A state that is damaged, or of
-// another input or another version of the engine, is
-// snapshot.ErrRefused, before anything is observed. The other errors are
-// those of Run and of the reader.
+// Resume continues a run whose state Observer.Snapshot saved. What it observes and
+// returns is what the uninterrupted run observes after that moment and returns.
+// The input and the intervals of observation must be the same; MaxFlows and
+// ProgressEvents may differ. From an io.ByteReader it reads no byte beyond the
+// state.
+//
+// A state that is damaged, of another input or of another version of the engine is
+// snapshot.ErrRefused, and nothing is observed. Other errors are those of Run and
+// of the reader.
 func Resume(ctx context.Context, in Input, state io.Reader, observe Observer) (*Result, error) {
 	e, err := newEngine(in, observe)
 	if err != nil {
@@ -34,7 +35,7 @@ func Resume(ctx context.Context, in Input, state io.Reader, observe Observer) (*
 // save writes the state of the run, between two events.
 func (e *engine) save(w io.Writer) error { return snapshot.Write(w, e.of(), e.visit) }
 
-// of is what a state is of.
+// of names the engine and the input of a state.
 func (e *engine) of() string {
 	if e.fingerprint == "" {
 		sum := fingerprint(&e.input, e.options)
@@ -43,8 +44,8 @@ func (e *engine) of() string {
 	return "engine " + Version + " input " + e.fingerprint
 }
 
-// visit names what a run has changed since newEngine. The rest is the same for
-// the same input, or is the scratch of one event: state_test.go has the list.
+// visit visits every field that a run changes. The others depend on the input
+// alone, or are scratch space of one event; state_fields_test.go lists them.
 func (e *engine) visit(c *snapshot.Codec) {
 	e.visitReports(c)
 	snapshot.Each(c, "groups", e.groups, func(g *group) { g.visit(c) })

@@ -16,7 +16,7 @@ import (
 	"netsim/simulator/topology"
 )
 
-// fields says of every field of the engine's state whether a checkpoint saves
+// fields says of every field of the engine's state whether a snapshot saves
 // it. What it does not follows from the input, is found again when it is
 // needed, or is the scratch of one event.
 func fields() map[string]struct{ saved, left string } {
@@ -71,7 +71,7 @@ func fields() map[string]struct{ saved, left string } {
 }
 
 // TestStateIsDecided: whoever adds a field to the engine decides whether a
-// checkpoint saves it, and says so in the list above and in visit.
+// snapshot saves it, and says so in the list above and in visit.
 func TestStateIsDecided(t *testing.T) {
 	t.Parallel()
 	list, input := fields(), []string{"Input", "Options", "Observer", "Traffic", "ScaleUp", "Domain", "Seat"}
@@ -157,7 +157,7 @@ func FuzzState(f *testing.F) {
 	inputs := small(f)
 	for i, in := range inputs {
 		n := 0
-		_, err := Run(f.Context(), in, Observer{Checkpoint: func(save func(io.Writer) error) error {
+		_, err := Run(f.Context(), in, Observer{Snapshot: func(save func(io.Writer) error) error {
 			var b bytes.Buffer
 			err := save(&b)
 			if n++; n%16 == 1 {

@@ -60,7 +60,7 @@ type saved struct {
 func tell(rt *rapid.T, in engine.Input, from []byte, at map[int64]bool) (*story, *engine.Result, map[int64]saved) {
 	s, states := &story{}, map[int64]saved{}
 	o := s.observer()
-	o.Checkpoint = func(save func(io.Writer) error) error {
+	o.Snapshot = func(save func(io.Writer) error) error {
 		if !at[s.events] {
 			return nil
 		}
@@ -259,7 +259,7 @@ func TestRefusesStates(t *testing.T) {
 		Options: engine.Options{ProgressEvents: 64},
 	}
 	var state []byte
-	run(t, in, engine.Observer{Checkpoint: func(save func(io.Writer) error) error {
+	run(t, in, engine.Observer{Snapshot: func(save func(io.Writer) error) error {
 		var b bytes.Buffer
 		err := save(&b)
 		state = b.Bytes()
@@ -289,16 +289,16 @@ func TestRefusesStates(t *testing.T) {
 	}
 }
 
-// BenchmarkCheckpoint is what saving and reading the state costs in the middle
+// BenchmarkSnapshot is what saving and reading the state costs in the middle
 // of a run.
-func BenchmarkCheckpoint(b *testing.B) {
+func BenchmarkSnapshot(b *testing.B) {
 	for _, ranks := range []int{1024, 8192} {
 		for _, p := range []collective.Phase{phase("allReduce", "ring", 64<<20), phase("allToAll", "sequential", 64<<20)} {
 			b.Run(fmt.Sprintf("%s/%d", p.OperationType, ranks), func(b *testing.B) {
 				in := engine.Input{Fabric: derived(b, "128x400G", "1:1", ranks), Groups: workload(b, ranks, p)}
 				enough := errors.New("saved")
 				looks := 0
-				_, err := engine.Run(b.Context(), in, engine.Observer{Checkpoint: func(save func(io.Writer) error) error {
+				_, err := engine.Run(b.Context(), in, engine.Observer{Snapshot: func(save func(io.Writer) error) error {
 					if looks++; looks < 8 {
 						return nil
 					}

@@ -10,7 +10,7 @@ import (
 )
 
 // TestStateIsDecided: whoever adds a field to the recorder decides whether a
-// checkpoint saves it, here and in visit.
+// snapshot saves it, here and in visit.
 func TestStateIsDecided(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

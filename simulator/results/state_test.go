@@ -64,7 +64,7 @@ func TestResumedFiles(t *testing.T) {
 		}
 		looks, until := 0, 2+random.IntN(25)
 		observe := r.Observer()
-		observe.Checkpoint = func(save func(io.Writer) error) error {
+		observe.Snapshot = func(save func(io.Writer) error) error {
 			switch looks++; looks {
 			case until:
 				var a, b bytes.Buffer

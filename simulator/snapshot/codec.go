@@ -23,11 +23,12 @@ import (
 	"math"
 )
 
-// ErrRefused is a section that cannot be gone on from; the text says why. An
-// error of the reader itself is not one.
-var ErrRefused = errors.New("the checkpoint cannot be used")
+// ErrRefused is the error of a section that cannot be used; its text says why. The
+// reader's own errors are not this one.
+var ErrRefused = errors.New("the engine snapshot cannot be used")
 
-// magic begins a section, and names the form of what follows.
+// magic begins a section and names its format. The stored name of an engine
+// snapshot is checkpoint.
 const magic = "netsim checkpoint 1\n"
 
 // blockSize is how much is hashed at once, in bytes.
@@ -129,7 +130,7 @@ func (c *Codec) take() byte {
 		c.Refuse("it is truncated")
 		return 0
 	case err != nil:
-		c.Fail(fmt.Errorf("read a checkpoint: %w", err))
+		c.Fail(fmt.Errorf("read an engine snapshot: %w", err))
 		return 0
 	}
 	if c.block = append(c.block, b); len(c.block) == blockSize {

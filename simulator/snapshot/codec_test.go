@@ -95,7 +95,7 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	err := snapshot.Read(bytes.NewReader(whole), "another", new(state).visit)
-	if want := `the checkpoint cannot be used: it is of "test", not of "another"`; err == nil || err.Error() != want {
+	if want := `the engine snapshot cannot be used: it is of "test", not of "another"`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -19,21 +19,26 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// keptCheckpoints is how many of a simulation stay in the object store: the
-// newest, and the one before it in case the newest cannot be gone on from.
-const keptCheckpoints = 2
+// keptSnapshots is how many snapshots of a simulation stay in the object store:
+// the newest, and the one before it in case the newest cannot be used.
+const keptSnapshots = 2
 
-// of is what our part of a checkpoint is of: where the result files stand.
+// snapshotFolder holds the snapshots below an attempt's prefix. Its name, that of
+// the event and that of the setting call an engine snapshot a checkpoint.
+const snapshotFolder = "checkpoints/"
+
+// of is the content of the section of a snapshot that this package writes: the
+// state of the result files.
 const of = "result files 1"
 
-// standing is that part.
+// standing is the content of that section.
 type standing struct {
-	prefix      string
-	done        []File
-	open        []openFile
-	checkpoints []File // those before this one that are kept
-	lines       int64  // of the log
-	ran         time.Duration
+	prefix    string
+	done      []File
+	open      []openFile
+	snapshots []File        // the earlier ones that are kept
+	lines     int64         // of the log
+	ran       time.Duration // wall-clock time of the run until then
 }
 
 // openFile is a result file that is being written.
@@ -45,7 +50,7 @@ type openFile struct {
 func (s *standing) visit(c *snapshot.Codec) {
 	c.Text(&s.prefix)
 	snapshot.Slice(c, &s.done, func(f *File) { f.visit(c) })
-	snapshot.Slice(c, &s.checkpoints, func(f *File) { f.visit(c) })
+	snapshot.Slice(c, &s.snapshots, func(f *File) { f.visit(c) })
 	snapshot.Int(c, &s.lines)
 	snapshot.Int(c, &s.ran)
 	snapshot.Slice(c, &s.open, func(f *openFile) {
@@ -67,7 +72,7 @@ func (f *File) visit(c *snapshot.Codec) {
 	c.Text(&f.Type)
 }
 
-// standing is where the files stand.
+// standing returns the state of the result files.
 func (f *files) standing() (standing, error) {
 	s := standing{prefix: f.prefix, done: f.done.Files}
 	for _, w := range f.open {
@@ -80,23 +85,22 @@ func (f *files) standing() (standing, error) {
 	return s, nil
 }
 
-// every is the wall-clock time between two checkpoints, 0 for none.
+// every returns the wall-clock time between two snapshots, 0 for none.
 func (a *attempt) every() time.Duration {
 	if a.sim.CheckpointIntervalNs == 0 || a.ended {
 		return 0
 	}
-	return cmp.Or(a.Checkpoint, time.Duration(a.sim.CheckpointIntervalNs))
+	return cmp.Or(a.SnapshotEvery, time.Duration(a.sim.CheckpointIntervalNs))
 }
 
-// leaveWithin is how long a worker that is to stop may take to leave a
-// checkpoint.
+// leaveWithin is how long a worker that is to stop may take to write a snapshot.
 const leaveWithin = 5 * time.Second
 
 // errLeft ends the engine of a worker that is to stop.
 var errLeft = errors.New("the worker is to stop")
 
-// outlive returns a context that goes on when the worker is to stop, until the
-// run has left a checkpoint or has had the time to.
+// outlive returns a context that ends after ctx: once the run has written a
+// snapshot, or leaveWithin later.
 func (a *attempt) outlive(ctx context.Context) (live context.Context, end func()) {
 	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	forget := context.AfterFunc(ctx, func() {
@@ -113,14 +117,13 @@ func (a *attempt) outlive(ctx context.Context) (live context.Context, end func()
 	}
 }
 
-// maxMissed is how many checkpoints in a row may be missing.
+// maxMissed is how many snapshots in a row may fail before the run does.
 const maxMissed = 5
 
-// checkpoint stores the state of the run when it is time to, or when the worker
-// is to stop. A run that the object store takes no checkpoint of fails. When a
-// checkpoint cannot be recorded for another reason, the next is tried in its
-// time, a few times.
-func (a *attempt) checkpoint(ctx context.Context, save func(io.Writer) error) error {
+// snapshot stores the state of the run when it is due, or when the worker is to
+// stop. If the object store does not take it, the run fails. If it fails for
+// another reason, the next one is tried when it is due.
+func (a *attempt) snapshot(ctx context.Context, save func(io.Writer) error) error {
 	leaving := a.leaving.Load()
 	if every := a.every(); every == 0 || !leaving && a.Now().Sub(a.saved) < every {
 		return nil
@@ -132,25 +135,25 @@ func (a *attempt) checkpoint(ctx context.Context, save func(io.Writer) error) er
 		a.missed = 0
 	case ctx.Err() == nil:
 		a.missed++
-		a.Log.WarnContext(ctx, "a checkpoint could not be stored", "simulation", a.sim.ID, "error", err)
+		a.Log.WarnContext(ctx, "an engine snapshot could not be stored", "simulation", a.sim.ID, "error", err)
 	}
 	switch {
 	case leaving:
 		return errLeft
 	case a.files.err != nil:
-		return a.files.err // what the result files do not survive, the run does not
+		return a.files.err // without its result files the run fails
 	case errors.As(err, new(unstored)):
 		return err
 	case a.missed >= maxMissed:
-		return unstored{fmt.Sprintf("%d checkpoints in a row could not be stored", a.missed)}
+		return unstored{fmt.Sprintf("%d engine snapshots in a row could not be stored", a.missed)}
 	}
 	return nil
 }
 
-// store writes a checkpoint, records it once its bytes are durable, and removes
-// the one that is no longer needed.
+// store writes a snapshot, records it once its bytes are durable, and removes the
+// one that is no longer kept.
 func (a *attempt) store(ctx context.Context, save func(io.Writer) error) error {
-	var state bytes.Buffer // it is where the files stand afterwards that counts
+	var state bytes.Buffer // saving writes to the files, so their state is read afterwards
 	if err := save(&state); err != nil {
 		return err
 	}
@@ -164,9 +167,9 @@ func (a *attempt) store(ctx context.Context, save func(io.Writer) error) error {
 		return err
 	}
 	at.lines, at.ran = lines, a.takes()
-	at.checkpoints = a.files.checkpoints[max(len(a.files.checkpoints)+1-keptCheckpoints, 0):]
+	at.snapshots = a.files.snapshots[max(len(a.files.snapshots)+1-keptSnapshots, 0):]
 	index := max(a.sim.Checkpoint, a.index) + 1
-	name := "checkpoints/" + strconv.FormatInt(index, 10) + ".state"
+	name := snapshotFolder + strconv.FormatInt(index, 10) + ".state"
 	contentType, kind := typesOf(name)
 	up := a.files.upload(name, contentType)
 	if err := write(up, &at, &state); err != nil {
@@ -180,21 +183,21 @@ func (a *attempt) store(ctx context.Context, save func(io.Writer) error) error {
 			Index: index, ObjectKey: a.files.prefix + name, SimulatedTimeNs: a.run.Progress().Time / 1000,
 		}})
 	if err != nil {
-		return fmt.Errorf("record checkpoint %d of %s: %w", index, a.sim.ID, err)
+		return fmt.Errorf("record snapshot %d of %s: %w", index, a.sim.ID, err)
 	}
 	a.index, a.files.kept = index, true
 	s := up.Stored()
-	a.files.checkpoints = append(a.files.checkpoints, File{name, s.Size, s.SHA256, contentType, kind})
-	if old := len(a.files.checkpoints) - keptCheckpoints; old > 0 {
-		for _, f := range a.files.checkpoints[:old] {
+	a.files.snapshots = append(a.files.snapshots, File{name, s.Size, s.SHA256, contentType, kind})
+	if old := len(a.files.snapshots) - keptSnapshots; old > 0 {
+		for _, f := range a.files.snapshots[:old] {
 			err = errors.Join(err, a.Objects.Delete(ctx, a.files.prefix+f.Name))
 		}
-		a.files.checkpoints = a.files.checkpoints[old:]
+		a.files.snapshots = a.files.snapshots[old:]
 	}
 	return err
 }
 
-// write writes a checkpoint, compressed.
+// write writes a compressed snapshot.
 func write(w io.Writer, at *standing, state *bytes.Buffer) error {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	if err != nil {

@@ -33,20 +33,20 @@ func long() collective.Workload {
 	return collective.Workload{Ranks: 128, Phases: phases}
 }
 
-func checkpointed(r *events.SimulationRequested) {
+func snapshotted(r *events.SimulationRequested) {
 	r.Checkpointing = events.Checkpointing{Enabled: true, IntervalNs: int64(10 * time.Second)}
 }
 
-// interrupt runs the simulation until so many more checkpoints are recorded,
+// interrupt runs the simulation until so many more snapshots are recorded,
 // and ends the worker then. It reports whether the run was over before.
-func interrupt(t *testing.T, w *testworld.World, id string, checkpoints int64) (over bool) {
+func interrupt(t *testing.T, w *testworld.World, id string, snapshots int64) (over bool) {
 	t.Helper()
 	r := runner(w)
-	r.Checkpoint = time.Millisecond // at every look: a run is over after a number of them, on any machine
-	return interruptOf(t, w, id, r, checkpoints)
+	r.SnapshotEvery = time.Millisecond // whenever the engine offers one, on any machine
+	return interruptOf(t, w, id, r, snapshots)
 }
 
-func interruptOf(t *testing.T, w *testworld.World, id string, r *runs.Runner, checkpoints int64) (over bool) {
+func interruptOf(t *testing.T, w *testworld.World, id string, r *runs.Runner, snapshots int64) (over bool) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -54,7 +54,7 @@ func interruptOf(t *testing.T, w *testworld.World, id string, r *runs.Runner, ch
 	go func() { done <- r.Run(ctx, id) }()
 	testworld.Await(t, func() bool {
 		sim := w.Simulation(t, id)
-		return sim.Checkpoint >= first+checkpoints || commands.Final(sim.Status)
+		return sim.Checkpoint >= first+snapshots || commands.Final(sim.Status)
 	})
 	cancel()
 	err := testwait.Receive(t, done, "it to be done")
@@ -128,18 +128,18 @@ func sameResults(t *testing.T, w *testworld.World, sim projections.Simulation, w
 		}
 	}
 	if strings.Contains(got["receipt.json"], ".state") {
-		t.Error("the receipt lists a checkpoint, which no other run has")
+		t.Error("the receipt lists a snapshot, which no other run has")
 	}
 	return states
 }
 
 // TestResumes: a run whose worker goes again and again goes on from its
-// checkpoints, and its files and its log are those of one that is not
+// snapshots, and its files and its log are those of one that is not
 // interrupted.
 func TestResumes(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, long(), checkpointed)
+	id := provisioned(t, w, long(), snapshotted)
 	lives := 1
 	for !interrupt(t, w, id, 3) {
 		lives++
@@ -151,7 +151,7 @@ func TestResumes(t *testing.T) {
 	}
 	states := sameResults(t, w, sim, undisturbed(t, w, sim))
 	if len(states) != 2 {
-		t.Errorf("the results list %v of %d checkpoints", states, sim.Checkpoint)
+		t.Errorf("the results list %v of %d snapshots", states, sim.Checkpoint)
 	}
 	for o, err := range w.Objects.List(t.Context(), sim.ResultsPrefix+"checkpoints/") {
 		if err != nil || !strings.Contains(strings.Join(states, " "), strings.TrimPrefix(o.Key, sim.ResultsPrefix)) {
@@ -180,7 +180,7 @@ func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, lives
 	}
 	for _, l := range lines {
 		switch {
-		case strings.HasPrefix(l.Message, "another worker goes on from checkpoint "):
+		case strings.HasPrefix(l.Message, "another worker resumes from engine snapshot "):
 			resumed++
 		case l.Component == execution.Engine, l.Component == execution.Rank, l.Component == execution.Mapping:
 			messages = append(messages, l.Message)
@@ -197,16 +197,16 @@ func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, lives
 		t.Errorf("the log has %d entries, run.log %d", len(messages), len(want))
 	}
 	if resumed != lives-1 {
-		t.Errorf("%d lives, of which %d went on from a checkpoint", lives, resumed)
+		t.Errorf("%d lives, of which %d went on from a snapshot", lives, resumed)
 	}
 }
 
-// TestLeaves: a worker that is to stop leaves a checkpoint, whenever the next
+// TestLeaves: a worker that is to stop leaves a snapshot, whenever the next
 // one is due.
 func TestLeaves(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, long(), checkpointed)
+	id := provisioned(t, w, long(), snapshotted)
 	r := runner(w)
 	r.Report = time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
@@ -219,7 +219,7 @@ func TestLeaves(t *testing.T) {
 	}
 	left := w.Simulation(t, id)
 	if left.Checkpoint != 1 || left.Status != commands.Running {
-		t.Errorf("simulation is %s with %d checkpoints", left.Status, left.Checkpoint)
+		t.Errorf("simulation is %s with %d snapshots", left.Status, left.Checkpoint)
 	}
 
 	if err := runner(w).Run(t.Context(), id); err != nil {
@@ -233,14 +233,14 @@ func TestLeaves(t *testing.T) {
 	sameLog(t, w, sim, 2)
 }
 
-// TestAnotherWorkerEnds: a worker whose place was taken, from its checkpoint,
+// TestAnotherWorkerEnds: a worker whose place was taken, from its snapshot,
 // leaves the files alone with which the other has ended the run.
 func TestAnotherWorkerEnds(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, endless(), checkpointed)
+	id := provisioned(t, w, endless(), snapshotted)
 	r := runner(w)
-	r.Checkpoint = 50 * time.Millisecond
+	r.SnapshotEvery = 50 * time.Millisecond
 	done := make(chan error, 1)
 	go func() { done <- r.Run(t.Context(), id) }()
 	testworld.Await(t, func() bool { return w.Simulation(t, id).Checkpoint > 0 })
@@ -258,9 +258,9 @@ func TestAnotherWorkerEnds(t *testing.T) {
 	t.Error("the files are gone")
 }
 
-// TestLostCheckpoints: a run goes on from the checkpoint before the last, or
+// TestLostSnapshots: a run goes on from the snapshot before the last, or
 // begins anew, when the last cannot be had, and its files are the same.
-func TestLostCheckpoints(t *testing.T) {
+func TestLostSnapshots(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		spoil func(t *testing.T, w *testworld.World, sim projections.Simulation) error
@@ -313,8 +313,8 @@ func TestLostCheckpoints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := testworld.New(t)
-			id := provisioned(t, w, long(), checkpointed)
-			for uploading := 0; uploading < 2; { // so that both checkpoints know of the upload
+			id := provisioned(t, w, long(), snapshotted)
+			for uploading := 0; uploading < 2; { // so that both snapshots know of the upload
 				if interrupt(t, w, id, 2) {
 					t.Fatal("the run was over too soon")
 				}
