@@ -112,6 +112,16 @@ func (f *Feed) follow(simulation string, seen int64) (*follower, error) {
 	return one, nil
 }
 
+// Open returns how many follow a simulation.
+func (f *Feed) Open() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, simulation := range f.followers {
+		n += len(simulation)
+	}
+	return n
+}
+
 // saw notes what the follower has read, and whether there may be more.
 func (one *follower) saw(seen int64, more bool) {
 	one.feed.mu.Lock()

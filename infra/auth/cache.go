@@ -50,6 +50,26 @@ func (c *cache) get(h tokenHash, now time.Time, epoch int) (*verified, bool) {
 	return v, true
 }
 
+// contents returns how many tokens are remembered, and the bytes of their hashes
+// and of their callers' text.
+func (c *cache) contents() (tokens, bytes int) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	add := func(v *verified) {
+		tokens++
+		bytes += len(tokenHash{}) + v.caller.textBytes()
+	}
+	for _, v := range c.young {
+		add(v)
+	}
+	for h, v := range c.old {
+		if _, both := c.young[h]; !both {
+			add(v)
+		}
+	}
+	return tokens, bytes
+}
+
 // put stores the entry and reports whether the token was not there.
 func (c *cache) put(h tokenHash, v *verified) bool {
 	c.mu.Lock()

@@ -50,6 +50,16 @@ func (c Caller) Names(workspaceID string) bool {
 // Platformwide reports whether the caller acts for every account.
 func (c Caller) Platformwide() bool { return c.Service && c.AccountID == AllAccounts }
 
+// textBytes is the length of all that the caller's strings hold.
+func (c Caller) textBytes() (n int) {
+	for _, text := range append([]string{
+		c.UserID, c.UserName, c.Subject, c.AccountID, c.AccountName, c.Platform, c.SandboxID, c.SandboxName,
+	}, c.Workspaces...) {
+		n += len(text)
+	}
+	return n
+}
+
 type callerKey struct{}
 
 // WithCaller returns a context that carries the caller.

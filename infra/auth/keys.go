@@ -41,6 +41,8 @@ type keySet struct {
 	log    *slog.Logger
 
 	current atomic.Pointer[known]
+	fetched atomic.Int64 // fetches that succeeded
+	failed  atomic.Int64
 	asked   chan struct{} // holds one request for a fetch
 
 	mu    sync.Mutex
@@ -164,7 +166,10 @@ func (s *keySet) refresh(ctx context.Context) time.Duration {
 	s.mu.Unlock()
 	keys, err := fetchKeys(ctx, s.client, s.url)
 	next := *s.current.Load()
-	if next.err = err; err == nil {
+	if next.err = err; err != nil {
+		s.failed.Add(1)
+	} else {
+		s.fetched.Add(1)
 		if !includes(keys, next.keys) {
 			next.epoch++
 		}

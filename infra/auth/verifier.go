@@ -128,6 +128,24 @@ func (v *Verifier) Keys() (expire time.Time, err error) {
 	return known.expires, known.err
 }
 
+// Report is how a verifier is doing.
+type Report struct {
+	Fetched, Failed int64     // fetches of the issuer's keys since the start
+	Confirmed       time.Time // when the fetch began that confirmed the keys last; zero before the first
+	Tokens          int       // verified tokens that are remembered
+	TokenBytes      int       // of their callers' text
+}
+
+// Report returns how the verifier is doing.
+func (v *Verifier) Report() Report {
+	r := Report{Fetched: v.keys.fetched.Load(), Failed: v.keys.failed.Load()}
+	if expire, _ := v.Keys(); !expire.IsZero() {
+		r.Confirmed = expire.Add(-v.config.KeysMaxAge)
+	}
+	r.Tokens, r.TokenBytes = v.seen.contents()
+	return r
+}
+
 // Verify returns the token's caller. Errors: Unauthorized for a token that is
 // not valid, Unavailable when that cannot be said because the issuer's keys
 // cannot be had.

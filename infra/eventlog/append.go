@@ -14,6 +14,7 @@ import (
 type Pending struct {
 	message  events.Message
 	size     int
+	appended time.Time
 	deadline time.Time
 	place    place
 	done     chan struct{} // closed when offset and err are final
@@ -27,10 +28,12 @@ type Pending struct {
 // A record above Config.MaxRecord is a fault PayloadTooLarge, a full queue a
 // fault Unavailable; both say ErrNotWritten.
 func (k *Kafka) Append(topic string, partition int32, m events.Message) *Pending {
+	now := time.Now()
 	p := &Pending{
 		message:  m,
 		size:     sizeOf(&m),
-		deadline: time.Now().Add(k.AppendTimeout),
+		appended: now,
+		deadline: now.Add(k.AppendTimeout),
 		place:    place{topic, partition},
 		done:     make(chan struct{}),
 	}

@@ -40,6 +40,10 @@ type Config struct {
 	// 10 s. One try lasts a third of it at most.
 	AppendTimeout time.Duration
 
+	// Appended is called when the fate of a record is known, with the time since
+	// Append: err is nil, ErrNotWritten or ErrUnknown. Nil is for nobody.
+	Appended func(topic string, took time.Duration, err error)
+
 	// dial, when set, replaces the network dialer of appends and reads.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -69,6 +73,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.MaxQueued = cmp.Or(c.MaxQueued, 32<<10)
 	c.MaxQueuedBytes = cmp.Or(c.MaxQueuedBytes, 64<<20)
 	c.AppendTimeout = cmp.Or(c.AppendTimeout, 10*time.Second)
+	if c.Appended == nil {
+		c.Appended = func(string, time.Duration, error) {}
+	}
 	if c.dial == nil {
 		c.dial = (&net.Dialer{Timeout: 3 * time.Second}).DialContext
 	}

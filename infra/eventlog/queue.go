@@ -71,6 +71,27 @@ func (q *queue) take() []*Pending {
 	return batch
 }
 
+// QueueReport is what waits or is in flight for a partition.
+type QueueReport struct {
+	Topic     string
+	Partition int32
+	Records   int
+	Bytes     int
+}
+
+// Queues reports on the queues of the partitions that were appended to.
+func (k *Kafka) Queues() []QueueReport {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var all []QueueReport
+	for at, q := range k.queues {
+		q.mu.Lock()
+		all = append(all, QueueReport{at.topic, at.partition, q.count, q.bytes})
+		q.mu.Unlock()
+	}
+	return all
+}
+
 func (q *queue) release(batch []*Pending) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -89,6 +110,7 @@ func (q *queue) drain() {
 		q.release(batch)
 		for i, p := range batch {
 			p.settle(base+int64(i), err)
+			q.kafka.Appended(q.place.topic, time.Since(p.appended), err)
 		}
 	}
 }

@@ -28,6 +28,7 @@ type Config struct {
 	// Queues is how many jobs of each queue this process works on at a time, by
 	// the queue's name; a process without queues only enqueues.
 	Queues map[string]int
+	Pool   func(*pgxpool.Config) // changes the settings of the queue's connections; nil changes none
 	Log    *slog.Logger
 	Now    func() time.Time
 
@@ -60,7 +61,7 @@ func Open(ctx context.Context, c Config) (*Jobs, error) {
 	for _, n := range c.Queues {
 		workers += n
 	}
-	pool, err := openPool(ctx, c.URL, workers)
+	pool, err := openPool(ctx, c.URL, workers, c.Pool)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func (j *Jobs) open(ctx context.Context) error {
 // openPool has one session for each worker's lock beside those that river
 // needs. Unlike read models, jobs cannot all be derived again, so a commit
 // waits for the disk.
-func openPool(ctx context.Context, url string, workers int) (*pgxpool.Pool, error) {
+func openPool(ctx context.Context, url string, workers int, option func(*pgxpool.Config)) (*pgxpool.Pool, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
@@ -100,6 +101,9 @@ func openPool(ctx context.Context, url string, workers int) (*pgxpool.Pool, erro
 		"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "2",
 	} {
 		c.ConnConfig.RuntimeParams[name] = value
+	}
+	if option != nil {
+		option(c)
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
@@ -239,23 +243,6 @@ func (j *Jobs) Attended(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("ask who works on the jobs: %w", err)
 	}
 	return attended, nil
-}
-
-// Counts returns how many jobs of each kind and state there are, by
-// "kind/state".
-func (j *Jobs) Counts(ctx context.Context) (map[string]int64, error) {
-	rows, err := j.pool.Query(ctx, `SELECT kind || '/' || state::text, count(*) FROM jobs.river_job GROUP BY kind, state`)
-	if err != nil {
-		return nil, fmt.Errorf("count the jobs: %w", err)
-	}
-	counts := map[string]int64{}
-	var name string
-	var n int64
-	_, err = pgx.ForEachRow(rows, []any{&name, &n}, func() error {
-		counts[name] = n
-		return nil
-	})
-	return counts, err
 }
 
 // open states are those of a job that is still to be done.

@@ -2,7 +2,6 @@ package jobs_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -90,13 +89,13 @@ func TestRunsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs := int64(0) // beside the housekeeping that every start begins with
-	for kind, n := range counts {
-		if strings.HasPrefix(kind, "run_simulation/") {
-			runs += n
+	var runs []jobs.Count // beside the housekeeping that every start begins with
+	for _, c := range counts {
+		if c.Kind == "run_simulation" {
+			runs = append(runs, c)
 		}
 	}
-	if runs != 1 || counts["run_simulation/running"] != 1 {
+	if len(runs) != 1 || runs[0].State != "running" || runs[0].Jobs != 1 || runs[0].Oldest.IsZero() {
 		t.Errorf("jobs: %v", counts)
 	}
 	w.letGo <- struct{}{}

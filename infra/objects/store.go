@@ -33,6 +33,9 @@ type Config struct {
 	AccessKey string
 	SecretKey string
 	Now       func() time.Time // times of presigned links; default time.Now
+	// Observe is called for every call of the store, by the API's name of the
+	// operation; nil is for nobody. Reading a body is no part of a call.
+	Observe func(operation string, took time.Duration, err error)
 }
 
 // Store is one bucket. It is safe for concurrent use.
@@ -63,6 +66,7 @@ func New(c Config) *Store {
 		// Left to itself the SDK adds checksums that not every store knows.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
+		APIOptions:                 observe(c.Observe),
 	})
 	return &Store{bucket: c.Bucket, client: client, presign: s3.NewPresignClient(client), now: c.Now}
 }

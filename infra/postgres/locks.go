@@ -21,7 +21,7 @@ type Locks struct{ Pool *pgxpool.Pool }
 // OpenLocks returns locks that at most so many are held of at a time. A lock
 // whose holder's machine is gone is free after 15 seconds. Nobody is connected
 // to yet.
-func OpenLocks(ctx context.Context, url string, most int32) (Locks, error) {
+func OpenLocks(ctx context.Context, url string, most int32, options ...func(*pgxpool.Config)) (Locks, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return Locks{}, fmt.Errorf("read the database's address: %w", err)
@@ -32,6 +32,9 @@ func OpenLocks(ctx context.Context, url string, most int32) (Locks, error) {
 		"application_name": "netsim-locks", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "2",
 	} {
 		c.ConnConfig.RuntimeParams[name] = value
+	}
+	for _, option := range options {
+		option(c)
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {

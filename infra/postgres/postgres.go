@@ -28,8 +28,9 @@ var migrations embed.FS
 const Schema = "netsim"
 
 // Open returns a pool whose connections look names up in the read model first
-// and in the service's own schema then. maxConns 0 is 24.
-func Open(ctx context.Context, url, readModel string, maxConns int32) (*pgxpool.Pool, error) {
+// and in the service's own schema then. maxConns 0 is 24. The options change the
+// pool's settings.
+func Open(ctx context.Context, url, readModel string, maxConns int32, options ...func(*pgxpool.Config)) (*pgxpool.Pool, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
@@ -44,6 +45,9 @@ func Open(ctx context.Context, url, readModel string, maxConns int32) (*pgxpool.
 	c.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{readModel}.Sanitize() + ", " + Schema
 	c.ConnConfig.RuntimeParams["synchronous_commit"] = "off" // the log is durable; rows can be told again
 	c.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	for _, option := range options {
+		option(c)
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)

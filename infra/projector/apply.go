@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -63,6 +64,7 @@ const divisionByZero = "22012"
 
 // commit judges the batch and writes it in one transaction.
 func (p *Projector) commit(ctx context.Context, batch []chunk) (err error) {
+	began := time.Now()
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%w: panic: %v", errRefused, r)
@@ -90,8 +92,10 @@ func (p *Projector) commit(ctx context.Context, batch []chunk) (err error) {
 	for at, to := range next {
 		at.position = to
 	}
-	p.streams.trim()
+	p.cached -= p.streams.trim()
 	p.stats.applied(batch, facts)
+	p.stats.keeps(len(p.streams), p.cached)
+	p.Observe(countRecords(batch), time.Since(began))
 	p.logParked(batch)
 	p.warnOfForged(ctx, batch)
 	return nil
@@ -191,6 +195,12 @@ func (p *Projector) saveStreams(writes *pgx.Batch, batch []chunk) error {
 			if err != nil {
 				return fmt.Errorf("encode the state of %s: %w", it.frame.Stream, err)
 			}
+			size := len(it.frame.Stream)
+			if state != nil {
+				size += len(*state)
+			}
+			p.cached += size - s.size
+			s.size = size
 			families, ids, states = append(families, string(part.at.family)), append(ids, it.frame.Stream), append(states, state)
 			partitions, sequences = append(partitions, part.at.partition), append(sequences, s.head.Sequence)
 			hashes, parked = append(hashes, s.head.Hash[:]), append(parked, s.parked)

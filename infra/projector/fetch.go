@@ -199,7 +199,7 @@ func (p *Projector) gather(ctx context.Context, chunks <-chan chunk) ([]chunk, e
 }
 
 func (p *Projector) forget() {
-	p.streams = streamCache{}
+	p.streams, p.cached = streamCache{}, 0
 	for _, projection := range p.Projections {
 		projection.Forget()
 	}

@@ -31,6 +31,7 @@ type stream struct {
 	state   State
 	parked  bool
 	touched bool // by the batch at hand
+	size    int  // bytes of the id and the encoded state, once written
 }
 
 type streamCache map[streamKey]*stream
@@ -82,14 +83,17 @@ func (c streamCache) get(key streamKey) *stream {
 	return s
 }
 
-// trim drops streams when there are too many; which ones does not matter.
-func (c streamCache) trim() {
-	for key := range c {
+// trim drops streams when there are too many; which ones does not matter. It
+// returns their size.
+func (c streamCache) trim() (freed int) {
+	for key, s := range c {
 		if len(c) <= maxCachedStreams {
-			return
+			break
 		}
+		freed += s.size
 		delete(c, key)
 	}
+	return freed
 }
 
 // judge gives every record its verdict, moves the heads and folds the states,

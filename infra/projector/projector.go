@@ -56,16 +56,18 @@ type Config struct {
 	Keys        *events.WriterKeys                                        // of those who may write; nil takes seals on trust, and refuses a log that demands them
 	Projections []Projection
 	Logger      *slog.Logger
-	BatchSize   int     // records a transaction; 0 is 8,192
-	Renew       bool    // Create drops a read model of another form instead of refusing it
-	Witness     Witness // nil knows nothing
-	Yield       bool    // Run steps aside for a process that waits for its turn
+	BatchSize   int                                   // records a transaction; 0 is 8,192
+	Renew       bool                                  // Create drops a read model of another form instead of refusing it
+	Witness     Witness                               // nil knows nothing
+	Yield       bool                                  // Run steps aside for a process that waits for its turn
+	Observe     func(records int, took time.Duration) // called for every batch that is committed; nil for nobody
 }
 
 // Projector keeps one read model. Run may be called once.
 type Projector struct {
 	Config
 	streams streamCache
+	cached  int                     // bytes of the streams' states
 	counts  map[events.Family]int32 // partitions, by family
 	until   Position                // projects no further; nil is without an end
 	stats   Stats
@@ -78,6 +80,9 @@ func New(c Config) *Projector {
 	}
 	if c.Decode == nil {
 		c.Decode = events.Decode
+	}
+	if c.Observe == nil {
+		c.Observe = func(int, time.Duration) {}
 	}
 	if c.BatchSize == 0 {
 		c.BatchSize = 8192

@@ -14,23 +14,27 @@ type Stats struct {
 	high      map[partitionKey]int64
 	next      map[partitionKey]int64
 	facts     int64
-	rejected  map[events.Verdict]int64
+	verdicts  map[events.Verdict]int64
 	parked    int64
 	batches   int64
 	lastFact  time.Time // when the log took the newest fact applied
 	lastBatch int
+	streams   int // in memory
+	cached    int // bytes of these
 }
 
 // Report is a moment of Stats.
 type Report struct {
-	Records    int64 // judged, of the whole log
-	LagRecords int64 // records in the log that are not judged
-	Facts      int64 // applied since the start
-	Rejected   map[events.Verdict]int64
-	Parked     int64 // since the start
+	Records    int64                    // judged, of the whole log
+	LagRecords int64                    // records in the log that are not judged
+	Facts      int64                    // applied since the start
+	Verdicts   map[events.Verdict]int64 // since the start
+	Parked     int64                    // since the start
 	Batches    int64
 	LastBatch  int       // records in the last batch
 	LastFact   time.Time // when the log took the newest fact applied
+	Streams    int       // whose states are in memory
+	Cached     int       // bytes of their ids and encoded states
 }
 
 func (s *Stats) begin(at *place) {
@@ -52,7 +56,7 @@ func (s *Stats) applied(batch []chunk, facts []events.Fact) {
 	defer s.mu.Unlock()
 	s.ensure()
 	s.batches++
-	s.lastBatch = 0
+	s.lastBatch = countRecords(batch)
 	s.facts += int64(len(facts))
 	for i := range facts {
 		if facts[i].RecordedAt.After(s.lastFact) {
@@ -60,23 +64,35 @@ func (s *Stats) applied(batch []chunk, facts []events.Fact) {
 		}
 	}
 	for _, part := range batch {
-		s.lastBatch += len(part.items)
 		s.next[partitionKey{part.at.family, part.at.partition}] = part.at.next
 		for i := range part.items {
-			switch it := &part.items[i]; {
-			case it.verdict != events.Accepted:
-				s.rejected[it.verdict]++
-			case it.poison != "":
+			it := &part.items[i]
+			s.verdicts[it.verdict]++
+			if it.verdict == events.Accepted && it.poison != "" {
 				s.parked++
 			}
 		}
 	}
 }
 
+// keeps notes what is in memory.
+func (s *Stats) keeps(streams, bytes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams, s.cached = streams, bytes
+}
+
+func countRecords(batch []chunk) (n int) {
+	for _, part := range batch {
+		n += len(part.items)
+	}
+	return n
+}
+
 func (s *Stats) ensure() {
 	if s.high == nil {
 		s.high, s.next = map[partitionKey]int64{}, map[partitionKey]int64{}
-		s.rejected = map[events.Verdict]int64{}
+		s.verdicts = map[events.Verdict]int64{}
 	}
 }
 
@@ -86,10 +102,7 @@ func (p *Projector) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := Report{Facts: s.facts, Parked: s.parked, Batches: s.batches, LastBatch: s.lastBatch,
-		LastFact: s.lastFact, Rejected: map[events.Verdict]int64{}}
-	for verdict, n := range s.rejected {
-		r.Rejected[verdict] = n
-	}
+		LastFact: s.lastFact, Streams: s.streams, Cached: s.cached, Verdicts: maps.Clone(s.verdicts)}
 	for _, next := range s.next {
 		r.Records += next
 	}

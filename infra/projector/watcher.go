@@ -85,6 +85,18 @@ func (w *Watcher) Next(family events.Family, partition int32) int64 {
 	return w.part(partitionKey{family, partition}).next
 }
 
+// Waiting returns how many waits for a verdict are under way.
+func (w *Watcher) Waiting() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, part := range w.parts {
+		for _, waiters := range part.waiters {
+			n += len(waiters)
+		}
+	}
+	return n
+}
+
 func (w *Watcher) part(key partitionKey) *judged {
 	part := w.parts[key]
 	if part == nil {

@@ -51,7 +51,7 @@ func (p reporting) Publish(topic string, messages ...*message.Message) error {
 	}
 	for _, m := range messages {
 		handler := handlerOf(m.Metadata.Get(middleware.PoisonedHandlerKey))
-		p.reactor.outcomes.WithLabelValues(handler, outcomeDead).Inc()
+		p.reactor.config.Observe(Observation{Handler: handler, Outcome: outcomeDead})
 		p.reactor.config.Log.ErrorContext(m.Context(), "a fact is a dead letter",
 			"handler", handler, "family", strings.TrimPrefix(m.Metadata.Get(middleware.PoisonedTopicKey), p.reactor.config.Prefix),
 			"partition", m.Metadata.Get(partitionHeader), "offset", m.Metadata.Get(offsetHeader),

@@ -57,7 +57,7 @@ func TestDeadLetter(t *testing.T) {
 			t.Parallel()
 			w := testworld.New(t)
 			bad, good := workspace(t, w, "bad"), workspace(t, w, "good")
-			r, registry := newReactor(t, w, nil)
+			r, counted := newReactor(t, w, nil)
 			seen := make(chan string, 8)
 			r.Handle("picky", func(_ context.Context, f events.Fact) error {
 				seen <- f.Stream
@@ -77,7 +77,7 @@ func TestDeadLetter(t *testing.T) {
 			if string(m.Key) != bad || header(m, "ce_subject") != bad || header(m, "reason_poisoned") == "" || header(m, "offset_poisoned") != "0" {
 				t.Errorf("dead letter with key %s and headers %s", m.Key, m.Headers)
 			}
-			if n := outcomes(t, registry, "picky")["dead_letter"]; n != 1 {
+			if n := counted.of("picky", "dead_letter"); n != 1 {
 				t.Errorf("%d facts counted as dead letters", n)
 			}
 		})
@@ -131,7 +131,7 @@ func TestRetryOfDeadLetters(t *testing.T) {
 	broken.Store(true)
 	logged := &lines{}
 	answers := make(chan error, 1)
-	r, registry := newReactor(t, w, func(c *reactor.Config) {
+	r, counted := newReactor(t, w, func(c *reactor.Config) {
 		c.Log, c.Judge = slog.New(slog.NewJSONHandler(logged, nil)), outage{c.Judge, answers}
 	})
 	type call struct {
@@ -153,7 +153,7 @@ func TestRetryOfDeadLetters(t *testing.T) {
 	}
 	testworld.Running(t, r.Run)
 	testworld.Await(t, func() bool {
-		return outcomes(t, registry, "mended")["dead_letter"] == 2 && outcomes(t, registry, "other")["dead_letter"] == 2
+		return counted.of("mended", "dead_letter") == 2 && counted.of("other", "dead_letter") == 2
 	})
 	all := []string{"mended:workspaces/1@0", "mended:workspaces/1@1", "other:workspaces/1@0", "other:workspaces/1@1"}
 	testworld.Await(t, func() bool { return len(open(t, early)) == 4 })

@@ -26,7 +26,7 @@ const (
 	recordedHeader  = "recorded_poisoned"
 )
 
-// Outcomes of a record, for the metrics.
+// Outcomes of a record.
 const (
 	outcomeDone   = "done"
 	outcomeNoFact = "not_a_fact"
@@ -85,7 +85,7 @@ func (r *Reactor) factsOnly(h handler) message.HandlerMiddleware {
 				return nil, err
 			}
 			if verdict != events.Accepted {
-				r.count(h, outcomeNoFact)
+				r.observe(h, outcomeNoFact, 0)
 				return nil, nil
 			}
 			return next(m)
@@ -95,15 +95,16 @@ func (r *Reactor) factsOnly(h handler) message.HandlerMiddleware {
 
 // react reads the fact and hands it to the handler.
 func (r *Reactor) react(m *message.Message, h handler) error {
+	began := time.Now()
 	f, err := factOf(m, h.family)
 	if err == nil {
 		err = h.react(m.Context(), f)
 	}
 	if err != nil {
-		r.count(h, outcomeFailed)
+		r.observe(h, outcomeFailed, time.Since(began))
 		return fmt.Errorf("handler %s on %s %s: %w", h.name, m.Metadata.Get(typeHeader), m.Metadata.Get(streamHeader), err)
 	}
-	r.count(h, outcomeDone)
+	r.observe(h, outcomeDone, time.Since(began))
 	return nil
 }
 
@@ -158,6 +159,6 @@ func blameable(err error) bool {
 	return !errors.Is(err, errNotToBlame) && !errors.Is(err, context.Canceled)
 }
 
-func (r *Reactor) count(h handler, outcome string) {
-	r.outcomes.WithLabelValues(h.name, outcome).Inc()
+func (r *Reactor) observe(h handler, outcome string, took time.Duration) {
+	r.config.Observe(Observation{Handler: h.name, Outcome: outcome, Took: took})
 }

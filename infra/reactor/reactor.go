@@ -13,7 +13,6 @@ import (
 	"github.com/ThreeDotsLabs/watermill-kafka/v3/pkg/kafka"
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"netsim/events"
 	"netsim/internal/wait"
@@ -32,13 +31,20 @@ type Config struct {
 	Replication int      // of the dead-letter topic, 0 for the broker's own
 	Judge       Judge
 	Log         *slog.Logger
-	Metrics     prometheus.Registerer // nil for none
+	Observe     func(Observation) // called for every attempt of a record; nil for nobody
 
 	// Retries is how often a failed reaction is tried again before it is
 	// a dead letter, 0 for 10. Pauses double from FirstPause, 0 for 100 ms, to at
 	// most 30 s, with jitter: about two minutes in all.
 	Retries    int
 	FirstPause time.Duration
+}
+
+// Observation is what became of a record at a handler.
+type Observation struct {
+	Handler string
+	Outcome string        // done, not_a_fact, failed (and tried again) or dead_letter
+	Took    time.Duration // of the reaction, of the outcomes done and failed
 }
 
 // Reaction reacts to a fact. It may be called again with the same fact.
@@ -48,7 +54,6 @@ type Reaction func(ctx context.Context, f events.Fact) error
 type Reactor struct {
 	config   Config
 	handlers []handler
-	outcomes *prometheus.CounterVec
 }
 
 type handler struct {
@@ -74,16 +79,10 @@ func New(c Config) (*Reactor, error) {
 	if c.FirstPause == 0 {
 		c.FirstPause = 100 * time.Millisecond
 	}
-	r := &Reactor{config: c, outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "netsim_reactions_total",
-		Help: "Records by handler and outcome: done, not_a_fact, failed (and tried again), dead_letter.",
-	}, []string{"handler", "outcome"})}
-	if c.Metrics != nil {
-		if err := c.Metrics.Register(r.outcomes); err != nil {
-			return nil, fmt.Errorf("register the reactor's metrics: %w", err)
-		}
+	if c.Observe == nil {
+		c.Observe = func(Observation) {}
 	}
-	return r, nil
+	return &Reactor{config: c}, nil
 }
 
 // Handle has the facts of the families reacted to. The name is the handler's
@@ -92,6 +91,15 @@ func (r *Reactor) Handle(name string, react Reaction, families ...events.Family)
 	for _, family := range families {
 		r.handlers = append(r.handlers, handler{name: name, family: family, react: react})
 	}
+}
+
+// Families returns what each handler reacts to.
+func (r *Reactor) Families() map[string][]events.Family {
+	all := map[string][]events.Family{}
+	for _, h := range r.handlers {
+		all[h.name] = append(all[h.name], h.family)
+	}
+	return all
 }
 
 // Run reacts until ctx ends. It begins anew whenever it must.

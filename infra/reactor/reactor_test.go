@@ -3,10 +3,9 @@ package reactor_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"netsim/commands"
 	"netsim/events"
@@ -16,11 +15,11 @@ import (
 )
 
 // newReactor returns a reactor on the world's log that gives up soon.
-func newReactor(t *testing.T, w *testworld.World, change func(*reactor.Config)) (*reactor.Reactor, *prometheus.Registry) {
+func newReactor(t *testing.T, w *testworld.World, change func(*reactor.Config)) (*reactor.Reactor, *outcomes) {
 	t.Helper()
-	registry := prometheus.NewRegistry()
+	seen := &outcomes{}
 	c := reactor.Config{
-		Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, Judge: w.Watcher, Log: w.Logger, Metrics: registry,
+		Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, Judge: w.Watcher, Log: w.Logger, Observe: seen.add,
 		Retries: 2, FirstPause: time.Millisecond,
 	}
 	if change != nil {
@@ -30,7 +29,7 @@ func newReactor(t *testing.T, w *testworld.World, change func(*reactor.Config)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r, registry
+	return r, seen
 }
 
 // workspace makes a workspace of its own partition key and returns its id.
@@ -69,26 +68,25 @@ func frame(stream, eventType string, sequence int64) events.Frame {
 	}
 }
 
-// outcomes reads the reactor's counter for a handler.
-func outcomes(t *testing.T, registry *prometheus.Registry, handler string) map[string]int {
-	t.Helper()
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
+// outcomes counts what a reactor reports, by handler and outcome.
+type outcomes struct {
+	mu     sync.Mutex
+	counts map[[2]string]int
+}
+
+func (o *outcomes) add(seen reactor.Observation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.counts == nil {
+		o.counts = map[[2]string]int{}
 	}
-	counts := map[string]int{}
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			labels := map[string]string{}
-			for _, l := range m.GetLabel() {
-				labels[l.GetName()] = l.GetValue()
-			}
-			if labels["handler"] == handler {
-				counts[labels["outcome"]] = int(m.GetCounter().GetValue())
-			}
-		}
-	}
-	return counts
+	o.counts[[2]string{seen.Handler, seen.Outcome}]++
+}
+
+func (o *outcomes) of(handler, outcome string) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.counts[[2]string{handler, outcome}]
 }
 
 func TestFactsOnly(t *testing.T) {
@@ -105,7 +103,7 @@ func TestFactsOnly(t *testing.T) {
 	appendRecord(t, w, events.Message{Key: []byte("what"), Value: []byte("is this")}, events.BadFrame)
 	second := workspace(t, w, "second")
 
-	r, registry := newReactor(t, w, nil)
+	r, counted := newReactor(t, w, nil)
 	seen := make(chan events.Fact, 8)
 	r.Handle("recorder", func(_ context.Context, f events.Fact) error {
 		seen <- f
@@ -120,8 +118,8 @@ func TestFactsOnly(t *testing.T) {
 	if d, ok := one.Data.(events.WorkspaceCreated); !ok || d.Name != "first" || one.Sequence != 1 || one.RecordedAt.IsZero() {
 		t.Errorf("the fact came as %+v", one)
 	}
-	testworld.Await(t, func() bool { return outcomes(t, registry, "recorder")["done"] == 2 })
-	if n := outcomes(t, registry, "recorder")["not_a_fact"]; n != 3 {
+	testworld.Await(t, func() bool { return counted.of("recorder", "done") == 2 })
+	if n := counted.of("recorder", "not_a_fact"); n != 3 {
 		t.Errorf("%d records were dropped, want 3", n)
 	}
 }
@@ -153,7 +151,7 @@ func TestOutage(t *testing.T) {
 	for _, err := range []error{nil, away, away, nil} { // judged, probed, then not even judged, judged
 		answers <- err
 	}
-	r, registry := newReactor(t, w, func(c *reactor.Config) { c.Judge = outage{c.Judge, answers} })
+	r, counted := newReactor(t, w, func(c *reactor.Config) { c.Judge = outage{c.Judge, answers} })
 	calls, done := 0, make(chan string, 1)
 	r.Handle("patient", func(_ context.Context, f events.Fact) error {
 		if calls++; calls <= 3 {
@@ -167,7 +165,7 @@ func TestOutage(t *testing.T) {
 	if got := testwait.Receive(t, done, "it to be done"); got != id {
 		t.Errorf("reacted to %s", got)
 	}
-	if n := outcomes(t, registry, "patient")["dead_letter"]; n != 0 {
+	if n := counted.of("patient", "dead_letter"); n != 0 {
 		t.Errorf("%d facts are dead letters after an outage", n)
 	}
 }

@@ -1,11 +1,6 @@
 package telemetry
 
-import (
-	"runtime/debug"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-)
+import "runtime/debug"
 
 // Build says which build this is.
 type Build struct {
@@ -41,22 +36,4 @@ func buildOf(info *debug.BuildInfo) Build {
 		b.Commit += "-dirty"
 	}
 	return b
-}
-
-// NewRegistry returns a metrics registry with the process's and the runtime's
-// own metrics, and the build as labels of netsim_build_info.
-func NewRegistry(b Build) *prometheus.Registry {
-	registry := prometheus.NewRegistry()
-	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name:        "netsim_build_info",
-		Help:        "Always 1; the labels say which build is running.",
-		ConstLabels: prometheus.Labels{"version": b.Version, "commit": b.Commit, "go": b.Go},
-	})
-	info.Set(1)
-	registry.MustRegister(
-		info,
-		collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	)
-	return registry
 }

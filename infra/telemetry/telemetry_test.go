@@ -103,20 +103,3 @@ func TestBuildOf(t *testing.T) {
 		})
 	}
 }
-
-func TestRegistry(t *testing.T) {
-	t.Parallel()
-	families, err := NewRegistry(ReadBuild()).Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]bool{}
-	for _, f := range families {
-		found[f.GetName()] = true
-	}
-	for _, name := range []string{"netsim_build_info", "go_goroutines", "process_resident_memory_bytes"} {
-		if !found[name] {
-			t.Errorf("%s is not there", name)
-		}
-	}
-}

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"netsim/fault"
 )
 
@@ -71,11 +69,10 @@ type Costs = func(*http.Request) (account string, class Class)
 // All counts are those of one process. Nothing has been done for a request that
 // is refused here.
 type Admission struct {
-	config  AdmissionConfig
-	slots   map[Class]*slots
-	rates   rates
-	bodies  memory
-	refused *prometheus.CounterVec
+	config AdmissionConfig
+	slots  map[Class]*slots
+	rates  rates
+	bodies memory
 }
 
 // AdmissionConfig is how much is admitted.
@@ -88,22 +85,39 @@ type AdmissionConfig struct {
 	BodyMemory    int64         // bytes of the bodies of all requests
 	AccountMemory int64         // and of those of one account
 	Now           func() time.Time
+	Refused       func(Class, fault.Code) // called for every request that is not admitted; nil for nobody
 }
 
-// NewAdmission makes an admission and registers its metrics.
-func NewAdmission(c AdmissionConfig, registry prometheus.Registerer) (*Admission, error) {
+// NewAdmission makes an admission.
+func NewAdmission(c AdmissionConfig) *Admission {
+	if c.Refused == nil {
+		c.Refused = func(Class, fault.Code) {}
+	}
 	a := &Admission{
 		config: c, slots: map[Class]*slots{}, rates: newRates(c.Now),
 		bodies: memory{most: c.BodyMemory, mostEach: c.AccountMemory, by: map[string]int64{}},
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "netsim_http_refused_total",
-			Help: "Requests that were not admitted, by cost class and error code.",
-		}, []string{"class", "code"}),
 	}
 	for class, p := range policies() {
 		a.slots[class] = newSlots(c.Slots[class], p, c.Now)
 	}
-	return a, registry.Register(a.refused)
+	return a
+}
+
+// SlotReport is how the slots of a class are used.
+type SlotReport struct{ Total, Used, Waiting int }
+
+// Report returns how the slots of each class are used, and the bytes that are
+// charged for bodies.
+func (a *Admission) Report() (slots map[Class]SlotReport, bodies int64) {
+	slots = map[Class]SlotReport{}
+	for class, s := range a.slots {
+		s.mu.Lock()
+		slots[class] = SlotReport{Total: s.total, Used: s.taken, Waiting: s.queued}
+		s.mu.Unlock()
+	}
+	a.bodies.mu.Lock()
+	defer a.bodies.mu.Unlock()
+	return slots, a.bodies.used
 }
 
 // Receive counts a request against its account's requests a second, and reads
@@ -158,6 +172,6 @@ func (a *Admission) Serve(costs Costs, fail FailFunc) Middleware {
 }
 
 func (a *Admission) refuse(w http.ResponseWriter, r *http.Request, class Class, err error, fail FailFunc) {
-	a.refused.WithLabelValues(string(class), string(fault.CodeOf(err))).Inc()
+	a.config.Refused(class, fault.CodeOf(err))
 	fail(w, r, err)
 }

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"netsim/fault"
 	"netsim/internal/testwait"
@@ -35,11 +34,7 @@ func admission(t *testing.T, config func(*AdmissionConfig)) *Admission {
 		c.Slots[class] = 1 << 10
 	}
 	config(&c)
-	a, err := NewAdmission(c, prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return NewAdmission(c)
 }
 
 // headers has the account and the class of a request stand in its headers.

@@ -5,8 +5,6 @@ import (
 	"net/http/pprof"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"netsim/infra/health"
 )
@@ -27,7 +25,7 @@ type readiness struct {
 // Operations serves /livez, /readyz, /metrics and /debug/pprof/. It asks for no
 // token and tells internals: it belongs on a listener of its own that clients
 // cannot reach.
-func Operations(metrics prometheus.Gatherer, checks *health.Checks) http.Handler {
+func Operations(metrics http.Handler, checks *health.Checks) http.Handler {
 	router := chi.NewRouter()
 	router.Get("/livez", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", jsonType)
@@ -38,7 +36,7 @@ func Operations(metrics prometheus.Gatherer, checks *health.Checks) http.Handler
 		w.Header().Set("Content-Type", jsonType)
 		writeBody(w, r, status, encode(state))
 	})
-	router.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	router.Method(http.MethodGet, "/metrics", metrics)
 	router.HandleFunc("/debug/pprof/*", pprof.Index)
 	router.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	router.HandleFunc("/debug/pprof/profile", pprof.Profile)

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"netsim/infra/health"
 	"netsim/internal/testwait"
@@ -100,10 +99,7 @@ func TestServeReportsABrokenListener(t *testing.T) {
 
 func TestOperations(t *testing.T) {
 	t.Parallel()
-	registry := prometheus.NewRegistry()
-	if _, err := NewMetrics(registry); err != nil {
-		t.Fatal(err)
-	}
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "up 1") })
 	good := health.Check{Name: "readStore", Required: true, Probe: func(context.Context) health.State { return health.State{} }}
 	bad := health.Check{Name: "eventLog", Probe: func(context.Context) health.State { return health.Failed(errors.New("no broker")) }}
 	worse := bad
@@ -111,7 +107,7 @@ func TestOperations(t *testing.T) {
 	operations := func(list ...health.Check) http.Handler {
 		var checks health.Checks
 		checks.Add(list...)
-		return Operations(registry, &checks)
+		return Operations(metrics, &checks)
 	}
 	get := func(h http.Handler, path string) (int, string) {
 		w := httptest.NewRecorder()
@@ -128,7 +124,7 @@ func TestOperations(t *testing.T) {
 		"ready":     {operations(good), "/readyz", 200, `{"status":"ready","checks":[{"name":"readStore","required":true,"status":"pass"}]}`},
 		"degraded":  {operations(good, bad), "/readyz", 200, `"status":"degraded","checks":[{"name":"readStore","required":true,"status":"pass"},{"name":"eventLog","required":false,"status":"fail","message":"no broker"}]`},
 		"not ready": {operations(good, worse), "/readyz", 503, `"status":"unavailable","checks":[{"name":"readStore","required":true,"status":"pass"},{"name":"eventLog","required":true,"status":"fail","message":"no broker"}]`},
-		"metrics":   {operations(), "/metrics", 200, "netsim_http_requests_in_flight 0"},
+		"metrics":   {operations(), "/metrics", 200, "up 1"},
 		"profiles":  {operations(), "/debug/pprof/", 200, "goroutine"},
 		"a profile": {operations(), "/debug/pprof/goroutine?debug=1", 200, "goroutine profile"},
 	} {

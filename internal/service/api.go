@@ -94,8 +94,9 @@ func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *r
 	}
 	books := &readapi.Billing{
 		DB: s.pool, Cursors: cursors, Now: time.Now,
-		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: s.handler}).Record, Lag: s.billingLag().Behind,
+		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: s.handler}).Record, Lag: s.reactionLag(billingHandler, billingFamilies()).Behind,
 	}
+	observeStreams(s.metrics, feed)
 	door, err := s.door(quotas)
 	if err != nil {
 		return nil, err
@@ -116,15 +117,18 @@ func (s *core) quotas(ctx context.Context) (*readapi.Quotas, error) {
 }
 
 // admission decides which requests are served now.
-func (s *core) admission(quotas *readapi.Quotas) (*web.Admission, error) {
+func (s *core) admission(quotas *readapi.Quotas) *web.Admission {
 	c := s.config
-	return web.NewAdmission(web.AdmissionConfig{
+	admission := web.NewAdmission(web.AdmissionConfig{
 		Slots: map[web.Class]int{
 			web.ClassRead: c.MaxReads, web.ClassWrite: c.MaxWrites, web.ClassHeavy: cmp.Or(c.MaxHeavy, 2*runtime.GOMAXPROCS(0)),
 			web.ClassStream: c.MaxStreams, web.ClassUpload: c.MaxUploads,
 		},
 		Quota: quotas.Limit, BodyTime: c.BodyTimeout, BodyMemory: c.BodyMemory, AccountMemory: c.BodyMemory / 4, Now: time.Now,
-	}, s.registry)
+		Refused: observeRefusals(s.metrics),
+	})
+	observeAdmission(s.metrics, admission)
+	return admission
 }
 
 // feed tells who follows simulations.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
 	"netsim/billing"
@@ -78,6 +79,8 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		return nil, err
 	}
 	s.registerJobs(d)
+	observePools(s.metrics, map[string]func() *pgxpool.Stat{"main": s.pool.Stat, "locks": s.locks.Pool.Stat, "jobs": d.jobs.Stat})
+	s.observeWork(d.jobs)
 	queue := runs.Queue{Runner: d.runner, Enqueue: d.jobs.Enqueue, Cancel: d.jobs.Cancel}
 	d.traceset = &reactions.Traceset{EnqueueExtraction: func(ctx context.Context, traceset string) error {
 		return d.jobs.Enqueue(ctx, traces.ExtractTraceset{TracesetID: traceset})
@@ -114,6 +117,7 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 		if err := billing.RaiseCounters(ctx, s.pool); err != nil {
 			return err
 		}
+		s.observeReactor(r)
 		roles.Go(s.part(ctx, "the reactor", r.Run))
 	}
 	if s.config.has(RoleWorker) {
@@ -129,8 +133,8 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
 		Judge: s.watcher, Log: s.log, Retries: s.config.Retries,
 	}
-	if s.registry != nil {
-		c.Metrics = s.registry
+	if s.metrics != nil {
+		c.Observe = observeReactions(s.metrics)
 	}
 	r, err := reactor.New(c)
 	if err != nil {
@@ -154,14 +158,14 @@ func billingFamilies() []events.Family {
 	return []events.Family{events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces}
 }
 
-// billingLag measures how far billing is behind, in whichever process it runs.
-func (s *core) billingLag() *reactor.Lag {
+// reactionLag measures how far a handler is behind, in whichever process it runs.
+func (s *core) reactionLag(handler string, of []events.Family) *reactor.Lag {
 	families := map[events.Family]int32{}
-	for _, family := range billingFamilies() {
+	for _, family := range of {
 		families[family] = s.partitions[family]
 	}
 	return &reactor.Lag{
-		Log: s.eventLog, Prefix: s.config.TopicPrefix, Handler: billingHandler, Families: families,
+		Log: s.eventLog, Prefix: s.config.TopicPrefix, Handler: handler, Families: families,
 		Next: s.watcher.Next, Now: time.Now,
 	}
 }

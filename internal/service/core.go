@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/singleflight"
 
 	"netsim/audit"
 	"netsim/commands"
@@ -47,13 +47,15 @@ type core struct {
 	workloads  *reactions.Workloads
 	objects    *objects.Store
 	verifier   *auth.Verifier
-	auditKey   *audit.Key         // nil signs nothing
-	keys       *events.WriterKeys // nil seals nothing
-	registry   *prometheus.Registry
+	auditKey   *audit.Key            // nil signs nothing
+	keys       *events.WriterKeys    // nil seals nothing
+	metrics    *telemetry.Metrics    // nil of a command, which nobody scrapes
+	observed   func(*pgxpool.Config) // has the calls of a pool counted
 	build      telemetry.Build
 	startedAt  time.Time
 	health     health.Checks
 	end        atomic.Pointer[eventlog.Description] // of the log, as readiness saw it last
+	describing singleflight.Group                   // of the log
 	progress   progress
 	phase      atomic.Int32 // starting at first
 }
@@ -72,17 +74,20 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if s.keys, err = c.writerKeys(); err != nil {
 		return nil, err
 	}
-	s.registry = telemetry.NewRegistry(s.build)
-	if s.pool, err = postgres.Open(ctx, c.Postgres, projector.Live, c.PostgresPoolSize); err != nil {
+	s.metrics = telemetry.NewMetrics(s.build, c.Roles, time.Now)
+	s.observed = observeDatabase(s.metrics)
+	if s.pool, err = postgres.Open(ctx, c.Postgres, projector.Live, c.PostgresPoolSize, s.observed); err != nil {
 		return nil, err
 	}
-	if s.locks, err = postgres.OpenLocks(ctx, c.Postgres, uploads.LockSessions+spareLocks); err != nil {
+	if s.locks, err = postgres.OpenLocks(ctx, c.Postgres, uploads.LockSessions+spareLocks, s.observed); err != nil {
 		return nil, err
 	}
 	if err = postgres.Migrate(ctx, s.pool); err != nil {
 		return nil, err
 	}
-	if s.eventLog, err = eventlog.Open(ctx, c.eventLogConfig()); err != nil {
+	topics := c.eventLogConfig()
+	topics.Appended = observeAppends(s.metrics, c.TopicPrefix)
+	if s.eventLog, err = eventlog.Open(ctx, topics); err != nil {
 		return nil, err
 	}
 	s.letters = reactor.NewDeadLetters(s.eventLog, c.TopicPrefix)
@@ -93,16 +98,10 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 		return nil, err
 	}
 	live := s.projectorConfig(s.pool, "")
-	live.Renew = c.Development
+	live.Renew, live.Observe = c.Development, observeBatches(s.metrics)
 	s.projector = projector.New(live)
-	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "netsim_projector_parked_total", Help: "Facts that this process could not apply.",
-	}, func() float64 { return float64(s.projector.Report().Parked) }))
-	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "netsim_log_forged_records_total", Help: "Records that this process has judged forged: another writer reaches the event log and has no key.",
-	}, func() float64 { return float64(s.forged()) }))
 	s.watcher = projector.NewWatcher(s.pool, "", log)
-	s.objects = c.objects()
+	s.objects = c.objects(observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds"))
 	if err = s.objects.EnsureBucket(ctx); err != nil {
 		return nil, err
 	}
@@ -116,6 +115,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 		Issuer: c.Issuer, JWKSURL: c.JWKS, Audience: c.Audience, Algorithms: c.Algorithms,
 		ServiceClaim: c.ServiceClaim, ServiceValue: c.ServiceValue, KeysMaxAge: c.KeysMaxAge, Directory: remember, Log: log,
 	})
+	if err == nil {
+		s.observeCore()
+	}
 	return s, err
 }
 
@@ -126,10 +128,10 @@ func (c *Config) eventLogConfig() eventlog.Config {
 	}
 }
 
-func (c *Config) objects() *objects.Store {
+func (c *Config) objects(observe func(operation string, took time.Duration, err error)) *objects.Store {
 	return objects.New(objects.Config{
 		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket,
-		AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey,
+		AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey, Observe: observe,
 	})
 }
 
@@ -232,6 +234,9 @@ func (s *core) openLedger(ctx context.Context) error {
 	s.partitions = partitions
 	s.writeLog = writelog.New(writelog.Config{Pool: s.pool, EventLog: s.eventLog, Watcher: s.watcher, Partitions: partitions})
 	s.handler = &handle.Handler{Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys}
+	if s.metrics != nil {
+		s.handler.Observe = observeCommands(s.metrics)
+	}
 	s.workloads = &reactions.Workloads{Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"netsim/fault"
+	"netsim/infra/eventlog"
 	"netsim/infra/health"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
@@ -118,11 +119,10 @@ func (s *core) probeStore(ctx context.Context) health.State {
 }
 
 func (s *core) probeLog(ctx context.Context) health.State {
-	log, err := s.eventLog.Describe(ctx)
+	log, err := s.describe(ctx)
 	if err != nil {
 		return health.Failed(err)
 	}
-	s.end.Store(&log)
 	if err := s.eventLog.Check(log); err != nil {
 		return health.State{Err: err, Message: "the log is refused"}
 	}
@@ -133,10 +133,16 @@ func (s *core) probeLog(ctx context.Context) health.State {
 }
 
 // probeProjections fails when records wait that nothing judges, for longer than
-// a write waits for its verdict.
-func (s *core) probeProjections(context.Context) health.State {
+// a write waits for its verdict. While the log does not answer, records are
+// counted up to its end as it was seen last, and how old they are is not said.
+func (s *core) probeProjections(ctx context.Context) health.State {
+	lags, unmeasured := s.measureLag(ctx)
 	lag, stuck := s.progress.look(s.unjudged, time.Now())
 	state := health.State{LagRecords: &lag}
+	if unmeasured == nil {
+		seconds := oldest(lags, time.Now()).Seconds()
+		state.LagSeconds = &seconds
+	}
 	switch {
 	case stuck > s.config.VerdictTimeout:
 		state.Err = fmt.Errorf("%d records wait, and none was judged for %v", lag, stuck.Round(time.Second))
@@ -146,6 +152,44 @@ func (s *core) probeProjections(context.Context) health.State {
 	}
 	return state
 }
+
+// measureLag measures how far the read model is behind the log in every
+// partition.
+func (s *core) measureLag(ctx context.Context) ([]projector.Lag, error) {
+	log, err := s.describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return projector.MeasureLag(ctx, s.eventLog, log, s.watcher.Next)
+}
+
+// oldest is for how long the oldest record waits that is not judged; 0 when
+// there is none.
+func oldest(lags []projector.Lag, now time.Time) (age time.Duration) {
+	for _, at := range lags {
+		age = max(age, at.Age(now))
+	}
+	return age
+}
+
+// describe asks for the log's description, once for all who ask at the same
+// time.
+func (s *core) describe(ctx context.Context) (eventlog.Description, error) {
+	described, err, _ := s.describing.Do("", func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), describeTimeout)
+		defer cancel()
+		log, err := s.eventLog.Describe(ctx)
+		if err == nil {
+			s.end.Store(&log)
+		}
+		return log, err
+	})
+	log, _ := described.(eventlog.Description) //nolint:errcheck // it is one
+	return log, err
+}
+
+// describeTimeout is less than that of a probe, which then says what is wrong.
+const describeTimeout = time.Second
 
 // unjudged returns how many records of the log, as it was seen last, are judged
 // and how many are not.
@@ -182,11 +226,16 @@ func (p *progress) look(count func() (judged, waiting int64), now time.Time) (wa
 }
 
 func (s *core) probeParked(ctx context.Context) health.State {
-	var streams int
-	if err := s.pool.QueryRow(ctx, `SELECT count(DISTINCT stream) FROM parked`).Scan(&streams); err != nil || streams == 0 {
+	streams, err := s.parkedStreams(ctx)
+	if err != nil || streams == 0 {
 		return health.Failed(err)
 	}
 	return health.State{Message: fmt.Sprintf("%d streams have facts that cannot be applied", streams)}
+}
+
+func (s *core) parkedStreams(ctx context.Context) (streams int, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT count(DISTINCT stream) FROM parked`).Scan(&streams)
+	return streams, err
 }
 
 func (s *core) probeDeadLetters(ctx context.Context) health.State {

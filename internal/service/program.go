@@ -59,7 +59,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 	context.AfterFunc(ctx, func() { cancel(errAsked) })
 	context.AfterFunc(last, func() { cancel(errBroken) })
 	s.health.Add(s.config.checks(s.needs())...)
-	operations := web.NewServer(web.Operations(s.registry, &s.health), time.Minute, s.log)
+	operations := web.NewServer(web.Operations(s.metrics.Handler(), &s.health), time.Minute, s.log)
 	foundation.Go(s.part(last, "the operations listener", func(ctx context.Context) error {
 		return web.Serve(ctx, operations, ops, 2*health.Timeout)
 	}))
@@ -166,16 +166,8 @@ func (s *core) door(quotas *readapi.Quotas) (door, error) {
 	if err != nil {
 		return door{}, err
 	}
-	metrics, err := web.NewMetrics(s.registry)
-	if err != nil {
-		return door{}, err
-	}
-	admission, err := s.admission(quotas)
-	if err != nil {
-		return door{}, err
-	}
 	return door{
-		config: s.config, contract: terms, verifier: s.verifier, admission: admission, metrics: metrics,
+		config: s.config, contract: terms, verifier: s.verifier, admission: s.admission(quotas), metrics: observeRequests(s.metrics),
 		admit: s.admit, behind: s.watcher.Behind, log: s.log,
 	}, nil
 }

@@ -114,7 +114,7 @@ func (s *core) probeSeals(ctx context.Context) health.State {
 }
 
 // forged counts what this process has judged forged since it started.
-func (s *core) forged() int64 { return s.projector.Report().Rejected[events.Forged] }
+func (s *core) forged() int64 { return s.projector.Report().Verdicts[events.Forged] }
 
 // SealLog demands seals of every partition from here on, by the first key of
 // the settings, and returns of how many it was not so before.

@@ -1,0 +1,60 @@
+package projector
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/events"
+	"netsim/infra/eventlog"
+)
+
+// Lag is how far the read model is behind in a partition.
+type Lag struct {
+	Family    events.Family
+	Partition int32
+	Records   int64     // that are not judged
+	Oldest    time.Time // when the log took the first of them; zero without any
+}
+
+// Age is for how long the oldest record has been in the log; 0 without any.
+func (l Lag) Age(now time.Time) time.Duration {
+	if l.Oldest.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(l.Oldest))
+}
+
+// MeasureLag measures, in any process, how far the read model is behind the log
+// as described, in every partition. next returns the first offset that is not
+// judged.
+func MeasureLag(ctx context.Context, log Log, described eventlog.Description, next func(events.Family, int32) int64) ([]Lag, error) {
+	var all []Lag
+	for _, topic := range described.Topics {
+		for i, part := range topic.Partitions {
+			records := max(0, part.End-next(topic.Family, int32(i)))
+			all = append(all, Lag{Family: topic.Family, Partition: int32(i), Records: records})
+		}
+	}
+	reads, ctx := errgroup.WithContext(ctx)
+	for i := range all {
+		at := &all[i]
+		if at.Records == 0 {
+			continue
+		}
+		reads.Go(func() error {
+			from := next(at.Family, at.Partition)
+			first, _, err := log.Read(ctx, described.TopicName(at.Family), at.Partition, from, 1, 0)
+			if err != nil {
+				return fmt.Errorf("read the oldest record of %s/%d that is not judged: %w", at.Family, at.Partition, err)
+			}
+			if len(first) > 0 {
+				at.Oldest = first[0].Time
+			}
+			return nil
+		})
+	}
+	return all, reads.Wait()
+}

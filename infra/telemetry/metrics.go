@@ -1,0 +1,173 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics are the metrics of one process: those of the catalogue that are of
+// its roles. A name that the catalogue lacks panics. What is counted for another
+// role is not exposed, so that callers need not know the roles. Safe for
+// concurrent use.
+type Metrics struct {
+	registry *prometheus.Registry
+	roles    []string
+	now      func() time.Time
+	failed   func(n float64, collector ...string)
+}
+
+// NewMetrics returns the metrics of a process with the roles, which has the
+// build's and the runtime's own from the start.
+func NewMetrics(b Build, roles []string, now func() time.Time) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry(), roles: roles, now: now}
+	m.registry.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	m.Sample(func(emit Emit) { emit("netsim_build_info", 1, b.Version, b.Commit, b.Go) }, "netsim_build_info")
+	m.failed = m.Counter("netsim_collector_errors_total")
+	return m
+}
+
+// Handler serves the metrics in Prometheus' text format.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// Counter returns the function that adds to a counter, with the labels' values
+// in the order of the catalogue.
+func (m *Metrics) Counter(name string) func(n float64, labels ...string) {
+	d := metric(name, Counter)
+	vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help}, d.Labels)
+	if len(d.Labels) == 0 {
+		vec.WithLabelValues() // it is 0 from the start
+	}
+	m.register(d, vec)
+	return func(n float64, labels ...string) { vec.WithLabelValues(labels...).Add(n) }
+}
+
+// Histogram returns the function that observes a value.
+func (m *Metrics) Histogram(name string) func(value float64, labels ...string) {
+	d := metric(name, Histogram)
+	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.Help, Buckets: d.buckets}, d.Labels)
+	if len(d.Labels) == 0 {
+		vec.WithLabelValues()
+	}
+	m.register(d, vec)
+	return func(value float64, labels ...string) { vec.WithLabelValues(labels...).Observe(value) }
+}
+
+// Emit gives a counter or gauge its value for one combination of labels.
+type Emit func(name string, value float64, labels ...string)
+
+// Sample has read asked for the metrics' values at each scrape. It returns at
+// once: what has to wait for an answer goes to Query.
+func (m *Metrics) Sample(read func(Emit), names ...string) {
+	descs := m.descs(names)
+	if len(descs) == 0 {
+		return
+	}
+	m.registry.MustRegister(&sampled{descs: descs, samples: func() []prometheus.Metric { return gather(descs, read) }})
+}
+
+// Query is Sample for values that another process has to be asked for. The
+// question takes at most queryTimeout, is asked at most once in queryAge, and
+// never while the one before is under way. When it fails, or does not end, the
+// metrics are missing from the scrape, and netsim_collector_errors_total says
+// of which collector.
+func (m *Metrics) Query(collector string, ask func(context.Context, Emit) error, names ...string) {
+	descs := m.descs(names)
+	if len(descs) == 0 {
+		return
+	}
+	q := &query{
+		now: m.now, failed: func() { m.failed(1, collector) },
+		ask: func(ctx context.Context) (samples []prometheus.Metric, err error) {
+			samples = gather(descs, func(emit Emit) { err = ask(ctx, emit) })
+			return samples, err
+		},
+	}
+	m.failed(0, collector)
+	m.registry.MustRegister(&sampled{descs: descs, samples: q.samples})
+}
+
+// has reports whether a metric is of one of the process's roles.
+func (m *Metrics) has(d Metric) bool {
+	return slices.ContainsFunc(d.Roles, func(role string) bool { return slices.Contains(m.roles, role) })
+}
+
+func (m *Metrics) register(d Metric, c prometheus.Collector) {
+	if m.has(d) {
+		m.registry.MustRegister(c)
+	}
+}
+
+// described is a metric and Prometheus' form of it.
+type described struct {
+	Metric
+	desc *prometheus.Desc
+}
+
+// descs returns those of the named metrics that are of the process's roles.
+func (m *Metrics) descs(names []string) map[string]described {
+	all := map[string]described{}
+	for _, name := range names {
+		if d := metric(name, Counter, Gauge); m.has(d) {
+			all[name] = described{d, prometheus.NewDesc(d.Name, d.Help, d.Labels, nil)}
+		}
+	}
+	return all
+}
+
+// gather collects what read emits of the metrics.
+func gather(of map[string]described, read func(Emit)) []prometheus.Metric {
+	var samples []prometheus.Metric
+	read(func(name string, value float64, labels ...string) {
+		d, ok := of[name]
+		if !ok {
+			return // of another role
+		}
+		kind := prometheus.GaugeValue
+		if d.Kind == Counter {
+			kind = prometheus.CounterValue
+		}
+		samples = append(samples, prometheus.MustNewConstMetric(d.desc, kind, value, labels...))
+	})
+	return samples
+}
+
+// sampled is a collector of values that are read at the scrape.
+type sampled struct {
+	descs   map[string]described
+	samples func() []prometheus.Metric
+}
+
+// Describe implements prometheus.Collector.
+func (s *sampled) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range s.descs {
+		to <- d.desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (s *sampled) Collect(to chan<- prometheus.Metric) {
+	for _, one := range s.samples() {
+		to <- one
+	}
+}
+
+func metric(name string, kinds ...Kind) Metric {
+	for _, d := range Catalogue() {
+		if d.Name == name && slices.Contains(kinds, d.Kind) {
+			return d
+		}
+	}
+	panic(fmt.Sprintf("the catalogue has no metric %s of kind %v", name, kinds))
+}

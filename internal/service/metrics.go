@@ -1,0 +1,165 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/commands/handle"
+	"netsim/fault"
+	"netsim/infra/eventlog"
+	"netsim/infra/postgres"
+	"netsim/infra/reactor"
+	"netsim/infra/telemetry"
+	"netsim/infra/web"
+	"netsim/readapi"
+)
+
+// The metrics of docs/metrics.md are connected here with what is counted in the
+// parts of the process. Which role has which is said in the catalogue of
+// infra/telemetry.
+
+// errorType names an error by the few values of a label: the code of
+// PostgreSQL, the status of an HTTP answer, or what ended the call.
+func errorType(err error) string {
+	if err == nil {
+		return ""
+	}
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return refused.Code
+	}
+	if answer, ok := errors.AsType[interface {
+		error
+		HTTPStatusCode() int
+	}](err); ok {
+		return strconv.Itoa(answer.HTTPStatusCode())
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	}
+	return "_OTHER"
+}
+
+// observeCalls returns what counts calls by operation, under a metric whose
+// labels are the operation and the type of the error.
+func observeCalls(m *telemetry.Metrics, name string) func(operation string, took time.Duration, err error) {
+	observe := m.Histogram(name)
+	return func(operation string, took time.Duration, err error) {
+		observe(took.Seconds(), operation, errorType(err))
+	}
+}
+
+// observeDatabase has the calls of a pool's connections counted.
+func observeDatabase(m *telemetry.Metrics) func(*pgxpool.Config) {
+	return postgres.Observe(observeCalls(m, "db_client_operation_duration_seconds"))
+}
+
+// observePools samples the pools of the process, by name.
+func observePools(m *telemetry.Metrics, pools map[string]func() *pgxpool.Stat) {
+	const (
+		connections = "db_client_connections"
+		most        = "db_client_connections_max"
+		acquires    = "db_client_connection_acquires_total"
+		acquire     = "db_client_connection_acquire_seconds_total"
+		timeouts    = "db_client_connection_timeouts_total"
+	)
+	m.Sample(func(emit telemetry.Emit) {
+		for name, stat := range pools {
+			s := stat()
+			emit(connections, float64(s.AcquiredConns()), name, "used")
+			emit(connections, float64(s.IdleConns()), name, "idle")
+			emit(most, float64(s.MaxConns()), name)
+			emit(acquires, float64(s.AcquireCount()), name)
+			emit(acquire, s.AcquireDuration().Seconds(), name)
+			emit(timeouts, float64(s.CanceledAcquireCount()), name)
+		}
+	}, connections, most, acquires, acquire, timeouts)
+}
+
+// observeAppends returns what counts the records appended to the event log.
+func observeAppends(m *telemetry.Metrics, prefix string) func(topic string, took time.Duration, err error) {
+	observe := m.Histogram("netsim_log_append_duration_seconds")
+	return func(topic string, took time.Duration, err error) {
+		outcome := "written"
+		switch {
+		case errors.Is(err, eventlog.ErrNotWritten):
+			outcome = "not_written"
+		case err != nil:
+			outcome = "unknown"
+		}
+		observe(took.Seconds(), strings.TrimPrefix(topic, prefix), outcome)
+	}
+}
+
+// observeCommands returns what counts commands.
+func observeCommands(m *telemetry.Metrics) func(context.Context, handle.Observation) {
+	took, attempts := m.Histogram("netsim_command_duration_seconds"), m.Counter("netsim_command_attempts_total")
+	return func(_ context.Context, o handle.Observation) {
+		took(o.Took.Seconds(), o.Command, string(o.Outcome), string(o.Code))
+		attempts(float64(o.Attempts), o.Command)
+	}
+}
+
+// observeReactions returns what counts reactions.
+func observeReactions(m *telemetry.Metrics) func(reactor.Observation) {
+	count, took := m.Counter("netsim_reactions_total"), m.Histogram("netsim_reaction_duration_seconds")
+	return func(o reactor.Observation) {
+		count(1, o.Handler, o.Outcome)
+		if o.Took > 0 {
+			took(o.Took.Seconds(), o.Handler)
+		}
+	}
+}
+
+// observeBatches returns what counts the projector's batches.
+func observeBatches(m *telemetry.Metrics) func(records int, took time.Duration) {
+	size, seconds := m.Histogram("netsim_projector_batch_records"), m.Histogram("netsim_projector_batch_duration_seconds")
+	return func(records int, took time.Duration) {
+		size(float64(records))
+		seconds(took.Seconds())
+	}
+}
+
+// observeRequests returns what counts the API's requests.
+func observeRequests(m *telemetry.Metrics) *web.Metrics {
+	seconds := m.Histogram("http_server_request_duration_seconds")
+	requests := &web.Metrics{Answered: func(method, route string, status int, took time.Duration) {
+		seconds(took.Seconds(), method, route, strconv.Itoa(status))
+	}}
+	const active = "http_server_active_requests"
+	m.Sample(func(emit telemetry.Emit) { emit(active, float64(requests.Active())) }, active)
+	return requests
+}
+
+// observeRefusals returns what counts the requests that are not admitted.
+func observeRefusals(m *telemetry.Metrics) func(web.Class, fault.Code) {
+	count := m.Counter("netsim_http_refused_total")
+	return func(class web.Class, code fault.Code) { count(1, string(class), string(code)) }
+}
+
+// observeAdmission samples how many requests are served and wait.
+func observeAdmission(m *telemetry.Metrics, a *web.Admission) {
+	const total, used, waiting, bodies = "netsim_http_slots", "netsim_http_slots_used", "netsim_http_slots_waiting", "netsim_http_body_bytes"
+	m.Sample(func(emit telemetry.Emit) {
+		slots, bytes := a.Report()
+		for class, s := range slots {
+			emit(total, float64(s.Total), string(class))
+			emit(used, float64(s.Used), string(class))
+			emit(waiting, float64(s.Waiting), string(class))
+		}
+		emit(bodies, float64(bytes))
+	}, total, used, waiting, bodies)
+}
+
+func observeStreams(m *telemetry.Metrics, feed *readapi.Feed) {
+	const open = "netsim_streams_open"
+	m.Sample(func(emit telemetry.Emit) { emit(open, float64(feed.Open())) }, open)
+}

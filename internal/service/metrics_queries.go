@@ -1,0 +1,161 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/audit"
+	"netsim/commands"
+	"netsim/events"
+	"netsim/infra/jobs"
+	"netsim/infra/projector"
+	"netsim/infra/reactor"
+	"netsim/infra/telemetry"
+	"netsim/projections"
+)
+
+// observeCore samples what every role stands on, and asks for what the read
+// model and the log know.
+func (s *core) observeCore() {
+	const (
+		fetches, age, entries, bytes      = "netsim_jwks_fetches_total", "netsim_jwks_age_seconds", "netsim_cache_entries", "netsim_cache_bytes"
+		judged, parked, forged            = "netsim_projector_records_total", "netsim_projector_parked_total", "netsim_log_forged_records_total"
+		waiting, queued, queuedBytes      = "netsim_verdicts_waiting", "netsim_log_append_queue_records", "netsim_log_append_queue_bytes"
+		lagRecords, lagSeconds, unapplied = "netsim_projector_lag_records", "netsim_projector_lag_seconds", "netsim_projector_parked_streams"
+	)
+	s.metrics.Sample(func(emit telemetry.Emit) {
+		if s.config.has(RoleAPI) {
+			keys := s.verifier.Report()
+			emit(fetches, float64(keys.Fetched), "fetched")
+			emit(fetches, float64(keys.Failed), "failed")
+			if !keys.Confirmed.IsZero() {
+				emit(age, time.Since(keys.Confirmed).Seconds())
+			}
+			emit(entries, float64(keys.Tokens), "tokens")
+			emit(bytes, float64(keys.TokenBytes), "tokens")
+		}
+		if s.config.has(RoleProjector) {
+			report := s.projector.Report()
+			for verdict, n := range report.Verdicts {
+				emit(judged, float64(n), string(verdict))
+			}
+			emit(parked, float64(report.Parked))
+			emit(forged, float64(report.Verdicts[events.Forged]))
+			emit(entries, float64(report.Streams), "streams")
+			emit(bytes, float64(report.Cached), "streams")
+		}
+		emit(waiting, float64(s.watcher.Waiting()))
+		for _, q := range s.eventLog.Queues() {
+			topic, partition := strings.TrimPrefix(q.Topic, s.config.TopicPrefix), strconv.Itoa(int(q.Partition))
+			emit(queued, float64(q.Records), topic, partition)
+			emit(queuedBytes, float64(q.Bytes), topic, partition)
+		}
+	}, fetches, age, entries, bytes, judged, parked, forged, waiting, queued, queuedBytes)
+	s.metrics.Query("lag", func(ctx context.Context, emit telemetry.Emit) error {
+		lags, err := s.measureLag(ctx)
+		for _, at := range lags {
+			family, partition := string(at.Family), strconv.Itoa(int(at.Partition))
+			emit(lagRecords, float64(at.Records), family, partition)
+			emit(lagSeconds, at.Age(time.Now()).Seconds(), family, partition)
+		}
+		return err
+	}, lagRecords, lagSeconds)
+	s.metrics.Query("parked_streams", func(ctx context.Context, emit telemetry.Emit) error {
+		streams, err := s.parkedStreams(ctx)
+		emit(unapplied, float64(streams))
+		return err
+	}, unapplied)
+}
+
+// observeReactor asks how far the handlers are behind, and for dead letters.
+func (s *core) observeReactor(r *reactor.Reactor) {
+	const behind, letters = "netsim_reaction_lag_seconds", "netsim_dead_letters_open"
+	lags := map[string]*reactor.Lag{}
+	for handler, families := range r.Families() {
+		lags[handler] = s.reactionLag(handler, families)
+	}
+	s.metrics.Query("reaction_lag", func(ctx context.Context, emit telemetry.Emit) error {
+		for handler, lag := range lags {
+			took, err := lag.Behind(ctx)
+			if err != nil {
+				return fmt.Errorf("measure the lag of %s: %w", handler, err)
+			}
+			emit(behind, took.Seconds(), handler)
+		}
+		return nil
+	}, behind)
+	s.metrics.Query("dead_letters", func(ctx context.Context, emit telemetry.Emit) error {
+		open, err := s.letters.Open(ctx)
+		if err != nil {
+			return err
+		}
+		counts := map[string]int{}
+		for handler := range lags {
+			counts[handler] = 0
+		}
+		for _, l := range open {
+			counts[l.Handler]++
+		}
+		for handler, n := range counts {
+			emit(letters, float64(n), handler)
+		}
+		return nil
+	}, letters)
+}
+
+// observeWork asks for jobs, runs and the age of the newest log checkpoint.
+func (s *core) observeWork(queue *jobs.Jobs) {
+	const count, oldest, runs, checkpoint = "netsim_jobs", "netsim_jobs_oldest_seconds", "netsim_runs", "netsim_log_checkpoint_age_seconds"
+	s.metrics.Query("jobs", func(ctx context.Context, emit telemetry.Emit) error {
+		counts, err := queue.Counts(ctx)
+		for _, c := range counts {
+			emit(count, float64(c.Jobs), c.Kind, c.State)
+			emit(oldest, max(0, time.Since(c.Oldest).Seconds()), c.Kind, c.State)
+		}
+		return err
+	}, count, oldest)
+	s.metrics.Query("runs", func(ctx context.Context, emit telemetry.Emit) error {
+		open, err := projections.CountOpenSimulations(ctx, s.pool)
+		for _, o := range open {
+			engine := "local"
+			if o.Remote {
+				engine = "remote"
+			}
+			emit(runs, float64(o.Count), engine, o.Status)
+		}
+		return err
+	}, runs)
+	s.metrics.Query("checkpoint", func(ctx context.Context, emit telemetry.Emit) error {
+		made, err := s.lastCheckpoint(ctx)
+		if err == nil && !made.IsZero() {
+			emit(checkpoint, max(0, time.Since(made).Seconds()))
+		}
+		return err
+	}, checkpoint)
+}
+
+// lastCheckpoint is when the newest checkpoint in the read model was made; zero
+// when there is none.
+func (s *core) lastCheckpoint(ctx context.Context) (made time.Time, err error) {
+	stream := commands.CheckpointStream(s.config.Platform)
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		stored, err := projector.ReadStored(ctx, tx, stream)
+		if err != nil {
+			return err
+		}
+		state, err := commands.ReadState(stream, stored)
+		if err != nil {
+			return err
+		}
+		if last, ok := state.(*commands.Checkpoints); ok && last.Note != "" {
+			made, err = audit.CheckpointTime(last.Note)
+		}
+		return err
+	})
+	return made, err
+}
