@@ -45,7 +45,7 @@ func commonMetrics() []Metric {
 	return []Metric{
 		{Name: "netsim_build_info", Kind: Gauge, Labels: []string{"version", "commit", "go"}, Roles: every,
 			Help: "Always 1; the labels say which build is running."},
-		{Name: "netsim_collector_errors_total", Kind: Counter, Unit: "errors", Labels: []string{"collector"}, Roles: every,
+		{Name: "netsim_collector_errors_total", Kind: Counter, Unit: "errors", Labels: []string{"collector"}, Roles: []string{RoleProjector, RoleReactor, RoleWorker},
 			Help: "Questions for metrics that failed or timed out; the metrics of that collector are missing from the scrape."},
 		{Name: "netsim_cache_entries", Kind: Gauge, Unit: "entries", Labels: []string{"cache"}, Roles: []string{RoleAPI, RoleProjector},
 			Help: "Entries of a cache in memory: verified tokens, or the states of streams."},

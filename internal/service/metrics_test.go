@@ -1,0 +1,151 @@
+package service_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/infra/telemetry"
+	"netsim/internal/service/servicetest"
+	"netsim/internal/testworld"
+)
+
+// scrape reads /metrics of an operations listener.
+func scrape(t *testing.T, ops string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, ops+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reply.StatusCode != http.StatusOK {
+		t.Fatalf("/metrics: %d %s", reply.StatusCode, text)
+	}
+	return string(text)
+}
+
+// exposed are the metrics in a scrape with their types, and their labels, but
+// for those of the runtime and of the process.
+func exposed(text string) (kinds map[string]string, labels map[string][]string) {
+	kinds, labels = map[string]string{}, map[string][]string{}
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); words[0] == "#" && words[1] == "TYPE" {
+			if name := words[2]; !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
+				kinds[name] = words[3]
+			}
+			continue
+		}
+		name, rest, _ := strings.Cut(line, "{")
+		for _, suffix := range []string{"_bucket", "_count", "_sum"} {
+			if base := strings.TrimSuffix(name, suffix); kinds[base] != "" {
+				name = base
+			}
+		}
+		if kinds[name] == "" {
+			continue
+		}
+		labels[name] = []string{}
+		for pair := range strings.SplitSeq(strings.SplitN(rest, "}", 2)[0], `",`) {
+			if label, _, isOne := strings.Cut(pair, "="); isOne && label != "le" {
+				labels[name] = append(labels[name], label)
+			}
+		}
+	}
+	return kinds, labels
+}
+
+// TestMetricsOfEveryRole: a process exposes the metrics that docs/metrics.md
+// says of its role, each of the type and with the labels there, and no others.
+// Prometheus' own check finds nothing wrong with any of them.
+func TestMetricsOfEveryRole(t *testing.T) {
+	t.Parallel()
+	d := trouble(t)
+	names := []string{"projector", "api", "reactor", "worker", "all"}
+	for _, name := range names {
+		d.start(name)
+	}
+	tools := d.client("api")
+	tools.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
+	tools.Get("/api/v1/workspaces/unknown").Refused(404, "NOT_FOUND")
+	for _, name := range names {
+		want := map[string]string{}
+		labels := map[string][]string{}
+		for _, m := range telemetry.Catalogue() {
+			if slices.ContainsFunc(m.Roles, func(role string) bool { return slices.Contains(processes[name], role) }) {
+				want[m.Name], labels[m.Name] = string(m.Kind), slices.Sorted(slices.Values(m.Labels))
+			}
+		}
+		for _, may := range []string{ // appear with what they count
+			"netsim_http_refused_total", "netsim_jobs", "netsim_jobs_oldest_seconds", "netsim_runs", "netsim_log_checkpoint_age_seconds",
+		} {
+			delete(want, may)
+		}
+		var text string
+		var kinds map[string]string
+		var found map[string][]string
+		var missing []string
+		t.Cleanup(func() {
+			if t.Failed() {
+				t.Logf("%s lacks %v", name, missing)
+			}
+		})
+		testworld.Await(t, func() bool {
+			text = scrape(t, d.ops[name])
+			kinds, found = exposed(text)
+			missing = slices.DeleteFunc(slices.Sorted(maps.Keys(want)), func(m string) bool { return kinds[m] != "" })
+			return len(missing) == 0
+		})
+		for m, kind := range kinds {
+			if want[m] != kind && labels[m] == nil {
+				t.Errorf("%s exposes %s, a %s, which the page does not say of it", name, m, kind)
+			}
+			if diff := cmp.Diff(labels[m], slices.Sorted(slices.Values(found[m]))); len(labels[m])+len(found[m]) > 0 && diff != "" {
+				t.Errorf("%s: labels of %s (-page +exposed):\n%s", name, m, diff)
+			}
+		}
+		check := exec.CommandContext(t.Context(), "promtool", "check", "metrics")
+		check.Stdin = strings.NewReader(text)
+		if said, err := check.CombinedOutput(); err != nil || len(bytes.TrimSpace(said)) > 0 {
+			t.Errorf("%s: promtool check metrics: %v\n%s", name, err, said)
+		}
+	}
+}
+
+// TestSeriesAreBounded: whatever ids, accounts and paths clients send, the
+// number of series stays.
+func TestSeriesAreBounded(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t)
+	traffic := func(rounds int) {
+		for i := range rounds {
+			user := p.Service(t, servicetest.NewAccount())
+			made := user.Post("/api/v1/workspaces", map[string]any{"name": fmt.Sprint("w", i)}).Want(201).Object()
+			user.Get(fmt.Sprint("/api/v1/workspaces/", made["id"])).Want(200)
+			user.Get(fmt.Sprint("/api/v1/workspaces/ws_none", i)).Refused(404, "NOT_FOUND")
+			user.Get(fmt.Sprint("/nothing/", i)).Want(404)
+		}
+	}
+	series := func() int { return len(strings.Split(scrape(t, p.Ops), "\n")) }
+	traffic(3)
+	before := series()
+	traffic(40)
+	if after := series(); after > before+100 { // verdicts, jobs and statements that were not there yet
+		t.Errorf("40 accounts made %d lines of metrics out of %d", after, before)
+	}
+}
