@@ -3172,7 +3172,10 @@ type ReadinessStatus string
 
 // ReadinessCheck defines model for ReadinessCheck.
 type ReadinessCheck struct {
-	LagEvents  *int64   `json:"lagEvents,omitempty"`
+	// LagEvents Of `projections`: records of the log that are not applied.
+	LagEvents *int64 `json:"lagEvents,omitempty"`
+
+	// LagSeconds Of `projections`: the age of the oldest record that is not applied, 0 when there is none; absent while the log does not answer.
 	LagSeconds *float64 `json:"lagSeconds,omitempty"`
 	LatencyMs  *float64 `json:"latencyMs,omitempty"`
 	Message    string   `json:"message,omitempty,omitzero"`

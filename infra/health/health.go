@@ -42,8 +42,8 @@ const (
 type State struct {
 	Err        error    // the part fails; operators see why, clients do not
 	Message    string   // that clients see: what fails, or without Err what needs attention
-	LagRecords *int64   // of projections
-	LagSeconds *float64 // of projections
+	LagRecords *int64   // of projections: records of the log that are not applied
+	LagSeconds *float64 // of projections: age of the oldest of them, 0 without any; nil when it is not known
 }
 
 // Failed is the state of a part that fails. Clients see only that it does not

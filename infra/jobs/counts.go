@@ -22,7 +22,7 @@ type Count struct {
 func (j *Jobs) Counts(ctx context.Context) ([]Count, error) {
 	rows, err := j.pool.Query(ctx, `
 		SELECT kind, state::text, count(*), min(created_at) FROM jobs.river_job
-		WHERE state = ANY($1::jobs.river_job_state[]) GROUP BY kind, state`, openStates())
+		WHERE state = ANY($1::text[]::jobs.river_job_state[]) GROUP BY kind, state`, openStates())
 	if err != nil {
 		return nil, fmt.Errorf("count the jobs: %w", err)
 	}

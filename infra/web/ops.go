@@ -15,6 +15,9 @@ type checked struct {
 	Required bool          `json:"required"`
 	Status   health.Status `json:"status"`
 	Message  string        `json:"message,omitempty"`
+	// Of the check of the projections: how far they are behind.
+	LagEvents  *int64   `json:"lagEvents,omitempty"`
+	LagSeconds *float64 `json:"lagSeconds,omitempty"`
 }
 
 type readiness struct {
@@ -53,7 +56,7 @@ func ready(report health.Report) (readiness, int) {
 		status = http.StatusServiceUnavailable
 	}
 	for i, r := range report.Results {
-		state.Checks[i] = checked{Name: r.Name, Required: r.Required, Status: r.Status, Message: r.Message}
+		state.Checks[i] = checked{Name: r.Name, Required: r.Required, Status: r.Status, Message: r.Message, LagEvents: r.LagRecords, LagSeconds: r.LagSeconds}
 		if r.Err != nil {
 			state.Checks[i].Message = r.Err.Error()
 		}

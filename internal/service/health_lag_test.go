@@ -1,0 +1,71 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
+)
+
+// TestHealthSaysHowFarTheReadModelIsBehind: lagSeconds is the age of the oldest
+// record that is not applied. It grows while nothing is projected, and is 0
+// before and after.
+func TestHealthSaysHowFarTheReadModelIsBehind(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t, func(c *service.Config) { c.VerdictTimeout = time.Second })
+	user := p.Service(t, servicetest.NewAccount())
+	lag := func(r servicetest.Reply) (events int64, seconds float64) {
+		t.Helper()
+		var said struct {
+			Checks []struct {
+				Name       string
+				LagEvents  *int64
+				LagSeconds *float64
+			}
+		}
+		if err := json.Unmarshal(r.Body, &said); err != nil {
+			t.Fatal(err)
+		}
+		for _, check := range said.Checks {
+			if check.Name == "projections" && check.LagEvents != nil && check.LagSeconds != nil {
+				return *check.LagEvents, *check.LagSeconds
+			}
+		}
+		t.Fatalf("readiness says nothing of the lag: %s", r.Body)
+		return 0, 0
+	}
+	const path = "/api/v1/health/ready"
+	caughtUp := func(r servicetest.Reply) bool {
+		events, seconds := lag(r)
+		if (events == 0) != (seconds == 0) {
+			t.Errorf("%d records, the oldest %v seconds old", events, seconds)
+		}
+		return events == 0
+	}
+	user.Eventually(path, caughtUp)
+
+	lock, err := pgx.Connect(t.Context(), p.Config.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is left to say
+	if _, err := lock.Exec(t.Context(), "BEGIN; LOCK TABLE readmodel.offsets IN EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	user.Post("/api/v1/workspaces", map[string]any{"name": "late"}).Refused(503, "SERVICE_UNAVAILABLE")
+	_, first := lag(user.Get(path))
+	_, second := lag(user.Get(path))
+	if most := time.Since(began).Seconds(); first <= 0 || second <= first || second > most {
+		t.Errorf("the oldest record is %v and then %v seconds old, want it to grow up to at most %v", first, second, most)
+	}
+	if _, err := lock.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	user.Eventually(path, caughtUp)
+}
