@@ -190,7 +190,7 @@ func (r *run) try(ctx context.Context, look bool) (Result, error) {
 		}
 		return Result{}, answerAfter(ctx, last, refusal)
 	}
-	event, err := r.append(t, now, data)
+	event, err := r.append(ctx, t, now, data)
 	if err != nil {
 		l.mu.Unlock()
 		return Result{}, err
@@ -206,7 +206,7 @@ func (r *run) try(ctx context.Context, look bool) (Result, error) {
 
 // append puts the decided event on top of the tip. The lane is locked, so the
 // order of sequences is the order of appends.
-func (r *run) append(t *tip, now time.Time, data events.Data) (*events.Event, error) {
+func (r *run) append(ctx context.Context, t *tip, now time.Time, data events.Data) (*events.Event, error) {
 	family, err := events.FamilyOf(r.to.Stream)
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (r *run) append(t *tip, now time.Time, data events.Data) (*events.Event, er
 	}}
 	var m events.Message
 	m, e.Hash = e.Frame.Message(value)
-	wait, err := r.Log.Append(family, r.to.PartitionKey, r.Keys.Seal(family, e.Hash, m))
+	wait, err := r.Log.Append(ctx, family, r.to.PartitionKey, r.Keys.Seal(family, e.Hash, m))
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func New(c Config) *Log {
 const defaultWaiting = 50_000
 
 // Append implements handle.Log.
-func (l *Log) Append(family events.Family, partitionKey string, m events.Message) (func(context.Context) (events.Position, error), error) {
+func (l *Log) Append(ctx context.Context, family events.Family, partitionKey string, m events.Message) (func(context.Context) (events.Position, error), error) {
 	limit := l.MaxWaiting
 	if limit == 0 {
 		limit = defaultWaiting
