@@ -41,6 +41,9 @@ type Handler struct {
 	Now     func() time.Time
 	Timeout time.Duration      // how long a verdict may take, 0 for 10 s
 	Keys    *events.WriterKeys // seal what is appended; nil seals nothing
+	// Begin, when set, is called for every command that Handle runs. What it
+	// adds to the context is there for the Log and for Observe.
+	Begin func(ctx context.Context, command, stream string) context.Context
 	// Observe, when set, is called once for every command that ends.
 	Observe func(context.Context, Observation)
 
@@ -87,6 +90,9 @@ func Command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, fr
 	}
 	r := &run{Handler: h, lane: h.enter(to.Stream), to: to, from: from, decide: decide, copied: copied}
 	defer r.end()
+	if h.Begin != nil {
+		ctx = h.Begin(ctx, nameOf(cmd), to.Stream)
+	}
 	observe := h.observer(ctx)
 	result, err := r.attempt(ctx)
 	observe(cmd, r.attempts, result, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"netsim/events"
 	"netsim/internal/wait"
@@ -33,6 +34,7 @@ type Config struct {
 	Judge       Judge
 	Log         *slog.Logger
 	Metrics     prometheus.Registerer // nil for none
+	Tracer      trace.Tracer          // nil traces nothing
 
 	// Retries is how often a failed reaction is tried again before it is
 	// a dead letter, 0 for 10. Pauses double from FirstPause, 0 for 100 ms, to at
@@ -158,7 +160,7 @@ func (r *Reactor) add(router *message.Router, h handler, deadLetters message.Han
 		return fmt.Errorf("subscribe %s: %w", group, err)
 	}
 	added := router.AddConsumerHandler(group, r.config.Prefix+string(h.family), subscriber, func(m *message.Message) error {
-		return r.react(m, h)
+		return r.traced(m, h)
 	})
 	retry := middleware.Retry{
 		MaxRetries: r.config.Retries, InitialInterval: r.config.FirstPause, MaxInterval: 30 * time.Second,

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Metrics counts and times requests by method, route pattern and status class:
@@ -38,33 +40,78 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-// Observe measures every request and writes a line about it: never a header,
-// a query or a body, where secrets can be. It belongs on a chi router, outside
-// everything else, so that it sees the route and the final status.
-func Observe(log *slog.Logger, m *Metrics, now func() time.Time) Middleware {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			began := now()
-			m.inFlight.Inc()
-			ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-			defer func() {
-				took := now().Sub(began)
-				m.inFlight.Dec()
-				pattern := route(r)
-				m.seconds.WithLabelValues(methodLabel(r.Method), pattern, class(ww.Status())).Observe(took.Seconds())
-				log.LogAttrs(r.Context(), slog.LevelInfo, "request",
-					slog.String("requestId", ww.Header().Get(requestIDHeader)),
-					slog.String("method", methodLabel(r.Method)),
-					slog.String("route", pattern),
-					slog.Int("status", ww.Status()),
-					slog.Int("bytes", ww.BytesWritten()),
-					slog.Duration("took", took),
-					slog.String("remote", r.RemoteAddr))
-			}()
-			next.ServeHTTP(ww, r)
-		})
-	}
+// Observer measures, logs and traces requests.
+type Observer struct {
+	Log     *slog.Logger
+	Metrics *Metrics
+	Tracer  trace.Tracer // nil traces nothing
+	Now     func() time.Time
 }
+
+// Observe is the middleware for every request. The line that it logs and the
+// span never hold a header, a query or a body, where secrets can be. It belongs
+// on a chi router, within Identify and outside everything else, so that it sees
+// the route and the final status.
+func (o Observer) Observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := o.Now()
+		o.Metrics.inFlight.Inc()
+		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		r, span := o.trace(r)
+		defer func() {
+			e := exchange{
+				method: methodLabel(r.Method), route: route(r), status: ww.Status(), bytes: ww.BytesWritten(),
+				took: o.Now().Sub(began), remote: r.RemoteAddr, traceID: traceID(r, span),
+			}
+			o.Metrics.inFlight.Dec()
+			o.Metrics.seconds.WithLabelValues(e.method, e.route, class(e.status)).Observe(e.took.Seconds())
+			o.log(r.Context(), &e)
+			endSpan(r.Context(), span, &e)
+		}()
+		next.ServeHTTP(ww, r)
+	})
+}
+
+// exchange is what the server knows of a request that has ended.
+type exchange struct {
+	method, route   string
+	status          int // 0 of a response that never began
+	bytes           int // of the response's body
+	took            time.Duration
+	remote, traceID string
+}
+
+// log writes the one line about a request. What is not known, such as the
+// command of a read, is left out.
+func (o Observer) log(ctx context.Context, e *exchange) {
+	r := requestOf(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all [14]slog.Attr
+	attributes := all[:0]
+	text := func(key, value string) {
+		if value != "" {
+			attributes = append(attributes, slog.String(key, value))
+		}
+	}
+	text("requestId", r.id)
+	text("traceId", e.traceID)
+	text("account", r.account)
+	text("caller", r.caller)
+	text("method", e.method)
+	text("route", e.route)
+	text("operation", r.operation)
+	attributes = append(attributes, slog.Int("status", e.status))
+	text("code", string(r.code))
+	text("command", r.command)
+	text("outcome", r.outcome)
+	attributes = append(attributes, slog.Int("bytes", e.bytes), slog.Duration("took", e.took))
+	text("remote", e.remote)
+	o.Log.LogAttrs(ctx, slog.LevelInfo, "request", attributes...)
+}
+
+// otherMethod stands for the methods that clients invent.
+const otherMethod = "other"
 
 // methodLabel keeps invented methods out of the labels.
 func methodLabel(method string) string {
@@ -73,7 +120,7 @@ func methodLabel(method string) string {
 		http.MethodPatch, http.MethodDelete, http.MethodOptions:
 		return method
 	}
-	return "other"
+	return otherMethod
 }
 
 // class returns 2xx for 200 to 299, and so on; 1xx … 5xx, or "none" for a

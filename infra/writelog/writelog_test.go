@@ -140,3 +140,11 @@ func TestAVerdictThatDoesNotComeEndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAppendWithoutATraceCostsNothing(t *testing.T) {
+	ctx, l := t.Context(), writelog.New(writelog.Config{})
+	m := events.Message{Headers: []events.Header{{Key: "ce_id"}}}
+	if n := testing.AllocsPerRun(100, func() { l.Sending(ctx, "topic", &m) }); n != 0 || len(m.Headers) != 1 {
+		t.Errorf("an append without a trace allocates %g times and has the headers %v", n, m.Headers)
+	}
+}

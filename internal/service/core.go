@@ -50,6 +50,7 @@ type core struct {
 	auditKey   *audit.Key         // nil signs nothing
 	keys       *events.WriterKeys // nil seals nothing
 	registry   *prometheus.Registry
+	traces     *telemetry.Traces // nil traces nothing
 	build      telemetry.Build
 	startedAt  time.Time
 	health     health.Checks
@@ -73,6 +74,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 		return nil, err
 	}
 	s.registry = telemetry.NewRegistry(s.build)
+	if s.traces, err = s.openTraces(ctx); err != nil {
+		return nil, err
+	}
 	if s.pool, err = postgres.Open(ctx, c.Postgres, projector.Live, c.PostgresPoolSize); err != nil {
 		return nil, err
 	}
@@ -231,7 +235,10 @@ func (s *core) openLedger(ctx context.Context) error {
 	}
 	s.partitions = partitions
 	s.writeLog = writelog.New(writelog.Config{Pool: s.pool, EventLog: s.eventLog, Watcher: s.watcher, Partitions: partitions})
-	s.handler = &handle.Handler{Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys}
+	s.handler = &handle.Handler{
+		Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys,
+		Begin: s.commandBegins, Observe: s.commandEnds,
+	}
 	s.workloads = &reactions.Workloads{Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks}
 	return nil
 }
@@ -265,6 +272,7 @@ func (s *core) close() {
 		s.pool.Close()
 	}
 	s.locks.Close()
+	s.closeTraces()
 }
 
 // spareLocks are the sessions for locks that reactions and jobs take.

@@ -175,7 +175,7 @@ func (s *core) door(quotas *readapi.Quotas) (door, error) {
 		return door{}, err
 	}
 	return door{
-		config: s.config, contract: terms, verifier: s.verifier, admission: admission, metrics: metrics,
+		config: s.config, contract: terms, verifier: s.verifier, admission: admission, metrics: metrics, tracer: s.traces.Tracer(),
 		admit: s.admit, behind: s.watcher.Behind, log: s.log,
 	}, nil
 }
