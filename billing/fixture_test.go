@@ -119,7 +119,7 @@ func (b *books) Load(_ context.Context, stream, commandID string) (events.Snapsh
 }
 
 // Append implements handle.Log. What is judged a fact is projected at once.
-func (b *books) Append(family events.Family, _ string, m events.Message) (handle.Wait, error) {
+func (b *books) Append(_ context.Context, family events.Family, _ string, m events.Message) (handle.Wait, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at := events.Position{Family: family, Offset: int64(len(b.facts))}
@@ -197,7 +197,7 @@ func (b *books) tell(stream, actor string, data events.Data) events.Fact {
 		Stream: stream, PartitionKey: stream, Sequence: head.Sequence + 1, PreviousHash: head.Hash,
 		Time: now, Actor: actor, CorrelationID: "request-1", DataVersion: 1,
 	}.Message(value)
-	if _, err := b.Append(family, stream, m); err != nil {
+	if _, err := b.Append(b.t.Context(), family, stream, m); err != nil {
 		b.t.Fatal(err)
 	}
 	b.mu.Lock()

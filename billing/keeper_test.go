@@ -62,12 +62,12 @@ type mortal struct {
 var errKilled = errors.New("killed")
 
 // Append implements handle.Log.
-func (m *mortal) Append(family events.Family, key string, message events.Message) (handle.Wait, error) {
+func (m *mortal) Append(ctx context.Context, family events.Family, key string, message events.Message) (handle.Wait, error) {
 	if m.left.Add(-1) != 0 {
-		return m.Log.Append(family, key, message)
+		return m.Log.Append(ctx, family, key, message)
 	}
 	if m.written {
-		if _, err := m.Log.Append(family, key, message); err != nil {
+		if _, err := m.Log.Append(ctx, family, key, message); err != nil {
 			return nil, err
 		}
 	}

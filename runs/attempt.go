@@ -67,6 +67,7 @@ func (a *attempt) do(ctx context.Context) error {
 
 // watched runs the engine while watch follows the simulation, and concludes.
 func (a *attempt) watched(ctx, running context.Context, stop context.CancelCauseFunc) error {
+	running, span := traceRun(running, &a.sim, commands.EngineBuiltin)
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -76,6 +77,7 @@ func (a *attempt) watched(ctx, running context.Context, stop context.CancelCause
 	cause := context.Cause(running)
 	stop(nil)
 	<-watched
+	endRun(span, err)
 	if crash := new(execution.Panic); errors.As(err, &crash) {
 		a.Log.ErrorContext(ctx, "the engine panicked", "simulation", a.sim.ID, "panic", crash.Value, "stack", crash.Stack)
 	}

@@ -43,11 +43,13 @@ type follower struct {
 
 // follow looks after a run that a remote engine has taken, until the simulation
 // has ended and its results are here.
-func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *logbook) error {
+func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *logbook) (err error) {
 	if r.Remote.Engines == nil {
 		return fmt.Errorf("%s runs at an engine behind HTTP, and there are none in the settings", sim.ID)
 	}
 	calls := &storeCalls{Runner: r, simulation: sim.ID, log: log}
+	ctx, span := traceRun(ctx, &sim, commands.EngineRemote)
+	defer func() { endRun(span, err) }()
 	f := &follower{
 		Runner: r, sim: sim, run: engines.Run{BaseURL: sim.BaseURL, ID: sim.RunID}, log: log,
 		moved: r.Now(), reported: r.Now(),

@@ -109,7 +109,7 @@ func together[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, a
 			if refusal != nil || data == nil {
 				continue // an answer takes a closer look
 			}
-			if out[i], err = r.append(t, now, data); err != nil {
+			if out[i], err = r.append(ctx, t, now, data); err != nil {
 				break // so does a log that takes no more
 			}
 		}

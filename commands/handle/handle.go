@@ -41,6 +41,9 @@ type Handler struct {
 	Now     func() time.Time
 	Timeout time.Duration      // how long a verdict may take, 0 for 10 s
 	Keys    *events.WriterKeys // seal what is appended; nil seals nothing
+	// Begin, when set, is called for every command that Handle runs. What it
+	// adds to the context is there for the Log and for Observe.
+	Begin func(ctx context.Context, command, stream string) context.Context
 	// Observe, when set, is called once for every command that ends.
 	Observe func(context.Context, Observation)
 
@@ -87,6 +90,9 @@ func Command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, fr
 	}
 	r := &run{Handler: h, lane: h.enter(to.Stream), to: to, from: from, decide: decide, copied: copied}
 	defer r.end()
+	if h.Begin != nil {
+		ctx = h.Begin(ctx, nameOf(cmd), to.Stream)
+	}
 	observe := h.observer(ctx)
 	result, err := r.attempt(ctx)
 	observe(cmd, r.attempts, result, err)
@@ -190,7 +196,7 @@ func (r *run) try(ctx context.Context, look bool) (Result, error) {
 		}
 		return Result{}, answerAfter(ctx, last, refusal)
 	}
-	event, err := r.append(t, now, data)
+	event, err := r.append(ctx, t, now, data)
 	if err != nil {
 		l.mu.Unlock()
 		return Result{}, err
@@ -206,7 +212,7 @@ func (r *run) try(ctx context.Context, look bool) (Result, error) {
 
 // append puts the decided event on top of the tip. The lane is locked, so the
 // order of sequences is the order of appends.
-func (r *run) append(t *tip, now time.Time, data events.Data) (*events.Event, error) {
+func (r *run) append(ctx context.Context, t *tip, now time.Time, data events.Data) (*events.Event, error) {
 	family, err := events.FamilyOf(r.to.Stream)
 	if err != nil {
 		return nil, err
@@ -225,7 +231,7 @@ func (r *run) append(t *tip, now time.Time, data events.Data) (*events.Event, er
 	}}
 	var m events.Message
 	m, e.Hash = e.Frame.Message(value)
-	wait, err := r.Log.Append(family, r.to.PartitionKey, r.Keys.Seal(family, e.Hash, m))
+	wait, err := r.Log.Append(ctx, family, r.to.PartitionKey, r.Keys.Seal(family, e.Hash, m))
 	if err != nil {
 		return nil, err
 	}

@@ -13,10 +13,10 @@ type Log interface {
 	// command left on it.
 	Load(ctx context.Context, stream, commandID string) (events.Snapshot, error)
 	// Append puts a message at the end of the partition of its key, behind
-	// every earlier Append, and does not wait. The returned function waits for
+	// every earlier Append, and does not wait; ctx only says for whom. The returned function waits for
 	// its place. A fault says what is known; after any other error the message
 	// may be in the log or not.
-	Append(family events.Family, partitionKey string, m events.Message) (Wait, error)
+	Append(ctx context.Context, family events.Family, partitionKey string, m events.Message) (Wait, error)
 	// Verdict waits until the record at the position has been judged.
 	Verdict(ctx context.Context, at events.Position) (events.Verdict, error)
 }

@@ -68,7 +68,7 @@ func (m *memory) Load(_ context.Context, stream, commandID string) (events.Snaps
 	return snapshot, err
 }
 
-func (m *memory) Append(_ events.Family, _ string, message events.Message) (handle.Wait, error) {
+func (m *memory) Append(_ context.Context, _ events.Family, _ string, message events.Message) (handle.Wait, error) {
 	if m.beforeAppend != nil {
 		m.beforeAppend()
 	}

@@ -49,7 +49,7 @@ func (h *Handler) observer(ctx context.Context) func(command any, attempts int, 
 	began := h.Now()
 	return func(command any, attempts int, result Result, err error) {
 		o := Observation{
-			Command: reflect.TypeOf(command).Name(), Outcome: outcomeOf(result, err),
+			Command: nameOf(command), Outcome: outcomeOf(result, err),
 			Attempts: attempts, Took: h.Now().Sub(began),
 		}
 		if err != nil {
@@ -58,6 +58,8 @@ func (h *Handler) observer(ctx context.Context) func(command any, attempts int, 
 		h.Observe(ctx, o)
 	}
 }
+
+func nameOf(command any) string { return reflect.TypeOf(command).Name() }
 
 func outcomeOf(result Result, err error) Outcome {
 	code := fault.CodeOf(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/riverqueue/river/rivertype"
+	"go.opentelemetry.io/otel/trace"
 
 	"netsim/internal/wait"
 )
@@ -31,6 +32,7 @@ type Config struct {
 	Pool   func(*pgxpool.Config) // changes the settings of the queue's connections; nil changes none
 	Log    *slog.Logger
 	Now    func() time.Time
+	Tracer trace.Tracer // nil traces nothing
 
 	// MaxRunning is how many jobs of fair kinds an account may have in progress;
 	// nil sets no bound. It is asked whenever it is decided which are next.
@@ -143,6 +145,9 @@ func (j *Jobs) migrate(ctx context.Context, driver *riverpgxv5.Driver) error {
 // locks (see the package's documentation).
 func (j *Jobs) settings() *river.Config {
 	c := &river.Config{Schema: Schema, Logger: j.config.Log, JobTimeout: -1, FetchCooldown: 20 * time.Millisecond}
+	if j.config.Tracer != nil {
+		c.Middleware = []rivertype.Middleware{&traces{tracer: j.config.Tracer}}
+	}
 	if len(j.config.Queues) == 0 {
 		return c
 	}

@@ -155,7 +155,7 @@ func TestABatchThatWaitedIsNotAppliedToAnotherReadModel(t *testing.T) {
 		Sequence: 1, Time: time.Now(), DataVersion: 1,
 	}
 	m, _ := f.Message([]byte(`{"accountId":"acct","name":"two"}`))
-	wait, err := s.WriteLog.Append(events.Workspaces, id, m)
+	wait, err := s.WriteLog.Append(t.Context(), events.Workspaces, id, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func (s stack) append(t *testing.T, f events.Frame, value string) (events.Hash, 
 		t.Fatal(err)
 	}
 	m, hash := f.Message([]byte(value))
-	wait, err := s.WriteLog.Append(family, f.PartitionKey, m)
+	wait, err := s.WriteLog.Append(t.Context(), family, f.PartitionKey, m)
 	if err != nil {
 		t.Fatal(err)
 	}

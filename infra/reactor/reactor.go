@@ -13,6 +13,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill-kafka/v3/pkg/kafka"
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
+	"go.opentelemetry.io/otel/trace"
 
 	"netsim/events"
 	"netsim/internal/wait"
@@ -31,7 +32,8 @@ type Config struct {
 	Replication int      // of the dead-letter topic, 0 for the broker's own
 	Judge       Judge
 	Log         *slog.Logger
-	Observe     func(Observation) // called for every attempt of a record; nil for nobody
+	Observe     func(Observation) // called for every attempt of a record; may be nil
+	Tracer      trace.Tracer      // nil traces nothing
 
 	// Retries is how often a failed reaction is tried again before it is
 	// a dead letter, 0 for 10. Pauses double from FirstPause, 0 for 100 ms, to at
@@ -166,7 +168,7 @@ func (r *Reactor) add(router *message.Router, h handler, deadLetters message.Han
 		return fmt.Errorf("subscribe %s: %w", group, err)
 	}
 	added := router.AddConsumerHandler(group, r.config.Prefix+string(h.family), subscriber, func(m *message.Message) error {
-		return r.react(m, h)
+		return r.traced(m, h)
 	})
 	retry := middleware.Retry{
 		MaxRetries: r.config.Retries, InitialInterval: r.config.FirstPause, MaxInterval: 30 * time.Second,

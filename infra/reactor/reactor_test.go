@@ -44,7 +44,7 @@ func workspace(t *testing.T, w *testworld.World, name string) string {
 // has been judged.
 func appendRecord(t *testing.T, w *testworld.World, m events.Message, want events.Verdict) {
 	t.Helper()
-	wait, err := w.WriteLog.Append(events.Workspaces, events.DefaultWorkspace, m)
+	wait, err := w.WriteLog.Append(t.Context(), events.Workspaces, events.DefaultWorkspace, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,6 +47,8 @@ func commonMetrics() []Metric {
 			Help: "Always 1; the labels say which build is running."},
 		{Name: "netsim_collector_errors_total", Kind: Counter, Unit: "errors", Labels: []string{"collector"}, Roles: []string{RoleProjector, RoleReactor, RoleWorker},
 			Help: "Questions for metrics that failed or timed out; the metrics of that collector are missing from the scrape."},
+		{Name: "netsim_trace_spans_total", Kind: Counter, Unit: "spans", Labels: []string{"outcome"}, Roles: every,
+			Help: "Spans of traces by outcome: exported, or failed because the collector did not take them."},
 		{Name: "netsim_cache_entries", Kind: Gauge, Unit: "entries", Labels: []string{"cache"}, Roles: []string{RoleAPI, RoleProjector},
 			Help: "Entries of a cache in memory: verified tokens, or the states of streams."},
 		{Name: "netsim_cache_bytes", Kind: Gauge, Unit: "bytes", Labels: []string{"cache"}, Roles: []string{RoleAPI, RoleProjector},

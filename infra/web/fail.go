@@ -34,6 +34,7 @@ type Errors struct {
 // that the client does not take a part for the whole.
 func (e Errors) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := e.shown(r, err)
+	note(r.Context(), func(r *request) { r.code = f.Code })
 	e.log(r, f, err)
 	if ww, ok := w.(middleware.WrapResponseWriter); ok && ww.Status() != 0 {
 		panic(http.ErrAbortHandler)

@@ -32,7 +32,7 @@ func service(t *testing.T, log io.Writer) (http.Handler, *Metrics) {
 	metrics := &Metrics{}
 	fail := Errors{Log: logger}.Fail
 	router := chi.NewRouter()
-	router.Use(Observe(logger, metrics, time.Now), Identify, Harden, Recover(fail), LimitBody(atMost(8), fail),
+	router.Use(Identify, Observer{Log: logger, Metrics: metrics, Now: time.Now}.Observe, Harden, Recover(fail), LimitBody(atMost(8), fail),
 		Budget(time.Hour, time.Minute, time.Hour, never, never))
 	Unrouted(router, fail)
 	router.Get("/things/{id}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "thing") })

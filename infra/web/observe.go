@@ -1,12 +1,14 @@
 package web
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5/middleware"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Metrics counts requests. Its labels are the method, the route pattern and the
@@ -22,43 +24,88 @@ type Metrics struct {
 // Active is how many requests are being answered.
 func (m *Metrics) Active() int64 { return m.active.Load() }
 
-// Observe measures every request and writes a line about it: never a header,
-// a query or a body, where secrets can be. It belongs on a chi router, outside
-// everything else, so that it sees the route and the final status.
-func Observe(log *slog.Logger, m *Metrics, now func() time.Time) Middleware {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			began := now()
-			m.active.Add(1)
-			ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-			defer func() {
-				took := now().Sub(began)
-				m.active.Add(-1)
-				pattern := route(r)
-				if m.Answered != nil {
-					m.Answered(methodLabel(r.Method), pattern, ww.Status(), took)
-				}
-				log.LogAttrs(r.Context(), slog.LevelInfo, "request",
-					slog.String("requestId", ww.Header().Get(requestIDHeader)),
-					slog.String("method", methodLabel(r.Method)),
-					slog.String("route", pattern),
-					slog.Int("status", ww.Status()),
-					slog.Int("bytes", ww.BytesWritten()),
-					slog.Duration("took", took),
-					slog.String("remote", r.RemoteAddr))
-			}()
-			next.ServeHTTP(ww, r)
-		})
-	}
+// Observer measures, logs and traces requests.
+type Observer struct {
+	Log     *slog.Logger
+	Metrics *Metrics
+	Tracer  trace.Tracer // nil traces nothing
+	Now     func() time.Time
 }
 
-// methodLabel keeps invented methods out of the labels, under the name that
-// OpenTelemetry has for them.
+// Observe is the middleware for every request. The line that it logs and the
+// span never hold a header, a query or a body, where secrets can be. It belongs
+// on a chi router, within Identify and outside everything else, so that it sees
+// the route and the final status.
+func (o Observer) Observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := o.Now()
+		o.Metrics.active.Add(1)
+		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		r, span := o.trace(r)
+		defer func() {
+			e := exchange{
+				method: methodLabel(r.Method), route: route(r), status: ww.Status(), bytes: ww.BytesWritten(),
+				took: o.Now().Sub(began), remote: r.RemoteAddr, traceID: traceID(r, span),
+			}
+			o.Metrics.active.Add(-1)
+			if o.Metrics.Answered != nil {
+				o.Metrics.Answered(e.method, e.route, e.status, e.took)
+			}
+			o.log(r.Context(), &e)
+			endSpan(r.Context(), span, &e)
+		}()
+		next.ServeHTTP(ww, r)
+	})
+}
+
+// exchange is what the server knows of a request that has ended.
+type exchange struct {
+	method, route   string
+	status          int // 0 of a response that never began
+	bytes           int // of the response's body
+	took            time.Duration
+	remote, traceID string
+}
+
+// log writes the one line about a request. What is not known, such as the
+// command of a read, is left out.
+func (o Observer) log(ctx context.Context, e *exchange) {
+	r := requestOf(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all [14]slog.Attr
+	attributes := all[:0]
+	text := func(key, value string) {
+		if value != "" {
+			attributes = append(attributes, slog.String(key, value))
+		}
+	}
+	text("requestId", r.id)
+	text("traceId", e.traceID)
+	text("account", r.account)
+	text("caller", r.caller)
+	text("method", e.method)
+	text("route", e.route)
+	text("operation", r.operation)
+	attributes = append(attributes, slog.Int("status", e.status))
+	text("code", string(r.code))
+	text("command", r.command)
+	text("outcome", r.outcome)
+	attributes = append(attributes, slog.Int("bytes", e.bytes), slog.Duration("took", e.took))
+	text("remote", e.remote)
+	o.Log.LogAttrs(ctx, slog.LevelInfo, "request", attributes...)
+}
+
+// otherMethod stands for the methods that clients invent; the name is
+// OpenTelemetry's.
+const otherMethod = "_OTHER"
+
+// methodLabel keeps invented methods out of the labels.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
 		http.MethodPatch, http.MethodDelete, http.MethodOptions:
 		return method
 	}
-	return "_OTHER"
+	return otherMethod
 }

@@ -2,7 +2,7 @@
 // from error codes to statuses, the error envelope, entity tags, sealed
 // cursors, the middleware around every request, and the two servers.
 //
-// The order of the middleware on the root router is Observe, Identify, Harden,
+// The order of the middleware on the root router is Identify, Observe, Harden,
 // Recover; LimitBody, authentication, authorization, Admission.Receive, Budget,
 // Admission.Serve and the contract's validation follow, in this order, on the
 // group of API routes.

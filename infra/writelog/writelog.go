@@ -12,11 +12,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/attribute"
 
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/eventlog"
 	"netsim/infra/projector"
+	"netsim/infra/telemetry"
 	"netsim/internal/gather"
 	"netsim/internal/wait"
 )
@@ -51,7 +53,7 @@ func New(c Config) *Log {
 const defaultWaiting = 50_000
 
 // Append implements handle.Log.
-func (l *Log) Append(family events.Family, partitionKey string, m events.Message) (func(context.Context) (events.Position, error), error) {
+func (l *Log) Append(ctx context.Context, family events.Family, partitionKey string, m events.Message) (func(context.Context) (events.Position, error), error) {
 	limit := l.MaxWaiting
 	if limit == 0 {
 		limit = defaultWaiting
@@ -67,9 +69,12 @@ func (l *Log) Append(family events.Family, partitionKey string, m events.Message
 		return nil, fmt.Errorf("family %s has no partitions", family)
 	}
 	partition := events.PartitionOf(partitionKey, count)
-	pending := l.EventLog.Append(l.EventLog.Topic(family), partition, m)
+	topic := l.EventLog.Topic(family)
+	span := l.sending(ctx, topic, partition, &m)
+	pending := l.EventLog.Append(topic, partition, m)
 	return func(ctx context.Context) (events.Position, error) {
 		offset, err := pending.Wait(ctx)
+		telemetry.End(span, err)
 		return events.Position{Family: family, Partition: partition, Offset: offset}, err
 	}, nil
 }
@@ -78,7 +83,14 @@ func (l *Log) Append(family events.Family, partitionKey string, m events.Message
 func (l *Log) Verdict(ctx context.Context, at events.Position) (events.Verdict, error) {
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
-	return l.Watcher.Verdict(ctx, at)
+	if !telemetry.Traced(ctx) {
+		return l.Watcher.Verdict(ctx, at)
+	}
+	ctx, span := l.judging(ctx, at)
+	verdict, err := l.Watcher.Verdict(ctx, at)
+	span.SetAttributes(attribute.String("netsim.verdict", string(verdict)))
+	telemetry.End(span, err)
+	return verdict, err
 }
 
 func shed(why string) error {

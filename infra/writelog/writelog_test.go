@@ -55,7 +55,7 @@ func TestAStreamWithAnUnknownEventIsParked(t *testing.T) {
 		Sequence: 1, Time: time.UnixMilli(0), DataVersion: 1,
 	}
 	message, _ := frame.Message([]byte(`{"colour":"red"}`))
-	wait, err := p.WriteLog.Append(events.Workspaces, id, message)
+	wait, err := p.WriteLog.Append(t.Context(), events.Workspaces, id, message)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestARecordThatIsNoFactIsRejected(t *testing.T) {
 		Sequence: 1, Time: time.UnixMilli(0), DataVersion: 1,
 	}
 	message, _ := frame.Message([]byte(`{"name":"twice"}`))
-	wait, err := p.WriteLog.Append(events.Workspaces, id, message)
+	wait, err := p.WriteLog.Append(t.Context(), events.Workspaces, id, message)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,13 +108,13 @@ func TestWritesAreShedWhileTooManyWait(t *testing.T) {
 		l := writelog.New(writelog.Config{
 			EventLog: &eventlog.Kafka{}, Watcher: projector.NewWatcher(nil, "", nil), MaxWaiting: 2,
 		})
-		_, admitted := l.Append(events.Workspaces, "key", events.Message{})
+		_, admitted := l.Append(t.Context(), events.Workspaces, "key", events.Message{})
 		ctx, cancel := context.WithCancel(t.Context())
 		for i := range l.MaxWaiting {
 			go l.Verdict(ctx, events.Position{Family: events.Workspaces, Offset: i}) //nolint:errcheck // it waits for nothing
 		}
 		synctest.Wait()
-		_, err := l.Append(events.Workspaces, "key", events.Message{})
+		_, err := l.Append(t.Context(), events.Workspaces, "key", events.Message{})
 		shed, ok := errors.AsType[*fault.Fault](err)
 		if !ok || shed.Code != fault.Unavailable || shed.RetryAfter <= 0 {
 			t.Errorf("append says %v, want unavailable with a time to come back", err)
@@ -122,7 +122,7 @@ func TestWritesAreShedWhileTooManyWait(t *testing.T) {
 		cancel()
 		synctest.Wait()
 		// The write log has no partitions, which is what an admitted write is told.
-		if _, err := l.Append(events.Workspaces, "key", events.Message{}); err == nil || err.Error() != admitted.Error() {
+		if _, err := l.Append(t.Context(), events.Workspaces, "key", events.Message{}); err == nil || err.Error() != admitted.Error() {
 			t.Errorf("append says %v when nobody waits, want %v", err, admitted)
 		}
 	})
@@ -139,4 +139,12 @@ func TestAVerdictThatDoesNotComeEndsWithItsContext(t *testing.T) {
 			t.Errorf("verdict says %v, want the deadline", err)
 		}
 	})
+}
+
+func TestAnAppendWithoutATraceCostsNothing(t *testing.T) {
+	ctx, l := t.Context(), writelog.New(writelog.Config{})
+	m := events.Message{Headers: []events.Header{{Key: "ce_id"}}}
+	if n := testing.AllocsPerRun(100, func() { l.Sending(ctx, "topic", &m) }); n != 0 || len(m.Headers) != 1 {
+		t.Errorf("an append without a trace allocates %g times and has the headers %v", n, m.Headers)
+	}
 }

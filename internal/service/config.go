@@ -94,6 +94,8 @@ type Config struct {
 	BodyMemory  int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864"` // bytes of all requests' bodies; one account has a quarter
 	Quotas      map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"="`                     // of each account, such as streams.open=100,uploads.day=50
 
+	Tracing
+
 	LogFormat string     `env:"NETSIM_LOG_FORMAT" envDefault:"json" form:"logFormat"`
 	LogLevel  slog.Level `env:"NETSIM_LOG_LEVEL" envDefault:"INFO" form:"logLevel"`
 }
@@ -112,7 +114,7 @@ func FromEnvironment() (Config, error) { return fromEnvironment(surroundings()) 
 func fromEnvironment(environment map[string]string) (Config, error) {
 	c, err := settings[Config](environment)
 	if err == nil {
-		err = c.check()
+		err = errors.Join(c.check(), checkTracing(environment))
 	}
 	return c, err
 }

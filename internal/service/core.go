@@ -33,31 +33,33 @@ import (
 // core is what every role stands on: the log, the read model, the object
 // store, and the one way in which commands reach the log.
 type core struct {
-	config     Config
-	log        *slog.Logger
-	pool       *pgxpool.Pool
-	locks      postgres.Locks // in sessions of their own
-	eventLog   *eventlog.Kafka
-	letters    *reactor.DeadLetters
-	projector  *projector.Projector
-	watcher    *projector.Watcher
-	partitions map[events.Family]int32 // of each family's topic
-	writeLog   *writelog.Log
-	handler    *handle.Handler
-	workloads  *reactions.Workloads
-	objects    *objects.Store
-	verifier   *auth.Verifier
-	auditKey   *audit.Key            // nil signs nothing
-	keys       *events.WriterKeys    // nil seals nothing
-	metrics    *telemetry.Metrics    // nil of a command, which nobody scrapes
-	observed   func(*pgxpool.Config) // has the calls of a pool counted
-	build      telemetry.Build
-	startedAt  time.Time
-	health     health.Checks
-	end        atomic.Pointer[eventlog.Description] // of the log, as readiness saw it last
-	describing singleflight.Group                   // of the log
-	progress   progress
-	phase      atomic.Int32 // starting at first
+	config       Config
+	log          *slog.Logger
+	pool         *pgxpool.Pool
+	locks        postgres.Locks // in sessions of their own
+	eventLog     *eventlog.Kafka
+	letters      *reactor.DeadLetters
+	projector    *projector.Projector
+	watcher      *projector.Watcher
+	partitions   map[events.Family]int32 // of each family's topic
+	writeLog     *writelog.Log
+	handler      *handle.Handler
+	workloads    *reactions.Workloads
+	objects      *objects.Store
+	verifier     *auth.Verifier
+	auditKey     *audit.Key            // nil signs nothing
+	keys         *events.WriterKeys    // nil seals nothing
+	metrics      *telemetry.Metrics    // nil in a command, which is not scraped
+	observed     func(*pgxpool.Config) // has the calls of a pool counted
+	traces       *telemetry.Traces     // nil traces nothing
+	countCommand func(handle.Observation)
+	build        telemetry.Build
+	startedAt    time.Time
+	health       health.Checks
+	end          atomic.Pointer[eventlog.Description] // of the log, as readiness saw it last
+	describing   singleflight.Group                   // of the log
+	progress     progress
+	phase        atomic.Int32 // starting at first
 }
 
 // connect opens everything and leaves nothing running.
@@ -76,6 +78,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	}
 	s.metrics = telemetry.NewMetrics(s.build, c.Roles, time.Now)
 	s.observed = observeDatabase(s.metrics)
+	if s.traces, err = s.openTraces(ctx); err != nil {
+		return nil, err
+	}
 	if s.pool, err = postgres.Open(ctx, c.Postgres, projector.Live, c.PostgresPoolSize, s.observed); err != nil {
 		return nil, err
 	}
@@ -233,9 +238,13 @@ func (s *core) openLedger(ctx context.Context) error {
 	}
 	s.partitions = partitions
 	s.writeLog = writelog.New(writelog.Config{Pool: s.pool, EventLog: s.eventLog, Watcher: s.watcher, Partitions: partitions})
-	s.handler = &handle.Handler{Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys}
+	s.countCommand = func(handle.Observation) {}
 	if s.metrics != nil {
-		s.handler.Observe = observeCommands(s.metrics)
+		s.countCommand = observeCommands(s.metrics)
+	}
+	s.handler = &handle.Handler{
+		Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys,
+		Begin: s.commandBegins, Observe: s.commandEnds,
 	}
 	s.workloads = &reactions.Workloads{Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks}
 	return nil
@@ -270,6 +279,7 @@ func (s *core) close() {
 		s.pool.Close()
 	}
 	s.locks.Close()
+	s.closeTraces()
 }
 
 // spareLocks are the sessions for locks that reactions and jobs take.

@@ -28,7 +28,7 @@ const expireEvery = 5 * time.Minute
 // openJobs connects to the queue. Workers come with the role.
 func (s *core) openJobs(ctx context.Context) (*jobs.Jobs, error) {
 	c := jobs.Config{
-		URL: s.config.Postgres, Pool: s.observed, Log: s.log, Now: time.Now, MaxRunning: s.maxRuns,
+		URL: s.config.Postgres, Pool: s.observed, Log: s.log, Now: time.Now, Tracer: s.traces.Tracer(), MaxRunning: s.maxRuns,
 		Reconcile: s.config.JobReconcile, Grace: s.config.JobGrace,
 	}
 	if s.config.has(RoleWorker) {

@@ -100,9 +100,9 @@ func observeAppends(m *telemetry.Metrics, prefix string) func(topic string, took
 }
 
 // observeCommands returns what counts commands.
-func observeCommands(m *telemetry.Metrics) func(context.Context, handle.Observation) {
+func observeCommands(m *telemetry.Metrics) func(handle.Observation) {
 	took, attempts := m.Histogram("netsim_command_duration_seconds"), m.Counter("netsim_command_attempts_total")
-	return func(_ context.Context, o handle.Observation) {
+	return func(o handle.Observation) {
 		took(o.Took.Seconds(), o.Command, string(o.Outcome), string(o.Code))
 		attempts(float64(o.Attempts), o.Command)
 	}

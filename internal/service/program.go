@@ -167,7 +167,8 @@ func (s *core) door(quotas *readapi.Quotas) (door, error) {
 		return door{}, err
 	}
 	return door{
-		config: s.config, contract: terms, verifier: s.verifier, admission: s.admission(quotas), metrics: observeRequests(s.metrics),
+		config: s.config, contract: terms, verifier: s.verifier, admission: s.admission(quotas),
+		metrics: observeRequests(s.metrics), tracer: s.traces.Tracer(),
 		admit: s.admit, behind: s.watcher.Behind, log: s.log,
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+	"go.opentelemetry.io/otel/trace"
 
 	"netsim/api"
 	"netsim/api/contract"
@@ -24,6 +25,7 @@ type door struct {
 	verifier  *auth.Verifier
 	admission *web.Admission
 	metrics   *web.Metrics
+	tracer    trace.Tracer                // nil traces nothing
 	admit     func(context.Context) error // refuses what changes something, while the read model lags
 	behind    func() bool                 // the read model is behind what it has shown before
 	log       *slog.Logger
@@ -35,7 +37,7 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	fail := web.Errors{Log: d.log, Outage: projections.Outage}.Fail
 	root := chi.NewRouter()
 	root.Use(
-		web.Observe(d.log, d.metrics, time.Now), web.Identify, web.Locate, web.Harden, web.Recover(fail),
+		web.Identify, web.Observer{Log: d.log, Metrics: d.metrics, Tracer: d.tracer, Now: time.Now}.Observe, web.Locate, web.Harden, web.Recover(fail),
 		middleware.GetHead,
 	)
 	web.Unrouted(root, fail)
@@ -47,7 +49,7 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	root.Group(func(group chi.Router) {
 		group.Use(
 			web.LimitBody(d.maxBody, fail),
-			d.flags(fail), d.verifier.Authenticate(fail), auth.Authorize(d.access(), d.operation, fail),
+			d.flags(fail), d.verifier.Authenticate(fail), noteCaller, auth.Authorize(d.access(), d.operation, fail),
 			d.whole(fail),
 			d.admission.Receive(d.costs, fail), // the time of a request begins when it is there
 			web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTime, d.isLong, d.isStream),
@@ -93,6 +95,16 @@ func refuse(fail web.FailFunc) web.FailFunc {
 	}
 }
 
+// noteCaller has the request's log line and span say who sent it.
+func noteCaller(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if caller, ok := auth.CallerFrom(r.Context()); ok {
+			web.NoteCaller(r.Context(), caller.AccountID, caller.UserID)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // flags hides the operations of features that are off.
 func (d door) flags(fail web.FailFunc) web.Middleware {
 	on := map[string]bool{
@@ -103,7 +115,11 @@ func (d door) flags(fail web.FailFunc) web.Middleware {
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if op, ok := d.contract.Find(r); ok && !on[op.Access.Flag] {
+			op, ok := d.contract.Find(r)
+			if ok {
+				web.NoteOperation(r.Context(), op.ID)
+			}
+			if ok && !on[op.Access.Flag] {
 				fail(w, r, fault.New(fault.NotFound, "no such resource"))
 				return
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
+	"netsim/infra/telemetry"
 )
 
 // settings reads the fields of a T from the environment. Beside env and
@@ -131,7 +132,20 @@ func forms() map[string]form {
 		"role":      oneOf(RoleAPI, RoleProjector, RoleReactor, RoleWorker),
 		"algorithm": oneOf("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"),
 		"logFormat": oneOf("json", "text"),
-		"logLevel":  {"one of DEBUG, INFO, WARN, ERROR", func(string) bool { return true }},
+		"pairs": {"a list such as name=value,name2=value2, with other characters as in URLs", func(text string) bool {
+			_, err := readPairs(text)
+			return err == nil
+		}},
+		"otlp":        oneOf("otlp", "none"),
+		"protocol":    oneOf("http/protobuf"),
+		"compression": oneOf("gzip", "none"),
+		"propagator":  oneOf("tracecontext"),
+		"sampler":     oneOf(telemetry.Samplers()...),
+		"ratio": {"a number from 0 to 1", func(text string) bool {
+			n, err := strconv.ParseFloat(text, 64)
+			return err == nil && n >= 0 && n <= 1
+		}},
+		"logLevel": {"one of DEBUG, INFO, WARN, ERROR", func(string) bool { return true }},
 	}
 }
 

@@ -44,11 +44,17 @@ type Program struct {
 // ends. The options change its settings first.
 func Start(t testing.TB, options ...func(*service.Config)) *Program {
 	t.Helper()
+	return StartLogged(t, failures(), options...)
+}
+
+// StartLogged is Start of a service that logs to log.
+func StartLogged(t testing.TB, log *slog.Logger, options ...func(*service.Config)) *Program {
+	t.Helper()
 	c := Config(t)
 	for _, option := range options {
 		option(&c)
 	}
-	p, stop := run(t, c)
+	p, stop := run(t, c, log)
 	t.Cleanup(stop)
 	return p
 }
@@ -64,7 +70,7 @@ func Shared(t testing.TB) *Program {
 	t.Helper()
 	shared.once.Do(func() {
 		c := Config(keep{t})
-		shared.program, _ = run(t, c)
+		shared.program, _ = run(t, c, failures())
 	})
 	if shared.program == nil {
 		t.Fatal("servicetest: the shared service did not start")
@@ -123,15 +129,19 @@ func auditKey(t testing.TB) string {
 	return path
 }
 
-// run starts the service and returns once it answers, with a function that
-// ends it.
-func run(t testing.TB, c service.Config) (*Program, func()) {
-	t.Helper()
+// failures is the log of a service whose log does not matter.
+func failures() *slog.Logger {
 	level := slog.LevelError
 	if os.Getenv("NETSIM_TEST_LOG") != "" {
 		level = slog.LevelDebug
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// run starts the service and returns once it answers, with a function that
+// ends it.
+func run(t testing.TB, c service.Config, log *slog.Logger) (*Program, func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	started, ended := make(chan service.Started, 1), make(chan error, 1)
 	go func() { ended <- service.Run(ctx, c, log, func(s service.Started) { started <- s }) }()

@@ -1,0 +1,95 @@
+package telemetry
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"netsim/events"
+	"netsim/fault"
+)
+
+const (
+	parentLength = 55  // of a traceparent of version 00, the only one there is
+	maxState     = 512 // bytes of a tracestate; a longer one is dropped
+)
+
+// carrier is the pair of W3C headers.
+type carrier struct{ parent, state string }
+
+// Get implements propagation.TextMapCarrier.
+func (c *carrier) Get(key string) string {
+	switch key {
+	case events.TraceParentHeader:
+		return c.parent
+	case events.TraceStateHeader:
+		return c.state
+	}
+	return ""
+}
+
+// Set implements propagation.TextMapCarrier.
+func (c *carrier) Set(key, value string) {
+	switch key {
+	case events.TraceParentHeader:
+		c.parent = value
+	case events.TraceStateHeader:
+		c.state = value
+	}
+}
+
+// Keys implements propagation.TextMapCarrier.
+func (c *carrier) Keys() []string {
+	return []string{events.TraceParentHeader, events.TraceStateHeader}
+}
+
+// Extract returns ctx with the trace context of the headers traceparent and
+// tracestate, or ctx itself when traceparent is not a valid one. The values may
+// come from anyone.
+func Extract(ctx context.Context, parent, state string) context.Context {
+	if len(parent) != parentLength {
+		return ctx
+	}
+	if len(state) > maxState {
+		state = ""
+	}
+	return propagation.TraceContext{}.Extract(ctx, &carrier{parent, state})
+}
+
+// Inject returns the headers that carry the trace context of ctx; "" when it
+// has none.
+func Inject(ctx context.Context) (parent, state string) {
+	var c carrier
+	propagation.TraceContext{}.Inject(ctx, &c)
+	if len(c.state) > maxState {
+		c.state = ""
+	}
+	return c.parent, c.state
+}
+
+// scope names the code that makes the spans: all of netsim.
+const scope = "netsim"
+
+// Traced reports whether ctx is a part of a trace; never while traces are off.
+func Traced(ctx context.Context) bool { return trace.SpanContextFromContext(ctx).IsValid() }
+
+// Start starts a span below that of ctx, which is of this process. Without one
+// the span does nothing.
+func Start(ctx context.Context, name string, kind trace.SpanKind, attributes ...attribute.KeyValue) (context.Context, trace.Span) {
+	tracer := trace.SpanFromContext(ctx).TracerProvider().Tracer(scope)
+	return tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attributes...))
+}
+
+// End ends a span with the error of what it was about, nil for none. Of the
+// error it says only the kind: messages can hold what clients have sent.
+func End(span trace.Span, err error) {
+	if err != nil {
+		span.SetStatus(codes.Error, "")
+		span.SetAttributes(semconv.ErrorTypeKey.String(string(fault.CodeOf(err))))
+	}
+	span.End()
+}

@@ -1,0 +1,139 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// TracesConfig says which spans are kept and where they go.
+type TracesConfig struct {
+	URL      string            // where an OTLP collector takes traces by HTTP and protobuf, such as http://host:4318/v1/traces
+	Headers  map[string]string // of every export; secrets can be among them
+	Gzip     bool
+	Timeout  time.Duration     // of an export
+	Delay    time.Duration     // that a span waits for others to be exported with it
+	Queue    int               // spans that wait at most; those beyond are dropped
+	Sampler  string            // one of Samplers
+	Ratio    float64           // of the samplers by ratio, from 0 to 1
+	Service  string            // the resource's service.name
+	Resource map[string]string // more attributes of the resource
+
+	Build Build
+	Log   *slog.Logger
+	Spans func(n float64, outcome ...string) // counts spans that are exported or failed
+}
+
+// Traces are the spans of this process on their way to a collector. A nil
+// *Traces traces nothing. A collector that is slow or away costs spans and
+// delays nobody.
+type Traces struct{ provider *sdktrace.TracerProvider }
+
+// NewTraces starts to export. It does not wait for the collector.
+func NewTraces(ctx context.Context, c TracesConfig) (*Traces, error) {
+	compression := otlptracehttp.NoCompression
+	if c.Gzip {
+		compression = otlptracehttp.GzipCompression
+	}
+	inner, err := otlptracehttp.New(ctx,
+		otlptracehttp.WithEndpointURL(c.URL), otlptracehttp.WithHeaders(c.Headers),
+		otlptracehttp.WithCompression(compression), otlptracehttp.WithTimeout(c.Timeout),
+		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
+			Enabled: true, InitialInterval: c.Timeout / 10, MaxInterval: c.Timeout / 2, MaxElapsedTime: c.Timeout,
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("open the exporter of traces: %w", err)
+	}
+	counted := &counted{SpanExporter: inner, log: c.Log, spans: c.Spans}
+	return &Traces{sdktrace.NewTracerProvider(
+		sdktrace.WithResource(c.resource()), sdktrace.WithSampler(samplers(c.Ratio)[c.Sampler]), sdktrace.WithRawSpanLimits(limits()),
+		sdktrace.WithBatcher(counted,
+			sdktrace.WithMaxQueueSize(c.Queue), sdktrace.WithMaxExportBatchSize(min(c.Queue, sdktrace.DefaultMaxExportBatchSize)),
+			sdktrace.WithBatchTimeout(c.Delay), sdktrace.WithExportTimeout(2*c.Timeout)),
+	)}, nil
+}
+
+// resource is what all spans of the process have in common.
+func (c *TracesConfig) resource() *resource.Resource {
+	var all []attribute.KeyValue
+	for name, value := range c.Resource {
+		all = append(all, attribute.String(name, value))
+	}
+	all = append(all, semconv.ServiceName(c.Service), semconv.ServiceVersion(c.Build.Version), semconv.ServiceInstanceID(uuid.NewString()))
+	return resource.NewWithAttributes(semconv.SchemaURL, all...)
+}
+
+// Samplers are the names of the specification's samplers.
+func Samplers() []string { return slices.Sorted(maps.Keys(samplers(1))) }
+
+func samplers(ratio float64) map[string]sdktrace.Sampler {
+	all := map[string]sdktrace.Sampler{
+		"always_on": sdktrace.AlwaysSample(), "always_off": sdktrace.NeverSample(), "traceidratio": sdktrace.TraceIDRatioBased(ratio),
+	}
+	for name, root := range maps.Clone(all) {
+		all["parentbased_"+name] = sdktrace.ParentBased(root)
+	}
+	return all
+}
+
+// limits bound a span, whatever it is about.
+func limits() sdktrace.SpanLimits {
+	l := sdktrace.NewSpanLimits()
+	l.AttributeValueLengthLimit = 512
+	return l
+}
+
+// Tracer returns the tracer with which spans begin that have none of this
+// process above them; nil while traces are off.
+func (t *Traces) Tracer() trace.Tracer {
+	if t == nil {
+		return nil
+	}
+	return t.provider.Tracer(scope)
+}
+
+// Close exports what waits, as far as that is possible before ctx ends.
+func (t *Traces) Close(ctx context.Context) {
+	if t != nil {
+		_ = t.provider.Shutdown(ctx) // counted and logged by then
+	}
+}
+
+// counted is an exporter that counts spans and logs when the collector stops
+// and begins to take them.
+type counted struct {
+	sdktrace.SpanExporter
+	log   *slog.Logger
+	spans func(n float64, outcome ...string)
+	away  atomic.Bool
+}
+
+// ExportSpans implements sdktrace.SpanExporter. It returns no error, which the
+// SDK would print.
+func (c *counted) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	err := c.SpanExporter.ExportSpans(ctx, spans)
+	if err != nil {
+		c.spans(float64(len(spans)), "failed")
+		if !c.away.Swap(true) {
+			c.log.WarnContext(ctx, "the collector does not take spans: they are dropped until it does", "error", err)
+		}
+		return nil
+	}
+	c.spans(float64(len(spans)), "exported")
+	if c.away.Swap(false) {
+		c.log.InfoContext(ctx, "the collector takes spans again")
+	}
+	return nil
+}

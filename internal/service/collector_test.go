@@ -1,0 +1,117 @@
+package service_test
+
+import (
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+
+	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	"google.golang.org/protobuf/proto"
+
+	"netsim/internal/service"
+)
+
+// collector is an OTLP collector that keeps what it gets.
+type collector struct {
+	URL   string
+	token string // that exports must bear
+
+	mu       sync.Mutex
+	requests int
+	spans    map[string]*span // by id
+	resource map[string]string
+}
+
+// span is a span as the collector got it.
+type span struct {
+	name, trace, id, parent string
+	attributes              map[string]string
+}
+
+func newCollector(t *testing.T) *collector {
+	t.Helper()
+	c := &collector{token: "hush-collector", spans: map[string]*span{}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.requests++
+		body, err := io.ReadAll(r.Body)
+		var export coltracepb.ExportTraceServiceRequest
+		if err == nil {
+			err = proto.Unmarshal(body, &export)
+		}
+		if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Api-Key") != c.token {
+			t.Errorf("an export to %s with the key %q: %v", r.URL.Path, r.Header.Get("Api-Key"), err)
+		}
+		c.keep(&export)
+		w.Header().Set("Content-Type", "application/x-protobuf")
+	}))
+	t.Cleanup(server.Close)
+	c.URL = server.URL
+	return c
+}
+
+func (c *collector) keep(export *coltracepb.ExportTraceServiceRequest) {
+	for _, resource := range export.GetResourceSpans() {
+		c.resource = attributesOf(resource.GetResource().GetAttributes())
+		for _, scope := range resource.GetScopeSpans() {
+			for _, s := range scope.GetSpans() {
+				id := hex.EncodeToString(s.GetSpanId())
+				c.spans[id] = &span{
+					name: s.GetName(), trace: hex.EncodeToString(s.GetTraceId()), id: id,
+					parent: hex.EncodeToString(s.GetParentSpanId()), attributes: attributesOf(s.GetAttributes()),
+				}
+			}
+		}
+	}
+}
+
+func attributesOf(all []*commonpb.KeyValue) map[string]string {
+	texts := map[string]string{}
+	for _, a := range all {
+		texts[a.GetKey()] = a.GetValue().String()
+		if text, ok := a.GetValue().GetValue().(*commonpb.AnyValue_StringValue); ok {
+			texts[a.GetKey()] = text.StringValue
+		}
+	}
+	return texts
+}
+
+// tree returns the spans of a trace by id, and reports whether each has a parent
+// among them or the one given.
+func (c *collector) tree(trace, sender string) (tree map[string]*span, whole bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tree, whole = map[string]*span{}, true
+	for id, s := range c.spans {
+		if s.trace == trace {
+			tree[id] = s
+		}
+	}
+	for _, s := range tree {
+		whole = whole && (s.parent == sender || tree[s.parent] != nil)
+	}
+	return tree, whole && len(tree) > 0
+}
+
+// path returns the names of a span and of those above it, from the top.
+func path(tree map[string]*span, s *span) (names []string) {
+	for ; s != nil; s = tree[s.parent] {
+		names = append(names, s.name)
+	}
+	slices.Reverse(names)
+	return names
+}
+
+// to are the settings by which a service exports every span at once.
+func (c *collector) to(config *service.Config) {
+	config.Tracing = service.Tracing{
+		OTLPEndpoint: c.URL, OTLPHeaders: "api-key=" + c.token, OTLPTimeout: 10_000, SpanDelay: 20, SpanQueue: 20_000,
+		TracesSampler: "parentbased_always_on", ServiceName: "netsim-test", ResourceAttributes: "deployment.environment.name=test",
+	}
+}

@@ -1,0 +1,166 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"netsim/commands/handle"
+	"netsim/infra/telemetry"
+	"netsim/infra/web"
+)
+
+// Tracing are the settings of distributed traces, which are off without an
+// endpoint. Names and meanings are those of the OpenTelemetry specification
+// (Environment Variable Specification, OTLP Exporter). A variable of the
+// specification that is not among them and concerns traces is refused.
+type Tracing struct {
+	OTLPEndpoint       string   `env:"OTEL_EXPORTER_OTLP_ENDPOINT" form:"url"`        // a collector's; traces go to v1/traces below it
+	OTLPTracesEndpoint string   `env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" form:"url"` // for traces instead, as it stands
+	OTLPHeaders        string   `env:"OTEL_EXPORTER_OTLP_HEADERS" form:"pairs" secret:"true"`
+	OTLPProtocol       string   `env:"OTEL_EXPORTER_OTLP_PROTOCOL" envDefault:"http/protobuf" form:"protocol"`
+	OTLPCompression    string   `env:"OTEL_EXPORTER_OTLP_COMPRESSION" envDefault:"none" form:"compression"`
+	OTLPTimeout        int64    `env:"OTEL_EXPORTER_OTLP_TIMEOUT" envDefault:"10000" min:"1" max:"600000"` // of an export, in milliseconds
+	TracesExporter     string   `env:"OTEL_TRACES_EXPORTER" envDefault:"otlp" form:"otlp"`
+	TracesSampler      string   `env:"OTEL_TRACES_SAMPLER" envDefault:"parentbased_always_on" form:"sampler"`
+	TracesSamplerArg   string   `env:"OTEL_TRACES_SAMPLER_ARG" form:"ratio"`                           // of the samplers by ratio; default 1
+	SpanDelay          int64    `env:"OTEL_BSP_SCHEDULE_DELAY" envDefault:"5000" min:"1" max:"600000"` // between two exports, in milliseconds
+	SpanQueue          int      `env:"OTEL_BSP_MAX_QUEUE_SIZE" envDefault:"2048" min:"1" max:"1000000"`
+	ServiceName        string   `env:"OTEL_SERVICE_NAME" envDefault:"netsim" form:"name"`
+	ResourceAttributes string   `env:"OTEL_RESOURCE_ATTRIBUTES" form:"pairs"`
+	Propagators        []string `env:"OTEL_PROPAGATORS" envDefault:"tracecontext" form:"propagator"`
+	TracingDisabled    bool     `env:"OTEL_SDK_DISABLED"`
+}
+
+// checkTracing refuses what the specification has for traces and netsim does not
+// do.
+func checkTracing(environment map[string]string) error {
+	known := map[string]bool{"OTEL_EXPORTER_OTLP_HEADERS_FILE": true}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Tracing]()) {
+		known[variable(f)] = true
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(environment)) {
+		others := strings.Contains(name, "_METRICS_") || strings.Contains(name, "_LOGS_")
+		if environment[name] != "" && !known[name] && !others && ofTraces(name) {
+			errs = append(errs, fmt.Errorf("%s is set: netsim does not honour it (docs/tracing.md)", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func ofTraces(name string) bool {
+	return slices.ContainsFunc([]string{
+		"OTEL_EXPORTER_OTLP_", "OTEL_TRACES_", "OTEL_BSP_", "OTEL_SPAN_", "OTEL_EVENT_", "OTEL_LINK_", "OTEL_ATTRIBUTE_",
+	}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// readPairs reads name=value,name2=value2, whose values are percent-encoded.
+func readPairs(text string) (map[string]string, error) {
+	pairs := map[string]string{}
+	for pair := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		name, value, found := strings.Cut(pair, "=")
+		name = strings.TrimSpace(name)
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if !found || err != nil || name == "" || strings.ContainsAny(name+value, "\r\n") || strings.Contains(name, " ") {
+			return nil, errors.New("it is not a list of name=value")
+		}
+		pairs[name] = value
+	}
+	return pairs, nil
+}
+
+// endpoint is where traces go, "" for nowhere.
+func (t *Tracing) endpoint() string {
+	switch {
+	case t.TracingDisabled || t.TracesExporter == "none":
+		return ""
+	case t.OTLPTracesEndpoint != "":
+		return t.OTLPTracesEndpoint
+	case t.OTLPEndpoint != "":
+		return strings.TrimRight(t.OTLPEndpoint, "/") + "/v1/traces"
+	}
+	return ""
+}
+
+// openTraces begins to export traces, where the settings say so.
+func (s *core) openTraces(ctx context.Context) (*telemetry.Traces, error) {
+	spans := s.metrics.Counter("netsim_trace_spans_total")
+	for _, outcome := range []string{"exported", "failed"} {
+		spans(0, outcome)
+	}
+	t := s.config.Tracing
+	if t.endpoint() == "" {
+		return nil, nil
+	}
+	headers, err := readPairs(t.OTLPHeaders)
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS: %w", err)
+	}
+	resource, err := readPairs(t.ResourceAttributes)
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	ratio, err := strconv.ParseFloat(cmp.Or(t.TracesSamplerArg, "1"), 64)
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_TRACES_SAMPLER_ARG: %w", err)
+	}
+	return telemetry.NewTraces(ctx, telemetry.TracesConfig{
+		URL: t.endpoint(), Headers: headers, Gzip: t.OTLPCompression == "gzip",
+		Timeout: time.Duration(t.OTLPTimeout) * time.Millisecond, Delay: time.Duration(t.SpanDelay) * time.Millisecond,
+		Queue: t.SpanQueue, Sampler: t.TracesSampler, Ratio: ratio, Service: t.ServiceName, Resource: resource,
+		Build: s.build, Log: s.log, Spans: spans,
+	})
+}
+
+// tracesGrace bounds how long the last spans may take to a collector.
+const tracesGrace = 3 * time.Second
+
+func (s *core) closeTraces() {
+	ctx, cancel := context.WithTimeout(context.Background(), tracesGrace)
+	defer cancel()
+	s.traces.Close(ctx)
+}
+
+// commandSpan is the key of the span of the command that is under way.
+type commandSpan struct{}
+
+// commandBegins starts the span of a command that belongs to a trace.
+func (s *core) commandBegins(ctx context.Context, command, stream string) context.Context {
+	if !telemetry.Traced(ctx) {
+		return ctx
+	}
+	ctx, span := telemetry.Start(ctx, "handle "+command, trace.SpanKindInternal,
+		attribute.String("netsim.command", command), attribute.String("netsim.stream", stream))
+	return context.WithValue(ctx, commandSpan{}, span)
+}
+
+// commandEnds records in the metrics, in the log line of the request and in the
+// span of the command how it ended.
+func (s *core) commandEnds(ctx context.Context, o handle.Observation) {
+	s.countCommand(o)
+	web.NoteCommand(ctx, o.Command, string(o.Outcome))
+	span, ok := ctx.Value(commandSpan{}).(trace.Span)
+	if !ok {
+		return
+	}
+	span.SetAttributes(attribute.String("netsim.outcome", string(o.Outcome)), attribute.Int("netsim.attempts", o.Attempts))
+	if o.Code != "" {
+		span.SetAttributes(attribute.String("error.type", string(o.Code)))
+	}
+	span.End()
+}
