@@ -97,7 +97,6 @@ func TestFilesKeepToTheStyle(t *testing.T) {
 func TestEachCommandHasAFile(t *testing.T) {
 	t.Parallel()
 	const longest = 80
-	split := map[string]bool{"account.go": true, "account_credit.go": true, "account_quotas.go": true, "platform.go": true} // not yet
 	impure := set{"context", "io", "io/fs", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "sync", "sync/atomic"}
 	for _, f := range sourceFiles(t) {
 		if filepath.Dir(f.path) != "commands" || f.isTest() {
@@ -110,11 +109,7 @@ func TestEachCommandHasAFile(t *testing.T) {
 		}
 		name := filepath.Base(f.path)
 		commands := deciders(f.syntax)
-		fits := len(commands) == 0 || len(commands) == 1 && f.lines <= longest && named(name, commands[0])
-		switch {
-		case fits && split[name]:
-			t.Errorf("%s needs no exception any more", f.path)
-		case !fits && !split[name]:
+		if len(commands) > 1 || len(commands) == 1 && (f.lines > longest || !named(name, commands[0])) {
 			t.Errorf("%s has %d lines and the commands %q; a file has one command, in at most %d lines, and every word of its name",
 				f.path, f.lines, commands, longest)
 		}

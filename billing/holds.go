@@ -12,6 +12,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/projections"
+	"netsim/rating"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 )
@@ -27,9 +28,6 @@ type Holds struct {
 const (
 	holdTTL        = 24 * time.Hour   // completions 7.5
 	requestTimeout = 10 * time.Minute // within which a simulation with a hold is requested
-
-	// creditCurrency is the currency of a hold where no rate applies.
-	creditCurrency = "CREDIT"
 
 	releasedAtEnd     = "ended"
 	releasedCancelled = "cancelled"
@@ -59,7 +57,7 @@ func (h *Holds) Hold(ctx context.Context, simulation string, d events.Simulation
 	amount, currency := price.OneHour(dayOf(now), max(clusterUnits(ranks), 1))
 	hold := commands.HoldCredit{
 		Held: events.CreditHeld{
-			SimulationID: simulation, Amount: amount, Currency: cmp.Or(currency, creditCurrency), ExpiresAt: now.Add(holdTTL),
+			SimulationID: simulation, Amount: amount, Currency: cmp.Or(currency, rating.Credit), ExpiresAt: now.Add(holdTTL),
 		},
 		Prepaid: !slices.Contains(h.Postpaid, d.AccountID),
 	}

@@ -44,7 +44,10 @@ func TestBooksEqualTheModel(t *testing.T) {
 
 // shared prices all items of an account together.
 func shared() []events.RateSet {
-	row := events.RateSet{RateName: "storage", Currency: "CREDIT", Platform: platform, RateType: rating.Volume, Amount: "4", Period: rating.PerDay}
+	row := events.RateSet{
+		RateName: "storage", Currency: "CREDIT", Platform: platform, UnitName: "bytes", UnitSize: "1000000000",
+		RateType: rating.Volume, Amount: "4", Period: rating.PerDay,
+	}
 	next := row
 	row.TierEnd, next.TierStart, next.Amount = 5, 5, "1"
 	return []events.RateSet{row, next}
@@ -144,17 +147,20 @@ func anyTime(t *rapid.T, most ...time.Duration) time.Duration {
 // anyPrices draws a price of storage of any type, as rows without dates.
 func anyPrices(t *rapid.T) []events.RateSet {
 	row := events.RateSet{
-		RateName: "storage", Currency: "CREDIT", Platform: platform,
-		RateType:      rapid.SampledFrom([]string{rating.Unit, rating.Flat, rating.Graduated, rating.Volume, rating.Package}).Draw(t, "type"),
+		RateName: "storage", Currency: "CREDIT", Platform: platform, UnitName: "bytes", UnitSize: "1000000000",
+		RateType:      rapid.SampledFrom(rating.ModelNames()).Draw(t, "type"),
 		Period:        rapid.SampledFrom([]string{rating.PerHour, rating.PerDay, rating.PerMonth, rating.PerYear}).Draw(t, "period"),
 		MinimumPeriod: rapid.SampledFrom([]string{"", "", rating.PerHour, rating.PerDay, rating.PerMonth}).Draw(t, "minimum"),
 	}
 	amount := func() string { return rapid.StringMatching(`[0-9]{1,3}(\.[0-9]{1,6})?`).Draw(t, "amount") }
 	row.Amount = amount()
-	switch row.RateType {
-	case rating.Package:
+	model, err := rating.ModelOf(row.RateType)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case model.Packaged:
 		row.PackageSize = rapid.Int64Range(1, 7).Draw(t, "package")
-	case rating.Graduated, rating.Volume:
+	case model.Tiered:
 		low := row
 		low.TierEnd, low.Amount = rapid.Int64Range(1, 12).Draw(t, "bound"), amount()
 		row.TierStart = low.TierEnd

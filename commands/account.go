@@ -2,20 +2,28 @@ package commands
 
 import (
 	"cmp"
-	"time"
+	"fmt"
 
 	"netsim/events"
 	"netsim/fault"
+	"netsim/rating"
 )
 
-// Account is what decisions about a billing account need. It stays small
-// whatever the number of items: an item's own units come with the command,
+// Account is what decisions about a billing account need. Its size does not
+// depend on the number of items: an item's own units come with the command,
 // whose id derives from the cause, so that one cause counts once.
 type Account struct {
 	created
 	Units   map[string]int64  `json:"units,omitempty"`   // of all active items, by rate name
 	Credits map[string]Credit `json:"credits,omitempty"` // by currency
 	Quotas  map[string]int64  `json:"quotas,omitempty"`  // that an operator set, by name
+}
+
+// Credit is what an account has in one currency; both amounts are decimals.
+type Credit struct {
+	Balance string `json:"balance"`           // granted, less the current daily costs; may be negative
+	Held    string `json:"held"`              // set aside for simulations
+	Unknown string `json:"unknown,omitempty"` // why the amounts are not known: an event has an amount that is not a decimal
 }
 
 // Evolve applies an event.
@@ -28,11 +36,13 @@ func (a *Account) Evolve(e events.Event) {
 		}
 		a.Units[d.RateName] = d.BillableCount
 	case events.CreditGranted:
-		a.move(d.Currency, d.Amount, "0")
+		a.move(e, d.Currency, balanceOf, d.Amount, "0")
 	case events.DailyCostRated:
-		a.move(d.Currency, minus(cmp.Or(d.PreviousCost, "0"), d.Cost), "0")
+		a.move(e, d.Currency, balanceOf, cmp.Or(d.PreviousCost, "0"), d.Cost)
 	case events.CreditHeld:
-		a.move(d.Currency, "0", d.Amount)
+		a.move(e, d.Currency, heldOf, d.Amount, "0")
+	case events.CreditReleased:
+		a.move(e, d.Currency, heldOf, "0", d.Amount)
 	case events.AccountQuotasSet:
 		a.Quotas = nil
 		for _, q := range d.Quotas {
@@ -41,45 +51,42 @@ func (a *Account) Evolve(e events.Event) {
 			}
 			a.Quotas[q.Name] = q.Limit
 		}
-	case events.CreditReleased:
-		a.move(d.Currency, "0", minus("0", d.Amount))
 	}
 }
 
-// RecordUsage records that an item opened, changed or closed. The account's
-// count after it is decided here.
-type RecordUsage struct {
-	Usage events.UsageRecorded // without BillableCount
+func balanceOf(c *Credit) *string { return &c.Balance }
+func heldOf(c *Credit) *string    { return &c.Held }
+
+// move adds plus less minus to an amount of the credit in a currency.
+func (a *Account) move(e events.Event, currency string, of func(*Credit) *string, plus, minus string) {
+	c, known := a.Credits[currency]
+	if !known {
+		c = Credit{Balance: "0", Held: "0"}
+	}
+	sum, err := rating.Add(*of(&c), plus)
+	if err == nil {
+		sum, err = rating.Sub(sum, minus)
+	}
+	switch {
+	case err == nil:
+		*of(&c) = sum
+	case c.Unknown == "":
+		c.Unknown = fmt.Sprintf("event %s: %v", e.ID, err)
+	}
+	if a.Credits == nil {
+		a.Credits = map[string]Credit{}
+	}
+	a.Credits[currency] = c
 }
 
-// Decide implements Command.
-func (c RecordUsage) Decide(a *Account, _ time.Time) (events.Data, error) {
-	u := c.Usage
-	if u.PreviousCount == u.CurrentCount && u.Action == UsageUpdate {
-		return nil, nil
+// credit returns the credit in a currency. It is an error that it is unknown.
+func (a *Account) credit(currency string) (Credit, error) {
+	c, known := a.Credits[currency]
+	if !known {
+		return Credit{Balance: "0", Held: "0"}, nil
 	}
-	u.BillableCount = a.Units[u.RateName] + u.CurrentCount - u.PreviousCount
-	if u.BillableCount < 0 {
-		return nil, fault.New(fault.Internal, "the units of %s would be negative", u.RateName)
+	if c.Unknown != "" {
+		return c, fault.New(fault.Internal, "the credit in %s is unknown: %s", currency, c.Unknown)
 	}
-	return u, nil
+	return c, nil
 }
-
-// What a billing event does to its item.
-const (
-	UsageStart  = "start"
-	UsageUpdate = "update"
-	UsageStop   = "stop"
-)
-
-// RecordDailyCost writes down the rating of one item, day and rate row.
-type RecordDailyCost struct{ Rated events.DailyCostRated }
-
-// Decide implements Command.
-func (c RecordDailyCost) Decide(*Account, time.Time) (events.Data, error) { return c.Rated, nil }
-
-// LogAccess writes down that billing was looked up by a person's name.
-type LogAccess struct{ Access events.AccessLogged }
-
-// Decide implements Command.
-func (c LogAccess) Decide(*Account, time.Time) (events.Data, error) { return c.Access, nil }

@@ -71,12 +71,82 @@ func TestCredit(t *testing.T) {
 	})
 }
 
-func TestRecordDailyCostAndAccess(t *testing.T) {
+// TestCreditRefuses: what is no amount of money is refused before it is an
+// event, and is never 0 where an event has it already.
+func TestCreditRefuses(t *testing.T) {
 	t.Parallel()
-	rated := events.DailyCostRated{DailyCostID: 1, Cost: "0.25", Currency: "CREDIT"}
+	grant := func(amount, currency, reference string) commands.GrantCredit {
+		return commands.GrantCredit{Granted: events.CreditGranted{Amount: amount, Currency: currency, Reference: reference}}
+	}
+	hold := func(amount, currency string) commands.HoldCredit {
+		return commands.HoldCredit{Held: events.CreditHeld{SimulationID: "sim_1", Amount: amount, Currency: currency}, Prepaid: true}
+	}
+	release := func(amount, currency string) commands.ReleaseCredit {
+		return commands.ReleaseCredit{Released: events.CreditReleased{SimulationID: "sim_1", Amount: amount, Currency: currency}}
+	}
+	rich := given(events.CreditGranted{Amount: "100", Currency: "CREDIT"}, events.CreditHeld{SimulationID: "sim_1", Amount: "10", Currency: "CREDIT"})
+	unknown := func(e events.Data) []events.Data { return and(rich, e) }
+	check(t, []example[commands.Account]{
+		{"a grant of no decimal", nil, grant("ten", "CREDIT", "r"), refusal(fault.Validation)},
+		{"a grant with an exponent", nil, grant("1e5", "CREDIT", "r"), refusal(fault.Validation)},
+		{"a grant of no amount", nil, grant("", "CREDIT", "r"), refusal(fault.Validation)},
+		{"a grant of 0", nil, grant("0", "CREDIT", "r"), refusal(fault.Validation)},
+		{"a grant below 0", nil, grant("-5", "CREDIT", "r"), refusal(fault.Validation)},
+		{"a grant in an unknown currency", nil, grant("5", "EUR", "r"), refusal(fault.Validation)},
+		{"a grant without a currency", nil, grant("5", "", "r"), refusal(fault.Validation)},
+		{"a grant without a reference", nil, grant("5", "CREDIT", " "), refusal(fault.Validation)},
+		{"a hold of no decimal", rich, hold("ten", "CREDIT"), refusal(fault.Internal)},
+		{"a hold below 0", rich, hold("-1", "CREDIT"), refusal(fault.Internal)},
+		{"a hold in an unknown currency", rich, hold("1", "EUR"), refusal(fault.Internal)},
+		{"a release of no decimal", rich, release("ten", "CREDIT"), refusal(fault.Internal)},
+		{"a release of 0", rich, release("0", "CREDIT"), refusal(fault.Internal)},
+		{"a release in an unknown currency", rich, release("1", "EUR"), refusal(fault.Internal)},
+		{"a release of all that is held", rich, release("10", "CREDIT"), event(events.CreditReleased{SimulationID: "sim_1", Amount: "10", Currency: "CREDIT"})},
+		{"a release of more than is held", rich, release("10.01", "CREDIT"), refusal(fault.Internal)},
+		{"a release where nothing is held", nil, release("1", "CREDIT"), refusal(fault.Internal)},
+		{"after an event with a grant of no decimal", unknown(events.CreditGranted{Amount: "ten", Currency: "CREDIT"}), hold("1", "CREDIT"), refusal(fault.Internal)},
+		{"after an event with a grant of no amount", unknown(events.CreditGranted{Currency: "CREDIT"}), hold("1", "CREDIT"), refusal(fault.Internal)},
+		{"after an event with a cost of no decimal", unknown(events.DailyCostRated{Cost: "ten", Currency: "CREDIT"}), hold("1", "CREDIT"), refusal(fault.Internal)},
+		{"after an event with a hold of no decimal", unknown(events.CreditHeld{Amount: "ten", Currency: "CREDIT"}), release("1", "CREDIT"), refusal(fault.Internal)},
+		{"after such an event in another currency", unknown(events.CreditGranted{Amount: "ten", Currency: "USD"}), hold("1", "CREDIT"), event(events.CreditHeld{SimulationID: "sim_1", Amount: "1", Currency: "CREDIT"})},
+	})
+}
+
+func TestRecordDailyCost(t *testing.T) {
+	t.Parallel()
+	rated := events.DailyCostRated{DailyCostID: 1, Date: "2026-04-15", Cost: "0.25", Currency: "CREDIT", Version: 1}
+	with := func(change func(*events.DailyCostRated)) events.DailyCostRated {
+		r := rated
+		change(&r)
+		return r
+	}
+	second := with(func(r *events.DailyCostRated) { r.Version, r.PreviousCost = 2, "0.2" })
+	correction := with(func(r *events.DailyCostRated) { r.Cost, r.CorrectionOf = "-0.25", 1 })
+	examples := []example[commands.Account]{
+		{"a cost", nil, commands.RecordDailyCost{Rated: rated}, event(rated)},
+		{"another version", given(rated), commands.RecordDailyCost{Rated: second}, event(second)},
+		{"a correction below 0", given(rated), commands.RecordDailyCost{Rated: correction}, event(correction)},
+	}
+	for name, spoil := range map[string]func(*events.DailyCostRated){
+		"no decimal":                           func(r *events.DailyCostRated) { r.Cost = "ten" },
+		"no cost":                              func(r *events.DailyCostRated) { r.Cost = "" },
+		"a cost below 0":                       func(r *events.DailyCostRated) { r.Cost = "-1" },
+		"an unknown currency":                  func(r *events.DailyCostRated) { r.Currency = "EUR" },
+		"no date":                              func(r *events.DailyCostRated) { r.Date = "2026-04-31" },
+		"no version":                           func(r *events.DailyCostRated) { r.Version = 0 },
+		"a first version with a previous cost": func(r *events.DailyCostRated) { r.PreviousCost = "1" },
+		"a later version without a previous cost": func(r *events.DailyCostRated) { r.Version = 2 },
+		"a previous cost that is no decimal":      func(r *events.DailyCostRated) { r.Version, r.PreviousCost = 2, "ten" },
+	} {
+		examples = append(examples, example[commands.Account]{name, nil, commands.RecordDailyCost{Rated: with(spoil)}, refusal(fault.Internal)})
+	}
+	check(t, examples)
+}
+
+func TestLogAccess(t *testing.T) {
+	t.Parallel()
 	access := events.AccessLogged{Caller: "ada", Operation: "ListRates", FilterKey: "userName"}
 	check(t, []example[commands.Account]{
-		{"a cost", nil, commands.RecordDailyCost{Rated: rated}, event(rated)},
-		{"an access", given(rated), commands.LogAccess{Access: access}, event(access)},
+		{"an access", given(events.CreditGranted{Amount: "1", Currency: "CREDIT"}), commands.LogAccess{Access: access}, event(access)},
 	})
 }

@@ -11,10 +11,20 @@ import (
 
 // Source: completions 7.3.
 
+// priceRow is a row of the price list for units of cluster.
+func priceRow(amount, start string) events.RateSet {
+	return events.RateSet{
+		RateName: "cluster", RateType: "unit", Amount: amount, Currency: "CREDIT", Period: "hour",
+		UnitName: "ranks", UnitSize: "1024", StartDate: start,
+	}
+}
+
 func TestSetRate(t *testing.T) {
 	t.Parallel()
 	rate := func(id int64, account, amount, start string) events.RateSet {
-		return events.RateSet{RateID: id, AccountID: account, RateName: "cluster", RateType: "unit", Amount: amount, StartDate: start}
+		r := priceRow(amount, start)
+		r.RateID, r.AccountID = id, account
+		return r
 	}
 	set := func(account, amount, start string) commands.SetRate {
 		return commands.SetRate{Rate: rate(0, account, amount, start), List: "list"}
@@ -32,13 +42,40 @@ func TestSetRate(t *testing.T) {
 	})
 }
 
+// TestSetRateRefuses: what is no price is refused before it is an event.
+func TestSetRateRefuses(t *testing.T) {
+	t.Parallel()
+	var examples []example[commands.Platform]
+	for name, spoil := range map[string]func(*events.RateSet){
+		"no name":                  func(r *events.RateSet) { r.RateName = "" },
+		"no amount":                func(r *events.RateSet) { r.Amount = "" },
+		"an amount with exponent":  func(r *events.RateSet) { r.Amount = "1e2" },
+		"an amount below 0":        func(r *events.RateSet) { r.Amount = "-1" },
+		"an unknown currency":      func(r *events.RateSet) { r.Currency = "EUR" },
+		"no currency":              func(r *events.RateSet) { r.Currency = "" },
+		"an unknown model":         func(r *events.RateSet) { r.RateType = "tiered" },
+		"an unknown period":        func(r *events.RateSet) { r.Period = "week" },
+		"an empty tier":            func(r *events.RateSet) { r.TierStart, r.TierEnd = 5, 5 },
+		"a package without a size": func(r *events.RateSet) { r.RateType = "package" },
+		"half a unit":              func(r *events.RateSet) { r.UnitSize = "0.5" },
+		"a start on no date":       func(r *events.RateSet) { r.StartDate = "2026-02-30" },
+		"an end before the start":  func(r *events.RateSet) { r.EndDate = r.StartDate },
+	} {
+		row := priceRow("10", "1970-01-02")
+		spoil(&row)
+		examples = append(examples, example[commands.Platform]{name, nil, commands.SetRate{Rate: row}, refusal(fault.Validation)})
+	}
+	check(t, examples)
+}
+
 // TestAFirstListIsSetWhole: each row of the list that founds a price may begin
 // in the past, and no row of another.
 func TestAFirstListIsSetWhole(t *testing.T) {
 	t.Parallel()
 	var p commands.Platform
 	set := func(list string, tier int64) error {
-		c := commands.SetRate{List: list, Rate: events.RateSet{RateName: "cluster", TierStart: tier, TierEnd: tier + 1, StartDate: "1960-01-01"}}
+		c := commands.SetRate{List: list, Rate: priceRow("10", "1960-01-01")}
+		c.Rate.RateType, c.Rate.TierStart, c.Rate.TierEnd = "graduated", tier, tier+1
 		data, err := c.Decide(&p, time.UnixMilli(0))
 		if err == nil {
 			p.Evolve(events.Event{Frame: events.Frame{CorrelationID: list}, Data: data})
@@ -67,13 +104,13 @@ func TestAFirstListComesAgain(t *testing.T) {
 		}
 		return err
 	}
-	row := commands.SetRate{List: "first", Rate: events.RateSet{RateName: "cluster", RateType: "unit", Amount: "5", StartDate: "1960-01-01"}}
+	row := commands.SetRate{List: "first", Rate: priceRow("5", "1960-01-01")}
 	for _, step := range []struct {
 		list string
 		c    commands.Command[commands.Platform]
 	}{
 		{"first", row}, {"second", commands.EndRate{RateID: 1, EndDate: "1970-01-02"}},
-		{"second", commands.SetRate{Rate: events.RateSet{RateName: "cluster", RateType: "unit", Amount: "7", StartDate: "1970-01-02"}, List: "second"}},
+		{"second", commands.SetRate{Rate: priceRow("7", "1970-01-02"), List: "second"}},
 	} {
 		if err := take(step.list, step.c); err != nil {
 			t.Fatal(err)
@@ -91,7 +128,9 @@ func TestAFirstListComesAgain(t *testing.T) {
 func TestEndRate(t *testing.T) {
 	t.Parallel()
 	rate := func(end string) events.RateSet {
-		return events.RateSet{RateID: 1, RateName: "cluster", RateType: "unit", Amount: "10", StartDate: "1960-01-01", EndDate: end}
+		r := priceRow("10", "1960-01-01")
+		r.RateID, r.EndDate = 1, end
+		return r
 	}
 	end := func(date string) commands.EndRate { return commands.EndRate{RateID: 1, EndDate: date} }
 	check(t, []example[commands.Platform]{
@@ -101,6 +140,7 @@ func TestEndRate(t *testing.T) {
 		{"later than it was to", given(rate("1970-01-02")), end("1970-02-01"), event(rate("1970-02-01"))},
 		{"never", given(rate("1970-01-02")), end(""), event(rate(""))},
 		{"after it has", given(rate("1970-01-01")), end("1970-02-01"), refusal(fault.Conflict)},
+		{"on no date", given(rate("")), end("2030-02-30"), refusal(fault.Validation)},
 		{"one that is not there", nil, end("1970-02-01"), refusal(fault.NotFound)},
 	})
 }

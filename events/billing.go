@@ -56,7 +56,7 @@ type RateSet struct {
 	AccountID     string `json:"accountId,omitempty"` // "" for the whole platform
 	Platform      string `json:"platform"`
 	RateName      string `json:"rateName"`
-	RateType      string `json:"rateType"` // unit, flat, graduated, volume, package
+	RateType      string `json:"rateType"` // a rate model, docs/rating.md
 	RateTypeRaw   string `json:"rateTypeRaw"`
 	Amount        string `json:"amount"` // decimal
 	Currency      string `json:"currency"`

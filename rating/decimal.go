@@ -25,7 +25,8 @@ func sub(a, b *apd.Decimal) *apd.Decimal {
 	return difference
 }
 
-func mul(a, b *apd.Decimal) *apd.Decimal {
+// Times returns the exact product of two decimals that Parse can read.
+func Times(a, b *apd.Decimal) *apd.Decimal {
 	product := new(apd.Decimal)
 	_, _ = apd.BaseContext.Mul(product, a, b)
 	return product
@@ -37,7 +38,7 @@ func share(a *apd.Decimal, k, n int64) *apd.Decimal {
 	c := apd.BaseContext.WithPrecision(60)
 	c.Rounding = apd.RoundHalfEven
 	quotient := new(apd.Decimal)
-	_, _ = c.Quo(quotient, mul(a, newDecimal(k, 0)), newDecimal(n, 0))
+	_, _ = c.Quo(quotient, Times(a, newDecimal(k, 0)), newDecimal(n, 0))
 	_, _ = c.Quantize(quotient, quotient, -12)
 	return quotient
 }
@@ -118,7 +119,7 @@ func (s *Sum) AddTimes(amount string, times int64) error {
 	if err != nil {
 		return err
 	}
-	_, _ = apd.BaseContext.Add(&s.total, &s.total, mul(d, newDecimal(times, 0)))
+	_, _ = apd.BaseContext.Add(&s.total, &s.total, Times(d, newDecimal(times, 0)))
 	return nil
 }
 

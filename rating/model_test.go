@@ -61,12 +61,12 @@ func anyRates(t *rapid.T) []events.RateSet {
 	amount := func() string {
 		return rapid.StringMatching(`[0-9]{1,6}(\.[0-9]{1,12})?`).Draw(t, "amount")
 	}
-	kind := rapid.SampledFrom([]string{rating.Unit, rating.Flat, rating.Graduated, rating.Volume, rating.Package}).Draw(t, "type")
+	kind := rapid.SampledFrom(rating.ModelNames()).Draw(t, "type")
 	period := rapid.SampledFrom([]string{rating.PerHour, rating.PerDay, rating.PerMonth, rating.PerYear}).Draw(t, "period")
 	first := rate(1, kind, amount(), period)
 	first.MinimumPeriod = rapid.SampledFrom([]string{"", "", rating.PerHour, rating.PerDay, rating.PerMonth}).Draw(t, "minimum")
 	first.PackageSize = rapid.Int64Range(1, 7).Draw(t, "package")
-	if kind != rating.Graduated && kind != rating.Volume {
+	if model, err := rating.ModelOf(kind); err != nil || !model.Tiered {
 		return []events.RateSet{first}
 	}
 	list, start := []events.RateSet{}, int64(0)

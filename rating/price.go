@@ -3,22 +3,12 @@ package rating
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
 
 	"netsim/events"
-)
-
-// The types of a rate (completions 7.3).
-const (
-	Unit      = "unit"
-	Flat      = "flat"
-	Graduated = "graduated"
-	Volume    = "volume"
-	Package   = "package"
 )
 
 // The periods of a rate's amount; all but the year are minimum periods too.
@@ -32,10 +22,12 @@ const (
 // Rate is a row of the price list, checked.
 type Rate struct {
 	events.RateSet
-	amount *apd.Decimal
-	day    time.Time    // that it was chosen for
-	price  *apd.Decimal // of that day
-	text   string       // that price
+	model      Model
+	start, end int64 // units that it prices, half-open
+	amount     *apd.Decimal
+	day        time.Time    // that it was chosen for
+	price      *apd.Decimal // of that day
+	text       string       // that price
 }
 
 // maxRateDecimals keeps a cost within 18 decimals: an amount per day or hour
@@ -45,23 +37,26 @@ const maxRateDecimals = 12
 // Check returns the row as a rate, or what is wrong with it.
 func Check(row events.RateSet) (Rate, error) {
 	amount, err := Parse(row.Amount)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Rate{}, fmt.Errorf("rate %s: amount %w", row.RateName, err)
+	}
+	model, err := ModelOf(row.RateType)
+	switch {
 	case amount.Negative || amount.Exponent < -maxRateDecimals:
 		return Rate{}, fmt.Errorf("rate %s: amount %s is negative or finer than %d decimals", row.RateName, row.Amount, maxRateDecimals)
-	case !slices.Contains([]string{Unit, Flat, Graduated, Volume, Package}, row.RateType):
-		return Rate{}, fmt.Errorf("rate %s: there is no rate type %q", row.RateName, row.RateType)
+	case err != nil:
+		return Rate{}, fmt.Errorf("rate %s: %w", row.RateName, err)
 	case !slices.Contains([]string{PerHour, PerDay, PerMonth, PerYear}, row.Period):
 		return Rate{}, fmt.Errorf("rate %s: there is no period %q", row.RateName, row.Period)
 	case !slices.Contains([]string{"", PerHour, PerDay, PerMonth}, row.MinimumPeriod):
 		return Rate{}, fmt.Errorf("rate %s: there is no minimum period %q", row.RateName, row.MinimumPeriod)
 	case row.TierStart < 0 || row.TierEnd != 0 && row.TierEnd <= row.TierStart:
 		return Rate{}, fmt.Errorf("rate %s: tier %d to %d is empty", row.RateName, row.TierStart, row.TierEnd)
-	case row.RateType == Package && row.PackageSize < 1:
-		return Rate{}, fmt.Errorf("rate %s: a package needs a size", row.RateName)
+	case model.Packaged && row.PackageSize < 1:
+		return Rate{}, fmt.Errorf("rate %s: packageSize %d is below 1", row.RateName, row.PackageSize)
 	}
-	return Rate{RateSet: row, amount: amount}, nil
+	start, end := unitsOf(row)
+	return Rate{RateSet: row, model: model, start: start, end: end, amount: amount}, nil
 }
 
 // Price is the rates that apply together on a day, by tier.
@@ -74,7 +69,7 @@ func PriceOn(day time.Time, account, rateName string, list []events.RateSet) (Pr
 	own, common := Price{}, Price{}
 	date := day.Format(time.DateOnly)
 	for _, row := range slices.SortedFunc(slices.Values(list), latestFirst) {
-		if row.RateName != rateName || date < row.StartDate || row.EndDate != "" && date >= row.EndDate {
+		if row.RateName != rateName || !ValidOn(row, date) {
 			continue
 		}
 		rate, err := Check(row)
@@ -101,33 +96,18 @@ func PriceOn(day time.Time, account, rateName string, list []events.RateSet) (Pr
 
 func latestFirst(a, b events.RateSet) int { return cmp.Compare(b.RateID, a.RateID) }
 
-// with adds a rate unless a newer one covers some of its tier.
+// with adds a rate unless a newer one prices some of its units.
 func (p Price) with(r Rate) Price {
-	start, end := r.tier()
-	for _, newer := range p {
-		if s, e := newer.tier(); start < e && s < end {
-			return p
-		}
+	if slices.ContainsFunc(p, func(newer Rate) bool { return Overlap(newer.RateSet, r.RateSet) }) {
+		return p
 	}
 	return append(p, r)
-}
-
-// tier returns the units that the rate is about, half-open. Only graduated
-// and volume prices have tiers.
-func (r Rate) tier() (start, end int64) {
-	switch {
-	case r.RateType != Graduated && r.RateType != Volume:
-		return 0, math.MaxInt64
-	case r.TierEnd == 0:
-		return r.TierStart, math.MaxInt64
-	}
-	return r.TierStart, r.TierEnd
 }
 
 // Alone reports whether the price of an item does not depend on the account's
 // other items.
 func (p Price) Alone() bool {
-	return !slices.ContainsFunc(p, func(r Rate) bool { return r.RateType != Unit })
+	return !slices.ContainsFunc(p, func(r Rate) bool { return !r.model.Alone })
 }
 
 // Window returns the time of which usage must be known to rate the day: the
@@ -152,36 +132,11 @@ func (p Price) OneHour(day time.Time, units int64) (amount, currency string) {
 		if r.Period != PerHour {
 			hourly = share(r.dayPrice(day), 1, 24)
 		}
-		sum = add(sum, mul(hourly, newDecimal(r.priced(0, units, units), 0)))
+		sum = add(sum, Times(hourly, newDecimal(r.model.due(&r, 0, units, units), 0)))
 		currency = r.Currency
 	}
 	return plain(sum), currency
 }
-
-// priced returns how many times the amount is due for an item with q units
-// when o units stand before it and c are active in all.
-func (r Rate) priced(o, q, c int64) int64 {
-	start, end := r.tier()
-	switch r.RateType {
-	case Unit:
-		return q
-	case Flat:
-		if o == 0 && q > 0 {
-			return 1
-		}
-	case Graduated:
-		return max(min(o+q, end)-max(o, start), 0)
-	case Volume:
-		if start <= c && c < end {
-			return q
-		}
-	case Package:
-		return ceilDiv(o+q, r.PackageSize) - ceilDiv(o, r.PackageSize)
-	}
-	return 0
-}
-
-func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
 
 // dayPrice returns the part of the amount that falls to the day
 // (completions 7.4 step 2).
@@ -191,7 +146,7 @@ func (r Rate) dayPrice(day time.Time) *apd.Decimal {
 	}
 	switch k, n := r.placeInPeriod(day); r.Period {
 	case PerHour:
-		return mul(r.amount, newDecimal(24, 0))
+		return Times(r.amount, newDecimal(24, 0))
 	case PerDay:
 		return r.amount
 	default:
@@ -204,7 +159,7 @@ func (r Rate) dayPrice(day time.Time) *apd.Decimal {
 func (r Rate) priceOfDaysAfter(day time.Time, days int64) *apd.Decimal {
 	switch k, n := r.placeInPeriod(day); r.Period {
 	case PerHour, PerDay:
-		return mul(r.dayPrice(day), newDecimal(days, 0))
+		return Times(r.dayPrice(day), newDecimal(days, 0))
 	default:
 		return sub(share(r.amount, k+days, n), share(r.amount, k, n))
 	}

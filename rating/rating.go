@@ -95,12 +95,12 @@ func charge(day time.Time, rate Rate, u use, rule string) (line, bool) {
 		all := within
 		after := newDecimal(0, 0) // of the days after
 		if beyond > 0 {
-			all, after = add(within, newDecimal(beyond, 0)), mul(rate.priceOfDaysAfter(day, beyond), units)
+			all, after = add(within, newDecimal(beyond, 0)), Times(rate.priceOfDaysAfter(day, beyond), units)
 		}
 		segments[i] = events.CostSegment{From: p.from, To: p.to, Units: p.units, Count: p.count, Fraction: plain(all)}
-		unitDays = add(unitDays, mul(units, all))
+		unitDays = add(unitDays, Times(units, all))
 		if rule == Rule1 {
-			cost = add(cost, add(mul(mul(dayPrice, units), within), after))
+			cost = add(cost, add(Times(Times(dayPrice, units), within), after))
 			continue
 		}
 		exact.Add(exact, scaled(dayPrice, p.units*(micros(day, p.to)-micros(day, p.from))))

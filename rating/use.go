@@ -133,13 +133,13 @@ type piece struct {
 // the item itself changes: fractions telescope, the cost is the same, and a
 // day costs work in proportion to its events instead of their square.
 func uses(rate Rate, lives []*life, from, to time.Time) []use {
-	if rate.RateType == Unit {
-		return usesAlone(lives, from, to)
+	if rate.model.Alone {
+		return usesAlone(rate, lives, from, to)
 	}
 	return usesTogether(rate, lives, from, to)
 }
 
-func usesAlone(lives []*life, from, to time.Time) []use {
+func usesAlone(rate Rate, lives []*life, from, to time.Time) []use {
 	var out []use
 	for _, l := range lives {
 		u := use{life: l}
@@ -148,7 +148,7 @@ func usesAlone(lives []*life, from, to time.Time) []use {
 			if i+1 < len(l.steps) {
 				end = l.steps[i+1].at
 			}
-			u.add(piece{later(s.at, from), end, s.units, s.count})
+			u.add(piece{later(s.at, from), end, rate.model.due(&rate, 0, s.units, s.count), s.count})
 		}
 		if len(u.pieces) > 0 {
 			out = append(out, u)
@@ -173,7 +173,7 @@ func usesTogether(rate Rate, lives []*life, from, to time.Time) []use {
 			count += units[j]
 		}
 		for j := range lives {
-			all[j].add(piece{cuts[i], cuts[i+1], rate.priced(ordinal, units[j], count), count})
+			all[j].add(piece{cuts[i], cuts[i+1], rate.model.due(&rate, ordinal, units[j], count), count})
 			ordinal += units[j]
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // billingCurrency is what rows are billed in: the national one of our two.
-const billingCurrency = "USD"
+const billingCurrency = rating.USD
 
 // charge is a daily cost as a row of the dataset shows it. Texts are as the
 // columns have them, decimals too; "" is null.
@@ -21,6 +21,7 @@ type charge struct {
 	projections.CostLine
 	provider string
 	service  service
+	model    rating.Model // zero if the rate is not known
 
 	month, start, end time.Time // of the billing period, of the charge period
 
@@ -42,6 +43,12 @@ func (l ledger) charge(line projections.CostLine) (charge, error) {
 	if err := c.time(); err != nil {
 		return c, err
 	}
+	if c.RateType != "" {
+		var err error
+		if c.model, err = rating.ModelOf(c.RateType); err != nil {
+			return c, fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
+		}
+	}
 	price, ok := l.prices[c.Currency]
 	if !ok {
 		return c, fmt.Errorf("daily cost %d is in %s, which has no price in %s", c.DailyCostID, c.Currency, billingCurrency)
@@ -54,7 +61,7 @@ func (l ledger) charge(line projections.CostLine) (charge, error) {
 	if err != nil {
 		return c, fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
 	}
-	c.pricingCost, c.cost, c.rateAmount = text(cost), text(times(cost, price)), text(amount)
+	c.pricingCost, c.cost, c.rateAmount = text(cost), text(rating.Times(cost, price)), text(amount)
 	if c.CorrectionOf != 0 {
 		return c, nil // it corrects an amount, and has no quantity or price of its own
 	}
@@ -102,8 +109,8 @@ func (c *charge) quantities(cost, amount, price *apd.Decimal) error {
 	if err != nil {
 		return fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
 	}
-	unit := unitOf(c.RateType, c.UnitName, c.UnitSize)
-	hours := times(days, apd.New(24, 0))
+	unit := unitOf(c.model, c.UnitName, c.UnitSize)
+	hours := rating.Times(days, apd.New(24, 0))
 	if _, err := exact.Quantize(hours, hours, -12); err != nil { // without the last digits, which rounded unit-days bring in
 		return fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
 	}
@@ -117,12 +124,12 @@ func (c *charge) quantities(cost, amount, price *apd.Decimal) error {
 		}
 		quantity, c.pricingUnit = days, unit+"-Days"
 	}
-	if times(quantity, unitPrice).Cmp(cost) != 0 {
+	if rating.Times(quantity, unitPrice).Cmp(cost) != 0 {
 		// A part of a day without an end, or the rest of a month, whose days have
 		// different prices.
 		quantity, unitPrice, c.pricingUnit = apd.New(1, 0), cost, "Count"
 	}
-	c.priced, c.pricingUnitPrice, c.unitPrice = text(quantity), text(unitPrice), text(times(unitPrice, price))
+	c.priced, c.pricingUnitPrice, c.unitPrice = text(quantity), text(unitPrice), text(rating.Times(unitPrice, price))
 	return nil
 }
 
@@ -138,13 +145,6 @@ func (c *charge) description() string {
 		return fmt.Sprintf("Correction of the cost of %s on %s", c.RateName, c.start.Format(time.DateOnly))
 	}
 	return fmt.Sprintf("Use of %s on %s at %s %s per %s", c.RateName, c.start.Format(time.DateOnly), c.RateAmount, c.Currency, c.Period)
-}
-
-// times multiplies exactly; amounts are short (package rating).
-func times(a, b *apd.Decimal) *apd.Decimal {
-	product := new(apd.Decimal)
-	_, _ = apd.BaseContext.Mul(product, a, b)
-	return product
 }
 
 // exact has room for any quantity.

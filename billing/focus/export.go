@@ -67,7 +67,7 @@ func Export(ctx context.Context, db projections.Reader, r Request) (Report, erro
 	columns := Columns()
 	x := export{
 		Request: r, columns: columns, row: make([]string, len(columns)), totals: map[string]string{},
-		ledger: ledger{r.Provider, map[string]*apd.Decimal{billingCurrency: apd.New(1, 0), "CREDIT": price}},
+		ledger: ledger{r.Provider, map[string]*apd.Decimal{billingCurrency: apd.New(1, 0), rating.Credit: price}},
 	}
 	name := "cost-and-usage." + r.Format
 	at, err := x.file(name, func(to io.Writer) error { return x.data(ctx, db, to) })

@@ -28,12 +28,10 @@ func serviceOf(eventType string) service {
 }
 
 // unitOf names the unit of a rate for FOCUS's unit format, singular.
-func unitOf(rateType, name, size string) string {
+func unitOf(model rating.Model, name, size string) string {
 	switch {
-	case rateType == rating.Flat:
-		return "Account"
-	case rateType == rating.Package:
-		return "Package"
+	case model.Per != "":
+		return model.Per
 	case name == "bytes" && bytes(size) != "":
 		return bytes(size)
 	case size != "1" || !word(name):
@@ -86,7 +84,7 @@ func (c *charge) priceDetails() string {
 	if c.MinimumPeriod != "" {
 		details["x_MinimumPeriod"] = c.MinimumPeriod
 	}
-	if c.RateType == rating.Graduated || c.RateType == rating.Volume {
+	if c.model.Tiered {
 		details["x_TierStart"] = c.TierStart
 		if c.TierEnd != 0 {
 			details["x_TierEnd"] = c.TierEnd

@@ -9,23 +9,19 @@ import (
 	"netsim/rating"
 )
 
-// place is a row of a list, with where it stands in the file.
-type place struct {
-	row int // 1, 2, 3 …
+// listed is a row of a list with its number, from 1 on.
+type listed struct {
+	row int
 	events.RateSet
-}
-
-func (p place) validOn(date string) bool {
-	return p.StartDate <= date && (p.EndDate == "" || date < p.EndDate)
 }
 
 // covered refuses a list in which something would have two prices on a day, or
 // some of its units none.
 func covered(rates []events.RateSet) error {
-	together := map[[2]string][]place{}
+	together := map[[2]string][]listed{}
 	for i, r := range rates {
 		key := [2]string{r.AccountID, r.RateName}
-		together[key] = append(together[key], place{i + 1, r})
+		together[key] = append(together[key], listed{i + 1, r})
 	}
 	for i, r := range rates {
 		rows := together[[2]string{r.AccountID, r.RateName}]
@@ -48,23 +44,23 @@ func covered(rates []events.RateSet) error {
 
 // coveredOn checks the rows of one scope and rate name that are valid on a day:
 // none, one, or tiers that follow each other from 0 on without end.
-func coveredOn(date string, rows []place) error {
-	var valid []place
+func coveredOn(date string, rows []listed) error {
+	var valid []listed
 	for _, p := range rows {
-		if p.validOn(date) {
+		if rating.ValidOn(p.RateSet, date) {
 			valid = append(valid, p)
 		}
 	}
 	if len(valid) == 0 {
 		return nil
 	}
-	slices.SortFunc(valid, func(a, b place) int { return cmp.Compare(a.TierStart, b.TierStart) })
+	slices.SortFunc(valid, func(a, b listed) int { return cmp.Compare(a.TierStart, b.TierStart) })
 	end := int64(0)
 	for i, p := range valid {
 		switch before := valid[max(i-1, 0)]; {
 		case p.RateType != before.RateType || p.Currency != before.Currency:
 			return fmt.Errorf("rows %d and %d: rate %s has two types or currencies on %s", before.row, p.row, p.RateName, date)
-		case i > 0 && (!tiered(p) || end == 0 || p.TierStart < end):
+		case i > 0 && rating.Overlap(before.RateSet, p.RateSet):
 			return fmt.Errorf("rows %d and %d: rate %s has two prices of the same units on %s", before.row, p.row, p.RateName, date)
 		case tiered(p) && p.TierStart > end:
 			return fmt.Errorf("row %d: rate %s has no price of the units %d to %d on %s", p.row, p.RateName, end, p.TierStart, date)
@@ -77,4 +73,7 @@ func coveredOn(date string, rows []place) error {
 	return nil
 }
 
-func tiered(p place) bool { return p.RateType == rating.Graduated || p.RateType == rating.Volume }
+func tiered(p listed) bool {
+	model, err := rating.ModelOf(p.RateType)
+	return err == nil && model.Tiered
+}

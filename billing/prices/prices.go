@@ -9,11 +9,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -92,7 +88,7 @@ func Read(text []byte) (List, error) {
 			TierStart: r.TierStart, TierEnd: r.TierEnd, PackageSize: r.PackageSize,
 			UnitName: r.UnitName, UnitSize: r.UnitSize, Note: r.Note, StartDate: r.StartDate, EndDate: r.EndDate,
 		}
-		if err := check(row); err != nil {
+		if err := commands.CheckRate(row); err != nil {
 			return List{}, fmt.Errorf("price list: row %d: %w", i+1, err)
 		}
 		list.Rates = append(list.Rates, row)
@@ -106,44 +102,11 @@ func Read(text []byte) (List, error) {
 	return list, nil
 }
 
-func check(r events.RateSet) error {
-	if r.RateName == "" {
-		return errors.New("a rateName is required")
-	}
-	if _, err := rating.Check(r); err != nil {
-		return err
-	}
-	if _, err := time.Parse(time.DateOnly, r.StartDate); err != nil {
-		return fmt.Errorf("rate %s: startDate %q is not a date", r.RateName, r.StartDate)
-	}
-	if _, err := time.Parse(time.DateOnly, r.EndDate); r.EndDate != "" && (err != nil || r.EndDate <= r.StartDate) {
-		return fmt.Errorf("rate %s: endDate %q is not a date after %s", r.RateName, r.EndDate, r.StartDate)
-	}
-	if n, err := strconv.ParseInt(r.UnitSize, 10, 64); err != nil || n < 1 || r.UnitName == "" {
-		return fmt.Errorf("rate %s: a unitName and a whole unitSize are required, got %q and %q", r.RateName, r.UnitName, r.UnitSize)
-	}
-	return currency(r.Currency)
-}
-
-func currency(c string) error {
-	if c != "CREDIT" && c != "USD" {
-		return fmt.Errorf("there is no currency %q", c)
-	}
-	return nil
-}
-
 func (o Opening) check() error {
 	if o.Amount == "" {
 		return nil
 	}
-	amount, err := rating.Parse(o.Amount)
-	if err != nil {
-		return err
-	}
-	if amount.Sign() <= 0 {
-		return fmt.Errorf("amount %s is not above 0", o.Amount)
-	}
-	return currency(o.Currency)
+	return rating.CheckCredit(o.Amount, o.Currency)
 }
 
 // Load writes to the log what a deployment begins with: the rates of what has no
@@ -190,16 +153,8 @@ func (o Opening) grant(ctx context.Context, h *handle.Handler, account string) e
 // unique within the account, and granting it again changes nothing, whatever
 // the amount.
 func Grant(ctx context.Context, h *handle.Handler, account string, credit events.CreditGranted) (granted bool, err error) {
-	switch {
-	case !events.ValidID(events.AccountPrefix, account):
+	if !events.ValidID(events.AccountPrefix, account) {
 		return false, fmt.Errorf("grant credit: %q is not an account id", account)
-	case credit.Amount == "":
-		return false, fmt.Errorf("grant credit to %s: an amount is required", account)
-	case strings.TrimSpace(credit.Reference) == "":
-		return false, fmt.Errorf("grant credit to %s: a reference is required", account)
-	}
-	if err := (Opening{Amount: credit.Amount, Currency: credit.Currency}).check(); err != nil {
-		return false, fmt.Errorf("grant credit to %s: %w", account, err)
 	}
 	result, err := handle.Command(ctx, h, handle.Target{Stream: account, PartitionKey: account},
 		handle.System("credit", credit.Reference), commands.GrantCredit{Granted: credit})

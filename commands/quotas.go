@@ -4,9 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
-	"netsim/events"
 	"netsim/fault"
 )
 
@@ -51,35 +49,3 @@ func CheckQuota(name string, limit int64) error {
 
 // maxQuota is the largest integer that a header can hold (RFC 9651).
 const maxQuota = 999_999_999_999_999
-
-// SetQuotas sets quotas of an account; nil is the limit of the settings. Setting
-// what is set already does nothing.
-type SetQuotas struct{ Limits map[string]*int64 }
-
-// Decide implements Command.
-func (c SetQuotas) Decide(a *Account, _ time.Time) (events.Data, error) {
-	set := maps.Clone(a.Quotas)
-	if set == nil {
-		set = map[string]int64{}
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Limits)) {
-		limit := c.Limits[name]
-		if limit == nil {
-			limit = new(int64)
-			delete(set, name)
-		} else {
-			set[name] = *limit
-		}
-		if err := CheckQuota(name, *limit); err != nil {
-			return nil, err
-		}
-	}
-	if maps.Equal(set, a.Quotas) {
-		return nil, nil
-	}
-	quotas := make([]events.AccountQuota, 0, len(set))
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		quotas = append(quotas, events.AccountQuota{Name: name, Limit: set[name]})
-	}
-	return events.AccountQuotasSet{Quotas: quotas}, nil
-}
