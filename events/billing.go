@@ -2,6 +2,19 @@ package events
 
 import "time"
 
+// billingEvents lists the events of accounts and of the price list.
+func billingEvents() []entry {
+	return []entry{
+		of[UsageRecorded](),
+		of[CreditGranted](),
+		of[CreditHeld](),
+		of[CreditReleased](),
+		of[DailyCostRated](),
+		of[RateSet](),
+		of[AccessLogged](),
+	}
+}
+
 // UsageRecorded records that an account's use of something changed: it is the
 // billing event of Document 1, and opens, updates or closes a billing item.
 // Source: completions 7.1, 7.2, 8 row 41.

@@ -1,5 +1,24 @@
 package events
 
+// configurationEvents lists the events of configurations.
+func configurationEvents() []entry {
+	return []entry{
+		of[ConfigurationCreated](),
+		of[ConfigurationUpdated](),
+		of[ConfigurationComponentAdded](),
+		of[ConfigurationComponentRemoved](),
+		of[ConfigurationReferenceSet](),
+		of[ConfigurationReferenceRemoved](),
+		of[ConfigurationParametersPatched](),
+		of[ConfigurationTracesetAttached](),
+		of[ConfigurationTracesetDetached](),
+		of[ConfigurationMappingFileAttached](),
+		of[ConfigurationMappingFileDetached](),
+		of[ConfigurationValidated](),
+		of[ConfigurationDeleted](),
+	}
+}
+
 // ConfigurationCreated records version 1 of a configuration.
 // Source: completions 3, 8 row 6.
 type ConfigurationCreated struct {

@@ -1,5 +1,13 @@
 package events
 
+// mappingFileEvents lists the events of mapping files.
+func mappingFileEvents() []entry {
+	return []entry{
+		of[MappingFileCreated](),
+		of[MappingFileDeleted](),
+	}
+}
+
 // MappingFileCreated records a mapping file whose bytes are stored.
 // Source: completions 6.5, 6.6, 8 row 39.
 type MappingFileCreated struct {

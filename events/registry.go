@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -36,62 +37,19 @@ func of[T Data]() entry {
 	return entry{zero, decode[T]}
 }
 
-// registry holds every type and version ever written. Lines are never removed.
+// registry lists every type and version that was ever written, in the order of
+// the catalogue. None is ever removed.
 func registry() []entry {
-	return []entry{
-		of[WorkspaceCreated](),
-		of[WorkspaceUpdated](),
-		of[WorkspaceLegacyProjectSet](),
-		of[WorkspaceDeletionRequested](),
-		of[WorkspaceDeleted](),
-		of[ConfigurationCreated](),
-		of[ConfigurationUpdated](),
-		of[ConfigurationComponentAdded](),
-		of[ConfigurationComponentRemoved](),
-		of[ConfigurationReferenceSet](),
-		of[ConfigurationReferenceRemoved](),
-		of[ConfigurationParametersPatched](),
-		of[ConfigurationTracesetAttached](),
-		of[ConfigurationTracesetDetached](),
-		of[ConfigurationMappingFileAttached](),
-		of[ConfigurationMappingFileDetached](),
-		of[ConfigurationValidated](),
-		of[ConfigurationDeleted](),
-		of[SimulationRequested](),
-		of[SimulationValidated](),
-		of[SimulationInvalidated](),
-		of[SimulationStarted](),
-		of[SimulationReordered](),
-		of[SimulationProgressed](),
-		of[SimulationCheckpointed](),
-		of[SimulationResultsPublished](),
-		of[SimulationCompleted](),
-		of[SimulationFailed](),
-		of[SimulationTerminated](),
-		of[SimulationDeleted](),
-		of[UploadOpened](),
-		of[UploadCompleted](),
-		of[UploadAborted](),
-		of[TracesetCreated](),
-		of[TracesetMetadataExtracted](),
-		of[TracesetMetadataFailed](),
-		of[TracesetPromoted](),
-		of[TracesetUsed](),
-		of[TracesetDeleted](),
-		of[MappingFileCreated](),
-		of[MappingFileDeleted](),
-		of[UsageRecorded](),
-		of[CreditGranted](),
-		of[CreditHeld](),
-		of[CreditReleased](),
-		of[DailyCostRated](),
-		of[RateSet](),
-		of[AccessLogged](),
-		of[AccountQuotasSet](),
-		of[CheckpointPublished](),
-		of[LogLossAccepted](),
-		of[LogSealed](),
-	}
+	return slices.Concat(
+		workspaceEvents(),
+		configurationEvents(),
+		simulationEvents(),
+		uploadEvents(),
+		tracesetEvents(),
+		mappingFileEvents(),
+		billingEvents(),
+		[]entry{of[AccountQuotasSet](), of[CheckpointPublished](), of[LogLossAccepted](), of[LogSealed]()},
+	)
 }
 
 // Types returns one empty value of every registered type, in catalogue order.

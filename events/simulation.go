@@ -2,6 +2,24 @@ package events
 
 import "time"
 
+// simulationEvents lists the events of simulations.
+func simulationEvents() []entry {
+	return []entry{
+		of[SimulationRequested](),
+		of[SimulationValidated](),
+		of[SimulationInvalidated](),
+		of[SimulationStarted](),
+		of[SimulationReordered](),
+		of[SimulationProgressed](),
+		of[SimulationCheckpointed](),
+		of[SimulationResultsPublished](),
+		of[SimulationCompleted](),
+		of[SimulationFailed](),
+		of[SimulationTerminated](),
+		of[SimulationDeleted](),
+	}
+}
+
 // SimulationRequested records that a simulation was asked for: by a start
 // (state validating) or by a simple submission (state provisioning).
 // Source: completions 5.1, 5.2, 4.3, 8 row 19.

@@ -2,6 +2,18 @@ package events
 
 import "time"
 
+// tracesetEvents lists the events of tracesets.
+func tracesetEvents() []entry {
+	return []entry{
+		of[TracesetCreated](),
+		of[TracesetMetadataExtracted](),
+		of[TracesetMetadataFailed](),
+		of[TracesetPromoted](),
+		of[TracesetUsed](),
+		of[TracesetDeleted](),
+	}
+}
+
 // TracesetCreated records a traceset whose bytes are stored.
 // Source: completions 6, 8 row 33.
 type TracesetCreated struct {

@@ -2,6 +2,15 @@ package events
 
 import "time"
 
+// uploadEvents lists the events of uploads.
+func uploadEvents() []entry {
+	return []entry{
+		of[UploadOpened](),
+		of[UploadCompleted](),
+		of[UploadAborted](),
+	}
+}
+
 // The kinds of what is uploaded.
 const (
 	UploadTraceset    = "traceset"

@@ -1,5 +1,16 @@
 package events
 
+// workspaceEvents lists the events of workspaces.
+func workspaceEvents() []entry {
+	return []entry{
+		of[WorkspaceCreated](),
+		of[WorkspaceUpdated](),
+		of[WorkspaceLegacyProjectSet](),
+		of[WorkspaceDeletionRequested](),
+		of[WorkspaceDeleted](),
+	}
+}
+
 // WorkspaceCreated records that a workspace exists. Source: completions 2.8, 8 row 1.
 type WorkspaceCreated struct {
 	AccountID   string `json:"accountId"` // "" for a built-in workspace

@@ -2,11 +2,7 @@ package writeapi
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"netsim/commands"
 	"netsim/commands/handle"
@@ -48,18 +44,9 @@ func newWrite(ctx context.Context, operation, id, key string, body any) (write, 
 	if !ok {
 		return write{}, errors.New("the request has no caller")
 	}
-	w := write{caller: caller, origin: handle.Origin{Actor: caller.UserID, CorrelationID: web.RequestID(ctx)}}
-	if key == "" {
-		return w, nil
-	}
-	text, err := json.Marshal([]any{operation, id, body})
-	if err != nil {
-		return w, fmt.Errorf("digest the request: %w", err)
-	}
-	sum := sha256.Sum256(text)
-	w.origin.CommandID = events.DerivedUUID(caller.AccountID, operation, id, key).String()
-	w.origin.CommandDigest = hex.EncodeToString(sum[:])
-	return w, nil
+	from := handle.Origin{Actor: caller.UserID, CorrelationID: web.RequestID(ctx)}
+	from, err := from.Keyed(caller.AccountID, operation, id, key, body)
+	return write{caller: caller, origin: from}, err
 }
 
 // to is the stream of the write, in the partition of its workspace.
@@ -72,21 +59,9 @@ func (w write) existing(workspace string) handle.Target {
 	return handle.Target{Stream: w.stream, PartitionKey: workspace}
 }
 
-// repeated reports whether the same write has been done before. It is asked
-// before the checks that a first success can make fail, so that a repetition
-// gets the answer of the first time.
+// repeated reports whether the same write has been done before.
 func (a *API) repeated(ctx context.Context, w write) (bool, error) {
-	if w.origin.CommandID == "" {
-		return false, nil
-	}
-	s, err := a.Commands.Log.Load(ctx, w.stream, w.origin.CommandID)
-	if err != nil || s.Prior == nil {
-		return false, err
-	}
-	if s.Prior.Digest != w.origin.CommandDigest {
-		return false, fault.New(fault.Unprocessable, "the idempotency key was used with another request")
-	}
-	return true, nil
+	return a.Commands.Repeated(ctx, w.stream, w.origin)
 }
 
 // once does what a write asks for, unless it has been done before, which done

@@ -73,8 +73,8 @@ func TestEveryOperationIsComplete(t *testing.T) {
 			}
 		}
 	}
-	if got, want := len(seen), 97; got != want {
-		t.Errorf("%d operations, want %d", got, want)
+	if got, least := len(seen), 97; got < least {
+		t.Errorf("%d operations; there were %d, and none is taken away", got, least)
 	}
 }
 

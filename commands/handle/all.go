@@ -96,9 +96,9 @@ func together[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, a
 			if r == nil {
 				continue
 			}
-			if prior, ran := priors[ids[i]]; ran {
-				results[i].Repeated = true
-				done[i] = prior.Digest == r.from.CommandDigest
+			if prior, found := priors[ids[i]]; found {
+				done[i], _ = r.from.ran(&prior) // Command says what is wrong
+				results[i].Repeated = done[i]
 				continue
 			}
 			state, ok := t.state.(P)

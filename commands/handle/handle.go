@@ -170,11 +170,8 @@ func (r *run) try(ctx context.Context, look bool) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if prior := at.prior; prior != nil {
-		if prior.Digest != r.from.CommandDigest {
-			return Result{}, fault.New(fault.Unprocessable, "the idempotency key was used with another request")
-		}
-		return Result{Repeated: true}, nil
+	if ran, err := r.from.ran(at.prior); ran || err != nil {
+		return Result{Repeated: ran}, err
 	}
 
 	t := at.tip

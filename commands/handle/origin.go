@@ -2,8 +2,14 @@ package handle
 
 import (
 	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 
 	"netsim/events"
+	"netsim/fault"
 )
 
 // Origin says who sends a command and why.
@@ -43,4 +49,47 @@ func (o Origin) CausedBy(f *events.Fact) Origin {
 func (o Origin) Derive(parts ...string) Origin {
 	o.Actor, o.CommandID, o.CommandDigest = cmp.Or(o.Actor, events.System), events.DerivedUUID(parts...).String(), ""
 	return o
+}
+
+// Keyed returns the origin of a request with an idempotency key, and o without
+// one. The account, the operation, the id of what it changes and the key
+// determine the command id. The digest tells a repetition from another request
+// with the same key (completions.md section 1.1).
+func (o Origin) Keyed(account, operation, id, key string, body any) (Origin, error) {
+	if key == "" {
+		return o, nil
+	}
+	text, err := json.Marshal([]any{operation, id, body})
+	if err != nil {
+		return o, fmt.Errorf("digest the request: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	o.CommandID = events.DerivedUUID(account, operation, id, key).String()
+	o.CommandDigest = hex.EncodeToString(sum[:])
+	return o, nil
+}
+
+// ran reports whether the fact is that of an earlier run of the command. It
+// returns Unprocessable when another request used the command's id.
+func (o Origin) ran(prior *events.Prior) (bool, error) {
+	switch {
+	case prior == nil:
+		return false, nil
+	case prior.Digest != o.CommandDigest:
+		return false, fault.New(fault.Unprocessable, "the idempotency key was used with another request")
+	}
+	return true, nil
+}
+
+// Repeated reports whether a command has run before. Ask it before a check that
+// the first run may have made fail, so that a repetition gets the same answer.
+func (h *Handler) Repeated(ctx context.Context, stream string, from Origin) (bool, error) {
+	if from.CommandID == "" {
+		return false, nil
+	}
+	s, err := h.Log.Load(ctx, stream, from.CommandID)
+	if err != nil {
+		return false, err
+	}
+	return from.ran(s.Prior)
 }

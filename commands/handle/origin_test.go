@@ -42,3 +42,22 @@ func TestOrigins(t *testing.T) {
 		})
 	}
 }
+
+// TestKeyedOrigins has literal ids and digests for the same reason.
+func TestKeyedOrigins(t *testing.T) {
+	t.Parallel()
+	request := handle.Origin{Actor: "ada", CorrelationID: "request_1"}
+	for key, want := range map[string]handle.Origin{
+		"": request,
+		"key": {Actor: "ada", CorrelationID: "request_1", CommandID: "f981b683-d930-8cff-a0c3-98542caad847",
+			CommandDigest: "c8b76b15cc0692e2296b8da8d0563ffabe2bafd27839edc87b6b46467589f196"},
+	} {
+		got, err := request.Keyed("acct_1", "UpdateWorkspace", "workspace_1", key, struct{ Name string }{"mine"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("key %q (-want +got):\n%s", key, diff)
+		}
+	}
+}

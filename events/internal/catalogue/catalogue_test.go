@@ -46,23 +46,6 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	}
 }
 
-func TestEveryTypeIsInTheCatalogue(t *testing.T) {
-	t.Parallel()
-	types, err := read(root + "/events")
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[int]string{}
-	for _, e := range types {
-		if e.Row == 0 {
-			t.Errorf("%s has no number: add it to rows.go", e.Name)
-		} else if other := seen[e.Row]; other != "" {
-			t.Errorf("%s and %s have the number %d", e.Name, other, e.Row)
-		}
-		seen[e.Row] = e.Name
-	}
-}
-
 func TestAttributesAreThoseOfARecord(t *testing.T) {
 	t.Parallel()
 	hash := events.Hash{1}

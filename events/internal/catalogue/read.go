@@ -15,7 +15,6 @@ import (
 
 // eventType is one registered event type.
 type eventType struct {
-	Row    int    // in completions.md section 8; 0 when it is not listed there
 	Name   string // on the wire
 	When   string // "Records that …"
 	Family events.Family
@@ -61,7 +60,7 @@ func read(dir string) ([]eventType, error) {
 	var types []eventType
 	for _, zero := range events.Types() {
 		name := reflect.TypeOf(zero).Name()
-		t := eventType{Name: zero.EventType(), Row: row(zero.EventType()), When: sentence(name, src.docs[name])}
+		t := eventType{Name: zero.EventType(), When: sentence(name, src.docs[name])}
 		if t.When == "" {
 			return nil, fmt.Errorf("%s: its comment does not begin with \"%s records\"", name, name)
 		}
