@@ -38,7 +38,8 @@ func directions() map[string]set {
 		"internal/wait":       {}, // a pause that a context can end
 		"projections":         {"events", "commands", "fault", "internal/gather", "simulator/design"},
 		"writeapi":            append(handlers, writers...),
-		"readapi":             append(set{"projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
+		"access":              {"events", "commands", "fault", "projections", "infra/auth"}, // who may see and do what
+		"readapi":             append(set{"access", "projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
 		"billing":             append(set{"projections", "rating"}, writers...),
 		"billing/prices":      {"events", "commands", "commands/handle", "fault", "rating"}, // the price list of a first start
 		"billing/focus":       {"events", "fault", "rating", "projections"},                 // the FOCUS dataset of costs
@@ -125,6 +126,7 @@ func reach() (pure, never map[string]set) {
 	}
 	never = map[string]set{
 		"writeapi":        append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
+		"access":          log,
 		"readapi":         log,
 		"reactions":       log,
 		"billing":         log,

@@ -180,7 +180,7 @@ func (b *bench) walk(t target, want int) (w walked, err error) {
 // index.
 func (b *bench) pageAlone(ctx context.Context, s *stack, h *history) (limit, error) {
 	q := projections.SimulationQuery{
-		Scope: projections.Scope{AccountID: h.account}, Sort: []projections.Order{{Key: "created", Desc: true}},
+		Scope: projections.Scope{AccountID: h.account, Live: true}, Sort: []projections.Order{{Key: "created", Desc: true}},
 		Where: []projections.Filter{projections.Within("created_at", time.Time{}, h.created(b.simulations/2))}, Page: projections.Page{Limit: pageSize},
 	}
 	_, middle, err := projections.ListSimulations(ctx, s.pool, q)

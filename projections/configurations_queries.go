@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -55,13 +54,12 @@ func ListConfigurationVersions(ctx context.Context, db Reader, id string) ([]Con
 	return versions, nil
 }
 
-// ConfigurationQuery asks for configurations that are not deleted, of
-// workspaces that are live, newest first.
+// ConfigurationQuery asks for configurations that are not deleted, newest
+// first.
 type ConfigurationQuery struct {
-	Scope     Scope
-	Workspace string // "" for every one in the scope
-	Where     []Filter
-	Page      Page
+	Scope Scope
+	Where []Filter
+	Page  Page
 }
 
 // ListConfigurations returns one page, of which neither documents nor findings
@@ -74,7 +72,8 @@ func ListConfigurations(ctx context.Context, db Reader, q ConfigurationQuery) ([
 		return nil, nil, err
 	}
 	var c conditions
-	places := q.places(&c)
+	c.add("NOT deleted")
+	places := q.Scope.places(&c, "configurations", "configuration_counts")
 	c.filter(q.Where)
 	c.after(keys, q.Page.After)
 	limit := strconv.Itoa(q.Page.Limit + 1)
@@ -92,10 +91,4 @@ func ListConfigurations(ctx context.Context, db Reader, q ConfigurationQuery) ([
 	}
 	found, next := cut(found, q.Page.Limit, func(c *Configuration) []any { return []any{c.CreatedAt, c.ID} })
 	return found, next, nil
-}
-
-func (q ConfigurationQuery) places(c *conditions) string {
-	c.add("NOT deleted")
-	p := place{scope: q.Scope, workspace: q.Workspace, counts: "configuration_counts"}
-	return strings.Join(p.add(c), " CROSS JOIN ")
 }

@@ -11,13 +11,11 @@ import (
 )
 
 // LibraryQuery asks for libraries as the tracesets tell of them that can be
-// seen: those of a workspace, those promoted to its account, and everyone's
-// public ones; of no workspace only these (completions.md section 2.7).
+// seen (completions.md section 2.7).
 type LibraryQuery struct {
-	AccountID string // "" for every account
-	Workspace string // "" for none
-	Scope     string // of the library, as its most promoted traceset has it; "" for every one
-	Page      Page
+	Seen  Rule   // each of its scopes is about one Sharing
+	Scope string // of the library, as its most promoted traceset has it; "" for every one
+	Page  Page
 }
 
 // Library is what can be seen of a library.
@@ -44,28 +42,7 @@ func (l *Library) FileList() ([]events.TracesetFile, error) {
 
 // seen is the SQL condition that a traceset can be seen.
 func (q LibraryQuery) seen(c *conditions, row string) string {
-	public := row + ".scope = 'public'"
-	if q.Workspace == "" {
-		return public
-	}
-	account := "true"
-	if q.AccountID != "" {
-		account = row + ".account_id = " + c.arg(q.AccountID)
-	}
-	return fmt.Sprintf(`(%s OR %s AND (%s.scope = 'tenant' OR %s.workspace_id = %s
-		AND NOT EXISTS (SELECT FROM workspaces w WHERE w.id = %s.workspace_id AND w.state <> 'live')))`,
-		public, account, row, row, c.arg(q.Workspace), row)
-}
-
-// scopes are those that are asked for, of what can be seen.
-func (q LibraryQuery) scopes() []string {
-	var scopes []string
-	for _, s := range []string{commands.ScopePublic, commands.ScopeTenant, commands.ScopeWorkspace} {
-		if (q.Scope == "" || q.Scope == s) && (q.Workspace != "" || s == commands.ScopePublic) {
-			scopes = append(scopes, s)
-		}
-	}
-	return scopes
+	return q.Seen.on(c, ownersOf(row, "scope"))
 }
 
 // ListLibraries returns one page, newest first, and the position of the next
@@ -73,32 +50,27 @@ func (q LibraryQuery) scopes() []string {
 // so that a page is walks over tracesets that leave out the others.
 func ListLibraries(ctx context.Context, db Reader, q LibraryQuery) ([]Library, []string, error) {
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
-	scopes := q.scopes()
-	if err := q.Page.fits(keys); err != nil || len(scopes) == 0 {
+	if err := q.Page.fits(keys); err != nil {
 		return nil, nil, err
 	}
 	const rank = "array_position(ARRAY['workspace', 'tenant', 'public'], %s.scope)"
 	var c conditions
-	c.after(keys, q.Page.After)
-	all := TracesetQuery{Scope: Scope{AccountID: q.AccountID}}
-	if q.Workspace != "" {
-		all.Scope.Workspaces = []string{q.Workspace}
-	}
-	var walks []string
 	first := fmt.Sprintf(`NOT EXISTS (SELECT FROM tracesets o WHERE o.library_hash = tracesets.library_hash AND o.status <> 'deleted' AND %s
 		AND (%s > %s OR o.scope = tracesets.scope AND (o.created_at, o.id) < (tracesets.created_at, tracesets.id)))`,
 		q.seen(&c, "o"), fmt.Sprintf(rank, "o"), fmt.Sprintf(rank, "tracesets"))
-	statuses := c.arg([]string{commands.TracesetReady, commands.TracesetProcessing, commands.TracesetMetadataFailed})
-	for _, scope := range scopes {
-		w := tracesetWalk{scope: scope, where: "true"}
-		switch {
-		case scope == commands.ScopeWorkspace:
-			w, _ = all.own(&c)
-		case scope == commands.ScopeTenant && q.AccountID != "":
-			w.where = "account_id = " + c.arg(q.AccountID)
+	w := walk{
+		table: "tracesets", columns: "library_hash, created_at, id", keys: keys, page: q.Page,
+		where:    "status <> 'deleted' AND " + first,
+		statuses: []string{commands.TracesetReady, commands.TracesetProcessing, commands.TracesetMetadataFailed},
+	}
+	var walks []string
+	for _, s := range q.Seen {
+		if q.Scope == "" || q.Scope == s.Sharing {
+			walks = append(walks, w.in(s, &c)...)
 		}
-		walks = append(walks, w.over("tracesets", "library_hash, created_at, id",
-			fmt.Sprintf("status = s.status AND status <> 'deleted' AND scope = '%s' AND %s AND %s", scope, c.where(), first), statuses, keys, q.Page.Limit))
+	}
+	if len(walks) == 0 {
+		return nil, nil, nil
 	}
 	rows, err := db.Query(ctx, fmt.Sprintf("SELECT * FROM (%s) AS t ORDER BY %s LIMIT %d",
 		strings.Join(walks, " UNION ALL "), orderBy(keys), q.Page.Limit+1), c.args...)

@@ -11,16 +11,13 @@ func FindMappingFile(ctx context.Context, db Reader, id string) (MappingFile, er
 	return find(ctx, db, &NewMappingFiles().rows, "mapping file", id)
 }
 
-// MappingFileQuery asks for the mapping files of a workspace that are not
-// deleted, newest first.
+// MappingFileQuery asks for mapping files that are not deleted, newest first.
 type MappingFileQuery struct {
-	AccountID string // "" for every account
-	Workspace string
-	Page      Page
+	Scope Scope
+	Page  Page
 }
 
-// ListMappingFiles returns one page and the position of the next one; nothing
-// of a workspace that is not live.
+// ListMappingFiles returns one page and the position of the next one.
 func ListMappingFiles(ctx context.Context, db Reader, q MappingFileQuery) ([]MappingFile, []string, error) {
 	t := &NewMappingFiles().rows
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
@@ -29,17 +26,13 @@ func ListMappingFiles(ctx context.Context, db Reader, q MappingFileQuery) ([]Map
 	}
 	var c conditions
 	c.add("NOT deleted")
-	c.add("workspace_id = ?", q.Workspace)
-	c.add("EXISTS (SELECT FROM workspaces WHERE id = ? AND state = 'live')", q.Workspace)
-	if q.AccountID != "" {
-		c.add("account_id = ?", q.AccountID)
-	}
+	c.add(q.Scope.on(&c, ownersOf("mapping_files", "")))
 	c.after(keys, q.Page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM mapping_files WHERE %s ORDER BY %s LIMIT %d`,
 		t.list(""), c.where(), orderBy(keys), q.Page.Limit+1), c.args...)
 	found, err := collect(rows, err, t.pointers)
 	if err != nil {
-		return nil, nil, fmt.Errorf("list the mapping files of workspace %s: %w", q.Workspace, err)
+		return nil, nil, fmt.Errorf("list mapping files: %w", err)
 	}
 	found, next := cut(found, q.Page.Limit, func(m *MappingFile) []any { return []any{m.CreatedAt, m.ID} })
 	return found, next, nil

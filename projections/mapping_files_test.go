@@ -47,7 +47,7 @@ func TestListMappingFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, account := range []string{"acct_a", "acct_b", "acct_c", ""} {
-		q := projections.MappingFileQuery{AccountID: account, Workspace: events.DefaultWorkspace, Page: projections.Page{Limit: 7}}
+		q := projections.MappingFileQuery{Scope: projections.Scope{AccountID: account, Live: true}.In(events.DefaultWorkspace), Page: projections.Page{Limit: 7}}
 		var got []string
 		for more := true; more; more = q.Page.After != nil {
 			rows, next, err := projections.ListMappingFiles(t.Context(), db, q)
@@ -64,7 +64,7 @@ func TestListMappingFiles(t *testing.T) {
 		}
 	}
 	none, _, err := projections.ListMappingFiles(t.Context(), db, projections.MappingFileQuery{
-		Workspace: "workspace_00000000000000000000000011", Page: projections.Page{Limit: 7},
+		Scope: projections.Scope{Live: true}.In("workspace_00000000000000000000000011"), Page: projections.Page{Limit: 7},
 	})
 	if err != nil || len(none) != 0 {
 		t.Errorf("a workspace that is not there: %v, %v", none, err)

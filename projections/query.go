@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,13 +17,6 @@ import (
 type Reader interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
-// Scope is the part of a table that a caller may see. The zero Scope is the
-// whole platform.
-type Scope struct {
-	AccountID  string   // "" for every account
-	Workspaces []string // only these; nil for every one
 }
 
 // Page asks for at most Limit rows behind a position. The position is the
@@ -152,11 +144,16 @@ func orderBy(keys []sortKey) string {
 }
 
 // after adds that a row comes behind the position in the order of the keys.
-// Keys of one direction compare as a row, which an index can seek. Otherwise
-// the first key bounds the walk.
 func (c *conditions) after(keys []sortKey, position []string) {
+	c.parts = append(c.parts, c.behind(keys, position))
+}
+
+// behind is the condition that a row comes behind the position in the order of
+// the keys. Keys of one direction compare as a row, which an index can seek.
+// Otherwise the first key bounds the walk.
+func (c *conditions) behind(keys []sortKey, position []string) string {
 	if position == nil {
-		return
+		return "true"
 	}
 	columns, values := make([]string, len(keys)), make([]string, len(keys))
 	mixed := false
@@ -166,22 +163,19 @@ func (c *conditions) after(keys []sortKey, position []string) {
 		mixed = mixed || k.desc != keys[0].desc
 	}
 	if !mixed {
-		c.parts = append(c.parts, fmt.Sprintf("(%s) %s (%s)",
-			strings.Join(columns, ", "), behind(keys[0]), strings.Join(values, ", ")))
-		return
+		return fmt.Sprintf("(%s) %s (%s)", strings.Join(columns, ", "), keys[0].operator(), strings.Join(values, ", "))
 	}
 	var either []string
 	equal := ""
 	for i, k := range keys {
-		either = append(either, fmt.Sprintf("(%s%s %s %s)", equal, columns[i], behind(k), values[i]))
+		either = append(either, fmt.Sprintf("(%s%s %s %s)", equal, columns[i], k.operator(), values[i]))
 		equal += fmt.Sprintf("%s = %s AND ", columns[i], values[i])
 	}
-	c.parts = append(c.parts,
-		fmt.Sprintf("%s %s= %s", columns[0], behind(keys[0]), values[0]),
-		"("+strings.Join(either, " OR ")+")")
+	return fmt.Sprintf("%s %s= %s AND (%s)", columns[0], keys[0].operator(), values[0], strings.Join(either, " OR "))
 }
 
-func behind(k sortKey) string {
+// operator compares a key with that of a position before it.
+func (k sortKey) operator() string {
 	if k.desc {
 		return "<"
 	}
@@ -236,18 +230,6 @@ func collect[R any](rows pgx.Rows, queryErr error, pointers func(*R) []any) ([]R
 		err := row.Scan(pointers(&r)...)
 		return r, err
 	})
-}
-
-// members returns which of the workspaces a scope and a filter leave: nil for
-// every one.
-func members(s Scope, workspace string) []string {
-	switch {
-	case workspace == "":
-		return s.Workspaces
-	case s.Workspaces == nil || slices.Contains(s.Workspaces, workspace):
-		return []string{workspace}
-	}
-	return []string{}
 }
 
 // none reports whether a list of what is wanted wants nothing; a nil one wants

@@ -22,16 +22,14 @@ type Order struct {
 	Desc bool
 }
 
-// SimulationQuery asks for simulations that are not deleted, of workspaces
-// that are live.
+// SimulationQuery asks for simulations that are not deleted.
 type SimulationQuery struct {
-	Scope     Scope
-	Workspace string   // "" for every one in the scope
-	Statuses  []string // nil for every one
-	Search    string   // in the name
-	Where     []Filter
-	Sort      []Order // at least one
-	Page      Page
+	Scope    Scope
+	Statuses []string // nil for every one
+	Search   string   // in the name
+	Where    []Filter
+	Sort     []Order // at least one
+	Page     Page
 }
 
 // ListSimulations returns one page, each row as JSON, and the position of the
@@ -46,7 +44,7 @@ type SimulationQuery struct {
 // PostgreSQL keeps the best of a page while it reads the rows of the places. A
 // search is a filter on the way, unless what it finds is rare.
 func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [][]byte, next []string, err error) {
-	if none(q.Statuses) || none(members(q.Scope, q.Workspace)) {
+	if none(q.Statuses) || none(q.Scope.Workspaces) {
 		return nil, nil, nil
 	}
 	keys := simulationKeys(q.Sort)
@@ -85,7 +83,7 @@ func (q SimulationQuery) table() string {
 		}
 	}
 	elsewhere := func(f Filter) bool { return f.column != "created_at" }
-	if q.Statuses != nil || slices.ContainsFunc(q.Where, elsewhere) || q.Sort[0].Key == "name" && members(q.Scope, q.Workspace) == nil {
+	if q.Statuses != nil || slices.ContainsFunc(q.Where, elsewhere) || q.Sort[0].Key == "name" && q.Scope.Workspaces == nil {
 		return changing
 	}
 	return staying
@@ -113,12 +111,14 @@ const maxMerged = 42
 // merged is the page as a merge of the places' walks, each of which goes only
 // as far as the merge asks. It is "" when the places are not known or too many.
 func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
-	workspaces, statuses := members(q.Scope, q.Workspace), q.Statuses
+	workspaces, statuses := q.Scope.Workspaces, q.Statuses
 	if q.Scope.AccountID == "" || max(len(workspaces), 1)*max(len(statuses), 1) > maxMerged {
 		return "", nil
 	}
 	c := conditions{blind: q.walked()}
-	place{scope: Scope{AccountID: q.Scope.AccountID}}.add(&c)
+	account := q.Scope
+	account.Workspaces = nil // each has a walk
+	c.add(account.on(&c, ownersOf(q.table(), "")))
 	q.filter(&c)
 	c.filter(q.Where)
 	c.after(keys, q.Page.After)
@@ -195,8 +195,10 @@ func readPage(rows pgx.Rows, limit int) (items [][]byte, next []string, err erro
 // places adds what is listed to the conditions, and returns the places that
 // it is in as a FROM.
 func (q SimulationQuery) places(c *conditions) string {
-	p := place{scope: q.Scope, workspace: q.Workspace, counts: "simulation_counts"}
-	from := p.add(c)
+	var from []string
+	if places := q.Scope.places(c, q.table(), "simulation_counts"); places != "" {
+		from = append(from, places)
+	}
 	if q.Statuses != nil {
 		from = append(from, fmt.Sprintf("unnest(%s::text[]) AS wanted", c.arg(q.Statuses)))
 		c.add("status = wanted")

@@ -78,9 +78,8 @@ func expected(world []listed, q simulationQuery) []string {
 	var found []listed
 	for _, s := range world {
 		visible := q.Scope.Workspaces == nil || slices.Contains(q.Scope.Workspaces, s.workspace)
-		if s.workspace == gone || !visible ||
+		if q.Scope.Live && s.workspace == gone || !visible ||
 			q.Scope.AccountID != "" && q.Scope.AccountID != s.account ||
-			q.Workspace != "" && q.Workspace != s.workspace ||
 			q.Statuses != nil && !slices.Contains(q.Statuses, s.status) ||
 			!strings.Contains(strings.ToLower(s.name), strings.ToLower(q.Search)) ||
 			!q.from.IsZero() && s.created.Before(q.from) || !q.to.IsZero() && !s.created.Before(q.to) {
@@ -195,13 +194,13 @@ func drawSimulationQuery(r *rapid.T) simulationQuery {
 			Workspaces: rapid.SampledFrom([][]string{
 				nil, {}, {events.DefaultWorkspace}, {"workspace_00000000000000000000000011", gone, events.DefaultWorkspace},
 			}).Draw(r, "workspaces"),
-		},
-		Workspace: rapid.SampledFrom([]string{"", "", events.DefaultWorkspace, "workspace_00000000000000000000000012", gone}).Draw(r, "workspace"),
-		Statuses:  rapid.SampledFrom([][]string{nil, nil, {}, {commands.Running}, {commands.Running, commands.Validating}}).Draw(r, "statuses"),
-		Search:    rapid.SampledFrom([]string{"", "", "RUN", "un1", "_%", "%", `\`}).Draw(r, "search"),
-		Where:     []projections.Filter{projections.Within("created_at", q.from, q.to)},
-		Sort:      order.Draw(r, "sort"),
-		Page:      projections.Page{Limit: rapid.IntRange(1, 50).Draw(r, "limit")},
+			Live: rapid.Bool().Draw(r, "live"),
+		}.In(rapid.SampledFrom([]string{"", "", events.DefaultWorkspace, "workspace_00000000000000000000000012", gone}).Draw(r, "workspace")),
+		Statuses: rapid.SampledFrom([][]string{nil, nil, {}, {commands.Running}, {commands.Running, commands.Validating}}).Draw(r, "statuses"),
+		Search:   rapid.SampledFrom([]string{"", "", "RUN", "un1", "_%", "%", `\`}).Draw(r, "search"),
+		Where:    []projections.Filter{projections.Within("created_at", q.from, q.to)},
+		Sort:     order.Draw(r, "sort"),
+		Page:     projections.Page{Limit: rapid.IntRange(1, 50).Draw(r, "limit")},
 	}
 	return q
 }

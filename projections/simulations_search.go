@@ -44,10 +44,7 @@ func (c *conditions) find(text string) {
 func (q SimulationQuery) rare(keys []sortKey) (string, []any) {
 	var c conditions
 	c.add("folded LIKE lower(?)", "%"+likeEscaper.Replace(q.Search)+"%")
-	place{scope: Scope{AccountID: q.Scope.AccountID}}.add(&c)
-	if workspaces := members(q.Scope, q.Workspace); workspaces != nil {
-		c.add("workspace_id = ANY(?)", workspaces)
-	}
+	c.add(q.Scope.on(&c, ownersOf(staying, "")))
 	c.filter(q.Where)
 	table := q.table()
 	if table == changing {

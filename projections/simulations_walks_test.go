@@ -83,7 +83,7 @@ func TestPagesAreShortWalks(t *testing.T) {
 	}
 	newest, byName := []projections.Order{{Key: "created", Desc: true}}, []projections.Order{{Key: "name"}}
 	middle := []string{"2026-01-01T14:00:00Z", "sim_x"}
-	account := projections.Scope{AccountID: "acct_a"}
+	account := projections.Scope{AccountID: "acct_a", Live: true}
 	for name, c := range map[string]struct {
 		query projections.SimulationQuery
 		most  float64 // rows read for a page of 100
@@ -94,16 +94,16 @@ func TestPagesAreShortWalks(t *testing.T) {
 		"oldest first":        {projections.SimulationQuery{Scope: account, Sort: []projections.Order{{Key: "created"}}}, 101},
 		"a rare status":       {projections.SimulationQuery{Scope: account, Sort: newest, Statuses: []string{"running"}, Page: projections.Page{After: middle}}, 101},
 		"three statuses":      {projections.SimulationQuery{Scope: account, Sort: newest, Statuses: []string{"running", "failed", "completed"}}, 210},
-		"a workspace":         {projections.SimulationQuery{Scope: account, Sort: newest, Workspace: "workspace_3", Page: projections.Page{After: middle}}, 108},
-		"status of workspace": {projections.SimulationQuery{Scope: account, Sort: newest, Workspace: "workspace_3", Statuses: []string{"running"}}, 101},
-		"some workspaces":     {projections.SimulationQuery{Scope: projections.Scope{AccountID: "acct_a", Workspaces: []string{"workspace_1", "workspace_2"}}, Sort: newest}, 115},
-		"the platform":        {projections.SimulationQuery{Sort: newest, Page: projections.Page{After: middle}}, 303},
+		"a workspace":         {projections.SimulationQuery{Scope: account.In("workspace_3"), Sort: newest, Page: projections.Page{After: middle}}, 108},
+		"status of workspace": {projections.SimulationQuery{Scope: account.In("workspace_3"), Sort: newest, Statuses: []string{"running"}}, 101},
+		"some workspaces":     {projections.SimulationQuery{Scope: projections.Scope{AccountID: "acct_a", Live: true, Workspaces: []string{"workspace_1", "workspace_2"}}, Sort: newest}, 115},
+		"the platform":        {projections.SimulationQuery{Scope: projections.Scope{Live: true}, Sort: newest, Page: projections.Page{After: middle}}, 303},
 		"a span of time": {projections.SimulationQuery{Scope: account, Sort: newest, Where: []projections.Filter{projections.Within("created_at",
 			time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC), time.Date(2026, 1, 1, 6, 0, 0, 0, time.UTC))}}, 101},
 		"a common name":       {projections.SimulationQuery{Scope: account, Sort: newest, Search: "RUN"}, 601},
 		"a rare name":         {projections.SimulationQuery{Scope: account, Sort: newest, Search: "Needle"}, 502},
 		"a rare name by name": {projections.SimulationQuery{Scope: account, Sort: byName, Search: "Needle"}, 502},
-		"a workspace by name": {projections.SimulationQuery{Scope: account, Sort: byName, Workspace: "workspace_3"}, 101},
+		"a workspace by name": {projections.SimulationQuery{Scope: account.In("workspace_3"), Sort: byName}, 101},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := c.query

@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"strconv"
 
-	"netsim/commands"
 	"netsim/events"
 )
 
 // TemplateQuery asks for the configurations of the template workspace that are
-// not deleted and that an account sees: the built-in ones, its own, and the
-// public ones of others, in this order, and newest first among each.
+// not deleted: the built-in ones, those of the account, and those of others, in
+// this order, and newest first among each.
 type TemplateQuery struct {
-	Account string // "" sees every one
+	Seen    Rule
+	Account string // whose templates come before those of others; "" for none
 	Where   []Filter
 	Page    Page
 }
@@ -30,9 +30,7 @@ func ListTemplates(ctx context.Context, db Reader, q TemplateQuery) ([]Configura
 	}
 	// Said as a constant, it is what the index of templates is about.
 	c.add("NOT deleted AND workspace_id = '" + events.TemplateWorkspace + "'")
-	if q.Account != "" {
-		c.add("(account_id IN ('', " + account + ") OR visibility = '" + commands.VisibleToAll + "')")
-	}
+	c.add(q.Seen.on(&c, ownersOf("configurations", "visibility")))
 	c.filter(q.Where)
 	c.after(keys, q.Page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT id, account_id, name, description, category, visibility, created_at FROM configurations WHERE %s ORDER BY %s LIMIT %s`,

@@ -10,8 +10,10 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"netsim/access"
 	"netsim/commands"
 	"netsim/events"
+	"netsim/infra/auth"
 	"netsim/projections"
 )
 
@@ -95,17 +97,32 @@ func tracesetWorld(t *testing.T, m *readModel) []projections.Traceset {
 	return world
 }
 
+// callers are those of whom the lists are asked.
+func callers() *rapid.Generator[auth.Caller] {
+	return rapid.Custom(func(r *rapid.T) auth.Caller {
+		c := auth.Caller{
+			AccountID: rapid.SampledFrom([]string{"acct_a", "acct_b", auth.AllAccounts}).Draw(r, "account"),
+			Workspaces: rapid.SampledFrom([][]string{
+				{}, {events.DefaultWorkspace}, {"workspace_00000000000000000000000011", gone},
+			}).Draw(r, "workspaces"),
+			AllWorkspaces: rapid.Bool().Draw(r, "all workspaces"),
+		}
+		c.Service = c.AccountID == auth.AllAccounts
+		return c
+	})
+}
+
 // sees is the table of completions.md section 6.1.
-func sees(q projections.TracesetQuery, t projections.Traceset) bool {
-	switch {
-	case t.WorkspaceID == gone && t.Scope == commands.ScopeWorkspace:
-		return false
-	case t.Scope == commands.ScopePublic || q.Scope.AccountID == "" && q.Scope.Workspaces == nil:
+func sees(c auth.Caller, t projections.Traceset) bool {
+	if t.Scope == commands.ScopePublic {
 		return true
-	case q.Scope.AccountID != "" && t.AccountID != q.Scope.AccountID:
-		return false
 	}
-	return t.Scope == commands.ScopeTenant || q.Scope.Workspaces == nil || slices.Contains(q.Scope.Workspaces, t.WorkspaceID)
+	own := c.AccountID == auth.AllAccounts || c.AccountID == t.AccountID
+	if t.Scope == commands.ScopeTenant {
+		return own
+	}
+	member := c.AllWorkspaces || t.WorkspaceID == events.DefaultWorkspace || slices.Contains(c.Workspaces, t.WorkspaceID)
+	return own && member && t.WorkspaceID != gone
 }
 
 // TestListTracesets: page by page, every list is what a walk over everything
@@ -118,18 +135,16 @@ func TestListTracesets(t *testing.T) {
 	}
 	world := tracesetWorld(t, m)
 	rapid.Check(t, func(r *rapid.T) {
+		caller := callers().Draw(r, "caller")
+		workspace := rapid.SampledFrom([]string{"", events.DefaultWorkspace, gone}).Draw(r, "workspace")
 		q := projections.TracesetQuery{
-			Scope: projections.Scope{
-				AccountID:  rapid.SampledFrom([]string{"acct_a", "acct_b", ""}).Draw(r, "account"),
-				Workspaces: rapid.SampledFrom([][]string{nil, {}, {events.DefaultWorkspace}, {gone, "workspace_00000000000000000000000011"}}).Draw(r, "workspaces"),
-			},
-			Workspace: rapid.SampledFrom([]string{"", events.DefaultWorkspace, gone}).Draw(r, "workspace"),
-			Statuses:  rapid.SampledFrom([][]string{nil, {}, {commands.TracesetReady}, {"other", commands.TracesetProcessing}, {"uploading"}, {"upload_failed", "ready"}}).Draw(r, "statuses"),
-			Page:      projections.Page{Limit: rapid.IntRange(1, 40).Draw(r, "limit")},
+			Seen:     access.Tracesets(caller).In(workspace),
+			Statuses: rapid.SampledFrom([][]string{nil, {}, {commands.TracesetReady}, {"other", commands.TracesetProcessing}, {"uploading"}, {"upload_failed", "ready"}}).Draw(r, "statuses"),
+			Page:     projections.Page{Limit: rapid.IntRange(1, 40).Draw(r, "limit")},
 		}
 		want, got := []string{}, []string{}
 		for _, s := range world {
-			if sees(q, s) && (q.Workspace == "" || q.Workspace == s.WorkspaceID) && (q.Statuses == nil || slices.Contains(q.Statuses, s.Status)) {
+			if sees(caller, s) && (workspace == "" || workspace == s.WorkspaceID) && (q.Statuses == nil || slices.Contains(q.Statuses, s.Status)) {
 				want = append(want, s.ID)
 			}
 		}
@@ -184,15 +199,18 @@ func TestPagesOfTracesetsAreShortWalks(t *testing.T) {
 		}
 	}
 	some := []string{"workspace_2", "workspace_5"}
+	all := func(account string) projections.Rule {
+		return access.Tracesets(auth.Caller{AccountID: account, Service: account == auth.AllAccounts, AllWorkspaces: true})
+	}
 	for name, q := range map[string]projections.TracesetQuery{
-		"the account":             {Scope: projections.Scope{AccountID: "acct_a"}},
-		"its middle":              {Scope: projections.Scope{AccountID: "acct_a"}, Page: projections.Page{After: []string{"2026-01-01T04:00:00Z", "ts_x"}}},
-		"of a rare status":        {Scope: projections.Scope{AccountID: "acct_a"}, Statuses: []string{"metadata_failed"}},
-		"being uploaded":          {Scope: projections.Scope{AccountID: "acct_a"}, Statuses: []string{"uploading"}},
-		"some workspaces":         {Scope: projections.Scope{AccountID: "acct_b", Workspaces: some}},
-		"made in a workspace":     {Scope: projections.Scope{AccountID: "acct_b"}, Workspace: "workspace_3"},
-		"the platform":            {},
-		"a workspace, everything": {Scope: projections.Scope{Workspaces: some[:1]}},
+		"the account":         {Seen: all("acct_a")},
+		"its middle":          {Seen: all("acct_a"), Page: projections.Page{After: []string{"2026-01-01T04:00:00Z", "ts_x"}}},
+		"of a rare status":    {Seen: all("acct_a"), Statuses: []string{"metadata_failed"}},
+		"being uploaded":      {Seen: all("acct_a"), Statuses: []string{"uploading"}},
+		"some workspaces":     {Seen: access.Tracesets(auth.Caller{AccountID: "acct_b", Workspaces: some})},
+		"made in a workspace": {Seen: all("acct_b").In("workspace_3")},
+		"the platform":        {Seen: all(auth.AllAccounts)},
+		"of a workspace":      {Seen: all(auth.AllAccounts).In("workspace_2")},
 	} {
 		q.Page.Limit = 20
 		e := &explained{Conn: m.db, t: t, tables: []string{"tracesets", "uploads"}}
@@ -206,12 +224,15 @@ func TestPagesOfTracesetsAreShortWalks(t *testing.T) {
 	}
 	// Of a library that four tracesets refer to, three are walked over, and each
 	// looks at some of the others.
+	from := func(account, workspace string) projections.Rule {
+		return access.TracesetsFrom(auth.Caller{AccountID: account, Service: account == auth.AllAccounts, AllWorkspaces: true}, workspace)
+	}
 	for name, q := range map[string]projections.LibraryQuery{
-		"libraries":                {AccountID: "acct_a"},
-		"libraries of a workspace": {AccountID: "acct_a", Workspace: "workspace_2"},
-		"their middle":             {AccountID: "acct_a", Workspace: "workspace_2", Page: projections.Page{After: []string{"2026-01-01T04:00:00Z", "ts_x"}}},
-		"own libraries":            {AccountID: "acct_b", Workspace: "workspace_2", Scope: "workspace"},
-		"the platform's":           {Workspace: "workspace_2"},
+		"libraries":                {Seen: from("acct_a", "")},
+		"libraries of a workspace": {Seen: from("acct_a", "workspace_2")},
+		"their middle":             {Seen: from("acct_a", "workspace_2"), Page: projections.Page{After: []string{"2026-01-01T04:00:00Z", "ts_x"}}},
+		"own libraries":            {Seen: from("acct_b", "workspace_2"), Scope: "workspace"},
+		"the platform's":           {Seen: from(auth.AllAccounts, "workspace_2")},
 	} {
 		q.Page.Limit = 20
 		e := &explained{Conn: m.db, t: t, tables: []string{"tracesets"}}

@@ -20,7 +20,7 @@ type WorkspaceStats struct {
 
 // WorkspaceQuery asks for live workspaces, newest first.
 type WorkspaceQuery struct {
-	Scope Scope // the built-in workspaces belong to every scope
+	Seen  Rule
 	Where []Filter
 	Page  Page
 }
@@ -34,12 +34,7 @@ func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspa
 	}
 	var c conditions
 	c.add("state = 'live'")
-	if q.Scope.AccountID != "" {
-		c.add("account_id IN ('', ?)", q.Scope.AccountID)
-	}
-	if q.Scope.Workspaces != nil {
-		c.add("(id = ANY(?) OR account_id = '')", q.Scope.Workspaces)
-	}
+	c.add(q.Seen.on(&c, owners{account: "account_id", workspace: "id"}))
 	c.filter(q.Where)
 	c.after(keys, q.Page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM workspaces WHERE %s ORDER BY %s LIMIT %s`,
@@ -54,8 +49,9 @@ func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspa
 
 // WorkspaceIsLive reports whether the workspace is there for its users.
 func WorkspaceIsLive(ctx context.Context, db Reader, id string) (bool, error) {
+	var c conditions
 	var live bool
-	err := db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM workspaces WHERE id = $1 AND state = 'live')`, id).Scan(&live)
+	err := db.QueryRow(ctx, "SELECT "+Scope{}.live(&c, c.arg(id)), c.args...).Scan(&live)
 	if err != nil {
 		return false, fmt.Errorf("read workspace %s: %w", id, err)
 	}

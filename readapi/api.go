@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"netsim/access"
 	"netsim/infra/health"
 	"netsim/infra/objects"
 	web "netsim/infra/web"
@@ -20,8 +21,8 @@ import (
 // API has the GET operations but billing's, the preview of a simple
 // submission, and the views that package writeapi asks for.
 type API struct {
-	DB         projections.Reader
-	Rows       *projections.Lookups
+	*access.Access
+
 	Cursors    *web.Cursors
 	Objects    Objects
 	Now        func() time.Time
@@ -30,9 +31,7 @@ type API struct {
 	ConsoleURL string // absolute, without a slash at the end; empty when there is no console
 	// ResultsOwnership keeps results to callers who may read the simulation.
 	ResultsOwnership bool
-	// TraceRoutes is the flag enable_trace_routes.
-	TraceRoutes bool
-	Storage     Storage
+	Storage          Storage
 	// Inspect reads the traces of a traceset and says what is wrong with them.
 	Inspect func(ctx context.Context, t *projections.Traceset) (*chakra.Report, error)
 

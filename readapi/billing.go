@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/events"
 	"netsim/fault"
@@ -78,11 +79,11 @@ func (b *Billing) audit(ctx context.Context, caller auth.Caller, operation, user
 	if userName == "" {
 		return nil
 	}
-	subject, err := projections.FindUser(ctx, b.DB, accountOf(caller), userName)
+	subject, err := projections.FindUser(ctx, b.DB, access.Account(caller), userName)
 	if err != nil {
 		return unreachable(err)
 	}
-	return b.LogAccess(ctx, accountOf(caller), web.RequestID(ctx), events.AccessLogged{
+	return b.LogAccess(ctx, access.Account(caller), web.RequestID(ctx), events.AccessLogged{
 		Caller: caller.UserID, Operation: operation, FilterKey: "userName", SubjectID: subject,
 	})
 }
@@ -99,7 +100,7 @@ func unreachable(err error) error {
 // filter is what the billing lists have in common.
 func (b *Billing) filter(caller auth.Caller, l listing, workspaceName, userName, eventType string) projections.BillingFilter {
 	return projections.BillingFilter{
-		AccountID: accountOf(caller), WorkspaceName: workspaceName, UserName: userName, EventType: eventType, Page: l.page,
+		AccountID: access.Account(caller), WorkspaceName: workspaceName, UserName: userName, EventType: eventType, Page: l.page,
 	}
 }
 
@@ -122,7 +123,7 @@ func hash(hex string) string {
 // ListBalances implements GET /billing/balance.
 func (b *Billing) ListBalances(ctx context.Context, r api.ListBalancesRequestObject) (api.ListBalancesResponseObject, error) {
 	lag := b.lag(ctx)
-	caller, err := callerOf(ctx)
+	caller, err := access.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func (b *Billing) ListBalances(ctx context.Context, r api.ListBalancesRequestObj
 	if err != nil {
 		return nil, err
 	}
-	rows, next, err := projections.ListBalances(ctx, b.DB, accountOf(caller), l.page)
+	rows, next, err := projections.ListBalances(ctx, b.DB, access.Account(caller), l.page)
 	if err != nil {
 		return nil, unreachable(err)
 	}
@@ -142,7 +143,7 @@ func (b *Billing) ListBalances(ctx context.Context, r api.ListBalancesRequestObj
 			CurrentBalance: row.Current, UpdatedAt: timestamp(row.UpdatedAt),
 		}
 	}
-	if account := accountOf(caller); len(rows) == 0 && account != "" && l.page.After == nil {
+	if account := access.Account(caller); len(rows) == 0 && account != "" && l.page.After == nil {
 		balances = append(balances, api.Balance{ // nothing was granted, and nothing cost anything
 			AccountID: account, AccountName: nullable(caller.AccountName), AccountType: b.accountType(account),
 			Currency: api.CurrencyCREDIT, TotalCredits: "0", TotalDebits: "0", CurrentBalance: "0", UpdatedAt: timestamp(b.Now()),

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/events"
 	"netsim/projections"
@@ -13,7 +14,7 @@ import (
 // ListCosts implements GET /billing/costs: by date and daily cost id.
 func (b *Billing) ListCosts(ctx context.Context, r api.ListCostsRequestObject) (api.ListCostsResponseObject, error) {
 	lag := b.lag(ctx)
-	caller, err := callerOf(ctx)
+	caller, err := access.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ const unassigned = "unassigned"
 // costs in the range is null.
 func (b *Billing) GetCostSummary(ctx context.Context, r api.GetCostSummaryRequestObject) (api.GetCostSummaryResponseObject, error) {
 	lag := b.lag(ctx)
-	caller, err := callerOf(ctx)
+	caller, err := access.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (b *Billing) GetCostSummary(ctx context.Context, r api.GetCostSummaryReques
 	if err != nil {
 		return nil, err
 	}
-	sums, err := projections.SumCosts(ctx, b.DB, accountOf(caller), start, end)
+	sums, err := projections.SumCosts(ctx, b.DB, access.Account(caller), start, end)
 	if err != nil {
 		return nil, unreachable(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/projections"
 )
@@ -12,7 +13,7 @@ import (
 // the account. A userName does not narrow the answer; it leaves an audit event.
 func (b *Billing) ListRates(ctx context.Context, r api.ListRatesRequestObject) (api.ListRatesResponseObject, error) {
 	lag := b.lag(ctx)
-	caller, err := callerOf(ctx)
+	caller, err := access.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +31,7 @@ func (b *Billing) ListRates(ctx context.Context, r api.ListRatesRequestObject) (
 		return nil, err
 	}
 	rows, next, err := projections.ListRates(ctx, b.DB, projections.RateQuery{
-		AccountID: accountOf(caller), Date: p.Date, Page: l.page,
+		AccountID: access.Account(caller), Date: p.Date, Page: l.page,
 	})
 	if err != nil {
 		return nil, unreachable(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/fault"
 	"netsim/projections"
@@ -13,7 +14,7 @@ import (
 // ListBillingItems implements GET /billing/items: newest first.
 func (b *Billing) ListBillingItems(ctx context.Context, r api.ListBillingItemsRequestObject) (api.ListBillingItemsResponseObject, error) {
 	lag := b.lag(ctx)
-	caller, err := callerOf(ctx)
+	caller, err := access.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +43,11 @@ func (b *Billing) ListBillingItems(ctx context.Context, r api.ListBillingItemsRe
 // does not exist.
 func (b *Billing) GetBillingItem(ctx context.Context, r api.GetBillingItemRequestObject) (api.GetBillingItemResponseObject, error) {
 	lag := b.lag(ctx)
-	caller, err := callerOf(ctx)
+	caller, err := access.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	row, err := projections.FindBillingItem(ctx, b.DB, accountOf(caller), r.ID)
+	row, err := projections.FindBillingItem(ctx, b.DB, access.Account(caller), r.ID)
 	if err != nil {
 		return nil, unreachable(err)
 	}
@@ -82,7 +83,7 @@ const eventDays = 30
 // ListBillingEvents implements GET /billing/events: newest first.
 func (b *Billing) ListBillingEvents(ctx context.Context, r api.ListBillingEventsRequestObject) (api.ListBillingEventsResponseObject, error) {
 	lag := b.lag(ctx)
-	caller, err := callerOf(ctx)
+	caller, err := access.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}

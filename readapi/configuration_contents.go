@@ -28,7 +28,7 @@ type contents struct {
 // configuration's entity tag.
 func (a *API) contents(ctx context.Context, id string) (contents, string, error) {
 	var d contents
-	c, err := a.configuration(ctx, id)
+	c, err := a.ConfigurationRow(ctx, id)
 	if err != nil {
 		return d, "", err
 	}

@@ -14,7 +14,7 @@ import (
 // GetConfigurationDiff implements GET /configurations/{config_id}/diff: what
 // two versions differ in, with every declared component.
 func (a *API) GetConfigurationDiff(ctx context.Context, r api.GetConfigurationDiffRequestObject) (api.GetConfigurationDiffResponseObject, error) {
-	c, err := a.configuration(ctx, r.ConfigID)
+	c, err := a.ConfigurationRow(ctx, r.ConfigID)
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
-	"netsim/events"
-	"netsim/fault"
 	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/design"
@@ -21,7 +20,7 @@ import (
 // 3.5 row 1): those of the workspaces that the caller is a member of.
 func (a *API) ListConfigurations(ctx context.Context, r api.ListConfigurationsRequestObject) (api.ListConfigurationsResponseObject, error) {
 	p := r.Params
-	if err := mayAsk(ctx, p.WorkspaceID); err != nil {
+	if err := access.Member(ctx, p.WorkspaceID); err != nil {
 		return nil, err
 	}
 	l, err := a.listing(ctx, r, 50)
@@ -29,7 +28,7 @@ func (a *API) ListConfigurations(ctx context.Context, r api.ListConfigurationsRe
 		return nil, err
 	}
 	rows, next, err := projections.ListConfigurations(ctx, a.DB, projections.ConfigurationQuery{
-		Scope: scopeOf(l.caller), Workspace: p.WorkspaceID, Page: l.page,
+		Scope: access.Owned(l.caller).In(p.WorkspaceID), Page: l.page,
 		Where: []projections.Filter{
 			projections.OneOf("status", known(p.Status, commands.Draft, commands.Validated, commands.Invalid)),
 			projections.Search(p.Search, "name", "description"),
@@ -51,7 +50,7 @@ func (a *API) ListConfigurations(ctx context.Context, r api.ListConfigurationsRe
 
 // GetConfiguration implements GET /configurations/{config_id}.
 func (a *API) GetConfiguration(ctx context.Context, r api.GetConfigurationRequestObject) (api.GetConfigurationResponseObject, error) {
-	c, err := a.configuration(ctx, r.ConfigID)
+	c, err := a.ConfigurationRow(ctx, r.ConfigID)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +76,7 @@ func (a *API) GetConfiguration(ctx context.Context, r api.GetConfigurationReques
 
 // ListConfigurationVersions implements GET /configurations/{config_id}/versions.
 func (a *API) ListConfigurationVersions(ctx context.Context, r api.ListConfigurationVersionsRequestObject) (api.ListConfigurationVersionsResponseObject, error) {
-	if _, err := a.configuration(ctx, r.ConfigID); err != nil {
+	if _, err := a.ConfigurationRow(ctx, r.ConfigID); err != nil {
 		return nil, err
 	}
 	rows, err := projections.ListConfigurationVersions(ctx, a.DB, r.ConfigID)
@@ -96,7 +95,7 @@ func (a *API) ListConfigurationVersions(ctx context.Context, r api.ListConfigura
 // GetConfigurationVersion implements GET
 // /configurations/{config_id}/versions/{version}: the document as it was.
 func (a *API) GetConfigurationVersion(ctx context.Context, r api.GetConfigurationVersionRequestObject) (api.GetConfigurationVersionResponseObject, error) {
-	c, err := a.configuration(ctx, r.ConfigID)
+	c, err := a.ConfigurationRow(ctx, r.ConfigID)
 	if err != nil {
 		return nil, err
 	}
@@ -124,28 +123,6 @@ func (a *API) versionView(ctx context.Context, id string, v *projections.Configu
 	var err error
 	view.ActiveTraceset, view.ActiveMappingFile, err = a.attached(ctx, v.TracesetID, v.MappingFileID)
 	return view, err
-}
-
-// AdmitConfiguration returns the newest version of a configuration that exists
-// and that the caller may work with.
-func (a *API) AdmitConfiguration(ctx context.Context, id string) (commands.Configuration, error) {
-	c, err := a.configuration(ctx, id)
-	return commands.Configuration{
-		AccountID: c.AccountID, WorkspaceID: c.WorkspaceID, Version: c.Version, Status: c.Status,
-		Findings: c.Findings, Document: c.Document, TracesetID: c.TracesetID, MappingFile: c.MappingFileID,
-	}, err
-}
-
-// ConfigurationAt is what AdmitConfiguration returns, as of a version.
-func (a *API) ConfigurationAt(ctx context.Context, id string, version int64) (commands.Configuration, error) {
-	c, err := a.AdmitConfiguration(ctx, id)
-	if err != nil {
-		return c, err
-	}
-	v, err := projections.FindConfigurationVersion(ctx, a.DB, id, version)
-	c.Version, c.Status, c.Document = v.Version, v.Status, v.Document
-	c.TracesetID, c.MappingFile = v.TracesetID, v.MappingFileID
-	return c, err
 }
 
 // Configuration returns a configuration as GET does, and its entity tag,
@@ -183,20 +160,6 @@ func (a *API) rowAfter(ctx context.Context, id string, state commands.Configurat
 	c.ComponentCount, c.ModifiedAt = int64(document.ComponentCount()), at
 	c.TracesetID, c.MappingFileID = state.TracesetID, state.MappingFile
 	return c, nil
-}
-
-// configuration reads a configuration that the caller may see.
-func (a *API) configuration(ctx context.Context, id string) (projections.Configuration, error) {
-	c, err := a.Rows.Configuration(ctx, id)
-	switch {
-	case err != nil:
-		return c, err
-	case c.Deleted:
-		return c, fault.Missing("configuration", id)
-	case c.WorkspaceID == events.TemplateWorkspace:
-		return c, seen(ctx, "configuration", &c)
-	}
-	return c, a.admitLive(ctx, "configuration", id, c.AccountID, c.WorkspaceID)
 }
 
 func (a *API) configurationView(ctx context.Context, c *projections.Configuration) (api.Configuration, error) {

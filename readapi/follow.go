@@ -26,7 +26,7 @@ const (
 // a simulation as server-sent events, from any of them on.
 func (a *API) FollowSimulation(ctx context.Context, r api.FollowSimulationRequestObject) (api.FollowSimulationResponseObject, error) {
 	s := &stream{ctx: ctx, api: a, id: r.SimID, after: cmp.Or(r.Params.LastEventIDHeader, r.Params.LastEventID)}
-	sim, err := a.simulation(ctx, s.id)
+	sim, err := a.SimulationRow(ctx, s.id)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
@@ -77,7 +78,7 @@ type followed struct {
 func newFollowed(t *testing.T) *followed {
 	t.Helper()
 	f := &followed{World: testworld.New(t), id: events.NewID(events.SimulationPrefix)}
-	f.api = &readapi.API{DB: f.DB, Rows: projections.NewLookups(f.DB), Now: time.Now, Heartbeat: 20 * time.Millisecond}
+	f.api = &readapi.API{Access: &access.Access{DB: f.DB, Rows: projections.NewLookups(f.DB)}, Now: time.Now, Heartbeat: 20 * time.Millisecond}
 	f.api.Feed = &readapi.Feed{DB: f.DB, Log: f.Logger, Changes: func() (<-chan struct{}, func()) {
 		return f.Watcher.Changes(events.Simulations, events.Workspaces)
 	}}

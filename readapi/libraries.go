@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
 	"netsim/content/library"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/infra/auth"
 	"netsim/projections"
 )
 
@@ -25,11 +25,10 @@ func (a *API) ListLibraries(ctx context.Context, r api.ListLibrariesRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	q, err := libraryQuery(l.caller, p.WorkspaceID)
-	if err != nil {
+	if err := access.Member(ctx, p.WorkspaceID); err != nil {
 		return nil, err
 	}
-	q.Page, q.Scope = l.page, string(p.Scope)
+	q := projections.LibraryQuery{Seen: access.TracesetsFrom(l.caller, p.WorkspaceID), Scope: string(p.Scope), Page: l.page}
 	if p.Scope == api.LibraryScopeGlobal {
 		q.Scope = commands.ScopePublic
 	}
@@ -44,14 +43,14 @@ func (a *API) ListLibraries(ctx context.Context, r api.ListLibrariesRequestObjec
 // GetLibrary implements GET /libraries/{id}, by id or by what the hash begins
 // with.
 func (a *API) GetLibrary(ctx context.Context, r api.GetLibraryRequestObject) (api.GetLibraryResponseObject, error) {
-	caller, err := callerOf(ctx)
+	caller, err := access.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	q, err := libraryQuery(caller, r.Params.WorkspaceID)
-	if err != nil {
+	if err := access.Member(ctx, r.Params.WorkspaceID); err != nil {
 		return nil, err
 	}
+	q := projections.LibraryQuery{Seen: access.TracesetsFrom(caller, r.Params.WorkspaceID)}
 	id, prefix := r.ID, ""
 	if !strings.HasPrefix(r.ID, events.LibraryPrefix+"_") {
 		id, prefix = "", r.ID
@@ -70,14 +69,6 @@ func (a *API) GetLibrary(ctx context.Context, r api.GetLibraryRequestObject) (ap
 		return nil, err
 	}
 	return a.library(&found[0], referring)
-}
-
-func libraryQuery(caller auth.Caller, workspace string) (projections.LibraryQuery, error) {
-	q := projections.LibraryQuery{AccountID: accountOf(caller), Workspace: workspace}
-	if workspace == "" {
-		return q, nil
-	}
-	return q, member(caller, workspace)
 }
 
 func choices(found []projections.Library, prefix string) api.GetLibrary300JSONResponse {

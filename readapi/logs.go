@@ -20,7 +20,7 @@ func (a *API) GetLogs(ctx context.Context, r api.GetLogsRequestObject) (api.GetL
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.simulation(ctx, r.SimID); err != nil {
+	if _, err := a.SimulationRow(ctx, r.SimID); err != nil {
 		return nil, err
 	}
 	levels := logLevels()

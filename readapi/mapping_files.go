@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/events"
 	"netsim/fault"
@@ -29,11 +30,11 @@ func (a *API) ListMappingFiles(ctx context.Context, r api.ListMappingFilesReques
 		return nil, err
 	}
 	l.page.Limit = min(l.page.Limit, maxMappingFiles)
-	if there, err := a.listable(ctx, l.caller, r.Params.WorkspaceID); err != nil || !there {
+	if there, err := a.HasWorkspace(ctx, r.Params.WorkspaceID); err != nil || !there {
 		return api.ListMappingFiles200JSONResponse{Items: []api.MappingFileItem{}, Pagination: l.pagination(0, nil)}, err
 	}
 	rows, next, err := projections.ListMappingFiles(ctx, a.DB, projections.MappingFileQuery{
-		AccountID: accountOf(l.caller), Workspace: r.Params.WorkspaceID, Page: l.page,
+		Scope: access.Owned(l.caller).In(r.Params.WorkspaceID), Page: l.page,
 	})
 	if err != nil {
 		return nil, err
@@ -75,13 +76,6 @@ func (a *API) GetMappingFileDownload(ctx context.Context, r api.GetMappingFileDo
 	return api.GetMappingFileDownload200JSONResponse{URL: link.URL, ExpiresAt: timestamp(link.Expires)}, nil
 }
 
-// AdmitMappingFile returns the workspace of a mapping file, deleted or not,
-// that the caller may work with.
-func (a *API) AdmitMappingFile(ctx context.Context, id string) (workspace string, err error) {
-	m, err := a.admittedMappingFile(ctx, id)
-	return m.WorkspaceID, err
-}
-
 // MappingFile returns how a mapping file was made and whether it still is; one
 // that never was is not.
 func (a *API) MappingFile(ctx context.Context, id string) (made events.MappingFileCreated, live bool, err error) {
@@ -121,19 +115,11 @@ func (a *API) Servers(ctx context.Context, file events.MappingFileCreated) ([]ui
 // mappingFile reads a mapping file that the caller may see and that is not
 // deleted.
 func (a *API) mappingFile(ctx context.Context, id string) (projections.MappingFile, error) {
-	m, err := a.admittedMappingFile(ctx, id)
+	m, err := a.MappingFileRow(ctx, id)
 	if err == nil && m.Deleted {
 		err = fault.New(fault.MappingFileDeleted, "mapping file %s is deleted", id)
 	}
 	return m, err
-}
-
-func (a *API) admittedMappingFile(ctx context.Context, id string) (projections.MappingFile, error) {
-	m, err := projections.FindMappingFile(ctx, a.DB, id)
-	if err != nil {
-		return m, err
-	}
-	return m, a.admitLive(ctx, "mapping file", id, m.AccountID, m.WorkspaceID)
 }
 
 func mappingFileView(m *projections.MappingFile) api.MappingFile {

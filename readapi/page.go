@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/fault"
 	"netsim/infra/auth"
@@ -32,7 +33,7 @@ func (a *API) listing(ctx context.Context, request any, defaultLimit int64) (lis
 // other parameter of the request and to what the caller may see, so it is
 // refused when one of them changes.
 func newListing(ctx context.Context, cursors *web.Cursors, request any, defaultLimit int64) (listing, error) {
-	caller, err := callerOf(ctx)
+	caller, err := access.Caller(ctx)
 	if err != nil {
 		return listing{}, err
 	}
@@ -53,7 +54,7 @@ func newListing(ctx context.Context, cursors *web.Cursors, request any, defaultL
 	if err != nil {
 		return l, fmt.Errorf("bind a cursor to %s: %w", list.Type().Name(), err)
 	}
-	l.binding = web.Binding(list.Type().Name(), string(parameters), reach(caller))
+	l.binding = web.Binding(list.Type().Name(), string(parameters), access.Reach(caller))
 	if given == "" {
 		return l, nil
 	}

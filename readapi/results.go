@@ -42,9 +42,9 @@ const maxManifest = 64 << 20 // bytes
 // ResultsOwnership is set. There are none, and it is NotFound, until the simulation is final and its files
 // are published (completions.md section 5.3).
 func (a *API) results(ctx context.Context, id string) (resultSet, error) {
-	find := a.anySimulation
+	find := a.AnySimulationRow
 	if a.ResultsOwnership {
-		find = a.simulation
+		find = a.SimulationRow
 	}
 	s, err := find(ctx, id)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
-	"netsim/fault"
 	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/units"
@@ -27,7 +27,7 @@ func (p simulationPage) VisitListSimulationsResponse(w http.ResponseWriter) erro
 // of the workspaces that the caller is a member of.
 func (a *API) ListSimulations(ctx context.Context, r api.ListSimulationsRequestObject) (api.ListSimulationsResponseObject, error) {
 	p := r.Params
-	if err := mayAsk(ctx, p.WorkspaceID); err != nil {
+	if err := access.Member(ctx, p.WorkspaceID); err != nil {
 		return nil, err
 	}
 	l, err := a.listing(ctx, r, 100)
@@ -35,7 +35,7 @@ func (a *API) ListSimulations(ctx context.Context, r api.ListSimulationsRequestO
 		return nil, err
 	}
 	items, next, err := projections.ListSimulations(ctx, a.DB, projections.SimulationQuery{
-		Scope: scopeOf(l.caller), Workspace: p.WorkspaceID, Search: p.Search, Sort: simulationOrder(p.Sort), Page: l.page,
+		Scope: access.Owned(l.caller).In(p.WorkspaceID), Search: p.Search, Sort: simulationOrder(p.Sort), Page: l.page,
 		Statuses: known(p.Status, commands.Validating, commands.Provisioning, commands.Running,
 			commands.Completed, commands.Failed, commands.Terminated, commands.Invalid),
 		Where: []projections.Filter{projections.Within("created_at", p.CreatedAfter.Time, p.CreatedBefore.Time)},
@@ -71,7 +71,7 @@ func simulationOrder(sort string) []projections.Order {
 
 // GetSimulation implements GET /simulations/{sim_id}.
 func (a *API) GetSimulation(ctx context.Context, r api.GetSimulationRequestObject) (api.GetSimulationResponseObject, error) {
-	s, err := a.simulation(ctx, r.SimID)
+	s, err := a.SimulationRow(ctx, r.SimID)
 	if err != nil {
 		return nil, err
 	}
@@ -87,81 +87,6 @@ func (a *API) Simulation(ctx context.Context, id string) (api.Simulation, error)
 		return api.Simulation{}, err
 	}
 	return a.simulationView(ctx, &s)
-}
-
-// AdmitDeletion checks that the simulation exists and that the caller may
-// delete it, and returns its workspace.
-func (a *API) AdmitDeletion(ctx context.Context, id string) (workspace string, err error) {
-	s, err := a.simulation(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return "", err
-	}
-	return s.WorkspaceID, maySteer(caller, &s)
-}
-
-// AdmitTermination is AdmitDeletion, but a simulation whose workspace is
-// deleted passes, and live tells (completions.md section 5.4). It returns what
-// decides about the termination, too.
-func (a *API) AdmitTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return "", false, state, err
-	}
-	s, err := a.Rows.Simulation(ctx, id)
-	if err != nil {
-		return "", false, state, err
-	}
-	if err := admit(caller, "simulation", id, s.AccountID, s.WorkspaceID); err != nil {
-		return "", false, state, err
-	}
-	if err := maySteer(caller, &s); err != nil {
-		return "", false, state, err
-	}
-	if live, err = projections.WorkspaceIsLive(ctx, a.DB, s.WorkspaceID); err != nil {
-		return "", false, state, err
-	}
-	if s.Deleted != "" && (live || s.Deleted != "workspace") {
-		return "", false, state, fault.Missing("simulation", id)
-	}
-	state.Exists, state.Status, state.Deleted = true, s.Status, s.Deleted != ""
-	state.Engine, state.RunID, state.BaseURL = s.Engine, s.RunID, s.BaseURL
-	state.Stoppable = slices.Contains(strings.Fields(s.Capabilities), commands.CanTerminate)
-	return s.WorkspaceID, live, state, nil
-}
-
-// simulation reads a simulation that the caller may work with.
-func (a *API) simulation(ctx context.Context, id string) (projections.Simulation, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return projections.Simulation{}, err
-	}
-	s, err := a.anySimulation(ctx, id)
-	if err != nil {
-		return s, err
-	}
-	return s, admit(caller, "simulation", id, s.AccountID, s.WorkspaceID)
-}
-
-// anySimulation reads a simulation of whatever account: its results are open
-// to every authenticated user (document 1, Authentication), but under
-// API.ResultsOwnership.
-func (a *API) anySimulation(ctx context.Context, id string) (projections.Simulation, error) {
-	s, err := a.Rows.Simulation(ctx, id)
-	if err != nil {
-		return s, err
-	}
-	live, err := projections.WorkspaceIsLive(ctx, a.DB, s.WorkspaceID)
-	if err != nil {
-		return s, err
-	}
-	if s.Deleted != "" || !live {
-		return s, fault.Missing("simulation", id)
-	}
-	return s, nil
 }
 
 func (a *API) simulationView(ctx context.Context, s *projections.Simulation) (api.Simulation, error) {

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
-	"netsim/events"
-	"netsim/fault"
 	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/catalogue"
@@ -24,7 +23,7 @@ func (a *API) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObjec
 		return nil, err
 	}
 	rows, next, err := projections.ListTemplates(ctx, a.DB, projections.TemplateQuery{
-		Account: accountOf(l.caller), Page: l.page,
+		Seen: access.Templates(l.caller), Account: access.Account(l.caller), Page: l.page,
 		Where: []projections.Filter{
 			projections.Equal("category", string(r.Params.Category)),
 			projections.Search(r.Params.Search, "name", "description"),
@@ -44,7 +43,7 @@ func (a *API) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObjec
 
 // GetTemplate implements GET /templates/{template_id}.
 func (a *API) GetTemplate(ctx context.Context, r api.GetTemplateRequestObject) (api.GetTemplateResponseObject, error) {
-	t, err := a.template(ctx, r.TemplateID)
+	t, err := a.TemplateRow(ctx, r.TemplateID)
 	if err != nil {
 		return nil, err
 	}
@@ -59,36 +58,9 @@ func (a *API) GetTemplate(ctx context.Context, r api.GetTemplateRequestObject) (
 	return api.GetTemplate200JSONResponse{Body: view, Headers: api.GetTemplate200ResponseHeaders{ETag: tag}}, nil
 }
 
-// AdmitTemplate returns a template that the caller sees.
-func (a *API) AdmitTemplate(ctx context.Context, id string) (commands.Configuration, error) {
-	if _, err := a.template(ctx, id); err != nil {
-		return commands.Configuration{}, err
-	}
-	return a.AdmitConfiguration(ctx, id)
-}
-
-// AdmitTemplateDeletion returns NotFound unless the caller sees the template,
-// Forbidden unless the caller's account made it.
-func (a *API) AdmitTemplateDeletion(ctx context.Context, id string) error {
-	t, err := a.template(ctx, id)
-	if err != nil {
-		return err
-	}
-	caller, err := callerOf(ctx)
-	switch {
-	case err != nil:
-		return err
-	case t.AccountID == "":
-		return fault.New(fault.Forbidden, "template %s is built in and cannot be deleted", id)
-	case t.AccountID != caller.AccountID:
-		return fault.New(fault.Forbidden, "template %s is another account's", id)
-	}
-	return nil
-}
-
 // Template returns a template as GET does, and its entity tag.
 func (a *API) Template(ctx context.Context, id string) (api.Template, string, error) {
-	t, err := a.template(ctx, id)
+	t, err := a.TemplateRow(ctx, id)
 	if err != nil {
 		return api.Template{}, "", err
 	}
@@ -103,32 +75,6 @@ func (a *API) TemplateAfter(ctx context.Context, id string, state commands.Confi
 		return api.Template{}, err
 	}
 	return a.templateView(ctx, &t)
-}
-
-// template reads a configuration of the template workspace that the caller
-// sees. There is no other template.
-func (a *API) template(ctx context.Context, id string) (projections.Configuration, error) {
-	t, err := a.Rows.Configuration(ctx, id)
-	if fault.Is(err, fault.NotFound) || err == nil && (t.Deleted || t.WorkspaceID != events.TemplateWorkspace) {
-		return t, fault.Missing("template", id)
-	}
-	if err != nil {
-		return t, err
-	}
-	return t, seen(ctx, "template", &t)
-}
-
-// seen returns NotFound for a template that the caller does not see.
-func seen(ctx context.Context, what string, t *projections.Configuration) error {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return err
-	}
-	account := accountOf(caller)
-	if account != "" && t.AccountID != "" && t.AccountID != account && t.Visibility != commands.VisibleToAll {
-		return fault.Missing(what, t.ID)
-	}
-	return nil
 }
 
 func (a *API) templateView(ctx context.Context, t *projections.Configuration) (api.Template, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
 	"netsim/projections"
@@ -18,13 +19,13 @@ func (a *API) ListTracesetCandidates(ctx context.Context, r api.ListTracesetCand
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.configuration(ctx, r.ConfigID)
+	c, err := a.ConfigurationRow(ctx, r.ConfigID)
 	if err != nil {
 		return nil, err
 	}
-	q := projections.TracesetQuery{Scope: scopeOf(l.caller), Statuses: candidateStatuses(p.Status), Page: l.page}
+	q := projections.TracesetQuery{Seen: access.Tracesets(l.caller), Statuses: candidateStatuses(p.Status), Page: l.page}
 	if p.Scope == api.ListTracesetCandidatesParamsScopeWorkspace {
-		q.Workspace = c.WorkspaceID
+		q.Seen = q.Seen.In(c.WorkspaceID)
 	}
 	var rows []projections.TracesetItem
 	var next []string

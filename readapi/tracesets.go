@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
 	"netsim/content/traces"
@@ -22,12 +23,12 @@ func (a *API) ListTracesets(ctx context.Context, r api.ListTracesetsRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	q := projections.TracesetQuery{Scope: scopeOf(l.caller), Page: l.page}
+	q := projections.TracesetQuery{Seen: access.Tracesets(l.caller), Page: l.page}
 	if p.WorkspaceID != "" {
-		if there, err := a.listable(ctx, l.caller, p.WorkspaceID); err != nil || !there {
+		if there, err := a.HasWorkspace(ctx, p.WorkspaceID); err != nil || !there {
 			return api.ListTracesets200JSONResponse{Items: []api.TracesetItem{}, Pagination: l.pagination(0, nil)}, err
 		}
-		q.Scope.Workspaces = []string{p.WorkspaceID}
+		q.Seen = access.TracesetsFrom(l.caller, p.WorkspaceID)
 	}
 	if p.Status != "" {
 		q.Statuses = strings.Split(p.Status, ",")
@@ -67,50 +68,14 @@ func (a *API) TracesetView(ctx context.Context, id string) (api.Traceset, error)
 	return tracesetView(&t)
 }
 
-// AdmitTraceset checks that the traceset is there for the caller. Any that the
-// caller cannot see does not exist; without the traceset routes, none does.
-func (a *API) AdmitTraceset(ctx context.Context, id string) error {
-	_, err := a.stored(ctx, id)
-	if fault.Is(err, fault.Forbidden) || err == nil && !a.TraceRoutes {
-		return fault.Missing("traceset", id)
-	}
-	return err
-}
-
-// OwnTraceset checks that the traceset is there and that the caller may change
-// it: it is of the caller's account, and of one of its workspaces. One that is
-// being uploaded, or that nothing came of, is its upload, deleted or not. The
-// partition is the key of that of the stream.
-func (a *API) OwnTraceset(ctx context.Context, id string) (partition, upload string, err error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return "", "", err
-	}
-	t, err := a.stored(ctx, id)
-	if fault.Is(err, fault.NotFound) {
-		u, e := a.upload(ctx, id)
-		if e != nil {
-			return "", "", e
-		}
-		return u.WorkspaceID, u.ID, nil
-	}
-	if err != nil {
-		return "", "", err
-	}
-	if !caller.Platformwide() && t.AccountID != caller.AccountID {
-		return "", "", fault.New(fault.Forbidden, "traceset %s is another account's", id)
-	}
-	return t.Partition, "", member(caller, t.WorkspaceID)
-}
-
 // traceset reads a traceset that the caller sees. One that is being uploaded,
 // or that nothing came of, has files without hashes.
 func (a *API) traceset(ctx context.Context, id string) (projections.Traceset, error) {
-	t, err := a.stored(ctx, id)
+	t, err := a.TracesetRow(ctx, id)
 	if !fault.Is(err, fault.NotFound) {
 		return t, err
 	}
-	u, err := a.upload(ctx, id)
+	u, err := a.TracesetUploadRow(ctx, id)
 	if err != nil {
 		return t, err
 	}
@@ -118,42 +83,6 @@ func (a *API) traceset(ctx context.Context, id string) (projections.Traceset, er
 		return t, fault.Missing("traceset", id)
 	}
 	return sessionView(&u)
-}
-
-// stored reads a traceset whose files are stored and that the caller sees
-// (completions.md section 6.1).
-func (a *API) stored(ctx context.Context, id string) (projections.Traceset, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return projections.Traceset{}, err
-	}
-	t, err := projections.FindTraceset(ctx, a.DB, id)
-	if err != nil {
-		return t, err
-	}
-	if t.Status == projections.Deleted {
-		return t, fault.Missing("traceset", id)
-	}
-	switch t.Scope {
-	case commands.ScopePublic:
-		return t, nil
-	case commands.ScopeTenant:
-		if !caller.Platformwide() && t.AccountID != caller.AccountID {
-			return t, fault.Missing("traceset", id)
-		}
-		return t, nil
-	}
-	return t, a.admitLive(ctx, "traceset", id, t.AccountID, t.WorkspaceID)
-}
-
-// upload reads the upload by which a traceset comes, in a workspace that the
-// caller may work in.
-func (a *API) upload(ctx context.Context, traceset string) (projections.Upload, error) {
-	u, err := projections.FindTracesetUpload(ctx, a.DB, traceset)
-	if err != nil {
-		return u, err
-	}
-	return u, a.admitLive(ctx, "traceset", traceset, u.AccountID, u.WorkspaceID)
 }
 
 // Traceset returns what validation needs of a traceset. One that never was is

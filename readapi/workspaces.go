@@ -2,11 +2,9 @@ package readapi
 
 import (
 	"context"
-	"slices"
 
+	"netsim/access"
 	"netsim/api"
-	"netsim/events"
-	"netsim/fault"
 	web "netsim/infra/web"
 	"netsim/projections"
 )
@@ -20,7 +18,7 @@ func (a *API) ListWorkspaces(ctx context.Context, r api.ListWorkspacesRequestObj
 		return nil, err
 	}
 	rows, next, err := projections.ListWorkspaces(ctx, a.DB, projections.WorkspaceQuery{
-		Scope: scopeOf(l.caller), Page: l.page,
+		Seen: access.Workspaces(l.caller), Page: l.page,
 		Where: []projections.Filter{
 			projections.Equal("owner", p.Owner),
 			projections.Search(p.Search, "name", "description"),
@@ -55,25 +53,11 @@ func (a *API) GetWorkspace(ctx context.Context, r api.GetWorkspaceRequestObject)
 	return api.GetWorkspace200JSONResponse{Body: w, Headers: api.GetWorkspace200ResponseHeaders{ETag: tag}}, nil
 }
 
-// AdmitWorkspace checks that the workspace is live and that the caller may
-// work in it.
-func (a *API) AdmitWorkspace(ctx context.Context, id string) error {
-	_, err := a.workspace(ctx, id, projections.Live)
-	return err
-}
-
-// AdmitWorkspaceDeletion is AdmitWorkspace, but a workspace that is being
-// deleted passes.
-func (a *API) AdmitWorkspaceDeletion(ctx context.Context, id string) error {
-	_, err := a.workspace(ctx, id, projections.Live, projections.Deleting)
-	return err
-}
-
 // Workspace returns the workspace as the caller's account sees it, and its
 // entity tag. It checks no membership: whoever has just made or changed a
 // workspace gets to see what came of it.
 func (a *API) Workspace(ctx context.Context, id string) (api.Workspace, string, error) {
-	caller, err := callerOf(ctx)
+	caller, err := access.Caller(ctx)
 	if err != nil {
 		return api.Workspace{}, "", err
 	}
@@ -81,7 +65,7 @@ func (a *API) Workspace(ctx context.Context, id string) (api.Workspace, string, 
 	if err != nil {
 		return api.Workspace{}, "", err
 	}
-	stats, err := a.Rows.CountWorkspace(ctx, id, accountOf(caller))
+	stats, err := a.Rows.CountWorkspace(ctx, id, access.Account(caller))
 	if err != nil {
 		return api.Workspace{}, "", err
 	}
@@ -90,21 +74,4 @@ func (a *API) Workspace(ctx context.Context, id string) (api.Workspace, string, 
 		CreatedAt: timestamp(w.CreatedAt), ModifiedAt: timestamp(w.ModifiedAt),
 		Stats: api.WorkspaceStats(stats),
 	}, web.ETag(w.Version), nil
-}
-
-// workspace reads a workspace that the caller may work in and that is in one
-// of the states.
-func (a *API) workspace(ctx context.Context, id string, states ...string) (projections.Workspace, error) {
-	caller, err := callerOf(ctx)
-	if err != nil {
-		return projections.Workspace{}, err
-	}
-	w, err := a.Rows.Workspace(ctx, id)
-	if err != nil {
-		return w, err
-	}
-	if !slices.Contains(states, w.State) || !events.BuiltIn(id) && !caller.Platformwide() && w.AccountID != caller.AccountID {
-		return w, fault.Missing("workspace", id)
-	}
-	return w, member(caller, id)
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"netsim/access"
 	"netsim/billing"
 	"netsim/events"
 	web "netsim/infra/web"
@@ -81,7 +82,8 @@ func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *r
 		return nil, err
 	}
 	get := &readapi.API{
-		DB: s.pool, Rows: projections.NewLookups(s.pool), Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console, TraceRoutes: s.config.TraceRoutes,
+		Access:  &access.Access{DB: s.pool, Rows: projections.NewLookups(s.pool), TraceRoutes: s.config.TraceRoutes},
+		Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console,
 		ResultsOwnership: s.config.ResultsOwnership,
 		Storage:          readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
 		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
