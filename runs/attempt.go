@@ -29,7 +29,7 @@ type attempt struct {
 	*Runner
 	sim   projections.Simulation
 	in    *execution.Inputs
-	log   *logbook
+	log   *runLog
 	files *files
 	ended bool // the simulation is final already, and only its results are missing
 
@@ -97,7 +97,7 @@ func (a *attempt) start(ctx context.Context) error {
 
 // config returns how the run writes to the files.
 func (a *attempt) config(ctx context.Context, to *files) execution.Config {
-	c := execution.Config{Create: to.create, Reopen: to.reopen, Tell: a.log.add, MaxFlows: a.Limits.flows(), Progress: func() {
+	c := execution.Config{Create: to.create, Reopen: to.reopen, Log: a.log.add, MaxFlows: a.Limits.flows(), Progress: func() {
 		if a.log.full() {
 			a.log.flush(ctx)
 		}

@@ -49,7 +49,7 @@
 //
 // A call to the object store that fails is repeated in place, so that nothing is
 // simulated twice: five times if the store refuses it (the key, the permission, the
-// space), for Runner.Patience if it does not answer properly. Then the simulation
+// space), for Runner.StoreTimeout if it does not answer properly. Then the simulation
 // fails with the reason, whether an input could not be read or a result file, a
 // snapshot or the manifest could not be stored.
 //

@@ -15,14 +15,14 @@ import (
 	"netsim/runs/execution"
 )
 
-// Prefix is that of everything a simulation leaves in the object store.
+// Prefix is the prefix of all objects of a simulation.
 func Prefix(simulation string) string { return "results/" + simulation + "/" }
 
-// ManifestName is that of the list of result files, under an attempt's prefix.
+// ManifestName is the name of the list of result files, below an attempt's prefix.
 const ManifestName = "manifest.json"
 
-// Manifest lists the result files of a simulation, in the order in which they
-// were finished. It is no result file itself.
+// Manifest lists the result files of a simulation, in the order in which they were
+// finished. It does not list itself.
 type Manifest struct {
 	Files []File `json:"files"`
 }
@@ -38,32 +38,32 @@ type File struct {
 
 // files writes the result files of an attempt. The run's goroutine uses it.
 type files struct {
-	ctx    context.Context // of the attempt: a recorder creates files without one
+	ctx    context.Context // of the attempt, since a recorder creates files without one
 	store  *objects.Store
 	calls  *storeCalls
 	prefix string
 	open   []*file
 	done   Manifest
-	err    error // the first one of the store: what it says passes
+	err    error // the first error of the store
 
 	snapshots []File       // that are kept, the newest last
 	written   atomic.Int64 // bytes of all files
 	kept      bool         // a snapshot refers to the open files
 }
 
-// newFiles are the files of a new attempt, none yet.
+// newFiles returns the empty list of files of a new attempt.
 func (s *storeCalls) newFiles(ctx context.Context) *files {
 	return &files{ctx: ctx, store: s.Objects, calls: s, prefix: Prefix(s.simulation) + events.NewID("attempt") + "/"}
 }
 
-// upload begins a file of the store.
+// upload starts an upload.
 func (f *files) upload(name, contentType string) *objects.Upload {
 	up := f.store.Create(f.ctx, f.prefix+name, contentType)
 	up.Call = f.callsFor(name)
 	return up
 }
 
-// callsFor makes the calls of an upload.
+// callsFor returns how an upload calls the store.
 func (f *files) callsFor(name string) func(func() error) error {
 	return func(call func() error) error {
 		return f.calls.do(f.ctx, fmt.Sprintf("result file %.100s could not be stored", name), call)
@@ -93,7 +93,7 @@ func (w *file) Write(p []byte) (int, error) {
 	return n, w.files.note(err)
 }
 
-// Close makes the file exist and lists it.
+// Close completes the upload and lists the file.
 func (w *file) Close() error {
 	if err := w.files.note(w.Upload.Close()); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (f *files) note(err error) error {
 	return err
 }
 
-// writeJSON writes a file whole.
+// writeJSON writes a file.
 func (f *files) writeJSON(name string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -128,8 +128,7 @@ func (f *files) writeJSON(name string, v any) error {
 	return w.Close()
 }
 
-// seal writes the manifest, and with it the files exist for everyone. It
-// returns the manifest's key.
+// seal writes the manifest, which makes the files visible, and returns its key.
 func (f *files) seal() (string, error) {
 	text, err := json.Marshal(f.done)
 	if err != nil {
@@ -142,7 +141,7 @@ func (f *files) seal() (string, error) {
 	return f.prefix + ManifestName, f.note(up.Close())
 }
 
-// results are the files that are there, as a receipt lists them.
+// results returns the finished files as a receipt lists them.
 func (f *files) results() []execution.Result {
 	list := make([]execution.Result, len(f.done.Files))
 	for i, d := range f.done.Files {
@@ -151,7 +150,7 @@ func (f *files) results() []execution.Result {
 	return list
 }
 
-// size is that of all files, in bytes.
+// size returns the size of all files, in bytes.
 func (f *files) size() int64 {
 	var sum int64
 	for i := range f.done.Files {
@@ -160,8 +159,7 @@ func (f *files) size() int64 {
 	return sum
 }
 
-// abort drops the files that are not closed, unless somebody else can go on
-// with them.
+// abort drops the open uploads, unless another worker can continue them.
 func (f *files) abort() error {
 	if f.kept {
 		return nil
@@ -174,8 +172,8 @@ func (f *files) abort() error {
 	return all
 }
 
-// typesOf returns the content type and the listed type of a file, which its
-// suffix tells (completions.md 5.3, 5.8).
+// typesOf returns the content type and the listed type of a file, by its suffix
+// (completions.md 5.3, 5.8).
 func typesOf(name string) (contentType, kind string) {
 	for _, t := range [...]struct{ suffix, contentType, kind string }{
 		{".csv", "text/csv", "csv"},

@@ -18,15 +18,15 @@ import (
 	"netsim/simulator/mapping"
 )
 
-// Stage reads what a simulation runs on.
+// Stage reads the inputs of simulations.
 type Stage struct {
 	DB      projections.Reader // the read model
 	Objects *objects.Store
-	Remote  bool // there are engines behind HTTP
+	Remote  bool // the settings name engines behind HTTP
 	Limits  Limits
 }
 
-// Staged is the order of a simulation, and what else is known of its inputs.
+// Staged is the order of a simulation, with further facts about its inputs.
 type Staged struct {
 	execution.Order
 
@@ -34,8 +34,7 @@ type Staged struct {
 	ConfigurationStatus string // of the version
 }
 
-// Order reads what a simulation runs on. Its errors are those of package
-// execution.
+// Order makes the order of a simulation. Its errors are those of package execution.
 func (s *Stage) Order(ctx context.Context, sim *projections.Simulation) (*Staged, error) {
 	v, err := projections.FindConfigurationVersion(ctx, s.DB, sim.ConfigurationID, sim.ConfigurationVersion)
 	if err != nil {
@@ -59,7 +58,7 @@ func (s *Stage) Order(ctx context.Context, sim *projections.Simulation) (*Staged
 	}}
 	switch {
 	case asked == commands.EngineRemote:
-		o.StartedAt = sim.CreatedAt // known before it has started, and however often it is ordered
+		o.StartedAt = sim.CreatedAt // known before the start, and the same each time it is ordered
 	case sim.StartedAt != nil:
 		o.StartedAt = *sim.StartedAt
 	}
@@ -86,16 +85,16 @@ func (s *Stage) Order(ctx context.Context, sim *projections.Simulation) (*Staged
 	return o, nil
 }
 
-// traceset finds the workload that is replayed.
+// traceset finds the traceset of a simulation.
 func (s *Stage) traceset(ctx context.Context, sim *projections.Simulation, id string) (*execution.Traceset, error) {
 	if id == "" {
-		return nil, nil //nolint:nilnil // what needs one says so
+		return nil, nil //nolint:nilnil // a workload that needs one is refused later
 	}
 	row, err := projections.FindTraceset(ctx, s.DB, id)
 	if err != nil {
 		return nil, err
 	}
-	if row.Status != commands.TracesetReady && sim.StartedAt == nil { // a run that has begun goes on while the bytes are there
+	if row.Status != commands.TracesetReady && sim.StartedAt == nil { // a run that has started needs only the bytes
 		return nil, unfit("traceset %s is %s, not ready", id, row.Status)
 	}
 	var files []events.TracesetFile
@@ -109,8 +108,8 @@ func (s *Stage) traceset(ctx context.Context, sim *projections.Simulation, id st
 	return t, nil
 }
 
-// Inputs reads and checks the inputs of a simulation; the traces of its ranks
-// are left to be read.
+// Inputs reads and checks the inputs of a simulation, except the traces of its
+// ranks.
 func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Staged, *execution.Inputs, error) {
 	o, err := s.Order(ctx, sim)
 	if err != nil {
@@ -123,7 +122,7 @@ func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Stage
 	return o, in, err
 }
 
-// stored checks that the files of a traceset are there.
+// stored checks that the files of a traceset are stored.
 func (s *Stage) stored(ctx context.Context, t *execution.Traceset) error {
 	if t.Layout == events.LayoutFolder {
 		files, err := stored{s.Objects}.Unpacked(ctx, t)
@@ -148,9 +147,9 @@ func (s *Stage) stored(ctx context.Context, t *execution.Traceset) error {
 	return nil
 }
 
-// Check looks whether a simulation can run: it returns the hash of its
-// document, or the reason why it cannot, or an error when that cannot be told
-// now (completions.md 5.1, the recheck).
+// Check checks whether a simulation can run. It returns the hash of its document,
+// or the reason why it cannot run, or an error if neither is known
+// (completions.md 5.1, the recheck).
 func (s *Stage) Check(ctx context.Context, sim *projections.Simulation) (documentHash, reason string, err error) {
 	o, in, err := s.Inputs(ctx, sim)
 	switch {
@@ -169,8 +168,8 @@ func (s *Stage) Check(ctx context.Context, sim *projections.Simulation) (documen
 	return o.DocumentHash, reason, err
 }
 
-// withoutFile is the reason why a simulation cannot begin with its mapping
-// file. One that has begun goes on without (document 2).
+// withoutFile returns the reason why a simulation cannot start with its mapping
+// file. One that has started does not need the file any more (document 2).
 func (s *Stage) withoutFile(ctx context.Context, id string) (reason string, err error) {
 	if id == "" {
 		return "", nil
@@ -182,7 +181,7 @@ func (s *Stage) withoutFile(ctx context.Context, id string) (reason string, err 
 	return reason, err
 }
 
-// stored has the files of orders in the object store.
+// stored opens the files of orders in the object store.
 type stored struct{ *objects.Store }
 
 // Open implements execution.Files.
@@ -211,7 +210,7 @@ func notStored(f execution.File) error {
 	return fault.New(fault.NotFound, "file %s of the traceset is not stored", f.Name)
 }
 
-// unfit is a fault of inputs that can never run; its text is the reason.
+// unfit returns the fault of inputs that can never run; its text is the reason.
 func unfit(format string, args ...any) error {
 	return fault.New(fault.Unprocessable, "%s", fmt.Errorf(format, args...).Error())
 }

@@ -39,7 +39,7 @@ func JobKinds() []string { return []string{RunSimulation{}.Kind(), FollowSimulat
 
 // Job returns the job of a simulation's run.
 func (r *Runner) Job(ctx context.Context, simulation string) (Job, error) {
-	remote, err := r.Elsewhere(ctx, simulation)
+	remote, err := r.remote(ctx, simulation)
 	if remote {
 		return FollowSimulation{SimulationID: simulation}, err
 	}

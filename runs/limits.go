@@ -10,7 +10,7 @@ import (
 	"netsim/simulator/units"
 )
 
-// Limits bound what one run may take. A zero field stands for its default.
+// Limits bound what one run may use. A zero field means its default.
 type Limits struct {
 	Flows       int           // transfers in flight at once, some 300 bytes of memory each: 4 million
 	TraceBytes  int64         // memory of replayed traces: 2 GiB
@@ -22,7 +22,7 @@ func (l Limits) flows() int          { return cmp.Or(l.Flows, 4<<20) }
 func (l Limits) results() int64      { return cmp.Or(l.ResultBytes, 100_000_000_000) }
 func (l Limits) time() time.Duration { return cmp.Or(l.Time, 24*time.Hour) }
 
-// check refuses inputs of which it is known that their run would take too much.
+// check refuses inputs whose run is known to exceed a limit.
 func (l Limits) check(in *execution.Inputs) error {
 	if n := in.Flows(); n > int64(l.flows()) {
 		return unfit("the workload has %d transfers in flight at once, more than the %d that a run may have", n, l.flows())
@@ -30,7 +30,7 @@ func (l Limits) check(in *execution.Inputs) error {
 	return nil
 }
 
-// read reads the traces of inputs that are not refused.
+// read reads the traces of inputs that check does not refuse.
 func (l Limits) read(ctx context.Context, in *execution.Inputs) error {
 	if err := l.check(in); err != nil {
 		return err
@@ -39,14 +39,14 @@ func (l Limits) read(ctx context.Context, in *execution.Inputs) error {
 	return in.Read(ctx)
 }
 
-// excess is that a run takes more than it may: it fails, with what it has come
-// to.
+// excess is the error of a run that exceeds a limit. It fails with the results so
+// far.
 type excess struct{ reason string }
 
 // Error implements error.
 func (e excess) Error() string { return e.reason }
 
-// exceeds returns the excess of the run, nil while there is none.
+// exceeds returns the excess of the run, or nil.
 func (a *attempt) exceeds() error {
 	switch {
 	case a.takes() > a.Limits.time():
@@ -65,5 +65,5 @@ func (l Limits) tooMuch() excess {
 	return excess{fmt.Sprintf("the result files have more than the %s that a run may write", units.FormatSize(l.results()))}
 }
 
-// takes is for how long the run has run, in all attempts that count.
+// takes returns the wall-clock time of the run, over all attempts that count.
 func (a *attempt) takes() time.Duration { return a.ran + a.Now().Sub(a.began) }

@@ -14,8 +14,8 @@ import (
 	"netsim/simulator/engine"
 )
 
-// publish closes the result files and records that they are there. A reason
-// says that the run failed.
+// publish closes the result files and records them. A reason says that the run
+// failed.
 func (a *attempt) publish(ctx context.Context, reason string) (execution.End, error) {
 	p := a.run.Progress()
 	end, err := a.run.Close(reason)
@@ -37,8 +37,8 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 	return end, a.clear(ctx, a.sim.ID)
 }
 
-// list writes the receipt and the manifest, and records that the files are there
-// and what else is told of them.
+// list writes the receipt and the manifest, and records the files and the numbers
+// that the service shows.
 func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files, receipt execution.Receipt, told events.SimulationResultsPublished) error {
 	if err := f.writeJSON(execution.ReceiptName, receipt); err != nil {
 		return fmt.Errorf("write the receipt of %s: %w", sim.ID, err)
@@ -56,9 +56,8 @@ func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files
 	return nil
 }
 
-// clear removes what attempts have left beside the published results, and these
-// as well when their simulation was deleted: its purge may have been before
-// them.
+// clear removes the files of other attempts. If the simulation was deleted it also
+// removes the published results, which may be newer than the purge.
 func (r *Runner) clear(ctx context.Context, id string) error {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil {
@@ -68,7 +67,7 @@ func (r *Runner) clear(ctx context.Context, id string) error {
 		return r.Purge(ctx, id)
 	}
 	if err := errors.Join(r.dropUploads(ctx, id), r.dropFiles(ctx, id, sim.ResultsPrefix)); err != nil {
-		r.Log.WarnContext(ctx, "what earlier attempts wrote is left", "simulation", id, "error", err)
+		r.Log.WarnContext(ctx, "the files of earlier attempts were not removed", "simulation", id, "error", err)
 	}
 	return nil
 }

@@ -17,35 +17,35 @@ import (
 	"netsim/simulator/design"
 )
 
-// Remote says how runs at engines behind HTTP are looked after.
+// Remote says how runs at engines behind HTTP are followed.
 type Remote struct {
-	Engines  *engines.Client // nil when there are none
-	Poll     time.Duration   // between two looks at a run, 0 for 2 s
-	Patience time.Duration   // without a usable answer, until a run fails; 0 for 10 min
+	Engines *engines.Client // nil when there are none
+	Poll    time.Duration   // between two polls of a run, 0 for 2 s
+	Timeout time.Duration   // without a usable answer, until a run fails; 0 for 10 min
 }
 
-// linkLife is how long the links live by which an engine gets its inputs.
-const linkLife = time.Hour
+// linkTTL is the lifetime of the links by which an engine fetches its inputs.
+const linkTTL = time.Hour
 
-// stage is where inputs are read.
+// stage returns the reader of inputs.
 func (r *Runner) stage() *Stage {
 	return &Stage{DB: r.DB, Objects: r.Objects, Limits: r.Limits, Remote: r.Remote.Engines != nil && len(r.Remote.Engines.URLs()) > 0}
 }
 
-// Check is Stage.Check with the engines that there are.
+// Check is Stage.Check, given the engines of the settings.
 func (r *Runner) Check(ctx context.Context, sim *projections.Simulation) (documentHash, reason string, err error) {
 	return r.stage().Check(ctx, sim)
 }
 
-// Elsewhere tells whether a simulation runs, or is to run, at a remote engine.
-func (r *Runner) Elsewhere(ctx context.Context, id string) (bool, error) {
+// remote reports whether a simulation runs, or is to run, at a remote engine.
+func (r *Runner) remote(ctx context.Context, id string) (bool, error) {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil || sim.Engine != "" || !r.stage().Remote {
-		return sim.Engine == commands.EngineRemote, err // without engines the run says that there are none
+		return sim.Engine == commands.EngineRemote, err // if the settings name no engine, the run fails and says so
 	}
 	v, err := projections.FindConfigurationVersion(ctx, r.DB, sim.ConfigurationID, sim.ConfigurationVersion)
 	if fault.Is(err, fault.NotFound) {
-		return false, nil // a simple submission that is still unfolded
+		return false, nil // a simple submission whose configuration does not exist yet
 	}
 	if err != nil {
 		return false, err
@@ -55,13 +55,13 @@ func (r *Runner) Elsewhere(ctx context.Context, id string) (bool, error) {
 }
 
 // dispatch orders the run of a simulation from a remote engine, records the
-// platform link, and looks after the run. A worker that died in between is
-// followed by one that gets the same run for the same order.
-func (r *Runner) dispatch(ctx context.Context, sim *projections.Simulation, o *Staged, in *execution.Inputs, log *logbook) error {
+// platform link, and follows the run. If the worker dies in between, the next one
+// gets the same run for the same order.
+func (r *Runner) dispatch(ctx context.Context, sim *projections.Simulation, o *Staged, in *execution.Inputs, log *runLog) error {
 	log.begins(sim, in)
 	run, err := r.order(ctx, &o.Order)
 	if err != nil {
-		return r.untaken(ctx, sim, log, err)
+		return r.notTaken(ctx, sim, log, err)
 	}
 	started, err := r.begin(ctx, sim, events.SimulationStarted{
 		Engine: commands.EngineRemote, RunID: run.ID, BaseURL: run.BaseURL, Capabilities: run.Capabilities, Ranks: int64(in.Ranks),
@@ -70,7 +70,7 @@ func (r *Runner) dispatch(ctx context.Context, sim *projections.Simulation, o *S
 		return err
 	}
 	if started.Status != commands.Running || started.RunID != run.ID || started.BaseURL != run.BaseURL {
-		r.free(ctx, run) // another worker's is the one
+		r.free(ctx, run) // another worker recorded its own
 	}
 	if started.Status != commands.Running {
 		return nil
@@ -78,7 +78,7 @@ func (r *Runner) dispatch(ctx context.Context, sim *projections.Simulation, o *S
 	return r.follow(ctx, started, log)
 }
 
-// order orders a run. The files of the order get links.
+// order orders a run. It gives the files of the order links.
 func (r *Runner) order(ctx context.Context, o *execution.Order) (engines.Run, error) {
 	linked := *o
 	if o.Traceset != nil {
@@ -106,13 +106,14 @@ func (r *Runner) order(ctx context.Context, o *execution.Order) (engines.Run, er
 }
 
 func (r *Runner) link(ctx context.Context, f *execution.File) error {
-	link, err := r.Objects.PresignGet(ctx, f.Key, "input", "application/octet-stream", linkLife)
+	link, err := r.Objects.PresignGet(ctx, f.Key, "input", "application/octet-stream", linkTTL)
 	f.URL = link.URL
 	return err
 }
 
-// untaken decides what becomes of a simulation that no engine has taken.
-func (r *Runner) untaken(ctx context.Context, sim *projections.Simulation, log *logbook, err error) error {
+// notTaken fails a simulation that no engine takes, or returns an error for another
+// attempt.
+func (r *Runner) notTaken(ctx context.Context, sim *projections.Simulation, log *runLog, err error) error {
 	if refused, ok := errors.AsType[*engines.Refused](err); ok {
 		return r.refuse(ctx, sim, log, refused.Error())
 	}
@@ -123,19 +124,19 @@ func (r *Runner) untaken(ctx context.Context, sim *projections.Simulation, log *
 	return r.refuse(ctx, sim, log, fmt.Sprintf("no engine took the run within %s", stagingLimit))
 }
 
-// free lets the engine forget the run. What cannot be freed now goes with its
-// age.
+// free asks the engine to remove the run. If that fails, the engine removes it
+// after some time by itself.
 func (r *Runner) free(ctx context.Context, run engines.Run) {
 	err := r.Remote.Engines.Free(ctx, run)
 	if refusal, ok := errors.AsType[*engines.Answered](err); ok && refusal.Status == 404 {
 		return
 	}
 	if err != nil {
-		r.Log.WarnContext(ctx, "a run was not freed at its engine", "run", run.ID, "error", err)
+		r.Log.WarnContext(ctx, "an engine did not remove a run", "run", run.ID, "error", err)
 	}
 }
 
-// reorder has an engine take a run again that was lost, as the same order.
+// reorder orders a lost run again, with the same order.
 func (r *Runner) reorder(ctx context.Context, sim *projections.Simulation, lost engines.Run) (engines.Run, error) {
 	o, err := r.stage().Order(ctx, sim)
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Unprocessable) {

@@ -18,32 +18,32 @@ import (
 	"netsim/runs/execution"
 )
 
-// follower is one worker's care for a run at a remote engine.
+// follower follows one run at a remote engine, for one worker.
 type follower struct {
 	*Runner
 	sim projections.Simulation
 	run engines.Run
-	log *logbook
+	log *runLog
 
 	calls   *storeCalls
-	files   *files       // the results that are here
-	summary bytes.Buffer // one of them
+	files   *files       // the results in the object store
+	summary bytes.Buffer // summary.json of these
 
-	last     engines.Status // the newest that is known
-	lines    int64          // number of the last log entry taken
+	last     engines.Status // the newest
+	lines    int64          // number of the last log entry copied
 	orders   int            // how often the run was ordered again
-	silent   time.Time      // since when there is no usable answer; zero while there is
-	trouble  int            // answers in a row that were of no use
-	moved    time.Time      // when simulated time did
-	told     bool           // that it does not
-	reported time.Time      // when progress was
-	stopping time.Time      // since when the engine is to stop; zero while it is not
-	excess   string         // why the run fails when it has stopped; "" when it was terminated
+	silent   time.Time      // of the first unusable answer in a row; zero after a usable one
+	trouble  int            // unusable answers in a row
+	moved    time.Time      // when simulated time last advanced
+	warned   bool           // that it does not advance
+	reported time.Time      // when progress was last recorded
+	stopping time.Time      // when the engine was first asked to stop; zero before
+	excess   string         // why the run fails once it has stopped; "" if it was terminated
 }
 
-// follow looks after a run that a remote engine has taken, until the simulation
-// has ended and its results are here.
-func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *logbook) (err error) {
+// follow follows a run that a remote engine has taken, until the simulation has
+// ended and its results are in the object store.
+func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *runLog) (err error) {
 	if r.Remote.Engines == nil {
 		return fmt.Errorf("%s runs at an engine behind HTTP, and there are none in the settings", sim.ID)
 	}
@@ -57,7 +57,7 @@ func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *lo
 	}
 	log.add(execution.Entry{Level: execution.Info, Component: execution.Provisioner, Message: "a remote engine has the run " + f.run.ID})
 	for {
-		over, err := f.look(ctx)
+		over, err := f.poll(ctx)
 		log.flush(ctx)
 		if over || err != nil {
 			return err
@@ -68,17 +68,17 @@ func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *lo
 	}
 }
 
-// pause waits for the next look, longer and longer while answers are of no use.
+// pause waits until the next poll, longer after each unusable answer.
 func (f *follower) pause(ctx context.Context) error {
 	next := cmp.Or(f.Remote.Poll, 2*time.Second) << min(f.trouble, 4)
 	return wait.For(ctx, min(next, 30*time.Second))
 }
 
-func (f *follower) patience() time.Duration { return cmp.Or(f.Remote.Patience, 10*time.Minute) }
+func (f *follower) timeout() time.Duration { return cmp.Or(f.Remote.Timeout, 10*time.Minute) }
 
-// look looks at the simulation and at its run once, and does what follows. It
+// poll reads the state of the simulation and of its run once, and acts on it. It
 // returns true when nothing is left to do.
-func (f *follower) look(ctx context.Context) (over bool, err error) {
+func (f *follower) poll(ctx context.Context) (over bool, err error) {
 	if f.over(ctx) {
 		f.stop(ctx)
 		f.free(ctx, f.run)
@@ -94,20 +94,20 @@ func (f *follower) look(ctx context.Context) (over bool, err error) {
 		return f.troubled(ctx, err)
 	}
 	if s.SimulatedTimeNs > f.last.SimulatedTimeNs {
-		f.moved, f.told = f.Now(), false
+		f.moved, f.warned = f.Now(), false
 	}
 	f.last = s
-	f.takeLogs(ctx)
+	f.copyLog(ctx)
 	if s.State != engines.Running {
 		return f.conclude(ctx)
 	}
 	f.silent, f.trouble = time.Time{}, 0
-	f.tellProgress(ctx)
-	return f.hurry(ctx)
+	f.reportProgress(ctx)
+	return f.limit(ctx)
 }
 
-// over reads whether the run or its results are still wanted. What cannot be
-// read now is taken to be as it was.
+// over reports whether neither the run nor its results are wanted any more. If the
+// simulation cannot be read, nothing has changed.
 func (f *follower) over(ctx context.Context) bool {
 	sim, known := f.current(ctx, f.sim.ID)
 	if !known {
@@ -126,9 +126,9 @@ func (f *follower) over(ctx context.Context) bool {
 	return sim.Status != commands.Running
 }
 
-// hurry has a run stopped that was terminated, that does not get on or that
-// takes too long. An engine that does not stop in time is left to itself.
-func (f *follower) hurry(ctx context.Context) (over bool, err error) {
+// limit stops a run that was terminated, makes no progress or takes too long. If
+// the engine does not stop it in time, the simulation fails without results.
+func (f *follower) limit(ctx context.Context) (over bool, err error) {
 	stall := f.stallLimit()
 	if f.last.SimulatedTimeNs == 0 {
 		stall = max(stall, stagingLimit) // the engine fetches the inputs
@@ -140,56 +140,56 @@ func (f *follower) hurry(ctx context.Context) (over bool, err error) {
 	case f.Now().Sub(*f.sim.StartedAt) > f.Limits.time():
 		f.stopping, f.excess = f.Now(), f.Limits.tooLong().reason
 	default:
-		if quiet >= stall/3 && !f.told {
-			f.told = true
-			f.standsStill(ctx, &f.sim, f.log, f.progress(), f.moved)
+		if quiet >= stall/3 && !f.warned {
+			f.warned = true
+			f.stalled(ctx, &f.sim, f.log, f.progress(), f.moved)
 		}
 		return false, nil
 	}
 	f.stop(ctx)
-	if f.Now().Sub(f.stopping) < f.patience() {
+	if f.Now().Sub(f.stopping) < f.timeout() {
 		return false, nil
 	}
-	return true, f.giveUp(ctx, cmp.Or(f.excess, "the engine does not stop"))
+	return true, f.abandon(ctx, cmp.Or(f.excess, "the engine does not stop"))
 }
 
-// stop asks the engine to stop the run. One that does not is asked again.
+// stop asks the engine to stop the run. The next poll asks again.
 func (f *follower) stop(ctx context.Context) {
 	err := f.Remote.Engines.Terminate(ctx, f.run)
 	if refusal, ok := errors.AsType[*engines.Answered](err); ok && refusal.Status/100 == 4 {
 		return // it has stopped, or cannot
 	}
 	if err != nil && ctx.Err() == nil {
-		f.Log.WarnContext(ctx, "an engine was not told to stop", "simulation", f.sim.ID, "error", err)
+		f.Log.WarnContext(ctx, "an engine could not be asked to stop", "simulation", f.sim.ID, "error", err)
 	}
 }
 
-// lost is what follows when the engine does not know the run any more: it has
-// restarted. The run is ordered again, unless it was to end.
+// lost orders the run again after the engine has restarted and no longer knows it,
+// unless the run was stopping.
 func (f *follower) lost(ctx context.Context) (over bool, err error) {
 	const most = 10
 	f.orders++
 	switch {
 	case !f.stopping.IsZero():
-		return true, f.giveUp(ctx, cmp.Or(f.excess, "the engine has lost the run"))
+		return true, f.abandon(ctx, cmp.Or(f.excess, "the engine has lost the run"))
 	case f.orders > most:
-		return true, f.giveUp(ctx, fmt.Sprintf("the engine has lost the run %d times", f.orders))
+		return true, f.abandon(ctx, fmt.Sprintf("the engine has lost the run %d times", f.orders))
 	}
 	run, err := f.reorder(ctx, &f.sim, f.run)
 	if refused, ok := errors.AsType[*engines.Refused](err); ok {
-		return true, f.giveUp(ctx, refused.Reason)
+		return true, f.abandon(ctx, refused.Reason)
 	}
 	if err != nil {
 		return f.troubled(ctx, err)
 	}
 	f.run, f.lines, f.last, f.moved = run, 0, engines.Status{}, f.Now()
-	f.files = f.calls.newFiles(ctx) // those that are here are of the lost run
-	f.tell(execution.Warn, "the engine had lost the run; it was ordered again as "+run.ID)
+	f.files = f.calls.newFiles(ctx) // without those of the lost run
+	f.note(execution.Warn, "the engine had lost the run; it was ordered again as "+run.ID)
 	return false, nil
 }
 
-// troubled notes an answer that is of no use. A run fails when there is no
-// other for too long.
+// troubled counts an unusable answer. The run fails if there has been no usable
+// one for the timeout.
 func (f *follower) troubled(ctx context.Context, err error) (over bool, _ error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -197,16 +197,17 @@ func (f *follower) troubled(ctx context.Context, err error) (over bool, _ error)
 	f.trouble++
 	if f.silent.IsZero() {
 		f.silent = f.Now()
-		f.tell(execution.Warn, why(err))
+		f.note(execution.Warn, why(err))
 	}
-	f.Log.WarnContext(ctx, "an engine's answer is of no use", "simulation", f.sim.ID, "error", err)
-	if f.Now().Sub(f.silent) < f.patience() {
+	f.Log.WarnContext(ctx, "an engine's answer is unusable", "simulation", f.sim.ID, "error", err)
+	if f.Now().Sub(f.silent) < f.timeout() {
 		return false, nil
 	}
-	return true, f.giveUp(ctx, fmt.Sprintf("for %s: %s", f.patience(), why(err)))
+	return true, f.abandon(ctx, fmt.Sprintf("for %s: %s", f.timeout(), why(err)))
 }
 
-// why is what is shown of an engine's error: not where the engine is.
+// why returns the text of an engine's error that clients see, without the engine's
+// address.
 func why(err error) string {
 	if errors.As(err, new(*engines.Answered)) || errors.As(err, new(*engines.Garbled)) {
 		return err.Error()
@@ -214,14 +215,13 @@ func why(err error) string {
 	return "the engine does not answer"
 }
 
-// giveUp fails the simulation without results. One that was terminated stays
-// without.
-func (f *follower) giveUp(ctx context.Context, reason string) error {
+// abandon fails the simulation without results. A terminated one stays terminated.
+func (f *follower) abandon(ctx context.Context, reason string) error {
 	if err := f.failed(ctx, reason); err != nil {
 		return err
 	}
 	if err := f.Objects.DeletePrefix(ctx, f.files.prefix); err != nil {
-		f.Log.WarnContext(ctx, "files of a run without results are left", "simulation", f.sim.ID, "error", err)
+		f.Log.WarnContext(ctx, "the files of an abandoned run were not removed", "simulation", f.sim.ID, "error", err)
 	}
 	f.stop(ctx)
 	f.free(ctx, f.run)
@@ -234,16 +234,17 @@ func (f *follower) failed(ctx context.Context, reason string) error {
 		return nil
 	}
 	reason = execution.Failure(reason, f.last.LastCollective)
-	f.tell(execution.Error, reason)
+	f.note(execution.Error, reason)
 	return f.fail(ctx, &f.sim, events.SimulationFailed{Progress: f.progress(), Reason: reason})
 }
 
-func (f *follower) tell(level execution.Level, message string) {
+func (f *follower) note(level execution.Level, message string) {
 	f.log.add(execution.Entry{At: f.last.SimulatedTimeNs * 1000, Level: level, Component: execution.Engine, Message: message})
 }
 
-// takeLogs copies what is new in the engine's log. A log is not worth a run.
-func (f *follower) takeLogs(ctx context.Context) {
+// copyLog copies the new entries of the engine's log. Errors are ignored: the run
+// does not depend on its log.
+func (f *follower) copyLog(ctx context.Context) {
 	for range 20 {
 		entries, err := f.Remote.Engines.Logs(ctx, f.run, f.lines)
 		if err != nil || len(entries) == 0 {
@@ -262,7 +263,8 @@ func (f *follower) takeLogs(ctx context.Context) {
 	}
 }
 
-// progress is the newest, as events carry it: not behind what is recorded.
+// progress returns the newest progress as events carry it, never less than what is
+// recorded.
 func (f *follower) progress() events.Progress {
 	p := f.sim.Progress
 	if f.last.SimulatedTimeNs > p.SimulatedTimeNs {
@@ -273,8 +275,8 @@ func (f *follower) progress() events.Progress {
 	return p
 }
 
-// tellProgress records the progress now and then.
-func (f *follower) tellProgress(ctx context.Context) {
+// reportProgress records the progress every Runner.Report.
+func (f *follower) reportProgress(ctx context.Context) {
 	p := f.progress()
 	if f.Now().Sub(f.reported) < cmp.Or(f.Report, 5*time.Second) || p.SimulatedTimeNs <= f.sim.SimulatedTimeNs || !f.stopping.IsZero() {
 		return

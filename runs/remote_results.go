@@ -18,19 +18,19 @@ import (
 	"netsim/simulator/results"
 )
 
-// summaryName is the result file that has what the service tells of results.
+// summaryName is the result file whose numbers the service shows.
 const summaryName = "summary.json"
 
-// maxSummary bounds what of a summary is read, in bytes.
+// maxSummary bounds how much of a summary is read, in bytes.
 const maxSummary = 1 << 20
 
-// conclude fetches the results of a run that has ended, and records how it did.
-// What the engine does not give now it is asked for again.
+// conclude fetches the results of a run that has ended, and records how it ended.
+// After an error of the engine the next poll tries again.
 func (f *follower) conclude(ctx context.Context) (over bool, err error) {
 	order, err := f.stage().Order(ctx, &f.sim) // for the receipt
 	switch {
 	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Unprocessable):
-		return true, f.giveUp(ctx, err.Error())
+		return true, f.abandon(ctx, err.Error())
 	case err != nil:
 		return false, err
 	}
@@ -40,18 +40,18 @@ func (f *follower) conclude(ctx context.Context) (over bool, err error) {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	case errors.As(err, &lost):
-		return true, f.giveUp(ctx, lost.reason)
+		return true, f.abandon(ctx, lost.reason)
 	case f.files.err != nil:
 		return false, fmt.Errorf("write the results of %s: %w", f.sim.ID, f.files.err)
 	case errors.As(err, new(excess)):
-		return true, f.giveUp(ctx, err.Error())
+		return true, f.abandon(ctx, err.Error())
 	case isStatus(err, http.StatusNotFound):
 		return f.lost(ctx)
 	case err != nil:
 		return f.troubled(ctx, err)
 	}
 	if err := f.publish(ctx, order, about); errors.As(err, &lost) {
-		return true, f.giveUp(ctx, lost.reason)
+		return true, f.abandon(ctx, lost.reason)
 	} else if err != nil {
 		return false, err
 	}
@@ -62,7 +62,7 @@ func (f *follower) conclude(ctx context.Context) (over bool, err error) {
 	return true, nil
 }
 
-// fetch brings the result files that are not here yet into the object store.
+// fetch copies the missing result files into the object store.
 func (f *follower) fetch(ctx context.Context) (about engines.About, err error) {
 	if about, err = f.Remote.Engines.Describe(ctx, f.run.BaseURL); err != nil {
 		return about, err
@@ -80,7 +80,7 @@ func (f *follower) fetch(ctx context.Context) (about engines.About, err error) {
 	}
 	for _, file := range listed {
 		there := slices.ContainsFunc(f.files.done.Files, func(d File) bool { return d.Name == file.Name })
-		if there || file.Name == execution.ReceiptName || file.Name == ManifestName { // the service has its own
+		if there || file.Name == execution.ReceiptName || file.Name == ManifestName { // the service writes its own
 			continue
 		}
 		if err := f.download(ctx, file); err != nil {
@@ -90,7 +90,7 @@ func (f *follower) fetch(ctx context.Context) (about engines.About, err error) {
 	return about, nil
 }
 
-// download stores one file; the summary is kept in memory beside it.
+// download stores one file. It also keeps the summary in memory.
 func (f *follower) download(ctx context.Context, file engines.File) error {
 	w, err := f.files.create(file.Name)
 	if err != nil {
@@ -107,10 +107,10 @@ func (f *follower) download(ctx context.Context, file engines.File) error {
 	return w.Close()
 }
 
-// publish publishes the files that are here.
+// publish publishes the files in the object store.
 func (f *follower) publish(ctx context.Context, order *Staged, about engines.About) error {
 	var summary results.Summary
-	_ = json.Unmarshal(f.summary.Bytes(), &summary) // another engine's may have another form, and tells nothing then
+	_ = json.Unmarshal(f.summary.Bytes(), &summary) // another engine's may have another form, and is then ignored
 	end := f.end()
 	receipt := execution.NewReceipt(order.Order, about.Engine, about.Version, end, f.files.results())
 	err := f.list(ctx, &f.sim, f.files, receipt, events.SimulationResultsPublished{
@@ -123,8 +123,8 @@ func (f *follower) publish(ctx context.Context, order *Staged, about engines.Abo
 	return f.clear(ctx, f.sim.ID)
 }
 
-// end is how the run ended: as the engine says, so that it can be repeated, or
-// as far as that follows from the run's state.
+// end returns how the run ended: as the engine says, so that it can be repeated,
+// or else as its state implies.
 func (f *follower) end() execution.End {
 	states := map[string][]string{
 		engines.Completed: {execution.Finished, execution.Limited}, engines.Failed: {execution.Failed}, engines.Terminated: {execution.Stopped},
@@ -140,9 +140,9 @@ func (f *follower) end() execution.End {
 	return execution.End{State: state, TimePs: f.last.SimulatedTimeNs * 1000, Reason: f.last.FailureReason}
 }
 
-// record appends the final event. When the simulation was terminated it is
-// there. An engine that stopped a run unasked has ended it like a user: so it
-// is, too, when it was asked and the asking was cut off.
+// record appends the final event, unless the simulation was terminated and has
+// one. A run that the engine stopped without a recorded request counts as
+// terminated: the worker that sent the request may have died.
 func (f *follower) record(ctx context.Context) error {
 	var err error
 	switch {

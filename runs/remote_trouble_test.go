@@ -104,7 +104,7 @@ func TestRemoteTroubleStays(t *testing.T) {
 			id := ready(t, w)
 			e := scripted.Start(t, c.script)
 			r := impatient(t, w, e)
-			r.Remote.Patience, r.Limits.ResultBytes, r.Stall = 100*time.Millisecond, 1000, 300*time.Millisecond
+			r.Remote.Timeout, r.Limits.ResultBytes, r.Stall = 100*time.Millisecond, 1000, 300*time.Millisecond
 			if name == "takes too long" {
 				r.Limits.Time = 50 * time.Millisecond
 			}
@@ -211,7 +211,7 @@ func TestRemoteTerminated(t *testing.T) {
 			e := scripted.Start(t, underway())
 			id := ready(t, w)
 			r := caring(t, w, e)
-			r.Remote.Patience = 300 * time.Millisecond
+			r.Remote.Timeout = 300 * time.Millisecond
 			done := going(t, r, id)
 			testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
 			if answer != 0 {

@@ -18,8 +18,8 @@ import (
 	"netsim/runs/execution"
 )
 
-// Runner runs simulations with the built-in engine, and looks after those that
-// run at remote ones.
+// Runner runs simulations with the built-in engine, and follows those that run at
+// remote ones.
 type Runner struct {
 	Commands *handle.Handler
 	DB       *pgxpool.Pool // the read model
@@ -30,12 +30,12 @@ type Runner struct {
 
 	Limits Limits
 
-	Poll   time.Duration // between two looks at the simulation's status, 0 for 200 ms
+	Poll   time.Duration // between two polls of the simulation's status, 0 for 200 ms
 	Report time.Duration // between two progress events, 0 for 5 s
 	Stall  time.Duration // wall-clock time without simulated progress that fails a run, 0 for 5 min
-	// Patience is for how long a call is repeated that the object store does not
-	// answer as it should, before the run fails; 0 for 10 min.
-	Patience time.Duration
+	// StoreTimeout is for how long a call is repeated that the object store does
+	// not answer properly, before the run fails; 0 for 10 min.
+	StoreTimeout time.Duration
 
 	// SnapshotEvery is the wall-clock time between the engine snapshots of
 	// simulations that ask for them, 0 for the time that they ask for.
@@ -46,9 +46,8 @@ const (
 	stagingLimit = 10 * time.Minute // after the request
 )
 
-// Run runs the simulation to its end, or finds that there is nothing to do. An
-// error says that the attempt ended early and is to be repeated; the context's
-// own is one.
+// Run runs the simulation to its end; nil also says that there was nothing to do.
+// After an error, the context's own included, the attempt is to be repeated.
 func (r *Runner) Run(ctx context.Context, id string) error {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil {
@@ -61,9 +60,9 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	case sim.Status != commands.Provisioning && sim.Status != commands.Running && !stopped:
 		return nil
 	case sim.Status != commands.Provisioning && sim.Engine == "":
-		return nil // it runs elsewhere, where nobody here knows
+		return nil // it runs at an engine that was never recorded
 	}
-	log := &logbook{db: r.DB, simulation: id, now: r.Now, log: r.Log}
+	log := &runLog{db: r.DB, simulation: id, now: r.Now, log: r.Log}
 	if sim.Engine == commands.EngineRemote {
 		return r.follow(ctx, sim, log)
 	}
@@ -94,8 +93,8 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	return a.do(ctx)
 }
 
-// staged reads the inputs of a simulation. It ends with errOver when the
-// simulation is deleted meanwhile.
+// staged reads the inputs of a simulation. It returns errOver if the simulation is
+// deleted meanwhile.
 func (r *Runner) staged(ctx context.Context, sim *projections.Simulation, calls *storeCalls) (order *Staged, in *execution.Inputs, err error) {
 	staging, end := r.untilDeleted(ctx, sim.ID)
 	defer end()
@@ -112,8 +111,9 @@ func (r *Runner) staged(ctx context.Context, sim *projections.Simulation, calls 
 	return order, in, err
 }
 
-// unstaged decides what becomes of a simulation whose inputs are not to be had.
-func (r *Runner) unstaged(ctx context.Context, sim *projections.Simulation, log *logbook, err error) error {
+// unstaged fails a simulation whose inputs cannot be read, or returns an error for
+// another attempt.
+func (r *Runner) unstaged(ctx context.Context, sim *projections.Simulation, log *runLog, err error) error {
 	reason := fmt.Sprintf("inputs could not be staged: they were not ready within %s", stagingLimit)
 	switch lost, failed := errors.AsType[unstored](err); {
 	case ctx.Err() != nil:
@@ -134,17 +134,17 @@ func (r *Runner) unstaged(ctx context.Context, sim *projections.Simulation, log 
 }
 
 // refuse fails a simulation before the engine takes it.
-func (r *Runner) refuse(ctx context.Context, sim *projections.Simulation, log *logbook, reason string) error {
+func (r *Runner) refuse(ctx context.Context, sim *projections.Simulation, log *runLog, reason string) error {
 	log.add(execution.Entry{Level: execution.Error, Component: execution.Provisioner, Message: reason})
 	log.flush(ctx)
 	return r.fail(ctx, sim, events.SimulationFailed{Progress: sim.Progress, Reason: reason})
 }
 
-// begin records that an engine takes the run, and returns the simulation as it
-// is then.
+// begin records that an engine takes the run, and returns the simulation as it is
+// afterwards.
 func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, started events.SimulationStarted) (projections.Simulation, error) {
 	_, err := handle.Command(ctx, r.Commands, target(sim), handle.System(sim.ID, "start"), commands.StartSimulation{Started: started})
-	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) { // of one that has ended or is deleted: the read model says so
+	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) { // if it has ended or is deleted, the read model says so
 		return *sim, fmt.Errorf("start %s: %w", sim.ID, err)
 	}
 	return projections.FindSimulation(ctx, r.DB, sim.ID)

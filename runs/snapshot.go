@@ -96,7 +96,7 @@ func (a *attempt) every() time.Duration {
 // leaveWithin is how long a worker that is to stop may take to write a snapshot.
 const leaveWithin = 5 * time.Second
 
-// errLeft ends the engine of a worker that is to stop.
+// errLeft stops the engine of a worker that is to stop.
 var errLeft = errors.New("the worker is to stop")
 
 // outlive returns a context that ends after ctx: once the run has written a

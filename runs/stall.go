@@ -19,12 +19,12 @@ import (
 // run (completions 5.1).
 func (r *Runner) stallLimit() time.Duration { return cmp.Or(r.Stall, 5*time.Minute) }
 
-// noProgress is the reason of a run that stood still for so long.
+// noProgress is the reason of a run that fails after so long without progress.
 func noProgress(d time.Duration) string { return fmt.Sprintf("no simulated progress for %s", d) }
 
-// standsStill says in the log and records with the progress that simulated time
-// has not moved since an instant, before that fails the run.
-func (r *Runner) standsStill(ctx context.Context, sim *projections.Simulation, log *logbook, p events.Progress, since time.Time) {
+// stalled logs and records that simulated time has not advanced since a time,
+// before that fails the run.
+func (r *Runner) stalled(ctx context.Context, sim *projections.Simulation, log *runLog, p events.Progress, since time.Time) {
 	since = since.UTC().Truncate(time.Millisecond)
 	log.add(execution.Entry{At: p.SimulatedTimeNs * 1000, Level: execution.Warn, Component: execution.Engine, Message: fmt.Sprintf(
 		"simulated time stands still at %s since %s; the last finished collective is %s",
@@ -32,6 +32,6 @@ func (r *Runner) standsStill(ctx context.Context, sim *projections.Simulation, l
 	from := handle.System(sim.ID, "stall", strconv.FormatInt(p.SimulatedTimeNs, 10))
 	report := commands.ReportProgress{Progress: p, StalledSince: since}
 	if _, err := handle.Command(ctx, r.Commands, target(sim), from, report); err != nil {
-		r.Log.WarnContext(ctx, "a standstill was not recorded", "simulation", sim.ID, "error", err)
+		r.Log.WarnContext(ctx, "a stall was not recorded", "simulation", sim.ID, "error", err)
 	}
 }

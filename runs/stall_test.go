@@ -43,7 +43,7 @@ func TestStandsStill(t *testing.T) {
 	}
 	a := &attempt{
 		Runner: r, sim: w.Simulation(t, id), run: &execution.Run{}, began: begin, files: &files{calls: &storeCalls{}},
-		log: &logbook{db: w.DB, simulation: id, now: r.Now, log: w.Logger},
+		log: &runLog{db: w.DB, simulation: id, now: r.Now, log: w.Logger},
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)

@@ -17,32 +17,32 @@ import (
 	"netsim/runs/execution"
 )
 
-// maxRefusals is how often a call is made that the object store refuses.
+// maxRefusals is how often a call is made if the object store refuses it.
 const maxRefusals = 5
 
-// storePatience is for how long a call is repeated that the object store does
-// not answer as it should.
-func (r *Runner) storePatience() time.Duration { return cmp.Or(r.Patience, 10*time.Minute) }
+// storeTimeout is for how long a call is repeated that the object store does not
+// answer properly.
+func (r *Runner) storeTimeout() time.Duration { return cmp.Or(r.StoreTimeout, 10*time.Minute) }
 
-// unstored is that the object store does not do what a run needs, after all
-// retries. Its text is the reason for which the run fails.
+// unstored is the error of a call to the object store that failed after all
+// retries. Its text is the reason why the run fails.
 type unstored struct{ reason string }
 
 // Error implements error.
 func (u unstored) Error() string { return u.reason }
 
-// storeCalls makes the object store's calls for a run, and repeats those that
-// fail: one that is refused a few times, one without a proper answer for as
-// long as the store may be down. The log of the run has the first failure.
+// storeCalls makes the calls of a run to the object store and repeats those that
+// fail: maxRefusals times if the store refuses, for storeTimeout if it does not
+// answer properly. The run log has the first failure.
 type storeCalls struct {
 	*Runner
 	simulation string
-	log        *logbook
+	log        *runLog
 	repeating  atomic.Int32 // calls that wait to be repeated
 }
 
-// do makes a call. What says what goes wrong when it fails. Errors that are not
-// the store's, and that something is not there, are returned as they are.
+// do makes a call; what describes its failure. NotFound, and errors that are not
+// the store's, are returned unchanged and not repeated.
 func (s *storeCalls) do(ctx context.Context, what string, call func() error) error {
 	var since time.Time // the first failure
 	for tries := 1; ; tries++ {
@@ -58,13 +58,13 @@ func (s *storeCalls) do(ctx context.Context, what string, call func() error) err
 		if since.IsZero() {
 			since = s.Now()
 			s.log.add(execution.Entry{Level: execution.Warn, Component: service, Message: what + ": " + problem + "; it is tried again"})
-			s.Log.WarnContext(ctx, "the object store fails a run's call", "simulation", s.simulation, "call", what, "error", err)
+			s.Log.WarnContext(ctx, "a call to the object store failed", "simulation", s.simulation, "call", what, "error", err)
 		}
 		switch waited := s.Now().Sub(since); {
 		case refused && tries >= maxRefusals:
 			return unstored{fmt.Sprintf("%s: %s, %d times", what, problem, tries)}
-		case waited >= s.storePatience():
-			return unstored{fmt.Sprintf("%s: %s, for %s", what, problem, s.storePatience())}
+		case waited >= s.storeTimeout():
+			return unstored{fmt.Sprintf("%s: %s, for %s", what, problem, s.storeTimeout())}
 		}
 		if err := s.wait(ctx, tries); err != nil {
 			return err
@@ -79,8 +79,8 @@ func (s *storeCalls) wait(ctx context.Context, tries int) error {
 	return wait.For(ctx, min(100*time.Millisecond<<min(tries-1, 10), 15*time.Second))
 }
 
-// unstored fails the run without results. Of one that has ended otherwise only
-// the log says that its results are missing.
+// unstored fails the run without results. If the simulation has ended already,
+// only the log says that its results are missing.
 func (a *attempt) unstored(ctx context.Context, reason string) error {
 	reached := a.sim.Progress
 	if a.run != nil {
@@ -95,20 +95,20 @@ func (a *attempt) unstored(ctx context.Context, reason string) error {
 		}
 	}
 	if err := a.discard(ctx); err != nil {
-		a.Log.WarnContext(ctx, "files of a run without results are left", "simulation", a.sim.ID, "error", err)
+		a.Log.WarnContext(ctx, "the files of an abandoned run were not removed", "simulation", a.sim.ID, "error", err)
 	}
 	return nil
 }
 
-// Abandon fails a simulation whose run has been tried in vain, without results.
-// One that has ended stays as it is.
+// Abandon fails a simulation, without results, after all attempts at its run
+// failed. A simulation that has ended stays as it is.
 func (r *Runner) Abandon(ctx context.Context, id string) error {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil || sim.Deleted != "" || sim.Status != commands.Provisioning && sim.Status != commands.Running {
 		return err
 	}
 	const reason = "the run could not be carried out; every attempt ended early"
-	log := &logbook{db: r.DB, simulation: id, now: r.Now, log: r.Log}
+	log := &runLog{db: r.DB, simulation: id, now: r.Now, log: r.Log}
 	if err := log.append(ctx); err != nil {
 		return err
 	}

@@ -12,35 +12,35 @@ import (
 	"netsim/projections"
 )
 
-// watch looks at the simulation while the engine runs: it stops the engine of
-// one that was terminated, that has ended or that does not get on, reports its
-// progress and stores its log. It returns when the run is over.
+// watch polls the simulation while the engine runs. It stops the engine if the
+// simulation was terminated, has ended or makes no progress, reports the progress
+// and stores the log. It returns when ctx ends.
 func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 	poll := time.NewTicker(cmp.Or(a.Poll, 200*time.Millisecond))
 	defer poll.Stop()
-	moved := a.Now() // when simulated time did
-	reported, at, told := moved, int64(0), false
+	moved := a.Now() // when simulated time last advanced
+	reported, at, warned := moved, int64(0), false
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-poll.C:
 		}
-		if err := a.verdict(ctx); err != nil {
+		if err := a.wanted(ctx); err != nil {
 			stop(err)
 			return
 		}
 		now, p := a.Now(), a.run.Progress()
-		if p.Time > at || a.files.calls.repeating.Load() > 0 { // waiting for the store is no standstill
-			moved, at, told = now, p.Time, false
+		if p.Time > at || a.files.calls.repeating.Load() > 0 { // waiting for the store is no stall
+			moved, at, warned = now, p.Time, false
 		}
 		switch quiet := now.Sub(moved); {
 		case quiet >= a.stallLimit():
 			stop(errStalled)
 			return
-		case quiet >= a.stallLimit()/3 && !told && !a.ended:
-			told = true
-			a.standsStill(ctx, &a.sim, a.log, recorded(&p), moved)
+		case quiet >= a.stallLimit()/3 && !warned && !a.ended:
+			warned = true
+			a.stalled(ctx, &a.sim, a.log, recorded(&p), moved)
 		}
 		a.log.flush(ctx)
 		reached := recorded(&p)
@@ -72,9 +72,9 @@ func (r *Runner) untilDeleted(ctx context.Context, id string) (_ context.Context
 	return staging, func() { stop(nil) }
 }
 
-// verdict reads whether the run is still wanted: nil when it is or when that
-// cannot be known now.
-func (a *attempt) verdict(ctx context.Context) error {
+// wanted returns why the run is no longer wanted; nil if it is, or if the
+// simulation cannot be read.
+func (a *attempt) wanted(ctx context.Context) error {
 	sim, known := a.current(ctx, a.sim.ID)
 	switch {
 	case !known:
@@ -89,8 +89,7 @@ func (a *attempt) verdict(ctx context.Context) error {
 	return errOver
 }
 
-// current reads a simulation whose run somebody looks after; it is not known when
-// it cannot be read now.
+// current reads a simulation; known is false if it cannot be read.
 func (r *Runner) current(ctx context.Context, id string) (sim projections.Simulation, known bool) {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil && ctx.Err() == nil {
@@ -99,7 +98,7 @@ func (r *Runner) current(ctx context.Context, id string) (sim projections.Simula
 	return sim, err == nil
 }
 
-// report records the progress. What cannot be recorded now is not missed.
+// report records the progress. An error is only logged: the next report has more.
 func (r *Runner) report(ctx context.Context, sim *projections.Simulation, p events.Progress) {
 	from := handle.System(sim.ID, "progress", strconv.FormatInt(p.SimulatedTimeNs, 10))
 	if _, err := handle.Command(ctx, r.Commands, target(sim), from, commands.ReportProgress{Progress: p}); err != nil {

@@ -9,8 +9,8 @@ import (
 	"netsim/simulator/collective"
 )
 
-// Weigh tells whose the run of a simulation is, and estimates what it costs by
-// its ranks, as its price does; 1 while they are not known.
+// Weigh returns the account of a simulation and an estimate of what its run costs:
+// its ranks, as for its price, or 1 while they are unknown.
 func (r *Runner) Weigh(ctx context.Context, id string) (account string, cost int64, err error) {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil {

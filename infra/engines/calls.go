@@ -18,16 +18,16 @@ import (
 type Run struct {
 	BaseURL      string
 	ID           string
-	Capabilities []string // such as terminate; only of Order
+	Capabilities []string // such as terminate; only Order sets them
 }
 
-// About is what an engine says of itself.
+// About describes an engine.
 type About struct {
 	Engine  string // its name
 	Version string
 }
 
-// Describe asks an engine what it is.
+// Describe asks an engine for its description.
 func (c *Client) Describe(ctx context.Context, base string) (About, error) {
 	var body struct{ Protocol, Engine, Version string }
 	if err := c.call(ctx, http.MethodGet, base, []string{"capabilities"}, nil, nil, &body); err != nil {
@@ -39,11 +39,10 @@ func (c *Client) Describe(ctx context.Context, base string) (About, error) {
 	return About{Engine: oneLine(body.Engine, 100), Version: oneLine(body.Version, 100)}, nil
 }
 
-// Order orders the run of a simulation, whose order is JSON, from the first
-// engine that takes it. Where it begins to ask derives from the simulation's
-// id, so that runs spread, and a repetition asks the same engine first, which
-// answers with the same run. An engine that can never run it ends the search:
-// the error is Refused.
+// Order orders the run of a simulation, whose order is JSON, from the first engine
+// that takes it. The simulation's id decides which engine it asks first: so runs
+// are spread, and a repetition asks the same engine, which answers with the same
+// run. If an engine can never run the order, it returns Refused and asks no other.
 func (c *Client) Order(ctx context.Context, simulation string, order []byte) (Run, error) {
 	if len(c.urls) == 0 {
 		return Run{}, errors.New("there is no engine in the settings")
@@ -98,13 +97,13 @@ const (
 	Terminated = "terminated"
 )
 
-// Status is how a run does.
+// Status is the state and progress of a run.
 type Status struct {
 	State           string
 	SimulatedTimeNs int64
 	EventsProcessed int64
 	DeliveredBytes  int64
-	TotalBytes      int64 // 0 when nobody knows
+	TotalBytes      int64 // 0 if unknown
 	FinishedRanks   int64
 	UnfinishedRanks int64
 	LastCollective  string
@@ -113,12 +112,12 @@ type Status struct {
 	FinishedCollectives int64
 	TotalCollectives    int64
 
-	End json.RawMessage // how it ended, as receipts have it; nil where the engine does not say
+	End json.RawMessage // how it ended, as in receipts; nil if the engine does not say
 }
 
 const maxEnd = 16 << 10 // bytes
 
-// Status asks how a run does. One that the engine does not know is Answered 404.
+// Status asks for the status of a run. An unknown run is Answered with 404.
 func (c *Client) Status(ctx context.Context, run Run) (Status, error) {
 	var body struct {
 		State                                          string
@@ -195,13 +194,13 @@ func (c *Client) Logs(ctx context.Context, run Run, after int64) ([]Entry, error
 	return entries, nil
 }
 
-// Terminate asks an engine to stop a run in order.
+// Terminate asks an engine to stop a run and write its results.
 func (c *Client) Terminate(ctx context.Context, run Run) error {
 	return c.call(ctx, http.MethodPost, run.BaseURL, []string{"runs", run.ID, "terminate"}, nil, []byte("{}"), nil)
 }
 
-// TerminateRun is Terminate for who knows no errors of this package: it returns
-// the status that the engine answers with, or an error when none came.
+// TerminateRun is Terminate for callers that know no errors of this package. It
+// returns the HTTP status of the answer, or an error if none came.
 func (c *Client) TerminateRun(ctx context.Context, baseURL, id string) (status int, err error) {
 	err = c.Terminate(ctx, Run{BaseURL: baseURL, ID: id})
 	if refusal, ok := errors.AsType[*Answered](err); ok {
@@ -213,7 +212,7 @@ func (c *Client) TerminateRun(ctx context.Context, baseURL, id string) (status i
 	return http.StatusOK, nil
 }
 
-// Free lets an engine forget a run and what it keeps of it.
+// Free asks an engine to remove a run and its files.
 func (c *Client) Free(ctx context.Context, run Run) error {
 	return c.call(ctx, http.MethodDelete, run.BaseURL, []string{"runs", run.ID}, nil, nil, nil)
 }

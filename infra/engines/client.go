@@ -1,17 +1,17 @@
 // Package engines calls engines that run elsewhere, behind HTTP
 // (docs/engine-protocol.md, completions 5.4).
 //
-// An engine is somebody else's program: what it answers is bounded in size and
-// time and held to the protocol, and redirections are not followed. The token
-// goes to the engines of the settings only, whatever a platform link says.
+// An engine is not trusted. Its answers are bounded in size and time and checked
+// against the protocol, and redirects are not followed. Only the engines of the
+// settings receive the token, whatever a platform link says.
 //
-// # What an error says
+// # Errors
 //
-//   - Unreachable: no answer came, so that what was asked may have been done.
-//   - Answered: the engine answered, with a status that is none of success.
-//   - Garbled: it answered with what the protocol does not have.
-//   - Refused: the order can never run, here or elsewhere.
-//   - the context's own: the caller has gone.
+//   - Unreachable: no answer came. The engine may have done what it was asked.
+//   - Answered: the engine answered with a status outside 2xx.
+//   - Garbled: the answer breaks the protocol.
+//   - Refused: the order can never run, at any engine.
+//   - the context's own: the caller's context has ended.
 package engines
 
 import (
@@ -32,7 +32,7 @@ import (
 // Config says where engines are.
 type Config struct {
 	URLs    []string      // base URLs
-	Token   string        // a secret that is shared with them; "" sends none
+	Token   string        // a secret shared with them; "" sends none
 	Timeout time.Duration // of a call, 0 for 10 s
 }
 
@@ -46,7 +46,7 @@ type Client struct {
 
 const defaultTimeout = 10 * time.Second
 
-// New makes a client. It contacts no engine.
+// New makes a client. It does not call any engine.
 func New(c Config) (*Client, error) {
 	client := &Client{token: c.Token, timeout: c.Timeout}
 	if client.timeout <= 0 {
@@ -84,14 +84,14 @@ func readURL(text string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// URLs are the base URLs of the engines.
+// URLs returns the base URLs of the engines.
 func (c *Client) URLs() []string { return slices.Clone(c.urls) }
 
-// maxAnswer bounds the answers that are no files.
+// maxAnswer bounds answers other than files, in bytes.
 const maxAnswer = 8 << 20
 
-// call makes a request to an engine and decodes the body of an answer of
-// success into answer, unless that is nil. The path's parts are escaped.
+// call sends a request to an engine and decodes the body of a 2xx answer into
+// answer, unless that is nil. It escapes the parts of the path.
 func (c *Client) call(ctx context.Context, method, base string, path []string, query url.Values, body []byte, answer any) error {
 	calling, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -117,8 +117,8 @@ func (c *Client) call(ctx context.Context, method, base string, path []string, q
 	return nil
 }
 
-// send sends a request and returns the answer's beginning. Its context ends
-// with that of the caller.
+// send sends a request and returns the response, whose body the caller reads. The
+// request ends with the caller's context.
 func (c *Client) send(ctx context.Context, method, base string, path []string, query url.Values, body []byte) (*http.Response, error) {
 	if !slices.Contains(c.urls, base) {
 		return nil, &Unreachable{fmt.Errorf("engine %s is not one of the settings", base)}
@@ -148,7 +148,7 @@ func (c *Client) send(ctx context.Context, method, base string, path []string, q
 	return response, nil
 }
 
-// whose tells the end of the caller from that of a call's own time.
+// whose returns the caller's error if its context has ended, or else the timeout's.
 func whose(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return ctx.Err()

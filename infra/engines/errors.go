@@ -7,17 +7,17 @@ import (
 	"unicode"
 )
 
-// Unreachable says that an engine gave no answer, or not in time.
+// Unreachable says that an engine did not answer in time.
 type Unreachable struct{ Cause error }
 
 func (e *Unreachable) Error() string { return "the engine does not answer: " + e.Cause.Error() }
 
 func (e *Unreachable) Unwrap() error { return e.Cause }
 
-// Answered is an answer of an engine that is none of success.
+// Answered is an answer with a status outside 2xx.
 type Answered struct {
 	Status  int
-	Message string // the engine's own, in one line of at most 500 characters; may be ""
+	Message string // the engine's, in one line of at most 500 characters; may be ""
 }
 
 func (e *Answered) Error() string {
@@ -27,7 +27,7 @@ func (e *Answered) Error() string {
 	return fmt.Sprintf("the engine answers with status %d: %s", e.Status, e.Message)
 }
 
-// Garbled is an answer that the protocol does not have.
+// Garbled is an answer that breaks the protocol.
 type Garbled struct{ Cause error }
 
 func (e *Garbled) Error() string {
@@ -43,7 +43,7 @@ func (e *Refused) Error() string { return "the engine refuses the run: " + e.Rea
 
 func garbled(format string, args ...any) error { return &Garbled{fmt.Errorf(format, args...)} }
 
-// answered reads the error that an engine answers with.
+// answered reads the error in an answer.
 func answered(status int, text []byte) error {
 	var body struct {
 		Error struct{ Message string }
@@ -54,10 +54,10 @@ func answered(status int, text []byte) error {
 	return &Answered{Status: status, Message: oneLine(body.Error.Message, maxMessage)}
 }
 
-const maxMessage = 500 // characters of what an engine says
+const maxMessage = 500 // characters
 
-// oneLine is the text as it can stand in a message: without line ends and other
-// control characters, and not longer than that many characters.
+// oneLine returns the text without line ends and other control characters, cut to
+// a number of characters.
 func oneLine(text string, most int) string {
 	text = strings.ToValidUTF8(text, "?")
 	clean := strings.Map(func(r rune) rune {

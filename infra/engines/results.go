@@ -27,8 +27,8 @@ const (
 
 var fileName = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
 
-// Results lists the result files of a run that has ended. Answered 409 is one
-// that has not.
+// Results lists the result files of a run that has ended. A run that has not is
+// Answered with 409.
 func (c *Client) Results(ctx context.Context, run Run) ([]File, error) {
 	var body struct {
 		Files []struct {
@@ -63,11 +63,11 @@ func (c *Client) Results(ctx context.Context, run Run) ([]File, error) {
 	return files, nil
 }
 
-// slowest is how many bytes a second of a result file must come.
+// slowest is the lowest accepted rate of a result file, in bytes a second.
 const slowest = 256 << 10
 
-// Download writes a result file to w and checks that it is the one that was
-// listed. An error of w is returned as it is.
+// Download writes a result file to w and checks its size and checksum. It returns
+// an error of w unchanged.
 func (c *Client) Download(ctx context.Context, run Run, f File, w io.Writer) error {
 	life := c.timeout + time.Duration(f.Size/slowest)*time.Second
 	loading, cancel := context.WithTimeout(ctx, life)
@@ -98,7 +98,7 @@ func (c *Client) Download(ctx context.Context, run Run, f File, w io.Writer) err
 	return nil
 }
 
-// source keeps what reading failed with: the engine's fault is not the store's.
+// source keeps a read error, which is the engine's and not the store's.
 type source struct {
 	r   io.Reader
 	err error

@@ -20,7 +20,7 @@ import (
 	"netsim/internal/wait"
 )
 
-// Schema is that of the queue's tables.
+// Schema is the schema of the queue's tables.
 const Schema = "jobs"
 
 // Config says where the queue is, and what this process works on.
@@ -34,8 +34,8 @@ type Config struct {
 	Now    func() time.Time
 	Tracer trace.Tracer // nil traces nothing
 
-	// MaxRunning is how many jobs of fair kinds an account may have in progress;
-	// nil sets no bound. It is asked whenever it is decided which are next.
+	// MaxRunning returns how many jobs of fair kinds an account may have in
+	// progress; nil sets no bound. It is called at each decision which are next.
 	MaxRunning func(ctx context.Context, account string) (int64, error)
 
 	// Reconcile is the time between two reconciliations, 0 for 5 s.
@@ -45,7 +45,7 @@ type Config struct {
 	Grace time.Duration
 }
 
-// Jobs is the queue, and in a process with workers those too.
+// Jobs is a connection to the queue, with the workers of this process.
 type Jobs struct {
 	config  Config
 	pool    *pgxpool.Pool
@@ -88,8 +88,8 @@ func (j *Jobs) open(ctx context.Context) error {
 	return nil
 }
 
-// openPool has one session for each worker's lock beside those that river
-// needs. Unlike read models, jobs cannot all be derived again, so a commit
+// openPool opens a pool with a session for the lock of each worker beside those that
+// river needs. Unlike read models, not all jobs can be derived again, so a commit
 // waits for the disk.
 func openPool(ctx context.Context, url string, workers int, option func(*pgxpool.Config)) (*pgxpool.Pool, error) {
 	c, err := pgxpool.ParseConfig(url)
@@ -141,8 +141,8 @@ func (j *Jobs) migrate(ctx context.Context, driver *riverpgxv5.Driver) error {
 	return nil
 }
 
-// settings of river: everything that it would decide by time is left to the
-// locks (see the package's documentation).
+// settings returns river's. The locks decide what river would decide by time (see
+// the package's documentation).
 func (j *Jobs) settings() *river.Config {
 	c := &river.Config{Schema: Schema, Logger: j.config.Log, JobTimeout: -1, FetchCooldown: 20 * time.Millisecond}
 	if j.config.Tracer != nil {
@@ -191,9 +191,9 @@ func (j *Jobs) Cancel(ctx context.Context, all ...Args) error {
 	return j.shareOut(ctx, nil)
 }
 
-// Work works until ctx ends, and returns when the work in progress has
-// stopped. Workers that cannot start, because the database does not answer, are
-// started again. Without workers it does nothing.
+// Work works on jobs until ctx ends, and returns when those in progress have
+// stopped. If the workers cannot start because the database does not answer, they
+// are started again. Without queues it only waits for ctx.
 func (j *Jobs) Work(ctx context.Context) error {
 	if len(j.config.Queues) == 0 {
 		<-ctx.Done()
@@ -211,11 +211,11 @@ func (j *Jobs) Work(ctx context.Context) error {
 	return nil
 }
 
-// longestPause is between two starts of workers that could not start.
+// longestPause bounds the pause before the workers are started again.
 const longestPause = 5 * time.Second
 
-// start starts the workers, and reports false when ctx ends before they have
-// started. Its end also ends a start that hangs.
+// start starts the workers. It returns false if ctx ends before they have started,
+// also during a start that hangs.
 func (j *Jobs) start(ctx context.Context) bool {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longestPause) {
 		err := j.client.Start(ctx)
@@ -232,25 +232,25 @@ func (j *Jobs) start(ctx context.Context) bool {
 	}
 }
 
-// stopTimeout bounds how long work in progress may take to notice that it is
-// to stop. What has not stopped by then loses its lock with the process.
+// stopTimeout bounds how long jobs in progress may take to stop. A job that has not
+// stopped by then loses its lock with the process.
 const stopTimeout = 8 * time.Second
 
 // Close disconnects. Work must have returned.
 func (j *Jobs) Close() { j.pool.Close() }
 
-// Attended reports whether a process works on the queue: one of them holds
-// river's leadership, which ends 15 seconds after the last of them was killed.
+// Attended reports whether any process works on the queue. It is true until 15
+// seconds after the last of them was killed, when river's leadership ends.
 func (j *Jobs) Attended(ctx context.Context) (bool, error) {
 	var attended bool
 	err := j.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM jobs.river_leader WHERE expires_at > now())`).Scan(&attended)
 	if err != nil {
-		return false, fmt.Errorf("ask who works on the jobs: %w", err)
+		return false, fmt.Errorf("look for workers: %w", err)
 	}
 	return attended, nil
 }
 
-// open states are those of a job that is still to be done.
+// openStates are the states of a job that is still to be done.
 func openStates() []rivertype.JobState {
 	return []rivertype.JobState{
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,

@@ -103,7 +103,7 @@ func once(queue string) *river.InsertOpts {
 	}
 }
 
-// worker works on one kind of job. No two workers are at the same job.
+// worker works on the jobs of one kind. The lock keeps two workers from one job.
 type worker[A Args] struct {
 	river.WorkerDefaults[A]
 	jobs *Jobs
@@ -118,7 +118,7 @@ func (w *worker[A]) NextRetry(job *river.Job[A]) time.Time {
 	return w.jobs.config.Now().Add(min(time.Second<<min(job.Attempt-1, 5), 30*time.Second))
 }
 
-// busyPause is how long a job is delayed that another worker is at.
+// busyPause is how long a job is delayed while another worker has its lock.
 const busyPause = 2 * time.Second
 
 // Work implements river.Worker.
@@ -138,7 +138,7 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	case errors.Is(err, errBusy):
 		return river.JobSnooze(busyPause)
 	case err != nil && ctx.Err() != nil:
-		return river.JobSnooze(0) // interrupted: the next worker takes it
+		return river.JobSnooze(0) // interrupted: another worker takes it
 	}
 	return err
 }

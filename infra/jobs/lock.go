@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	errBusy = errors.New("another worker is at it")
+	errBusy = errors.New("another worker has the job")
 	// errLockLost ends work whose lock may have passed to another worker.
 	errLockLost = errors.New("the session that holds the job's lock is gone")
 )
@@ -18,8 +18,8 @@ var (
 // lockName is the SQL of a job's lock, from its kind and arguments.
 const lockName = `hashtextextended(%s || '/' || (%s)::jsonb::text, 0)`
 
-// alone does the work while it holds the job's lock, or returns errBusy. When
-// the session breaks, the work's context ends with errLockLost.
+// alone calls work while it holds the job's lock, or returns errBusy. If the session
+// breaks, the context of work ends with errLockLost.
 func (j *Jobs) alone(ctx context.Context, kind string, args []byte, work func(ctx context.Context) error) error {
 	conn, err := j.pool.Acquire(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func (j *Jobs) alone(ctx context.Context, kind string, args []byte, work func(ct
 		watch(conn, cancel, done)
 	}()
 	err = func() error {
-		defer func() { // also of work that panics: the connection is given back
+		defer func() { // also after a panic, so that the connection is released
 			close(done)
 			<-watched
 		}()
@@ -66,8 +66,8 @@ const (
 	beatTimeout = 3 * time.Second
 )
 
-// watch asks the session for a sign of life until done, and ends the work when
-// there is none.
+// watch pings the session every beatEvery until done is closed, and ends the work if
+// there is no answer.
 func watch(conn *pgxpool.Conn, end context.CancelCauseFunc, done <-chan struct{}) {
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()

@@ -51,7 +51,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		holds: &billing.Holds{Commands: s.handler, DB: s.pool, Now: time.Now, Postpaid: list.Postpaid},
 		runner: &runs.Runner{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Now: time.Now, Log: s.log,
-			Stall: s.config.RunStall, Patience: s.config.StorePatience, SnapshotEvery: s.config.RunCheckpoint,
+			Stall: s.config.RunStall, StoreTimeout: s.config.StorePatience, SnapshotEvery: s.config.RunCheckpoint,
 			Limits: runs.Limits{
 				Flows: s.config.RunFlows, TraceBytes: s.config.RunTraces, ResultBytes: s.config.RunResults, Time: s.config.RunTime,
 			},
@@ -66,7 +66,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	if err != nil {
 		return nil, err
 	}
-	d.runner.Remote = runs.Remote{Engines: d.engines, Poll: s.config.EnginePoll, Patience: s.config.EnginePatience}
+	d.runner.Remote = runs.Remote{Engines: d.engines, Poll: s.config.EnginePoll, Timeout: s.config.EnginePatience}
 	d.extractor = &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
 	d.uploads = uploads.New(uploads.Config{
 		Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Log: s.log, Now: time.Now,

@@ -1,17 +1,15 @@
-// Package execution carries an order out: it checks that the inputs of a
-// simulation fit together, lets the engine run on them, and writes the result
-// files. It knows no database, no object store and no log of events: where the
-// files of an order are to be had and where its results go is the caller's. So
-// the service's worker, an engine on another machine and somebody with a receipt
-// do the same and get the same bytes.
+// Package execution executes an order: it checks that the inputs of a simulation
+// fit together, runs the engine on them, and writes the result files. It knows no
+// database, no object store and no event log: the caller opens the files of an
+// order and takes the results. So the service's worker, an engine on another
+// machine and a reader with a receipt do the same and get the same bytes.
 //
 //	Order ──Prepare, Read──▶ Inputs ──Start, Run, Close──▶ result files
 //
-// An order says on what a run runs, whole: the configuration's text is in it,
-// and every file by its hash. The receipt of a run is its order and what came
-// of it.
+// An order names all inputs of a run: it contains the configuration's text, and
+// every file by its hash. The receipt of a run is its order and its outcome.
 //
-// Errors about the inputs are faults: NotFound that something is missing, which
-// may yet come, Unprocessable that they can never run; their text is the reason
-// to show. Any other error is of where the files are, and may pass.
+// Errors about the inputs are faults: NotFound if an input is missing and may still
+// arrive, Unprocessable if they can never run. Their text is the reason that
+// clients see. Any other error comes from where the files are, and may pass.
 package execution

@@ -16,13 +16,13 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// Folder has the files of an order in a directory, by their names.
+// Folder opens the files of an order in a directory, by their names.
 type Folder struct {
-	// Dir has the files as they were uploaded, and nothing else is read.
+	// Dir has the files as they were uploaded; only these are read.
 	Dir *os.Root
 	// Unpack is where archives are unpacked. It is empty at first.
 	Unpack *os.Root
-	// MaxUnpacked bounds what they unpack to, in bytes; 0 is 500 GB.
+	// MaxUnpacked bounds the unpacked archives, in bytes; 0 is 500 GB.
 	MaxUnpacked int64
 }
 
@@ -89,14 +89,14 @@ func (d *Folder) write(name string, content io.Reader) error {
 		return err
 	}
 	if _, err := io.Copy(file, content); err != nil {
-		file.Close() //nolint:errcheck // the first error is the one to tell
+		file.Close() //nolint:errcheck // the first error is the one to return
 		return err
 	}
 	return file.Close()
 }
 
-// Check looks whether every input of an order is in the directory and is the
-// one, and returns what is wrong, a line for each file.
+// Check checks that every input of an order is in the directory with the right
+// hash. It returns a line for each file with a fault.
 func (d *Folder) Check(ctx context.Context, o *Order) (wrong []string, err error) {
 	for _, f := range o.Inputs() {
 		is, err := d.hash(ctx, f)

@@ -19,13 +19,13 @@ import (
 	"netsim/simulator/units"
 )
 
-// Inputs are what an order runs on, checked to fit together.
+// Inputs are the checked inputs of an order.
 type Inputs struct {
 	Order     *Order
 	Ranks     int
-	Transfers int64 // of traffic the expected ones, -1 of traces until Read
+	Transfers int64 // expected ones for traffic; -1 for traces before Read
 	Fabric    *topology.Fabric
-	Traffic   []engine.Traffic // of applications that are not coordinated
+	Traffic   []engine.Traffic // of uncoordinated applications
 	Options   engine.Options
 
 	TraceBytes int64 // memory that traces may take, 0 for 2 GiB
@@ -37,7 +37,7 @@ type Inputs struct {
 	hosts       []int32                // of the ranks
 	scaleUp     *engine.ScaleUp
 	listScaleUp bool   // in the results
-	kept        []kept // inputs that go among the results
+	kept        []kept // inputs that are copied to the results
 }
 
 type kept struct {
@@ -45,8 +45,8 @@ type kept struct {
 	content []byte
 }
 
-// Prepare reads and checks everything that an order needs but the traces of its
-// ranks, which Read reads.
+// Prepare reads and checks the inputs of an order, except the traces of its ranks,
+// which Read reads.
 func Prepare(ctx context.Context, o *Order, files Files) (*Inputs, error) {
 	in := &Inputs{Order: o, files: files}
 	if h := Hash(o.Document); h != o.DocumentHash {
@@ -133,7 +133,7 @@ func (in *Inputs) simple(ctx context.Context, a *design.Application) error {
 	return nil
 }
 
-// fetch reads a file of a traceset whole and checks that it is the one.
+// fetch reads a whole file of a traceset and checks its hash.
 func (in *Inputs) fetch(ctx context.Context, f File) ([]byte, error) {
 	body, err := in.files.Open(ctx, f)
 	if err != nil {
@@ -150,11 +150,11 @@ func (in *Inputs) fetch(ctx context.Context, f File) ([]byte, error) {
 	return content, nil
 }
 
-// maxMessages bounds a simulation of traffic: some minutes of work, and rows of
-// the per-transfer record for all.
+// maxMessages bounds a simulation of traffic. So many messages take some minutes and
+// all have a row in the per-transfer record.
 const maxMessages = 5_000_000
 
-// uncoordinated reads what applications send on their own.
+// uncoordinated reads the traffic of uncoordinated applications.
 func (in *Inputs) uncoordinated(d *design.Document) error {
 	var err error
 	if in.Traffic, err = d.Traffic(in.Fabric, in.Options.Seed); err != nil {
@@ -181,7 +181,7 @@ func (in *Inputs) uncoordinated(d *design.Document) error {
 	return nil
 }
 
-// Undelivered is a fault of a mapping file; its text is the reason on its own
+// Undelivered is a fault of a mapping file; its text is the whole reason
 // (completions.md 5.1).
 type Undelivered struct{ error }
 
@@ -218,7 +218,7 @@ func (in *Inputs) place(ctx context.Context, d *design.Document, a *design.Appli
 	return nil
 }
 
-// mapping reads the mapping file and checks that it is the one.
+// mapping reads the mapping file and checks its hash.
 func (in *Inputs) mapping(ctx context.Context, m *MappingFile) (*mapping.File, error) {
 	gone := Undelivered{unfit("mapping file %s (%s) could not be delivered", m.Title, m.ID)}
 	body, err := in.files.Open(ctx, m.File)

@@ -18,7 +18,7 @@ const (
 	Error
 )
 
-// String returns the level as logs have it.
+// String returns the level as it appears in logs.
 func (l Level) String() string { return [...]string{"debug", "info", "warn", "error"}[l] }
 
 // The components of log entries (completions.md 5.8).
@@ -31,18 +31,18 @@ const (
 
 // Entry is a log entry.
 type Entry struct {
-	At        int64 // the simulated instant, ps
+	At        int64 // simulated time, ps
 	Level     Level
 	Component string
 	Message   string
 }
 
-// runLog writes run.log, whose lines carry simulated time only, so that a
-// repeated run writes the same file, and hands every entry on.
+// runLog writes run.log and passes every entry on. The lines of run.log have
+// simulated time only, so that a repeated run writes the same file.
 type runLog struct {
 	file io.WriteCloser
 	err  error // the first of writing
-	tell func(Entry)
+	emit func(Entry)
 }
 
 func (l *runLog) add(at int64, level Level, component, format string, args ...any) {
@@ -50,8 +50,8 @@ func (l *runLog) add(at int64, level Level, component, format string, args ...an
 	if l.err == nil {
 		_, l.err = fmt.Fprintf(l.file, "%s %s %s %s\n", units.FormatDuration(at), level, component, e.Message)
 	}
-	if l.tell != nil {
-		l.tell(e)
+	if l.emit != nil {
+		l.emit(e)
 	}
 }
 
@@ -62,10 +62,10 @@ func (l *runLog) close() error {
 	return l.file.Close()
 }
 
-// Describe tells what the inputs are, before anything runs.
-func (in *Inputs) Describe(tell func(Entry)) {
+// Describe logs what the inputs are, before the run.
+func (in *Inputs) Describe(emit func(Entry)) {
 	add := func(level Level, format string, args ...any) {
-		tell(Entry{0, level, Provisioner, fmt.Sprintf(format, args...)})
+		emit(Entry{0, level, Provisioner, fmt.Sprintf(format, args...)})
 	}
 	o := in.Order
 	add(Info, "configuration %s version %d: %d switches, %d links, %d servers",
@@ -74,7 +74,7 @@ func (in *Inputs) Describe(tell func(Entry)) {
 		add(Info, "traceset %s: %d ranks, %d transfers", o.Traceset.ID, in.Ranks, in.Transfers)
 	}
 	if m := o.MappingFile; m != nil {
-		tell(Entry{0, Info, Mapping, fmt.Sprintf("mapping file %s (%s) places the ranks", m.Title, m.ID)})
+		emit(Entry{0, Info, Mapping, fmt.Sprintf("mapping file %s (%s) places the ranks", m.Title, m.ID)})
 	}
 	if in.replayed != nil {
 		w := &in.replayed.warnings

@@ -11,18 +11,18 @@ import (
 	"netsim/fault"
 )
 
-// Order is what a simulation runs on. Engines behind HTTP are sent it as JSON
+// Order names the inputs of a simulation. Engines behind HTTP receive it as JSON
 // (docs/engine-protocol.md).
 type Order struct {
 	SimulationID         string         `json:"simulationId"`
-	Name                 string         `json:"name"`      // of the simulation, and what its files' names begin with
-	StartedAt            time.Time      `json:"startedAt"` // the instant of simulated time 0
+	Name                 string         `json:"name"`      // of the simulation, and the prefix of its files' names
+	StartedAt            time.Time      `json:"startedAt"` // the time of simulated time 0
 	ConfigurationID      string         `json:"configurationId"`
 	ConfigurationVersion int64          `json:"configurationVersion"`
 	DocumentHash         string         `json:"documentHash"` // sha256: and hex, of Document
 	Document             string         `json:"document"`     // the configuration's canonical text
 	DurationNs           int64          `json:"durationNs"`   // bound on simulated time
-	Seed                 uint64         `json:"seed"`         // that of the document
+	Seed                 uint64         `json:"seed"`         // as in the document
 	Traceset             *Traceset      `json:"traceset,omitempty"`
 	MappingFile          *MappingFile   `json:"mappingFile,omitempty"`
 	Checkpointing        *Checkpointing `json:"checkpointing,omitempty"`
@@ -34,11 +34,11 @@ type Traceset struct {
 	LibraryHash string `json:"libraryHash"`
 	Format      string `json:"format"`
 	Layout      string `json:"layout"`    // cas, or prefix when the files are archives
-	RankCount   int64  `json:"rankCount"` // 0 when the files tell
+	RankCount   int64  `json:"rankCount"` // 0 if it follows from the files
 	Files       []File `json:"files"`
 }
 
-// MappingFile is the mapping file of an order. Its File is called mapping.Name.
+// MappingFile is the mapping file of an order. Its File is named mapping.Name.
 type MappingFile struct {
 	ID    string `json:"id"`
 	Title string `json:"title"` // what its owner calls it
@@ -71,13 +71,12 @@ func (o *Order) Inputs() (files []File) {
 	return files
 }
 
-// Files is where the files of an order are. A file that is not there is
-// fault.NotFound.
+// Files opens the files of an order. A missing file is fault.NotFound.
 type Files interface {
 	// Open opens a file.
 	Open(ctx context.Context, f File) (io.ReadCloser, error)
-	// Unpacked lists the files of a traceset whose layout is prefix: what its
-	// archives hold, beside what is none, by name. Open takes them.
+	// Unpacked lists the files of a traceset whose layout is prefix: the files in
+	// its archives and those beside them, by name. Open opens them.
 	Unpacked(ctx context.Context, t *Traceset) ([]File, error)
 }
 
@@ -89,7 +88,7 @@ func Hash[T string | []byte](content T) string {
 
 func sumText(sum []byte) string { return "sha256:" + hex.EncodeToString(sum) }
 
-// unfit is a fault of inputs that can never run; its text is the reason.
+// unfit returns the fault of inputs that can never run; its text is the reason.
 func unfit(format string, args ...any) error {
 	return fault.New(fault.Unprocessable, "%s", fmt.Errorf(format, args...).Error())
 }

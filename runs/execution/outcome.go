@@ -9,20 +9,19 @@ import (
 	"strconv"
 )
 
-// Outcome hashes the result files of a run, and keeps them if it has a
-// directory.
+// Outcome hashes the result files of a run, and stores them if it has a directory.
 type Outcome struct {
 	Dir   *os.Root
 	Files []Result // closed, in this order
 
-	// MaxBytes bounds all files together; 0 does not. One that would have more
-	// ends with TooMuch.
+	// MaxBytes bounds all files together; 0 sets no bound. A write beyond it fails
+	// with TooMuch.
 	MaxBytes int64
 	bytes    int64
-	open     []*os.File // those that may not be closed
+	open     []*os.File // that are not closed yet
 }
 
-// TooMuch is what writing more than Outcome.MaxBytes fails with.
+// TooMuch is the error of a write beyond Outcome.MaxBytes.
 type TooMuch struct{ Bytes int64 }
 
 // Error implements error.
@@ -58,7 +57,7 @@ type outcomeFile struct {
 
 	outcome *Outcome
 	sum     hash.Hash
-	file    *os.File // nil when it is not kept
+	file    *os.File // nil if it is not stored
 }
 
 // Write implements io.Writer.

@@ -21,12 +21,12 @@ type opening struct {
 	err  error
 }
 
-// readAhead is how many files are asked for before their turn: a store answers
-// in some milliseconds, and there may be thousands of small files.
+// readAhead is how many files are opened before they are read. A store answers in
+// some milliseconds, and there may be thousands of small files.
 const readAhead = 16
 
-// opened opens the files a little ahead and hands them on in their order. Who
-// takes one closes it.
+// opened opens the files a little ahead and yields them in order. The caller closes
+// each.
 func opened(ctx context.Context, source Files, files []File) iter.Seq[opening] {
 	return func(yield func(opening) bool) {
 		queue, stop := make(chan chan opening, readAhead), make(chan struct{})
@@ -64,7 +64,7 @@ func (o opening) close() {
 	}
 }
 
-// trace reads one rank's file and checks that it is the one.
+// trace reads one rank's file and checks its hash.
 func (o opening) trace(b *replay.Builder, rank int) error {
 	if o.err != nil {
 		return o.err
@@ -88,8 +88,8 @@ func (o opening) trace(b *replay.Builder, rank int) error {
 	return nil
 }
 
-// summed hashes what is read, and keeps what reading failed with: the store's
-// fault is not the content's.
+// summed hashes the bytes that are read. It keeps a read error, which is the store's
+// and not a fault of the content.
 type summed struct {
 	*packed.Watched
 	sum hash.Hash
@@ -100,6 +100,6 @@ func newSummed(r io.Reader) *summed {
 	return &summed{packed.Watch(io.TeeReader(r, sum)), sum}
 }
 
-// differs reports whether what was read is not the file. Files from archives
-// have no hash of their own.
+// differs reports whether the content does not match the file's hash. Files from
+// archives have no hash of their own.
 func (s *summed) differs(f File) bool { return f.Hash != "" && f.Hash != sumText(s.sum.Sum(nil)) }

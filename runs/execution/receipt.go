@@ -6,10 +6,10 @@ import (
 	"netsim/simulator/engine"
 )
 
-// ReceiptName is that of the result file from which a run can be repeated.
+// ReceiptName is the name of the result file from which a run can be repeated.
 const ReceiptName = "receipt.json"
 
-// Receipt is an order and what came of it, so that it can be repeated to the
+// Receipt is an order and its outcome, from which the run can be repeated to the
 // byte without the service.
 type Receipt struct {
 	Order
@@ -29,22 +29,22 @@ const (
 	Failed   = "failed"
 )
 
-// End is how a run ended, and what it takes to end another one there.
+// End is how a run ended, and where to stop a repetition.
 type End struct {
 	State  string `json:"state"`
 	TimePs int64  `json:"timePs"` // simulated
-	// Events is after how many events a run was stopped that was stopped between
-	// two; nil for every other.
+	// Events is the number of events before a stop between two events; nil for any
+	// other end.
 	Events *int64 `json:"stoppedAfterEvents,omitempty"`
-	// Reports is after how many reports by interval that was, which are no events.
+	// Reports is the number of periodic reports before that stop, which are no events.
 	Reports int64 `json:"stoppedAfterReports,omitempty"`
-	// UpToPs is the simulated instant up to which a run was made again that had
-	// been stopped there; 0 for every other.
+	// UpToPs is the simulated time up to which a stopped run was repeated to write
+	// its results; 0 for any other end.
 	UpToPs int64  `json:"upToPs,omitempty"`
-	Reason string `json:"reason,omitempty"` // of one that failed
+	Reason string `json:"reason,omitempty"` // of a failure
 }
 
-// Partial reports whether a run ended before it was through.
+// Partial reports whether a run was stopped before its end.
 func (e End) Partial() bool { return e.State != Finished && e.State != Limited }
 
 // Result is a result file and its hash.
@@ -54,8 +54,7 @@ type Result struct {
 	Size int64  `json:"size"` // bytes
 }
 
-// NewReceipt makes the receipt of a run of an engine. Its files are all result
-// files that there are.
+// NewReceipt makes the receipt of a run. Its files are all result files.
 func NewReceipt(o Order, name, version string, end End, files []Result) Receipt {
 	r := Receipt{Order: o, Engine: name, EngineVersion: version, End: end, Partial: end.Partial()}
 	r.StartedAt = o.StartedAt.UTC()
@@ -80,7 +79,7 @@ func NewReceipt(o Order, name, version string, end End, files []Result) Receipt 
 	return r
 }
 
-// end is how the run ended.
+// end returns how the run ended.
 func (r *Run) end(p engine.Progress, reason string) End {
 	e := End{State: Failed, TimePs: p.Time, UpToPs: r.config.UpTo, Reason: reason}
 	if r.result == nil {

@@ -22,7 +22,7 @@ type replayed struct {
 	warnings replay.Warnings
 }
 
-// unknown is Inputs.Transfers of traces that are not read yet.
+// unknown is Inputs.Transfers before the traces are read.
 const unknown = -1
 
 // replay prepares the replay of Chakra traces, which Read reads.
@@ -39,8 +39,8 @@ func (in *Inputs) replay(a *design.Application) error {
 	return nil
 }
 
-// Traces reports whether there are traces to read, and with them that their
-// number of transfers is unknown until then.
+// Traces reports whether there are traces to read. Until then their number of
+// transfers is unknown.
 func (in *Inputs) Traces() bool { return in.replayed != nil }
 
 // Read reads the traces of the ranks, one after the other, if there are any.
@@ -56,7 +56,7 @@ func (in *Inputs) Read(ctx context.Context) error {
 	b := replay.New(in.Ranks, replay.Options{
 		Groups: groups, Algorithms: r.settings.Algorithms, Serialize: r.settings.Serialize, Callers: r.settings.Callers,
 		Abort: r.settings.Abort, Times: r.scales, MaxBytes: in.TraceBytes,
-		Sizes: max(r.settings.Sizes, math.SmallestNonzeroFloat64), // 0 makes every size the least, not the default
+		Sizes: max(r.settings.Sizes, math.SmallestNonzeroFloat64), // 0 means the smallest sizes, not the default
 	})
 	if len(files) != in.Ranks {
 		return unfit("traceset %s has %d rank files, and %d ranks", t.ID, len(files), in.Ranks)
@@ -123,7 +123,7 @@ func (in *Inputs) processGroups(ctx context.Context, f File) (chakra.Groups, err
 	return groups, nil
 }
 
-// Input is what the engine runs. Traces must have been read.
+// Input returns what the engine runs. Traces must have been read.
 func (in *Inputs) Input() engine.Input {
 	input := engine.Input{
 		Fabric: in.Fabric, Groups: in.groups, Synchronize: in.together, Hosts: in.hosts, ScaleUp: in.scaleUp, Traffic: in.Traffic, Options: in.Options,
@@ -134,7 +134,7 @@ func (in *Inputs) Input() engine.Input {
 	return input
 }
 
-// listed are the scale-up groups whose ports the results list, nil for none.
+// listed returns the scale-up groups whose ports the results list, nil for none.
 func (in *Inputs) listed() *engine.ScaleUp {
 	if !in.listScaleUp {
 		return nil
@@ -142,6 +142,6 @@ func (in *Inputs) listed() *engine.ScaleUp {
 	return in.scaleUp
 }
 
-// Flows is how many transfers of collectives are in flight at once at most, as
-// far as that is known before the run: of traces it is not.
+// Flows returns the largest number of transfers of collectives in flight at once;
+// for traces it is unknown and 0.
 func (in *Inputs) Flows() int64 { return engine.MostFlows(in.groups) }

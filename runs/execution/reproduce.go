@@ -12,7 +12,7 @@ import (
 	"netsim/simulator/engine"
 )
 
-// Name is what the engine of this program is called where there are several.
+// Name is the name of this program's engine among others.
 const Name = "netsim"
 
 // ReadReceipt reads a receipt.
@@ -28,10 +28,10 @@ func ReadReceipt(text []byte) (Receipt, error) {
 }
 
 // Reproduce runs the order of a receipt again, on the files of a directory, and
-// returns how many result files are equal. They are written to the directory
-// out, if there is one. The error says which input is missing or another, why
-// the order cannot run, or which results differ, the first by name. A receipt of
-// another engine is refused, unless anyEngine.
+// returns how many result files are equal. They are written to the directory out,
+// unless that is empty. The error says which input is missing or has another hash,
+// why the order cannot run, or which results differ. A receipt of another engine is
+// refused, unless anyEngine.
 func Reproduce(ctx context.Context, want Receipt, dir, out string, anyEngine bool) (equal int, err error) {
 	if same := slices.Contains([]string{Builtin, Name}, want.Engine) && want.EngineVersion == engine.Version; !same && !anyEngine {
 		return 0, fmt.Errorf("the receipt is of engine %s %s and this is %s %s, whose results may differ; --any-engine runs it anyway",
@@ -76,7 +76,7 @@ func Reproduce(ctx context.Context, want Receipt, dir, out string, anyEngine boo
 	return compare(&want, results.Files, end)
 }
 
-// repeat runs the order of a receipt to where its run ended.
+// repeat runs the order of a receipt up to the end of its run.
 func repeat(ctx context.Context, want *Receipt, files Files, results *Outcome) (ended End, err error) {
 	in, err := Prepare(ctx, &want.Order, files)
 	if err == nil {
@@ -109,12 +109,12 @@ func repeat(ctx context.Context, want *Receipt, files Files, results *Outcome) (
 	case err != nil:
 		reason = run.Failure(err.Error())
 	case end.State == Failed:
-		reason = end.Reason // from outside, such as that it did not get on
+		reason = end.Reason // from outside the engine, such as a stall
 	}
 	return run.Close(reason)
 }
 
-// compare holds the results against the receipt's.
+// compare compares the results with the receipt's.
 func compare(want *Receipt, got []Result, end End) (equal int, err error) {
 	var wrong []string
 	seen := map[string]Result{}

@@ -15,39 +15,39 @@ import (
 	"netsim/simulator/units"
 )
 
-// Builtin is what the engine of this program is called.
+// Builtin is the name of this program's engine in configurations.
 const Builtin = "builtin"
 
-// maxTransfers bounds the rows of the per-transfer record, about 1 GB; what is
-// left out is counted in summary.json.
+// maxTransfers bounds the rows of the per-transfer record, about 1 GB; summary.json
+// counts the rest.
 const maxTransfers = 5_000_000
 
-// LogName is that of the result file with the run's log.
+// LogName is the name of the result file with the run's log.
 const LogName = "run.log"
 
-// Config says where a run's results go and who follows it. Its functions are
-// called by the goroutine that calls Start, Run and Close.
+// Config says where the results of a run go, and what is called meanwhile. Its
+// functions are called by the goroutine that calls Start, Run and Close.
 type Config struct {
 	// Create opens a result file; its Close publishes it.
 	Create func(name string) (io.WriteCloser, error)
-	// Tell is called with every log entry; nil is not called.
-	Tell func(Entry)
+	// Log is called with every log entry; nil is not called.
+	Log func(Entry)
 	// Progress is called every few milliseconds; nil is not called.
 	Progress func()
 	// Snapshot is called as often. It may call save, before it returns, to write
 	// the state from which Resume continues; nil is not called.
 	Snapshot func(save func(io.Writer) error) error
-	// Reopen opens a file for Resume that was not closed, behind what it held
-	// when the state was saved.
+	// Reopen opens a file for Resume that was open when the state was saved. Writes
+	// follow the content that the file had then.
 	Reopen func(name string) (io.WriteCloser, error)
 
-	// MaxFlows bounds the transfers that are in flight at once, and with them
-	// the memory of a run, about 200 bytes each; 0 is the engine's default.
+	// MaxFlows bounds the transfers in flight at once, and so the memory of a run,
+	// about 200 bytes each; 0 is the engine's default.
 	MaxFlows int
-	// UpTo has the run stopped at this simulated picosecond; 0 does not.
+	// UpTo stops the run at this simulated picosecond; 0 does not.
 	UpTo int64
-	// StopAfter has the run stopped after so many events and StopReports reports
-	// by interval; 0 and 0 do not.
+	// StopAfter and StopReports stop the run after so many events and periodic
+	// reports; 0 and 0 do not.
 	StopAfter, StopReports int64
 }
 
@@ -57,20 +57,20 @@ type Run struct {
 	config   Config
 	log      runLog
 	recorder *results.Recorder
-	result   *engine.Result // nil until it ended in order
-	state    io.Reader      // that the engine goes on from, nil for the beginning
+	result   *engine.Result // nil until the engine has ended without error
+	state    io.Reader      // from which the engine resumes, nil for the beginning
 
 	mu     sync.Mutex
 	latest engine.Progress
 }
 
-// Start begins the result files. Its errors are those of Create.
+// Start creates the result files. Its errors are those of Create.
 func Start(in *Inputs, c Config) (*Run, error) {
 	file, err := c.Create(LogName)
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{in: in, config: c, log: runLog{file: file, tell: c.Tell}}
+	r := &Run{in: in, config: c, log: runLog{file: file, emit: c.Log}}
 	r.limit()
 	r.log.add(0, Info, Engine, "engine %s %s starts with seed %d, limit %s",
 		Builtin, engine.Version, in.Options.Seed, units.FormatDuration(in.Options.Limit))
@@ -78,8 +78,8 @@ func Start(in *Inputs, c Config) (*Run, error) {
 	return r, err
 }
 
-// Panic is what a run ends with when the engine panicked. Its text is safe to
-// show.
+// Panic is the error of a run whose engine panicked. Its text is safe to show to
+// clients.
 type Panic struct {
 	Value any
 	Stack string
@@ -88,9 +88,9 @@ type Panic struct {
 // Error implements error.
 func (*Panic) Error() string { return "the engine stopped unexpectedly" }
 
-// Run lets the engine run until it is through or ctx ends it, which is no
-// error: the result says that it was stopped. An error is the reason why the
-// run cannot go on; then there is no result.
+// Run runs the engine to its end, or until ctx ends, which is no error: the result
+// says that the run was stopped. An error is the reason why the run failed; there
+// is no result then.
 func (r *Run) Run(ctx context.Context) (result *engine.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -105,8 +105,8 @@ func (r *Run) Run(ctx context.Context) (result *engine.Result, err error) {
 	return r.result, err
 }
 
-// observer writes the result files and the log, and keeps the progress for
-// whoever watches.
+// observer writes the result files and the log, and stores the progress for
+// Progress.
 func (r *Run) observer() engine.Observer {
 	o := r.recorder.Observer()
 	collective, rank := o.Collective, o.Rank
@@ -137,15 +137,15 @@ func (r *Run) observer() engine.Observer {
 	return o
 }
 
-// Progress is how far the run is. Any goroutine may ask.
+// Progress returns the progress of the run. It is safe for concurrent use.
 func (r *Run) Progress() engine.Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.latest
 }
 
-// Close ends the log with how the run ended, and every result file. A reason
-// says that the run failed. It returns the end, as the receipt has it.
+// Close logs how the run ended and closes every result file. A reason says that the
+// run failed. It returns the end as the receipt has it.
 func (r *Run) Close(reason string) (End, error) {
 	p := r.Progress()
 	if r.result != nil {
@@ -168,9 +168,9 @@ func (r *Run) Close(reason string) (End, error) {
 	return r.end(p, reason), nil
 }
 
-// keepInputs puts inputs that may be gone when the results are still there among
-// them, as they were: the mapping file, which its owner may delete, and the
-// workload of a simple submission, which the service made and does not keep.
+// keepInputs copies inputs to the results that may be deleted before these: the
+// mapping file, which its owner may delete, and the workload of a simple
+// submission, which the service made and does not keep.
 func (r *Run) keepInputs() error {
 	for _, f := range r.in.kept {
 		w, err := r.config.Create(f.name)

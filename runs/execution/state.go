@@ -28,7 +28,7 @@ func Resume(in *Inputs, c Config, state io.Reader) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.log = runLog{file: file, tell: c.Tell}
+	r.log = runLog{file: file, emit: c.Log}
 	if r.recorder, err = results.Resume(r.recording(), r.state); err != nil {
 		return nil, fmt.Errorf("resume the results: %w", err)
 	}

@@ -18,8 +18,7 @@ import (
 	"netsim/runs/execution"
 )
 
-// fetching is the client for input files. It follows no redirect: links lead
-// where they say.
+// fetching is the client for input files. It follows no redirects.
 func fetching() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{ResponseHeaderTimeout: 30 * time.Second, DisableCompression: true, MaxIdleConnsPerHost: 8},
@@ -27,7 +26,7 @@ func fetching() *http.Client {
 	}
 }
 
-// fetchable says why the files of an order cannot be fetched, "" when they can.
+// fetchable returns why the files of an order cannot be fetched, "" if they can.
 func fetchable(o *execution.Order, most int64) string {
 	seen := map[string]bool{}
 	for _, f := range o.Inputs() {
@@ -50,7 +49,7 @@ func fetchable(o *execution.Order, most int64) string {
 	return ""
 }
 
-// fetchAll gets the files of an order, and returns how many bytes they have.
+// fetchAll fetches the files of an order, and returns their size in bytes.
 func (h *Host) fetchAll(ctx context.Context, o *execution.Order, dir *os.Root) (size int64, err error) {
 	for _, f := range o.Inputs() {
 		for attempt := 1; ; attempt++ {
@@ -70,10 +69,10 @@ func (h *Host) fetchAll(ctx context.Context, o *execution.Order, dir *os.Root) (
 	return size, nil
 }
 
-// passing is an error that another attempt may not meet.
+// passing is an error that another attempt may not have.
 type passing struct{ error }
 
-// fetch gets a file and checks that it is the one. Its errors do not show the
+// fetch fetches a file and checks its size and hash. Its errors do not show the
 // link, which is a secret.
 func (h *Host) fetch(ctx context.Context, f execution.File, dir *os.Root) error {
 	ctx, cancel := context.WithTimeout(ctx, h.config.FetchWithin)

@@ -59,7 +59,7 @@ func (h *Host) known(next func(http.ResponseWriter, *http.Request, *run)) http.H
 	}
 }
 
-// can is what this engine can do with a run.
+// can lists the capabilities of this engine.
 func can() []string { return []string{"terminate"} }
 
 func (h *Host) capabilities(w http.ResponseWriter, _ *http.Request) {
@@ -89,8 +89,8 @@ func (h *Host) orderRun(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusCreated, map[string]any{"runId": id, "capabilities": can()})
 }
 
-// cannot says why an order can never run, as far as that shows at once; "" when
-// nothing is wrong.
+// cannot returns why an order can never run, as far as its fields show it; "" if
+// they show nothing wrong.
 func (h *Host) cannot(o *execution.Order) string {
 	switch {
 	case o.SimulationID == "" || len(o.SimulationID) > 128:
@@ -110,7 +110,7 @@ func (h *Host) cannot(o *execution.Order) string {
 	return fetchable(o, h.config.RunBytes)
 }
 
-// take begins a run, unless it has begun.
+// take starts the run of an order, unless there is one.
 func (h *Host) take(o execution.Order) (id string, taken bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -181,7 +181,7 @@ func (h *Host) logs(w http.ResponseWriter, req *http.Request, r *run) {
 	answer(w, http.StatusOK, map[string]any{"logs": lines})
 }
 
-// ended reports whether a run has, and refuses the request when it has not.
+// ended reports whether a run has ended, and refuses the request if it has not.
 func (r *run) ended(w http.ResponseWriter) bool {
 	r.mu.Lock()
 	state := r.state
@@ -254,7 +254,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 	json.NewEncoder(w).Encode(body) //nolint:errcheck // the client has gone
 }
 
-// refuse answers with the service's envelope of errors.
+// refuse answers with an error in the service's format.
 func refuse(w http.ResponseWriter, status int, message string) {
 	code := map[int]fault.Code{
 		http.StatusBadRequest: fault.Validation, http.StatusUnauthorized: fault.Unauthorized, http.StatusNotFound: fault.NotFound,

@@ -26,7 +26,7 @@ import (
 // Config says what a host may use. Only Token and Dir have to be given.
 type Config struct {
 	Token string // the secret of every request
-	Dir   string // of one host at a time; what is in it is removed
+	Dir   string // used by one host at a time; New empties it
 
 	Runs        int           // at once; 0 is 2
 	Kept        int           // ended runs that are kept; 0 is 100
@@ -39,7 +39,7 @@ type Config struct {
 	FetchWithin time.Duration // for each input file; 0 is 15 min
 
 	Now func() time.Time // nil is time.Now
-	Log *slog.Logger     // nil is nowhere
+	Log *slog.Logger     // nil discards
 }
 
 // Host runs orders.
@@ -58,8 +58,8 @@ type Host struct {
 	closed  bool
 }
 
-// New takes the directory, removes what another host has left there, and
-// returns a host without runs. It fails when another host has the directory.
+// New locks and empties the directory, and returns a host without runs. It fails if
+// another host has the directory.
 func New(c Config) (*Host, error) {
 	if c.Token == "" {
 		return nil, errors.New("the host of an engine needs a token")
@@ -99,7 +99,7 @@ func New(c Config) (*Host, error) {
 
 const runPrefix = "run-"
 
-// sweep removes what runs of another host left.
+// sweep removes the files that another host left.
 func (h *Host) sweep() error {
 	entries, err := os.ReadDir(h.config.Dir)
 	if err != nil {
@@ -115,7 +115,7 @@ func (h *Host) sweep() error {
 	return nil
 }
 
-// Close stops every run and forgets all of them. Their files are removed.
+// Close stops all runs and removes their files.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	h.closed = true
@@ -125,7 +125,7 @@ func (h *Host) Close() error {
 	return errors.Join(h.sweep(), h.root.Close(), h.lock.Close())
 }
 
-// expire lets ended runs go that are too old.
+// expire removes ended runs that are too old.
 func (h *Host) expire() {
 	every := time.NewTicker(min(h.config.KeptFor, time.Minute))
 	defer every.Stop()
@@ -145,9 +145,9 @@ func (h *Host) expire() {
 	}
 }
 
-// place makes room for another run: of the ended ones those go, the oldest first,
-// that are too many or take too much. It reports whether there is room. The caller has the
-// lock.
+// place makes room for another run: it removes ended runs, the oldest first, while
+// there are too many or they use too much space. It reports whether there is room.
+// The caller holds the lock.
 func (h *Host) place() bool {
 	ended := h.ended()
 	bytes := int64(0)
@@ -180,8 +180,8 @@ func (h *Host) ended() (list []*run) {
 	return list
 }
 
-// forget removes a run and its files. One that runs is stopped, and its files go
-// when it has ended. The caller has the lock.
+// forget removes a run and its files. If it is running it is stopped, and its files
+// are removed when it has ended. The caller holds the lock.
 func (h *Host) forget(r *run) {
 	delete(h.runs, r.id)
 	delete(h.ordered, r.order.SimulationID)

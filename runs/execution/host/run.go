@@ -23,13 +23,13 @@ const (
 	terminated = "terminated"
 )
 
-// maxEntries bounds the log of a run; the oldest entries go.
+// maxEntries bounds the log of a run; the oldest entries are dropped.
 const maxEntries = 100_000
 
-// errTooLong ends runs that take more than their time.
+// errTooLong ends runs that exceed Config.Within.
 var errTooLong = errors.New("the run takes too long")
 
-// run is one order and what came of it.
+// run is one order and its outcome.
 type run struct {
 	id    string
 	order execution.Order
@@ -37,10 +37,10 @@ type run struct {
 	ctx    context.Context
 	cancel context.CancelFunc // stops it in order
 
-	// The host's lock is over these.
+	// The host's lock protects these.
 	endedAt   time.Time // zero while it runs
 	size      int64     // bytes of its results
-	forgotten bool      // its files go when it has ended
+	forgotten bool      // its files are removed when it has ended
 
 	mu      sync.Mutex
 	state   string
@@ -61,15 +61,15 @@ type entry struct {
 
 func (r *run) dir() string { return runPrefix + r.id }
 
-// carryOut does everything for a run, in its own goroutine.
+// carryOut executes a run, in its own goroutine.
 func (h *Host) carryOut(r *run) {
 	defer h.going.Done()
-	tell := func(e execution.Entry) { r.tell(e, h.config.Now()) }
-	results, err := h.guarded(r, tell)
+	emit := func(e execution.Entry) { r.emit(e, h.config.Now()) }
+	results, err := h.guarded(r, emit)
 	stopped := r.ctx.Err() != nil
 	r.cancel()
 	if err != nil {
-		tell(execution.Entry{Level: execution.Error, Component: execution.Provisioner, Message: err.Error()})
+		emit(execution.Entry{Level: execution.Error, Component: execution.Provisioner, Message: err.Error()})
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,7 +83,7 @@ func (h *Host) carryOut(r *run) {
 	r.conclude(results, stopped, err)
 }
 
-// conclude says how the run ended.
+// conclude records how the run ended.
 func (r *run) conclude(results []execution.Result, stopped bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +91,7 @@ func (r *run) conclude(results []execution.Result, stopped bool, err error) {
 	switch {
 	case err != nil && errors.Is(context.Cause(r.ctx), errTooLong) && r.engine == nil:
 		r.state, r.reason = failed, errTooLong.Error()
-	case err != nil && stopped && r.engine == nil: // before it had begun
+	case err != nil && stopped && r.engine == nil: // before the engine started
 		r.state = terminated
 	case err != nil:
 		r.state, r.reason = failed, err.Error()
@@ -104,20 +104,20 @@ func (r *run) conclude(results []execution.Result, stopped bool, err error) {
 	}
 }
 
-// guarded is simulate for inputs that nobody has thought of.
-func (h *Host) guarded(r *run, tell func(execution.Entry)) (results []execution.Result, err error) {
+// guarded calls simulate and recovers from a panic over unexpected inputs.
+func (h *Host) guarded(r *run, emit func(execution.Entry)) (results []execution.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			h.config.Log.Error("the inputs of a run made the host panic", "run", r.id, "panic", p, "stack", string(debug.Stack()))
 			err = errors.New("inputs could not be staged: the engine cannot read them")
 		}
 	}()
-	return h.simulate(r, tell)
+	return h.simulate(r, emit)
 }
 
-// simulate gets the inputs and lets the engine run on them. An error is the
-// reason why there are no results.
-func (h *Host) simulate(r *run, tell func(execution.Entry)) (results []execution.Result, err error) {
+// simulate fetches the inputs and runs the engine on them. An error is the reason
+// why there are no results.
+func (h *Host) simulate(r *run, emit func(execution.Entry)) (results []execution.Result, err error) {
 	dirs, err := h.newDirectories(r)
 	if err != nil {
 		return nil, h.internal(r, err)
@@ -135,10 +135,10 @@ func (h *Host) simulate(r *run, tell func(execution.Entry)) (results []execution
 	if err != nil {
 		return nil, fmt.Errorf("inputs could not be staged: %w", err)
 	}
-	in.Describe(tell)
+	in.Describe(emit)
 	out := &execution.Outcome{Dir: dirs.results, MaxBytes: max(h.config.RunBytes-size-unpackedBytes(dirs.unpacked), 1)}
 	defer out.Abandon()
-	started, err := execution.Start(in, execution.Config{Create: out.Create, Tell: tell, MaxFlows: h.config.MaxFlows})
+	started, err := execution.Start(in, execution.Config{Create: out.Create, Log: emit, MaxFlows: h.config.MaxFlows})
 	if err != nil {
 		return nil, h.internal(r, err)
 	}
@@ -149,7 +149,7 @@ func (h *Host) simulate(r *run, tell func(execution.Entry)) (results []execution
 	return out.Files, err
 }
 
-// finish lets the engine run and closes the results.
+// finish runs the engine and closes the results.
 func (h *Host) finish(r *run, started *execution.Run) error {
 	result, err := started.Run(r.ctx)
 	reason := ""
@@ -178,14 +178,14 @@ func (h *Host) finish(r *run, started *execution.Run) error {
 	return nil
 }
 
-// internal notes what is the host's own trouble. Whoever ordered the run is
-// not told more.
+// internal logs a fault of the host itself. The client sees only that there was
+// one.
 func (h *Host) internal(r *run, err error) error {
 	h.config.Log.Error("a run failed for a reason of the host", "run", r.id, "error", err)
 	return errors.New("the engine cannot keep the files of the run")
 }
 
-func (r *run) tell(e execution.Entry, now time.Time) {
+func (r *run) emit(e execution.Entry, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines++
@@ -195,7 +195,7 @@ func (r *run) tell(e execution.Entry, now time.Time) {
 	r.logs = append(r.logs, entry{e, r.lines, now})
 }
 
-// directories are those of a run.
+// directories are the directories of a run.
 type directories struct{ files, unpacked, results *os.Root }
 
 func (h *Host) newDirectories(r *run) (*directories, error) {
@@ -226,9 +226,9 @@ func (h *Host) close(r *run, d *directories) {
 	}
 }
 
-// unpackedBytes is how much a directory holds.
+// unpackedBytes returns the size of the files in a directory.
 func unpackedBytes(root *os.Root) (sum int64) {
-	entries, _ := fs.ReadDir(root.FS(), ".") // what cannot be read does not count
+	entries, _ := fs.ReadDir(root.FS(), ".") // an unreadable directory counts as empty
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil {
 			sum += info.Size()

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// grace is how long requests may go on when the host stops.
+// grace is how long requests may take after the host is to stop.
 const grace = 5 * time.Second
 
-// Serve answers requests until ctx ends, and then those that are under way. Runs
-// go on: Close stops them.
+// Serve answers requests until ctx ends, and completes those in progress. It does
+// not stop runs: Close does.
 func (h *Host) Serve(ctx context.Context, on net.Listener) error {
 	server := &http.Server{
 		Handler: h.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,

@@ -22,18 +22,18 @@ const (
 	flushTimeout = 5 * time.Second
 )
 
-// The components of entries about what is around a run (completions.md 5.8).
+// The components of log entries that the service adds (completions.md 5.8).
 const (
 	service   = "service"
 	validator = "validator"
 )
 
-// logbook keeps a run's log in the database: entries as they come, with
-// wall-clock times. The result file run.log is written beside it.
+// runLog stores the log of a run in the database, with wall-clock times. Package
+// execution writes the result file run.log.
 //
-// A log is not worth a run: when the database does not take entries they wait,
-// and the oldest are dropped when too many do.
-type logbook struct {
+// The log never fails the run. Entries that the database does not take wait in
+// memory, and the oldest are dropped if there are too many.
+type runLog struct {
 	db         *pgxpool.Pool
 	simulation string
 	now        func() time.Time
@@ -41,7 +41,7 @@ type logbook struct {
 
 	mu      sync.Mutex
 	pending []entry
-	begun   bool  // what an earlier attempt wrote is forgotten
+	begun   bool  // the entries of earlier attempts are removed
 	lines   int64 // added so far
 	kept    int64 // in the database
 }
@@ -53,8 +53,8 @@ type entry struct {
 	at   time.Time
 }
 
-// begin forgets what an earlier attempt wrote after so many lines.
-func (l *logbook) begin(ctx context.Context, lines int64) error {
+// begin removes what earlier attempts wrote after a line.
+func (l *runLog) begin(ctx context.Context, lines int64) error {
 	_, err := l.db.Exec(ctx, `DELETE FROM netsim.simulation_logs WHERE simulation_id = $1 AND line > $2`, l.simulation, lines)
 	if err != nil {
 		return fmt.Errorf("begin the log: %w", err)
@@ -63,9 +63,9 @@ func (l *logbook) begin(ctx context.Context, lines int64) error {
 	return nil
 }
 
-// resume goes on with the log of an earlier attempt after so many lines. What
-// was added until now that one has added too.
-func (l *logbook) resume(ctx context.Context, lines int64) error {
+// resume continues the log of an earlier attempt after a line. It drops the
+// pending entries, which that attempt added too.
+func (l *runLog) resume(ctx context.Context, lines int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.begin(ctx, lines); err != nil {
@@ -74,13 +74,13 @@ func (l *logbook) resume(ctx context.Context, lines int64) error {
 	l.lines, l.pending = lines, l.pending[:0]
 	err := l.db.QueryRow(ctx, `SELECT count(*) FROM netsim.simulation_logs WHERE simulation_id = $1`, l.simulation).Scan(&l.kept)
 	if err != nil {
-		return fmt.Errorf("go on with the log: %w", err)
+		return fmt.Errorf("resume the log: %w", err)
 	}
 	return nil
 }
 
-// append goes on behind the last line of an earlier attempt.
-func (l *logbook) append(ctx context.Context) error {
+// append continues the log after the last line of earlier attempts.
+func (l *runLog) append(ctx context.Context) error {
 	var last int64
 	err := l.db.QueryRow(ctx, `SELECT coalesce(max(line), 0) FROM netsim.simulation_logs WHERE simulation_id = $1`, l.simulation).Scan(&last)
 	if err != nil {
@@ -89,26 +89,26 @@ func (l *logbook) append(ctx context.Context) error {
 	return l.resume(ctx, last)
 }
 
-// stored reports how many lines were added, and whether all are stored.
-func (l *logbook) stored() (lines int64, all bool) {
+// stored returns how many lines were added, and whether all are stored.
+func (l *runLog) stored() (lines int64, all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lines, len(l.pending) == 0
 }
 
 // add adds an entry.
-func (l *logbook) add(e execution.Entry) { l.addAt(e, l.now()) }
+func (l *runLog) add(e execution.Entry) { l.addAt(e, l.now()) }
 
-// addAt adds an entry of an instant that has passed.
-func (l *logbook) addAt(e execution.Entry, at time.Time) {
+// addAt adds an entry with an earlier time.
+func (l *runLog) addAt(e execution.Entry, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines++
 	l.pending = append(l.pending, entry{e, l.lines, at})
 }
 
-// begins tells what came before the run.
-func (l *logbook) begins(sim *projections.Simulation, in *execution.Inputs) {
+// begins logs what happened before the run.
+func (l *runLog) begins(sim *projections.Simulation, in *execution.Inputs) {
 	l.addAt(execution.Entry{Level: execution.Info, Component: service, Message: fmt.Sprintf(
 		"simulation %s is requested, for at most %s of simulated time", sim.Name, sim.Duration)}, sim.CreatedAt)
 	if sim.Origin == commands.OriginStart {
@@ -118,16 +118,16 @@ func (l *logbook) begins(sim *projections.Simulation, in *execution.Inputs) {
 	in.Describe(l.add)
 }
 
-// full reports whether a batch waits.
-func (l *logbook) full() bool {
+// full reports whether a whole batch is pending.
+func (l *runLog) full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.pending) >= batchEntries
 }
 
-// flush stores what waits. It goes through with it when ctx ends: of entries
-// whose storing was cut off nobody knows whether they are there.
-func (l *logbook) flush(ctx context.Context) {
+// flush stores the pending entries. It does not stop when ctx ends: it could not
+// know whether an interrupted statement had stored its entries.
+func (l *runLog) flush(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.pending) == 0 {
@@ -145,7 +145,7 @@ func (l *logbook) flush(ctx context.Context) {
 	l.pending = l.pending[:0]
 }
 
-func (l *logbook) store(ctx context.Context) error {
+func (l *runLog) store(ctx context.Context) error {
 	if !l.begun {
 		if err := l.begin(ctx, 0); err != nil {
 			return err

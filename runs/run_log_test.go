@@ -15,7 +15,7 @@ import (
 	"netsim/runs/execution"
 )
 
-func newLogbook(t *testing.T) *logbook {
+func newLogbook(t *testing.T) *runLog {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), teststack.Postgres(t), projector.Live, 4)
 	if err != nil {
@@ -25,7 +25,7 @@ func newLogbook(t *testing.T) *logbook {
 	if err := postgres.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	return &logbook{db: db, simulation: "sim_a", now: time.Now, log: testworld.Silent()}
+	return &runLog{db: db, simulation: "sim_a", now: time.Now, log: testworld.Silent()}
 }
 
 func entryOf(level execution.Level, component, message string) execution.Entry {
