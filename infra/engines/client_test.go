@@ -121,10 +121,11 @@ func TestOrdersWhereItIsTaken(t *testing.T) {
 func TestWhatGoesWrong(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, completed())
-	c := client(t, 300*time.Millisecond, e.URL)
+	c, impatient := client(t, time.Minute, e.URL), client(t, 300*time.Millisecond, e.URL)
 	run := engines.Run{BaseURL: e.URL, ID: "run"}
 	ctx := t.Context()
 	status := func() error { _, err := c.Status(ctx, run); return err }
+	late := func() error { _, err := impatient.Status(ctx, run); return err }
 	order := func() error { _, err := c.Order(ctx, "sim", []byte("{}")); return err }
 	logs := func() error { _, err := c.Logs(ctx, run, 3); return err }
 	results := func() error { _, err := c.Results(ctx, run); return err }
@@ -136,7 +137,7 @@ func TestWhatGoesWrong(t *testing.T) {
 		do     func() error
 		want   string // in the error
 	}{
-		"late":            {"status", scripted.Answer{Delay: time.Minute}, status, "does not answer"},
+		"late":            {"status", scripted.Answer{Delay: time.Minute}, late, "does not answer"},
 		"unknown run":     {"status", scripted.Answer{Status: 404, Body: `{"error":{"message":"gone\u0007 now"}}`}, status, "status 404: gone  now"},
 		"moved elsewhere": {"status", scripted.Answer{Status: 307, Header: map[string]string{"Location": e.URL + "/capabilities"}}, status, "status 307"},
 		"no json":         {"status", scripted.Answer{Status: 200, Body: "<html>"}, status, "protocol"},

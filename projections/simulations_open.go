@@ -1,0 +1,41 @@
+package projections
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// openStatuses is the condition of simulations that have not ended, with the
+// index simulations_open.
+const openStatuses = `status IN ('validating', 'provisioning', 'running')`
+
+// OpenCount is how many simulations of a status and engine have not ended.
+type OpenCount struct {
+	Status      string `json:"status"`
+	Engine      string `json:"engine"` // "" before the start
+	Simulations int64  `json:"simulations"`
+}
+
+// OpenSimulations returns at most limit simulations that have not ended, by
+// status and engine, the oldest of each first, and how many there are of each.
+func OpenSimulations(ctx context.Context, db Reader, limit int) ([]Simulation, []OpenCount, error) {
+	rows, err := db.Query(ctx, `SELECT status, engine, count(*) FROM simulations
+		WHERE `+openStatuses+` GROUP BY status, engine ORDER BY status, engine`)
+	if err != nil {
+		return nil, nil, fmt.Errorf("count the open simulations: %w", err)
+	}
+	counts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[OpenCount])
+	if err != nil {
+		return nil, nil, fmt.Errorf("count the open simulations: %w", err)
+	}
+	t := &NewSimulations().rows
+	rows, err = db.Query(ctx, fmt.Sprintf(`SELECT %s FROM %s WHERE %s ORDER BY status, engine, created_at, id LIMIT $1`,
+		t.list(""), t.name, openStatuses), limit)
+	open, err := collect(rows, err, t.pointers)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the open simulations: %w", err)
+	}
+	return open, counts, nil
+}
