@@ -20,8 +20,8 @@ import (
 // Remote says how runs at engines behind HTTP are looked after.
 type Remote struct {
 	Engines  *engines.Client // nil when there are none
-	Poll     time.Duration   // between two looks at a run, 0 for 2 s
-	Patience time.Duration   // without a usable answer, until a run fails; 0 for 10 min
+	Poll     time.Duration   // between two looks at a run
+	Patience time.Duration   // without a usable answer, until a run fails
 }
 
 // linkLife is how long the links live by which an engine gets its inputs.

@@ -68,11 +68,9 @@ func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *lo
 
 // pause waits for the next look, longer and longer while answers are of no use.
 func (f *follower) pause(ctx context.Context) error {
-	next := cmp.Or(f.Remote.Poll, 2*time.Second) << min(f.trouble, 4)
+	next := f.Remote.Poll << min(f.trouble, 4)
 	return wait.For(ctx, min(next, 30*time.Second))
 }
-
-func (f *follower) patience() time.Duration { return cmp.Or(f.Remote.Patience, 10*time.Minute) }
 
 // look looks at the simulation and at its run once, and does what follows. It
 // returns true when nothing is left to do.
@@ -127,7 +125,7 @@ func (f *follower) over(ctx context.Context) bool {
 // hurry has a run stopped that was terminated, that does not get on or that
 // takes too long. An engine that does not stop in time is left to itself.
 func (f *follower) hurry(ctx context.Context) (over bool, err error) {
-	stall := f.stallLimit()
+	stall := f.Stall
 	if f.last.SimulatedTimeNs == 0 {
 		stall = max(stall, stagingLimit) // the engine fetches the inputs
 	}
@@ -145,7 +143,7 @@ func (f *follower) hurry(ctx context.Context) (over bool, err error) {
 		return false, nil
 	}
 	f.stop(ctx)
-	if f.Now().Sub(f.stopping) < f.patience() {
+	if f.Now().Sub(f.stopping) < f.Remote.Patience {
 		return false, nil
 	}
 	return true, f.giveUp(ctx, cmp.Or(f.excess, "the engine does not stop"))
@@ -198,10 +196,10 @@ func (f *follower) troubled(ctx context.Context, err error) (over bool, _ error)
 		f.tell(execution.Warn, why(err))
 	}
 	f.Log.WarnContext(ctx, "an engine's answer is of no use", "simulation", f.sim.ID, "error", err)
-	if f.Now().Sub(f.silent) < f.patience() {
+	if f.Now().Sub(f.silent) < f.Remote.Patience {
 		return false, nil
 	}
-	return true, f.giveUp(ctx, fmt.Sprintf("for %s: %s", f.patience(), why(err)))
+	return true, f.giveUp(ctx, fmt.Sprintf("for %s: %s", f.Remote.Patience, why(err)))
 }
 
 // why is what is shown of an engine's error: not where the engine is.

@@ -32,9 +32,9 @@ type Runner struct {
 
 	Poll   time.Duration // between two looks at the simulation's status, 0 for 200 ms
 	Report time.Duration // between two progress events, 0 for 5 s
-	Stall  time.Duration // wall-clock time without simulated progress that fails a run, 0 for 5 min
+	Stall  time.Duration // wall-clock time without simulated progress that fails a run
 	// Patience is for how long a call is repeated that the object store does not
-	// answer as it should, before the run fails; 0 for 10 min.
+	// answer as it should, before the run fails.
 	Patience time.Duration
 
 	// SnapshotEvery is the wall-clock time between the engine snapshots of

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -19,10 +18,6 @@ import (
 
 // maxRefusals is how often a call is made that the object store refuses.
 const maxRefusals = 5
-
-// storePatience is for how long a call is repeated that the object store does
-// not answer as it should.
-func (r *Runner) storePatience() time.Duration { return cmp.Or(r.Patience, 10*time.Minute) }
 
 // unstored is that the object store does not do what a run needs, after all
 // retries. Its text is the reason for which the run fails.
@@ -63,8 +58,8 @@ func (s *storeCalls) do(ctx context.Context, what string, call func() error) err
 		switch waited := s.Now().Sub(since); {
 		case refused && tries >= maxRefusals:
 			return unstored{fmt.Sprintf("%s: %s, %d times", what, problem, tries)}
-		case waited >= s.storePatience():
-			return unstored{fmt.Sprintf("%s: %s, for %s", what, problem, s.storePatience())}
+		case waited >= s.Patience:
+			return unstored{fmt.Sprintf("%s: %s, for %s", what, problem, s.Patience)}
 		}
 		if err := s.wait(ctx, tries); err != nil {
 			return err

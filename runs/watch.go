@@ -35,10 +35,10 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 			moved, at, told = now, p.Time, false
 		}
 		switch quiet := now.Sub(moved); {
-		case quiet >= a.stallLimit():
+		case quiet >= a.Stall:
 			stop(errStalled)
 			return
-		case quiet >= a.stallLimit()/3 && !told && !a.ended:
+		case quiet >= a.Stall/3 && !told && !a.ended:
 			told = true
 			a.standsStill(ctx, &a.sim, a.log, recorded(&p), moved)
 		}

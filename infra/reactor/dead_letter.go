@@ -52,7 +52,7 @@ type DeadLetters struct {
 // NewDeadLetters returns those of the topics with the prefix. The event log must
 // have DeadLetterTopic beside its own topics.
 func NewDeadLetters(j *eventlog.Kafka, prefix string) *DeadLetters {
-	return &DeadLetters{eventLog: j, prefix: cmp.Or(prefix, defaultPrefix), next: map[int32]int64{}, open: map[string]DeadLetter{}}
+	return &DeadLetters{eventLog: j, prefix: prefixOf(prefix), next: map[int32]int64{}, open: map[string]DeadLetter{}}
 }
 
 func (d *DeadLetters) topic() string { return DeadLetterTopic(d.prefix) }
