@@ -51,7 +51,7 @@ func newBooks(t *testing.T) *books {
 		states: map[string]commands.State{}, heads: map[string]events.Head{}, prior: map[string]*events.Prior{},
 	}
 	var err error
-	if b.pool, err = postgres.Open(ctx, teststack.Postgres(t), "readmodel", 0); err != nil {
+	if b.pool, err = postgres.Open(ctx, teststack.Postgres(t), "readmodel", 8); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.pool.Close)

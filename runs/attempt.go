@@ -134,7 +134,7 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 	case errors.As(cause, new(excess)):
 		return a.failed(ctx, cause.Error())
 	case errors.Is(cause, errStalled):
-		return a.failed(ctx, noProgress(a.stallLimit()))
+		return a.failed(ctx, noProgress(a.Stall))
 	}
 	p := a.run.Progress()
 	if errors.Is(cause, errTerminated) {

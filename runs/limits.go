@@ -4,23 +4,24 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"netsim/runs/execution"
 	"netsim/simulator/units"
 )
 
-// Limits bound what one run may use. A zero field means its default.
+// Limits bound what one run may use. A zero field bounds nothing.
 type Limits struct {
-	Flows       int           // transfers in flight at once, some 300 bytes of memory each: 4 million
-	TraceBytes  int64         // memory of replayed traces: 2 GiB
-	ResultBytes int64         // of the result files: 100 GB
-	Time        time.Duration // wall-clock, of all workers together: 24 h
+	Flows       int           // transfers in flight at once, some 300 bytes of memory each
+	TraceBytes  int64         // memory of replayed traces; 0 is the default of execution.Inputs
+	ResultBytes int64         // of the result files
+	Time        time.Duration // wall-clock, of all workers together
 }
 
-func (l Limits) flows() int          { return cmp.Or(l.Flows, 4<<20) }
-func (l Limits) results() int64      { return cmp.Or(l.ResultBytes, 100_000_000_000) }
-func (l Limits) time() time.Duration { return cmp.Or(l.Time, 24*time.Hour) }
+func (l Limits) flows() int          { return cmp.Or(l.Flows, math.MaxInt) }
+func (l Limits) results() int64      { return cmp.Or(l.ResultBytes, math.MaxInt64) }
+func (l Limits) time() time.Duration { return cmp.Or(l.Time, math.MaxInt64) }
 
 // check refuses inputs whose run is known to exceed a limit.
 func (l Limits) check(in *execution.Inputs) error {

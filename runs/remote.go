@@ -20,8 +20,8 @@ import (
 // Remote says how runs at engines behind HTTP are followed.
 type Remote struct {
 	Engines *engines.Client // nil when there are none
-	Poll    time.Duration   // between two polls of a run, 0 for 2 s
-	Timeout time.Duration   // without a usable answer, until a run fails; 0 for 10 min
+	Poll    time.Duration   // between two polls of a run
+	Timeout time.Duration   // without a usable answer, until a run fails
 }
 
 // linkTTL is the lifetime of the links by which an engine fetches its inputs.

@@ -70,11 +70,9 @@ func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *ru
 
 // pause waits until the next poll, longer after each unusable answer.
 func (f *follower) pause(ctx context.Context) error {
-	next := cmp.Or(f.Remote.Poll, 2*time.Second) << min(f.trouble, 4)
+	next := f.Remote.Poll << min(f.trouble, 4)
 	return wait.For(ctx, min(next, 30*time.Second))
 }
-
-func (f *follower) timeout() time.Duration { return cmp.Or(f.Remote.Timeout, 10*time.Minute) }
 
 // poll reads the state of the simulation and of its run once, and acts on it. It
 // returns true when nothing is left to do.
@@ -129,7 +127,7 @@ func (f *follower) over(ctx context.Context) bool {
 // limit stops a run that was terminated, makes no progress or takes too long. If
 // the engine does not stop it in time, the simulation fails without results.
 func (f *follower) limit(ctx context.Context) (over bool, err error) {
-	stall := f.stallLimit()
+	stall := f.Stall
 	if f.last.SimulatedTimeNs == 0 {
 		stall = max(stall, stagingLimit) // the engine fetches the inputs
 	}
@@ -147,7 +145,7 @@ func (f *follower) limit(ctx context.Context) (over bool, err error) {
 		return false, nil
 	}
 	f.stop(ctx)
-	if f.Now().Sub(f.stopping) < f.timeout() {
+	if f.Now().Sub(f.stopping) < f.Remote.Timeout {
 		return false, nil
 	}
 	return true, f.abandon(ctx, cmp.Or(f.excess, "the engine does not stop"))
@@ -200,10 +198,10 @@ func (f *follower) troubled(ctx context.Context, err error) (over bool, _ error)
 		f.note(execution.Warn, why(err))
 	}
 	f.Log.WarnContext(ctx, "an engine's answer is unusable", "simulation", f.sim.ID, "error", err)
-	if f.Now().Sub(f.silent) < f.timeout() {
+	if f.Now().Sub(f.silent) < f.Remote.Timeout {
 		return false, nil
 	}
-	return true, f.abandon(ctx, fmt.Sprintf("for %s: %s", f.timeout(), why(err)))
+	return true, f.abandon(ctx, fmt.Sprintf("for %s: %s", f.Remote.Timeout, why(err)))
 }
 
 // why returns the text of an engine's error that clients see, without the engine's

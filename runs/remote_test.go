@@ -63,7 +63,7 @@ func waiting(t *testing.T, w *testworld.World, timeout time.Duration, remote []*
 	}
 	r := runner(w)
 	r.Report = time.Millisecond
-	r.Remote = runs.Remote{Engines: client, Poll: 5 * time.Millisecond}
+	r.Remote = runs.Remote{Engines: client, Poll: 5 * time.Millisecond, Timeout: 10 * time.Minute}
 	return r
 }
 

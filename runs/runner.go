@@ -32,9 +32,9 @@ type Runner struct {
 
 	Poll   time.Duration // between two polls of the simulation's status, 0 for 200 ms
 	Report time.Duration // between two progress events, 0 for 5 s
-	Stall  time.Duration // wall-clock time without simulated progress that fails a run, 0 for 5 min
+	Stall  time.Duration // wall-clock time without simulated progress that fails a run
 	// StoreTimeout is for how long a call is repeated that the object store does
-	// not answer properly, before the run fails; 0 for 10 min.
+	// not answer properly, before the run fails.
 	StoreTimeout time.Duration
 
 	// SnapshotEvery is the wall-clock time between the engine snapshots of

@@ -23,7 +23,7 @@ func serve(t *testing.T, w *testworld.World) {
 	r := runner(w)
 	r.Report = 20 * time.Millisecond
 	all, err := jobs.Open(t.Context(), jobs.Config{
-		URL: w.Database, Log: w.Logger, Now: time.Now, Queues: map[string]int{"runs": 2, "purges": 1},
+		URL: w.Database, Log: w.Logger, Now: time.Now, Queues: map[string]int{"runs": 2, "purges": 1}, Reconcile: 5 * time.Second, Grace: 5 * time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func serve(t *testing.T, w *testworld.World) {
 		Commands: w.Commands, DB: w.DB, Check: stage.Check, EnqueueRun: queue.EnqueueRun, EnqueuePurge: queue.EnqueuePurge,
 	}
 	workspace := reactions.Workspace{Commands: w.Commands, DB: w.DB}
-	react, err := reactor.New(reactor.Config{Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, Judge: w.Watcher, Log: w.Logger})
+	react, err := reactor.New(reactor.Config{Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, Judge: w.Watcher, Log: w.Logger, Retries: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,10 +15,6 @@ import (
 	"netsim/simulator/units"
 )
 
-// stallLimit is the wall-clock time without simulated progress that fails a
-// run (completions 5.1).
-func (r *Runner) stallLimit() time.Duration { return cmp.Or(r.Stall, 5*time.Minute) }
-
 // noProgress is the reason of a run that fails after so long without progress.
 func noProgress(d time.Duration) string { return fmt.Sprintf("no simulated progress for %s", d) }
 

@@ -34,7 +34,7 @@ func TestStandsStill(t *testing.T) {
 	looked := make(chan struct{})
 	var once sync.Once
 	r := &Runner{
-		Commands: w.Commands, DB: w.DB, Log: w.Logger, Poll: time.Millisecond,
+		Commands: w.Commands, DB: w.DB, Log: w.Logger, Poll: time.Millisecond, Stall: 5 * time.Minute,
 		Now: func() time.Time {
 			now := begin.Add(time.Duration(clock.Load()))
 			once.Do(func() { close(looked) })

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -19,10 +18,6 @@ import (
 
 // maxRefusals is how often a call is made if the object store refuses it.
 const maxRefusals = 5
-
-// storeTimeout is for how long a call is repeated that the object store does not
-// answer properly.
-func (r *Runner) storeTimeout() time.Duration { return cmp.Or(r.StoreTimeout, 10*time.Minute) }
 
 // unstored is the error of a call to the object store that failed after all
 // retries. Its text is the reason why the run fails.
@@ -63,8 +58,8 @@ func (s *storeCalls) do(ctx context.Context, what string, call func() error) err
 		switch waited := s.Now().Sub(since); {
 		case refused && tries >= maxRefusals:
 			return unstored{fmt.Sprintf("%s: %s, %d times", what, problem, tries)}
-		case waited >= s.storeTimeout():
-			return unstored{fmt.Sprintf("%s: %s, for %s", what, problem, s.storeTimeout())}
+		case waited >= s.StoreTimeout:
+			return unstored{fmt.Sprintf("%s: %s, for %s", what, problem, s.StoreTimeout)}
 		}
 		if err := s.wait(ctx, tries); err != nil {
 			return err

@@ -24,7 +24,7 @@ import (
 func runner(w *testworld.World) *runs.Runner {
 	return &runs.Runner{
 		Commands: w.Commands, DB: w.DB, Objects: w.Objects, Now: time.Now, Log: w.Logger,
-		Poll: 5 * time.Millisecond,
+		Poll: 5 * time.Millisecond, Stall: 5 * time.Minute, StoreTimeout: 10 * time.Minute,
 	}
 }
 

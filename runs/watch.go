@@ -35,10 +35,10 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 			moved, at, warned = now, p.Time, false
 		}
 		switch quiet := now.Sub(moved); {
-		case quiet >= a.stallLimit():
+		case quiet >= a.Stall:
 			stop(errStalled)
 			return
-		case quiet >= a.stallLimit()/3 && !warned && !a.ended:
+		case quiet >= a.Stall/3 && !warned && !a.ended:
 			warned = true
 			a.stalled(ctx, &a.sim, a.log, recorded(&p), moved)
 		}

@@ -20,19 +20,21 @@ import (
 )
 
 type commands struct {
-	Serve     serve     `cmd:"" help:"Run the service, or the roles of it that NETSIM_ROLES names."`
-	Token     token     `cmd:"" help:"Print a token of the development issuer."`
-	ReadModel readModel `cmd:"" name:"readmodel" help:"Rebuild, compare and promote read models."`
-	Streams   streams   `cmd:"" help:"Look after streams whose facts cannot be applied."`
-	Reactions reactions `cmd:"" help:"Look after facts that reactions could not process."`
-	Credit    credit    `cmd:"" help:"Give accounts credit."`
-	Quotas    quotas    `cmd:"" help:"What accounts may use."`
-	Person    person    `cmd:"" help:"Persons."`
-	Billing   billing   `cmd:"" help:"Set prices and export costs."`
-	Engine    engine    `cmd:"" help:"Run simulations without the service."`
-	Log       logging   `cmd:"" help:"Look after the event log."`
-	Audit     auditing  `cmd:"" help:"Prove the log and the books."`
-	Version   version   `cmd:"" help:"Print the version."`
+	Serve     serve      `cmd:"" help:"Run the service, or the roles of it that NETSIM_ROLES names."`
+	Token     token      `cmd:"" help:"Print a token of the development issuer."`
+	ReadModel readModel  `cmd:"" name:"readmodel" help:"Rebuild, compare and promote read models."`
+	Streams   streams    `cmd:"" help:"Look after streams whose facts cannot be applied."`
+	Reactions reactions  `cmd:"" help:"Look after facts that reactions could not process."`
+	Jobs      jobsStatus `cmd:"" help:"Show the jobs by kind and state."`
+	Runs      runsStatus `cmd:"" help:"Show the simulations that have not ended."`
+	Credit    credit     `cmd:"" help:"Give accounts credit."`
+	Quotas    quotas     `cmd:"" help:"What accounts may use."`
+	Person    person     `cmd:"" help:"Persons."`
+	Billing   billing    `cmd:"" help:"Set prices and export costs."`
+	Engine    engine     `cmd:"" help:"Run simulations without the service."`
+	Log       logging    `cmd:"" help:"Look after the event log."`
+	Audit     auditing   `cmd:"" help:"Prove the log and the books."`
+	Version   version    `cmd:"" help:"Print the version."`
 }
 
 func main() {

@@ -61,12 +61,15 @@ func optionRows() map[string]option {
 		start   = "cmd/netsim/quickstart_test.go TestQuickstart"
 		rebuilt = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
 		parked  = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
+		status  = "internal/service/status_test.go TestStatusOfStreamsReactionsAndReadModels"
+		working = "internal/service/status_test.go TestStatusOfJobsAndRuns"
 		dead    = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
 		costs   = "billing/focus/export_test.go TestExport"
 		engines = "runs/execution/host/host_test.go "
 		b       = "audit verify " + fixtures + "bundle.jsonl "
 		export  = "billing export --from 2026-01-01 --to 2026-01-02 --out x "
 		serve   = "engine serve --token t --data d "
+		least   = "--limit must be at least 1"
 		above   = "must be above zero"
 		bundle  = "are about a bundle: name its file"
 	)
@@ -85,6 +88,17 @@ func optionRows() map[string]option {
 		"readmodel drop <schema>":              {"readmodel drop x", "infra/projector/promote_test.go TestWhatIsNotDroppedOrPromoted", nil},
 		"readmodel promote <schema>":           {"readmodel promote x", "internal/service/promote_test.go TestPromotionIsNotNoticed", nil},
 		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than nothing"}},
+
+		"readmodel status --limit": {"readmodel status --limit 2", status, map[string]string{"readmodel status --limit 0": least}},
+		"readmodel status --json":  {"readmodel status --json", status, nil},
+		"streams status --limit":   {"streams --limit 2", status, map[string]string{"streams --limit 0": least}},
+		"streams status --json":    {"streams --json", status, nil},
+		"reactions status --limit": {"reactions status --limit 2", status, map[string]string{"reactions --limit 0": least}},
+		"reactions status --json":  {"reactions --json", status, nil},
+		"jobs --limit":             {"jobs --limit 2", working, map[string]string{"jobs --limit=-1": least}},
+		"jobs --json":              {"jobs --json", working, nil},
+		"runs --limit":             {"runs --limit 2", working, map[string]string{"runs --limit 0": least}},
+		"runs --json":              {"runs --json", working, nil},
 
 		"reactions dead --json":       {"reactions dead --json", dead, nil},
 		"reactions show <letter>":     {"reactions show x", dead, nil},

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
-	"text/tabwriter"
 
 	"netsim/internal/service"
 )
@@ -31,15 +29,15 @@ func (s showQuotas) print(ctx context.Context, t *service.Tools) error {
 	if err != nil {
 		return err
 	}
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, name := range slices.Sorted(maps.Keys(q.Settings)) {
 		if limit, set := q.Set[name]; set {
-			fmt.Fprintf(out, "%s\t%d\tset, instead of %d\n", name, limit, q.Settings[name])
+			rows = append(rows, []string{name, number(limit), fmt.Sprintf("set, instead of %d", q.Settings[name])})
 		} else {
-			fmt.Fprintf(out, "%s\t%d\t\n", name, q.Settings[name])
+			rows = append(rows, []string{name, number(q.Settings[name]), "by default"})
 		}
 	}
-	return out.Flush()
+	return printTable("there are no quotas", "", rows)
 }
 
 type setQuotas struct {

@@ -5,17 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"text/tabwriter"
 
 	"netsim/infra/reactor"
 	"netsim/internal/service"
 )
 
 type reactions struct {
-	Dead  reactionsDead  `cmd:"" help:"List the dead letters: facts that a handler could not process."`
-	Show  reactionsShow  `cmd:"" help:"Show a dead letter with its data."`
-	Retry reactionsRetry `cmd:"" help:"Pass the facts of dead letters to their handlers again."`
+	Status reactionsStatus `cmd:"" default:"withargs" help:"Show lag and dead letters by handler and partition (the default)."`
+	Dead   reactionsDead   `cmd:"" help:"List the dead letters: facts that a handler could not process."`
+	Show   reactionsShow   `cmd:"" help:"Show a dead letter with its data."`
+	Retry  reactionsRetry  `cmd:"" help:"Pass the facts of dead letters to their handlers again."`
 }
 
 type reactionsDead struct {
@@ -26,22 +25,17 @@ type reactionsDead struct {
 func (r reactionsDead) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		letters, err := t.DeadLetters(ctx, "")
-		switch {
-		case err != nil:
-			return err
-		case r.JSON:
-			return printJSON(letters)
-		case len(letters) == 0:
-			_, err = fmt.Println("there are no dead letters")
+		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "LETTER\tSTREAM\tTYPE\tREASON") //nolint:errcheck // Flush reports it
+		if r.JSON {
+			return printList(letters)
+		}
+		var rows [][]string
 		for _, l := range letters {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", //nolint:errcheck // Flush reports it
-				printable(l.ID), printable(l.Stream), printable(l.Type), printable(l.Reason))
+			rows = append(rows, []string{l.ID, l.Stream, l.Type, l.Reason})
 		}
-		return table.Flush()
+		return printTable(noDeadLetters, "LETTER STREAM TYPE REASON", rows)
 	})
 }
 
@@ -63,7 +57,7 @@ func (r reactionsShow) Run(ctx context.Context) error {
 			return err
 		}
 		if r.JSON {
-			return printJSON([]any{struct {
+			return printList([]any{struct {
 				reactor.DeadLetter
 				Data string `json:"data"`
 			}{l, body}})
@@ -114,16 +108,13 @@ func (r reactionsRetry) Run(ctx context.Context) error {
 
 func printRetried(retried []service.Retried, asJSON bool) error {
 	if asJSON {
-		return printJSON(retried)
+		return printList(retried)
 	}
-	if len(retried) == 0 {
-		_, err := fmt.Println("there are no dead letters")
-		return err
-	}
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "LETTER\tRESULT") //nolint:errcheck // Flush reports it
+	var rows [][]string
 	for _, l := range retried {
-		fmt.Fprintf(table, "%s\t%s\n", printable(l.ID), cmp.Or(printable(l.Error), "settled")) //nolint:errcheck // Flush reports it
+		rows = append(rows, []string{l.ID, cmp.Or(l.Error, "settled")})
 	}
-	return table.Flush()
+	return printTable(noDeadLetters, "LETTER RESULT", rows)
 }
+
+const noDeadLetters = "there are no dead letters"

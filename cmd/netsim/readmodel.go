@@ -11,10 +11,11 @@ import (
 )
 
 type readModel struct {
-	Rebuild rebuild   `cmd:"" help:"Replay the log into a schema beside the live one, and follow it until promoted."`
-	Diff    diff      `cmd:"" help:"Compare a read model with the live one at one position."`
-	Promote promote   `cmd:"" help:"Put a rebuilt read model in the place of the live one, which is kept as readmodel_before."`
-	Drop    dropModel `cmd:"" help:"Remove a read model that is not the live one."`
+	Status  readModelStatus `cmd:"" help:"Show how far each read model has come and what a promotion waits for."`
+	Rebuild rebuild         `cmd:"" help:"Replay the log into a schema beside the live one, and follow it until promoted."`
+	Diff    diff            `cmd:"" help:"Compare a read model with the live one at one position."`
+	Promote promote         `cmd:"" help:"Put a rebuilt read model in the place of the live one, which is kept as readmodel_before."`
+	Drop    dropModel       `cmd:"" help:"Remove a read model that is not the live one."`
 }
 
 type rebuild struct {

@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"text/tabwriter"
 
 	"netsim/infra/projector"
 	"netsim/internal/service"
 )
 
 type streams struct {
+	Status streamsStatus `cmd:"" default:"withargs" help:"Show lag and parked streams by family (the default)."`
 	Parked streamsParked `cmd:"" help:"List the facts that cannot be applied, by stream."`
 	Show   streamsShow   `cmd:"" help:"Show the parked facts of a stream with their data."`
 	Retry  streamsRetry  `cmd:"" help:"Apply parked facts again, in order, all of a stream or none."`
@@ -67,7 +65,7 @@ func (s streamsShow) Run(ctx context.Context) error {
 			}
 		}
 		if s.JSON {
-			return printJSON(all)
+			return printList(all)
 		}
 		return nil
 	})
@@ -103,27 +101,11 @@ func (s streamsRetry) Run(ctx context.Context) error {
 
 func printParked(parked []projector.Parked, asJSON bool) error {
 	if asJSON {
-		return printJSON(parked)
+		return printList(parked)
 	}
-	if len(parked) == 0 {
-		_, err := fmt.Println("nothing is parked")
-		return err
-	}
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "STREAM\tSEQUENCE\tTYPE\tRECORD\tREASON") //nolint:errcheck // Flush reports it
+	var rows [][]string
 	for _, p := range parked {
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s/%d@%d\t%s\n", //nolint:errcheck // Flush reports it
-			printable(p.Stream), p.Sequence, printable(p.Type), p.Family, p.Partition, p.Offset, printable(p.Reason))
+		rows = append(rows, []string{p.Stream, number(p.Sequence), p.Type, fmt.Sprintf("%s/%d@%d", p.Family, p.Partition, p.Offset), p.Reason})
 	}
-	return table.Flush()
-}
-
-// printJSON prints a list, [] when it is empty.
-func printJSON[T any](list []T) error {
-	if list == nil {
-		list = []T{}
-	}
-	out := json.NewEncoder(os.Stdout)
-	out.SetIndent("", "  ")
-	return out.Encode(list)
+	return printTable("nothing is parked", "STREAM SEQUENCE TYPE RECORD REASON", rows)
 }

@@ -1,7 +1,6 @@
 package uploads
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,8 +25,8 @@ type Config struct {
 	Locks    postgres.Locks
 	Log      *slog.Logger
 	Now      func() time.Time
-	Life     time.Duration // of a session; 0 for 24 h (completions 6.2)
-	Patience time.Duration // for another that is at the same content; 0 for 10 s
+	Life     time.Duration // of a session (completions 6.2)
+	Patience time.Duration // for another that is at the same content
 	// EnqueueClear has Clear called for an upload.
 	EnqueueClear func(ctx context.Context, upload string) error
 }
@@ -51,7 +50,6 @@ const LockSessions = 2 * completions
 
 // New makes uploads. Close ends what goes on.
 func New(c Config) *Uploads {
-	c.Life, c.Patience = cmp.Or(c.Life, 24*time.Hour), cmp.Or(c.Patience, 10*time.Second)
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Uploads{Config: c, ending: ctx, end: cancel, places: make(chan struct{}, completions)}
 }

@@ -43,7 +43,7 @@ func newYard(t *testing.T) *yard {
 	y.World.Commands.Now = clock
 	y.Uploads = uploads.New(uploads.Config{
 		Commands: y.World.Commands, DB: y.World.DB, Objects: y.World.Objects, Locks: postgres.Locks{Pool: y.World.DB},
-		Log: testworld.Silent(), Now: clock, Patience: time.Minute,
+		Log: testworld.Silent(), Now: clock, Life: 24 * time.Hour, Patience: time.Minute,
 		EnqueueClear: func(_ context.Context, upload string) error {
 			y.mu.Lock()
 			defer y.mu.Unlock()

@@ -13,11 +13,10 @@ import (
 )
 
 const (
-	keysFetchTimeout  = 5 * time.Second
-	keysMinInterval   = 10 * time.Second // between the beginnings of two fetches, whatever tokens come
-	keysDefaultMaxAge = 10 * time.Minute
-	keysMinMaxAge     = time.Minute
-	keysPerMaxAge     = 5 // scheduled fetches while keys are of use, so that some may fail
+	keysFetchTimeout = 5 * time.Second
+	keysMinInterval  = 10 * time.Second // between the beginnings of two fetches, whatever tokens come
+	keysMinMaxAge    = time.Minute
+	keysPerMaxAge    = 5 // scheduled fetches while keys are of use, so that some may fail
 )
 
 var (

@@ -47,7 +47,7 @@ type Config struct {
 	ServiceValue string        // its value in a service token; default service
 	Skew         time.Duration // tolerated difference of clocks; default 30 s, at most 2 min
 	CacheSize    int           // verified tokens remembered, within a factor of two; default 10,000
-	KeysMaxAge   time.Duration // a withdrawn key is refused after it at the latest; default 10 min, at least 1 min
+	KeysMaxAge   time.Duration // a withdrawn key is refused after it at the latest; at least 1 min
 
 	Client *http.Client     // fetches the keys
 	Now    func() time.Time // default time.Now
@@ -92,9 +92,6 @@ func New(c Config) (*Verifier, error) {
 	}
 	if c.CacheSize <= 0 {
 		c.CacheSize = 10_000
-	}
-	if c.KeysMaxAge == 0 {
-		c.KeysMaxAge = keysDefaultMaxAge
 	}
 	if c.KeysMaxAge < keysMinMaxAge {
 		return nil, fmt.Errorf("auth: the maximum age of the issuer's keys must be at least %s, got %s", keysMinMaxAge, c.KeysMaxAge)

@@ -174,7 +174,7 @@ func TestTokensOfTheDevelopmentIssuer(t *testing.T) {
 
 func TestNewRefusesUnsafeConfig(t *testing.T) {
 	t.Parallel()
-	good := auth.Config{Issuer: issuerName, JWKSURL: "http://127.0.0.1/keys", Audience: audience}
+	good := auth.Config{Issuer: issuerName, JWKSURL: "http://127.0.0.1/keys", Audience: audience, KeysMaxAge: 10 * time.Minute}
 	for name, change := range map[string]func(*auth.Config){
 		"no issuer":   func(c *auth.Config) { c.Issuer = "" },
 		"no keys":     func(c *auth.Config) { c.JWKSURL = "" },

@@ -33,7 +33,7 @@ import (
 type Config struct {
 	URLs    []string      // base URLs
 	Token   string        // a secret shared with them; "" sends none
-	Timeout time.Duration // of a call, 0 for 10 s
+	Timeout time.Duration // of a call
 }
 
 // Client calls engines. It is safe for concurrent use.
@@ -44,14 +44,9 @@ type Client struct {
 	http    *http.Client
 }
 
-const defaultTimeout = 10 * time.Second
-
 // New makes a client. It does not call any engine.
 func New(c Config) (*Client, error) {
 	client := &Client{token: c.Token, timeout: c.Timeout}
-	if client.timeout <= 0 {
-		client.timeout = defaultTimeout
-	}
 	for _, text := range c.URLs {
 		base, err := readURL(text)
 		if err != nil {

@@ -41,7 +41,7 @@ func completed() scripted.Script {
 func TestARunFromOrderToFree(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, completed())
-	c := client(t, 0, e.URL+"/")
+	c := client(t, time.Minute, e.URL+"/")
 	ctx := t.Context()
 
 	about, err := c.Describe(ctx, e.URL)
@@ -88,7 +88,7 @@ func TestOrdersWhereItIsTaken(t *testing.T) {
 	t.Parallel()
 	a, b := scripted.Start(t, completed()), scripted.Start(t, completed())
 	down := "http://" + teststack.FreeAddress(t)
-	c := client(t, 0, a.URL, down, b.URL)
+	c := client(t, time.Minute, a.URL, down, b.URL)
 	at := map[string]int{}
 	for _, sim := range []string{"sim_1", "sim_2", "sim_3", "sim_4", "sim_5", "sim_6", "sim_7", "sim_8"} {
 		first, err := c.Order(t.Context(), sim, []byte(`{"simulationId":"`+sim+`"}`))
@@ -112,7 +112,7 @@ func TestOrdersWhereItIsTaken(t *testing.T) {
 	if err == nil || strings.Count(err.Error(), "the engine") != 3 || errors.As(err, new(*engines.Refused)) {
 		t.Errorf("error %v, want one that tells of three engines", err)
 	}
-	if _, err := client(t, 0).Order(t.Context(), "sim_1", nil); err == nil {
+	if _, err := client(t, time.Minute).Order(t.Context(), "sim_1", nil); err == nil {
 		t.Error("a run was ordered from no engine")
 	}
 }
@@ -121,10 +121,11 @@ func TestOrdersWhereItIsTaken(t *testing.T) {
 func TestWhatGoesWrong(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, completed())
-	c := client(t, 300*time.Millisecond, e.URL)
+	c, impatient := client(t, time.Minute, e.URL), client(t, 300*time.Millisecond, e.URL)
 	run := engines.Run{BaseURL: e.URL, ID: "run"}
 	ctx := t.Context()
 	status := func() error { _, err := c.Status(ctx, run); return err }
+	late := func() error { _, err := impatient.Status(ctx, run); return err }
 	order := func() error { _, err := c.Order(ctx, "sim", []byte("{}")); return err }
 	logs := func() error { _, err := c.Logs(ctx, run, 3); return err }
 	results := func() error { _, err := c.Results(ctx, run); return err }
@@ -136,7 +137,7 @@ func TestWhatGoesWrong(t *testing.T) {
 		do     func() error
 		want   string // in the error
 	}{
-		"late":            {"status", scripted.Answer{Delay: time.Minute}, status, "does not answer"},
+		"late":            {"status", scripted.Answer{Delay: time.Minute}, late, "does not answer"},
 		"unknown run":     {"status", scripted.Answer{Status: 404, Body: `{"error":{"message":"gone\u0007 now"}}`}, status, "status 404: gone  now"},
 		"moved elsewhere": {"status", scripted.Answer{Status: 307, Header: map[string]string{"Location": e.URL + "/capabilities"}}, status, "status 307"},
 		"no json":         {"status", scripted.Answer{Status: 200, Body: "<html>"}, status, "protocol"},
@@ -175,7 +176,7 @@ func TestWhatGoesWrong(t *testing.T) {
 func TestDownloadsAreChecked(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, completed())
-	c := client(t, 0, e.URL)
+	c := client(t, time.Minute, e.URL)
 	run, err := c.Order(t.Context(), "sim", []byte(`{"simulationId":"sim"}`))
 	if err != nil {
 		t.Fatal(err)

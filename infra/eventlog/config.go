@@ -11,11 +11,14 @@ import (
 	"netsim/events"
 )
 
+// DefaultPrefix is that of topic names.
+const DefaultPrefix = "netsim."
+
 // Config says which log to use and how. Only Brokers is required.
 type Config struct {
 	Brokers []string    // host:port of some brokers of the cluster
 	TLS     *tls.Config // nil speaks plain TCP
-	Prefix  string      // of topic names; default "netsim."
+	Prefix  string      // of topic names; default DefaultPrefix
 	Beside  []string    // names of topics that are none of the log and are read and appended to like it
 
 	// Partitions and Replication are those of topics that Ensure creates;
@@ -50,7 +53,7 @@ type Config struct {
 
 // Topic returns the name of the family's topic.
 func (c Config) Topic(family events.Family) string {
-	return cmp.Or(c.Prefix, "netsim.") + string(family)
+	return cmp.Or(c.Prefix, DefaultPrefix) + string(family)
 }
 
 // topics returns the names of all topics, in the order of events.Families.
@@ -66,7 +69,7 @@ func (c Config) withDefaults() (Config, error) {
 	if len(c.Brokers) == 0 {
 		return c, errors.New("no address of a Kafka broker is configured")
 	}
-	c.Prefix = cmp.Or(c.Prefix, "netsim.")
+	c.Prefix = cmp.Or(c.Prefix, DefaultPrefix)
 	c.Partitions = cmp.Or(c.Partitions, 4)
 	c.Replication = cmp.Or(c.Replication, -1)
 	c.MaxRecord = cmp.Or(c.MaxRecord, 8<<20)

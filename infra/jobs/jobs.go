@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,10 +37,9 @@ type Config struct {
 	// progress; nil sets no bound. It is called at each decision which are next.
 	MaxRunning func(ctx context.Context, account string) (int64, error)
 
-	// Reconcile is the time between two reconciliations, 0 for 5 s.
+	// Reconcile is the time between two reconciliations.
 	Reconcile time.Duration
-	// Grace is the time that a worker has from fetching a job to locking it, 0
-	// for 5 s.
+	// Grace is the time that a worker has from fetching a job to locking it.
 	Grace time.Duration
 }
 
@@ -58,7 +56,6 @@ type Jobs struct {
 // Open connects to the queue and brings its tables up to date. Processes that
 // start together wait for each other.
 func Open(ctx context.Context, c Config) (*Jobs, error) {
-	c.Reconcile, c.Grace = cmp.Or(c.Reconcile, 5*time.Second), cmp.Or(c.Grace, 5*time.Second)
 	workers := 0
 	for _, n := range c.Queues {
 		workers += n

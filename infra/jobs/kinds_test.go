@@ -62,7 +62,7 @@ type work struct {
 func config(url string) work {
 	return work{
 		Config: jobs.Config{
-			URL: url, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now, Reconcile: 20 * time.Millisecond,
+			URL: url, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now, Reconcile: 20 * time.Millisecond, Grace: 5 * time.Second,
 			Queues: map[string]int{"runs": 2, "far": 16, "housekeeping": 1},
 		},
 		Run:   func(context.Context, string) error { return nil },

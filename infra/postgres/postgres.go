@@ -28,15 +28,12 @@ var migrations embed.FS
 const Schema = "netsim"
 
 // Open returns a pool whose connections look names up in the read model first
-// and in the service's own schema then. maxConns 0 is 24. The options change the
-// pool's settings.
+// and in the service's own schema then. The options change the pool's
+// settings.
 func Open(ctx context.Context, url, readModel string, maxConns int32, options ...func(*pgxpool.Config)) (*pgxpool.Pool, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
-	}
-	if maxConns == 0 {
-		maxConns = 24
 	}
 	c.MaxConns = maxConns
 	c.MaxConnIdleTime = 5 * time.Minute

@@ -57,20 +57,15 @@ func (p *Projector) fenced(ctx context.Context, f func(tx pgx.Tx, live Position)
 // they were before they had all. Those that the holder of the fence blocks have
 // nothing to read.
 func (p *Projector) awaitSnapshots(ctx context.Context, older time.Duration, holder uint32, tell func(Step, string)) error {
-	var began time.Time
-	if err := p.Pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&began); err != nil {
-		return fmt.Errorf("ask for the database's time: %w", err)
+	began, err := p.databaseTime(ctx)
+	if err != nil {
+		return err
 	}
-	began = began.Add(-older)
 	told := ""
 	return poll(ctx, func() (bool, error) {
-		var in string
-		err := p.Pool.QueryRow(ctx, `
-			SELECT coalesce(min(format('%s (process %s, since %s)', application_name, pid, xact_start)), '') FROM pg_stat_activity
-			WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
-				AND backend_xmin IS NOT NULL AND xact_start < $1 AND NOT $2 = ANY(pg_blocking_pids(pid))`, began, int64(holder)).Scan(&in)
+		in, err := p.olderTransaction(ctx, began.Add(-older), holder)
 		if err != nil {
-			return false, fmt.Errorf("look for older transactions: %w", err)
+			return false, err
 		}
 		if in != "" && in != told {
 			tell(Waiting, "a transaction of "+in+" is still reading")
@@ -78,4 +73,24 @@ func (p *Projector) awaitSnapshots(ctx context.Context, older time.Duration, hol
 		}
 		return in == "", nil
 	})
+}
+
+func (p *Projector) databaseTime(ctx context.Context) (now time.Time, err error) {
+	if err := p.Pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
+		return now, fmt.Errorf("ask for the database's time: %w", err)
+	}
+	return now, nil
+}
+
+// olderTransaction names a transaction that reads from a snapshot and began
+// before the time, unless the holder blocks it; "" for none.
+func (p *Projector) olderTransaction(ctx context.Context, before time.Time, holder uint32) (name string, err error) {
+	err = p.Pool.QueryRow(ctx, `
+		SELECT coalesce(min(format('%s (process %s, since %s)', application_name, pid, xact_start)), '') FROM pg_stat_activity
+		WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+			AND backend_xmin IS NOT NULL AND xact_start < $1 AND NOT $2 = ANY(pg_blocking_pids(pid))`, before, int64(holder)).Scan(&name)
+	if err != nil {
+		return "", fmt.Errorf("look for older transactions: %w", err)
+	}
+	return name, nil
 }

@@ -39,6 +39,26 @@ func ReadParked(ctx context.Context, db rowsQuerier, schema, stream string) ([]P
 	return parked, nil
 }
 
+// ParkedStreams returns how many streams of each family have parked facts in a
+// read model.
+func ParkedStreams(ctx context.Context, db rowsQuerier, schema string) (map[events.Family]int64, error) {
+	rows, err := db.Query(ctx, `SELECT family, count(DISTINCT stream) FROM `+pgx.Identifier{schema}.Sanitize()+`.parked GROUP BY family`)
+	if err != nil {
+		return nil, fmt.Errorf("count the parked streams: %w", err)
+	}
+	counts := map[events.Family]int64{}
+	var family events.Family
+	var streams int64
+	_, err = pgx.ForEachRow(rows, []any{&family, &streams}, func() error {
+		counts[family] = streams
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count the parked streams: %w", err)
+	}
+	return counts, nil
+}
+
 // retryTimeout bounds how long a projector takes to see that it is asked.
 const retryTimeout = 30 * time.Second
 

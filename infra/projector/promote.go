@@ -63,7 +63,7 @@ func (p *Projector) Promote(ctx context.Context, tell func(Step, string)) error 
 	return p.beside(ctx, p.project, func(ctx context.Context) error {
 		for {
 			tell(Following, "")
-			err := p.awaitSnapshots(ctx, time.Second, 0, tell)
+			err := p.awaitSnapshots(ctx, snapshotAge, 0, tell)
 			if err == nil {
 				err = p.replaceLive(ctx, lost, tell)
 			}
@@ -101,6 +101,10 @@ func (p *Projector) promotable(ctx context.Context) error {
 }
 
 const schemaExists = `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)`
+
+// snapshotAge is how old a transaction must be for a promotion to wait for it
+// before it fences the live read model.
+const snapshotAge = time.Second
 
 // errNotNow ends an attempt at the switch that another may follow.
 var errNotNow = errors.New("the switch has to wait")

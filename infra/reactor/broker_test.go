@@ -48,7 +48,7 @@ func TestBrokerIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := reactor.New(reactor.Config{
-		Brokers: []string{broker.Addr}, Judge: lenient{}, Log: testworld.Silent(), FirstPause: time.Millisecond,
+		Brokers: []string{broker.Addr}, Judge: lenient{}, Log: testworld.Silent(), Retries: 10, FirstPause: time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

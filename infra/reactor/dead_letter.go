@@ -30,6 +30,7 @@ type DeadLetter struct {
 	Type      string        `json:"type"`
 	EventID   string        `json:"eventId"`
 	Reason    string        `json:"reason"`
+	Since     time.Time     `json:"since"` // when it became a dead letter
 
 	partition int32 // in the dead-letter topic
 }
@@ -51,7 +52,7 @@ type DeadLetters struct {
 // NewDeadLetters returns those of the topics with the prefix. The event log must
 // have DeadLetterTopic beside its own topics.
 func NewDeadLetters(j *eventlog.Kafka, prefix string) *DeadLetters {
-	return &DeadLetters{eventLog: j, prefix: cmp.Or(prefix, defaultPrefix), next: map[int32]int64{}, open: map[string]DeadLetter{}}
+	return &DeadLetters{eventLog: j, prefix: prefixOf(prefix), next: map[int32]int64{}, open: map[string]DeadLetter{}}
 }
 
 func (d *DeadLetters) topic() string { return DeadLetterTopic(d.prefix) }
@@ -99,6 +100,7 @@ func (d *DeadLetters) add(partition int32, r *events.Record) {
 		Family:  events.Family(strings.TrimPrefix(m.Metadata.Get(middleware.PoisonedTopicKey), d.prefix)),
 		Stream:  m.Metadata.Get(streamHeader), Type: m.Metadata.Get(typeHeader), EventID: m.UUID,
 		Reason:    m.Metadata.Get(middleware.ReasonForPoisonedKey),
+		Since:     r.Time,
 		partition: partition,
 	}
 	at, _, err := placeOf(m, l.Family)

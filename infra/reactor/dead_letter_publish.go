@@ -1,7 +1,6 @@
 package reactor
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,7 +14,7 @@ import (
 // not process, for a prefix of topics: the record with its headers, and headers
 // that say why, by which handler and at which position. The name is for ever,
 // like those of the headers: dead letters lie there.
-func DeadLetterTopic(prefix string) string { return cmp.Or(prefix, defaultPrefix) + "poison" }
+func DeadLetterTopic(prefix string) string { return prefixOf(prefix) + "poison" }
 
 const deadLetterPartitions = 4
 

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"netsim/events"
+	"netsim/infra/eventlog"
 	"netsim/internal/wait"
 )
 
@@ -36,7 +37,7 @@ type Config struct {
 	Tracer      trace.Tracer      // nil traces nothing
 
 	// Retries is how often a failed reaction is tried again before it is
-	// a dead letter, 0 for 10. Pauses double from FirstPause, 0 for 100 ms, to at
+	// a dead letter. Pauses double from FirstPause, 0 for 100 ms, to at
 	// most 30 s, with jitter: about two minutes in all.
 	Retries    int
 	FirstPause time.Duration
@@ -64,8 +65,6 @@ type handler struct {
 	react  Reaction
 }
 
-const defaultPrefix = "netsim."
-
 // New returns a reactor without handlers.
 func New(c Config) (*Reactor, error) {
 	if len(c.Brokers) == 0 {
@@ -74,9 +73,6 @@ func New(c Config) (*Reactor, error) {
 	c.Prefix = prefixOf(c.Prefix)
 	if c.Replication == 0 {
 		c.Replication = -1
-	}
-	if c.Retries == 0 {
-		c.Retries = 10
 	}
 	if c.FirstPause == 0 {
 		c.FirstPause = 100 * time.Millisecond
@@ -186,13 +182,13 @@ func (r *Reactor) Group(name string, family events.Family) string {
 
 func groupOf(prefix, name string, family events.Family) string {
 	group := "netsim-reactor." + name + "." + string(family)
-	if prefixOf(prefix) == defaultPrefix {
+	if prefixOf(prefix) == eventlog.DefaultPrefix {
 		return group
 	}
 	return prefix + group
 }
 
-func prefixOf(prefix string) string { return cmp.Or(prefix, defaultPrefix) }
+func prefixOf(prefix string) string { return cmp.Or(prefix, eventlog.DefaultPrefix) }
 
 // sarama are the settings of every client: nothing is acknowledged before all
 // replicas have it, and a retry lands once.

@@ -38,6 +38,25 @@ func secretShapes() []secretShape {
 	}
 }
 
+// Redact replaces text that looks like a credential, and the given secrets.
+func Redact(text string, secrets ...string) string {
+	for _, secret := range secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, hidden)
+		}
+	}
+	return string(redact([]byte(text), secretShapes()))
+}
+
+func redact(text []byte, shapes []secretShape) []byte {
+	for _, s := range shapes {
+		if bytes.Contains(text, []byte(s.marker)) {
+			text = s.pattern.ReplaceAll(text, []byte(s.shown))
+		}
+	}
+	return text
+}
+
 // redactor replaces credentials in every line on its way to w. It sees the
 // line as it is written, so nothing reaches w around it.
 type redactor struct {
@@ -46,13 +65,7 @@ type redactor struct {
 }
 
 func (r redactor) Write(line []byte) (int, error) {
-	shown := line
-	for _, s := range r.shapes {
-		if bytes.Contains(shown, []byte(s.marker)) {
-			shown = s.pattern.ReplaceAll(shown, []byte(s.shown))
-		}
-	}
-	if _, err := r.w.Write(shown); err != nil {
+	if _, err := r.w.Write(redact(line, r.shapes)); err != nil {
 		return 0, err
 	}
 	return len(line), nil

@@ -96,7 +96,7 @@ func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *r
 	}
 	books := &readapi.Billing{
 		DB: s.pool, Cursors: cursors, Now: time.Now,
-		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: s.handler}).Record, Lag: s.reactionLag(billingHandler, billingFamilies()).Behind,
+		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: s.handler}).Record, Lag: s.reactionLag(billingHandler, handledFamilies()[billingHandler]).Behind,
 	}
 	observeStreams(s.metrics, feed)
 	door, err := s.door(quotas)

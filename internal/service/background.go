@@ -140,22 +140,35 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Handle(billingHandler, d.metering.React, billingFamilies()...)
-	r.Handle("simple", d.simple.React, events.Simulations)
-	r.Handle("simulation", d.simulation.React, events.Simulations)
-	r.Handle("traceset", d.traceset.React, events.Tracesets)
-	r.Handle("uses", d.life.React, events.Simulations, events.Configurations)
-	r.Handle("uploads", d.uploads.React, events.MappingFiles)
-	r.Handle("workspace", d.workspace.React, events.Workspaces, events.Simulations)
+	families := handledFamilies()
+	for name, react := range map[string]reactor.Reaction{
+		billingHandler: d.metering.React,
+		"simple":       d.simple.React,
+		"simulation":   d.simulation.React,
+		"traceset":     d.traceset.React,
+		"uses":         d.life.React,
+		"uploads":      d.uploads.React,
+		"workspace":    d.workspace.React,
+	} {
+		r.Handle(name, react, families[name]...)
+	}
 	return r, nil
 }
 
-// billingHandler is the reaction by which billing follows other writes, and
-// billingFamilies what it follows.
+// billingHandler is the reaction by which billing follows other writes.
 const billingHandler = "billing"
 
-func billingFamilies() []events.Family {
-	return []events.Family{events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces}
+// handledFamilies returns the families that each reaction handles.
+func handledFamilies() map[string][]events.Family {
+	return map[string][]events.Family{
+		billingHandler: {events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces},
+		"simple":       {events.Simulations},
+		"simulation":   {events.Simulations},
+		"traceset":     {events.Tracesets},
+		"uses":         {events.Simulations, events.Configurations},
+		"uploads":      {events.MappingFiles},
+		"workspace":    {events.Workspaces, events.Simulations},
+	}
 }
 
 // reactionLag measures how far a handler is behind, in whichever process it runs.

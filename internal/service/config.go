@@ -109,9 +109,10 @@ const (
 )
 
 // FromEnvironment reads the settings.
-func FromEnvironment() (Config, error) { return fromEnvironment(surroundings()) }
+func FromEnvironment() (Config, error) { return FromSettings(surroundings()) }
 
-func fromEnvironment(environment map[string]string) (Config, error) {
+// FromSettings reads the settings from variables, as those of an environment.
+func FromSettings(environment map[string]string) (Config, error) {
 	c, err := settings[Config](environment)
 	if err == nil {
 		err = errors.Join(c.check(), checkTracing(environment))
@@ -150,10 +151,3 @@ func (c *Config) replication() int {
 }
 
 func (c *Config) has(role string) bool { return slices.Contains(c.Roles, role) }
-
-// How long things may take by default.
-const (
-	DefaultVerdictTimeout = 10 * time.Second
-	DefaultReadTimeout    = 10 * time.Second
-	DefaultGrace          = 10 * time.Second
-)

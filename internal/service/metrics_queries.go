@@ -126,7 +126,7 @@ func (s *core) observeWork(queue *jobs.Jobs) {
 			if o.Remote {
 				engine = "remote"
 			}
-			emit(runs, float64(o.Count), engine, o.Status)
+			emit(runs, float64(o.Simulations), engine, o.Status)
 		}
 		return err
 	}, runs)

@@ -214,3 +214,18 @@ func fits(f reflect.StructField, value reflect.Value) bool {
 	}
 	return true
 }
+
+// redact replaces the secrets of the settings in a text, and what looks like a
+// credential.
+func (c *Config) redact(text string) string {
+	var secrets []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+		if f.Tag.Get("secret") != "" {
+			secrets = append(secrets, strings.Split(reflect.ValueOf(*c).FieldByIndex(f.Index).String(), ",")...)
+		}
+	}
+	if postgres, err := pgx.ParseConfig(c.Postgres); err == nil {
+		secrets = append(secrets, postgres.Password)
+	}
+	return telemetry.Redact(text, secrets...)
+}

@@ -25,7 +25,7 @@ func wrong(t *testing.T, more map[string]string) string {
 	t.Helper()
 	environment := required()
 	maps.Copy(environment, more)
-	_, err := fromEnvironment(environment)
+	_, err := FromSettings(environment)
 	if err == nil {
 		return ""
 	}
@@ -39,7 +39,7 @@ func wrong(t *testing.T, more map[string]string) string {
 // names it, what it is and what it must be.
 func TestEverySettingIsChecked(t *testing.T) {
 	t.Parallel()
-	if _, err := fromEnvironment(required()); err != nil {
+	if _, err := FromSettings(required()); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
@@ -131,7 +131,7 @@ func TestSecretsFromFiles(t *testing.T) {
 		}
 		environment := required()
 		environment[name], environment[name+"_FILE"] = "", write("secret", required()[name]+"\n")
-		c, err := fromEnvironment(environment)
+		c, err := FromSettings(environment)
 		if err != nil || reflect.ValueOf(c).FieldByIndex(f.Index).String() != required()[name] {
 			t.Errorf("%s from a file: %v", name, err)
 		}

@@ -45,7 +45,7 @@ func TestEndpointOfTraces(t *testing.T) {
 		for name, value := range c.environment {
 			environment[name] = value
 		}
-		config, err := fromEnvironment(environment)
+		config, err := FromSettings(environment)
 		if err != nil || config.endpoint() != c.want {
 			t.Errorf("%v: traces go to %q, want %q: %v", c.environment, config.endpoint(), c.want, err)
 		}

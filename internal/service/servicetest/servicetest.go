@@ -19,7 +19,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"netsim/api/contract/contracttest"
 	"netsim/audit"
@@ -89,24 +88,20 @@ func Config(t testing.TB) service.Config {
 	t.Helper()
 	store := teststack.Objects(t)
 	issuer := teststack.Issuer(t)
-	return service.Config{
-		HTTP: "127.0.0.1:0", Ops: "127.0.0.1:0",
-		Roles:       []string{service.RoleAPI, service.RoleProjector, service.RoleReactor, service.RoleWorker},
-		Kafka:       teststack.Broker(t),
-		TopicPrefix: events.NewID("test") + ".", Partitions: 2, Replication: -1, Development: true,
-		Postgres: teststack.Postgres(t), PostgresPoolSize: 16,
-		S3Endpoint: store.Endpoint, S3Region: store.Region, S3Bucket: store.Bucket,
-		S3AccessKey: store.AccessKey, S3SecretKey: store.SecretKey,
-		Issuer: issuer.URL, JWKS: issuer.JWKSURL, Audience: issuer.Audience,
-		ServiceClaim: "token_use", ServiceValue: "service",
-		Platform: "netsim", Account: devissuer.DefaultAccount, BillingEndpoints: true, TraceRoutes: true, SimulationDelete: true,
-		AuditKey:   auditKey(t),
-		WriterKeys: strings.Repeat("a1", 32),
-		MountRoot:  "/mnt/libraries", MaxFiles: 100, UploadLife: 24 * time.Hour, UploadPatience: 10 * time.Second,
-		Workers: 2, EngineRuns: 16, MaxWrites: 4096, MaxLag: 200_000,
-		VerdictTimeout: service.DefaultVerdictTimeout, ReadTimeout: service.DefaultReadTimeout, Grace: service.DefaultGrace,
-		MaxStreams: 100, MaxReads: 1024, MaxUploads: 64, BodyTimeout: 30 * time.Second, BodyMemory: 256 << 20, StreamLife: time.Minute,
+	c, err := service.FromSettings(map[string]string{
+		"NETSIM_HTTP": "127.0.0.1:0", "NETSIM_OPS": "127.0.0.1:0", "NETSIM_DATA_DEV": "true",
+		"NETSIM_KAFKA": strings.Join(teststack.Broker(t), ","), "NETSIM_TOPIC_PREFIX": events.NewID("test") + ".", "NETSIM_PARTITIONS": "2",
+		"NETSIM_POSTGRES": teststack.Postgres(t), "NETSIM_POSTGRES_POOL": "16",
+		"NETSIM_S3_ENDPOINT": store.Endpoint, "NETSIM_S3_REGION": store.Region, "NETSIM_S3_BUCKET": store.Bucket,
+		"NETSIM_S3_ACCESS_KEY": store.AccessKey, "NETSIM_S3_SECRET_KEY": store.SecretKey,
+		"NETSIM_OIDC_ISSUER": issuer.URL, "NETSIM_OIDC_JWKS_URL": issuer.JWKSURL, "NETSIM_OIDC_AUDIENCE": issuer.Audience,
+		"NETSIM_AUDIT_KEY": auditKey(t), "NETSIM_WRITER_KEYS": strings.Repeat("a1", 32),
+		"NETSIM_WORKERS": "2", "NETSIM_MAX_STREAMS": "100", "NETSIM_STREAM_LIFE": "1m", "NETSIM_DRAIN": "0s",
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return c
 }
 
 // auditKey makes a key that signs checkpoints. That of the shared service stays

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// listing has the options of a command that lists.
+type listing struct {
+	Limit int  `help:"Rows at most." default:"100" placeholder:"ROWS"`
+	JSON  bool `help:"Print JSON instead of a table."`
+}
+
+// Validate implements kong.Validatable.
+func (l listing) Validate() error {
+	if l.Limit < 1 {
+		return errors.New("--limit must be at least 1")
+	}
+	return nil
+}
+
+// page is the JSON of a command that lists: at most as many items as the limit,
+// and how many there are.
+type page[T any] struct {
+	Items []T `json:"items"`
+	Total int `json:"total"`
+}
+
+// pageOf cuts a list at the limit.
+func pageOf[T any](all []T, limit int) page[T] {
+	return page[T]{append([]T{}, all[:min(limit, len(all))]...), len(all)}
+}
+
+// rest says how many rows are not shown, "" when all are.
+func (p page[T]) rest() string {
+	if len(p.Items) == p.Total {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d rows; --limit shows more\n", len(p.Items), p.Total)
+}
+
+// printTable prints rows under headings, or the sentence when there are none.
+// What is not printable in a cell is a space; an empty cell is a dash.
+func printTable(none string, headings string, rows [][]string) error {
+	if len(rows) == 0 {
+		_, err := fmt.Println(none)
+		return err
+	}
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	if headings != "" {
+		fmt.Fprintln(out, strings.ReplaceAll(headings, " ", "\t")) //nolint:errcheck // Flush reports it
+	}
+	for _, row := range rows {
+		for i, cell := range row {
+			if row[i] = printable(cell); cell == "" {
+				row[i] = "-"
+			}
+		}
+		fmt.Fprintln(out, strings.Join(row, "\t")) //nolint:errcheck // Flush reports it
+	}
+	return out.Flush()
+}
+
+// printList prints a list as JSON, [] when it is empty.
+func printList[T any](list []T) error { return printJSON(append([]T{}, list...)) }
+
+func printJSON(value any) error {
+	out := json.NewEncoder(os.Stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(value)
+}
+
+func number[N int | int32 | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
+
+// age is a duration with its two greatest units, such as 4d 2h; "" for none.
+func age(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d <= 0:
+		return ""
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm %ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh %dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd %dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
+}
+
+// since is the age of a time, "" for none.
+func since(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return age(time.Since(*t).Seconds())
+}
+
+// size is a number of bytes with a unit, such as 1.5 MiB.
+func size(bytes int64) string {
+	const units = "KMGTPE"
+	if bytes < 1024 {
+		return fmt.Sprintf("%d B", bytes)
+	}
+	value, unit := float64(bytes)/1024, 0
+	for value >= 1024 {
+		value, unit = value/1024, unit+1
+	}
+	return fmt.Sprintf("%.1f %ciB", value, units[unit])
+}
+
+// short cuts a text to a cell's width.
+func short(text string) string {
+	const width = 80
+	if runes := []rune(text); len(runes) > width {
+		return string(runes[:width-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,170 @@
+package projector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+
+	"netsim/events"
+	"netsim/infra/eventlog"
+)
+
+// Status is how far a read model has come.
+type Status struct {
+	Schema        string  `json:"schema"`
+	ThisRelease   bool    `json:"thisRelease"` // its tables are those of this release
+	Projector     string  `json:"projector"`   // the database session that projects into it; "" for none
+	Facts         int64   `json:"facts"`       // applied or parked
+	LagRecords    int64   `json:"lagRecords"`  // in the log and not judged
+	LagSeconds    float64 `json:"lagSeconds"`  // since the log took the oldest of them
+	ParkedStreams int64   `json:"parkedStreams"`
+	// Obstacles are what a promotion waits for or is refused for, in words; empty
+	// for the live read model.
+	Obstacles  []string          `json:"obstacles"`
+	Partitions []PartitionStatus `json:"partitions"`
+}
+
+// PartitionStatus is how far a read model has come in a partition.
+type PartitionStatus struct {
+	Family     events.Family `json:"family"`
+	Partition  int32         `json:"partition"`
+	Next       int64         `json:"next"` // the first offset that is not judged
+	End        int64         `json:"end"`  // the offset of the next record of the log
+	LagRecords int64         `json:"lagRecords"`
+	LagSeconds float64       `json:"lagSeconds"`
+	Parked     int64         `json:"parked"` // facts
+}
+
+// ReadModels returns the schemas of all read models, the live one first.
+func ReadModels(ctx context.Context, db rowsQuerier) ([]string, error) {
+	rows, err := db.Query(ctx, `
+		SELECT schemaname::text FROM pg_tables WHERE tablename IN ('offsets', 'streams', 'parked')
+		GROUP BY schemaname HAVING count(*) = 3 ORDER BY schemaname <> $1, schemaname`, Live)
+	if err != nil {
+		return nil, fmt.Errorf("list the read models: %w", err)
+	}
+	schemas, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("list the read models: %w", err)
+	}
+	return schemas, nil
+}
+
+// Status returns how far the read model has come in the log, at the given time.
+func (p *Projector) Status(ctx context.Context, log eventlog.Description, now time.Time) (Status, error) {
+	s := Status{Schema: p.Schema, Obstacles: []string{}}
+	exists, err := p.check(ctx, p.Pool)
+	if s.ThisRelease = err == nil; !s.ThisRelease && !errors.Is(err, ErrOtherForm) {
+		return s, err
+	}
+	if !exists {
+		return s, fmt.Errorf("there is no read model %s", p.Schema)
+	}
+	if s.Projector, err = p.holder(ctx); err != nil {
+		return s, err
+	}
+	if err := p.readStatus(ctx, &s); err != nil {
+		return s, err
+	}
+	ends := endOf(log)
+	var reads errgroup.Group
+	reads.SetLimit(8)
+	for i := range s.Partitions {
+		part := &s.Partitions[i]
+		part.End = ends[partitionKey{part.Family, part.Partition}]
+		if part.LagRecords = max(part.End-part.Next, 0); part.LagRecords > 0 {
+			reads.Go(func() error {
+				age, err := eventlog.Age(ctx, p.Log, log.TopicName(part.Family), part.Partition, part.Next, now)
+				part.LagSeconds = age.Seconds()
+				return err
+			})
+		}
+	}
+	if err := reads.Wait(); err != nil {
+		return s, err
+	}
+	for _, part := range s.Partitions {
+		s.LagRecords += part.LagRecords
+		s.LagSeconds = max(s.LagSeconds, part.LagSeconds)
+	}
+	if p.Schema != Live {
+		s.Obstacles, err = p.obstacles(ctx, &s)
+	}
+	return s, err
+}
+
+// holder names the session that has the turn to project, "" for none.
+func (p *Projector) holder(ctx context.Context) (name string, err error) {
+	err = p.Pool.QueryRow(ctx, `
+		SELECT coalesce(min(format('backend %s', a.pid) || coalesce(' of ' || host(a.client_addr), '')), '')
+		FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+		WHERE l.locktype = 'advisory' AND l.granted
+			AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+			AND l.objid = (hashtext($1)::bigint & 4294967295)::oid`, p.turnName()).Scan(&name)
+	if err != nil {
+		return "", fmt.Errorf("look for the projector of %s: %w", p.Schema, err)
+	}
+	return name, nil
+}
+
+// readStatus reads what the read model's own tables say.
+func (p *Projector) readStatus(ctx context.Context, s *Status) error {
+	rows, err := p.Pool.Query(ctx, fmt.Sprintf(`
+		SELECT o.family, o.partition, o.next, o.facts, coalesce(k.parked, 0)
+		FROM %[1]s.offsets o
+		LEFT JOIN (SELECT family, partition, count(*) AS parked FROM %[1]s.parked GROUP BY family, partition) k USING (family, partition)
+		ORDER BY o.family, o.partition`, p.ident()))
+	if err == nil {
+		var part PartitionStatus
+		var facts int64
+		_, err = pgx.ForEachRow(rows, []any{&part.Family, &part.Partition, &part.Next, &facts, &part.Parked}, func() error {
+			s.Partitions = append(s.Partitions, part)
+			s.Facts += facts
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("read the position of %s: %w", p.Schema, err)
+	}
+	parked, err := ParkedStreams(ctx, p.Pool, p.Schema)
+	for _, streams := range parked {
+		s.ParkedStreams += streams
+	}
+	return err
+}
+
+// obstacles lists what a promotion would wait for or be refused for now.
+func (p *Projector) obstacles(ctx context.Context, s *Status) ([]string, error) {
+	found := []string{}
+	for _, refuse := range []func(context.Context) error{p.promotable, p.refuseLosses} {
+		if err := refuse(ctx); err != nil {
+			found = append(found, err.Error())
+		}
+	}
+	missing, err := p.missingIndexes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 && s.ThisRelease {
+		found = append(found, fmt.Sprintf("%d indexes are missing: 'netsim readmodel rebuild %s' makes them", len(missing), p.Schema))
+	}
+	if s.LagRecords > 0 {
+		found = append(found, fmt.Sprintf("%d records of the log are not judged", s.LagRecords))
+	}
+	began, err := p.databaseTime(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in, err := p.olderTransaction(ctx, began.Add(-snapshotAge), 0)
+	if err != nil {
+		return nil, err
+	}
+	if in != "" {
+		found = append(found, "a transaction of "+in+" is still reading")
+	}
+	return found, nil
+}

@@ -1,0 +1,180 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/events"
+	"netsim/infra/eventlog"
+	"netsim/infra/jobs"
+	"netsim/infra/projector"
+	"netsim/infra/reactor"
+	"netsim/projections"
+	"netsim/runs"
+)
+
+// ReadModels returns how far each read model has come, the live one first.
+func (t *Tools) ReadModels(ctx context.Context) ([]projector.Status, error) {
+	schemas, err := projector.ReadModels(ctx, t.pool)
+	if err != nil {
+		return nil, err
+	}
+	log, err := t.core.eventLog.Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]projector.Status, len(schemas))
+	for i, schema := range schemas {
+		if all[i], err = t.statusOf(ctx, schema, log); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (t *Tools) statusOf(ctx context.Context, schema string, log eventlog.Description) (projector.Status, error) {
+	return projector.New(t.core.projectorConfig(t.pool, schema)).Status(ctx, log, time.Now())
+}
+
+// live is how far the live read model has come.
+func (t *Tools) live(ctx context.Context) (projector.Status, error) {
+	log, err := t.core.eventLog.Describe(ctx)
+	if err != nil {
+		return projector.Status{}, err
+	}
+	return t.statusOf(ctx, projector.Live, log)
+}
+
+// StreamStatus is about the streams of a family, in the live read model.
+type StreamStatus struct {
+	Family        events.Family `json:"family"`
+	Partitions    int64         `json:"partitions"`
+	Records       int64         `json:"records"` // in the log
+	LagRecords    int64         `json:"lagRecords"`
+	LagSeconds    float64       `json:"lagSeconds"`
+	ParkedStreams int64         `json:"parkedStreams"`
+	ParkedFacts   int64         `json:"parkedFacts"`
+}
+
+// StreamStatus returns a summary of each family.
+func (t *Tools) StreamStatus(ctx context.Context) ([]StreamStatus, error) {
+	live, err := t.live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	parked, err := projector.ParkedStreams(ctx, t.pool, projector.Live)
+	if err != nil {
+		return nil, err
+	}
+	var all []StreamStatus
+	for _, part := range live.Partitions { // by family
+		if len(all) == 0 || all[len(all)-1].Family != part.Family {
+			all = append(all, StreamStatus{Family: part.Family, ParkedStreams: parked[part.Family]})
+		}
+		s := &all[len(all)-1]
+		s.Partitions++
+		s.Records += part.End
+		s.LagRecords += part.LagRecords
+		s.LagSeconds = max(s.LagSeconds, part.LagSeconds)
+		s.ParkedFacts += part.Parked
+	}
+	return all, nil
+}
+
+// ReactionStatus returns how far each handler has come in each partition, those
+// with dead letters first, then those that lag most, and how many dead letters
+// are open in all.
+func (t *Tools) ReactionStatus(ctx context.Context) (all []reactor.Status, letters int, err error) {
+	live, err := t.live(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	open, err := t.core.letters.Open(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	judged := make([]reactor.Position, len(live.Partitions))
+	for i, part := range live.Partitions {
+		judged[i] = reactor.Position{Family: part.Family, Partition: part.Partition, Next: part.Next}
+	}
+	all, err = reactor.ReadStatus(ctx, t.core.eventLog, t.core.config.TopicPrefix, handledFamilies(), judged, open, time.Now())
+	slices.SortFunc(all, func(a, b reactor.Status) int {
+		return cmp.Or(cmp.Compare(b.DeadLetters, a.DeadLetters), cmp.Compare(b.LagRecords, a.LagRecords),
+			cmp.Compare(a.Handler, b.Handler), cmp.Compare(a.Family, b.Family), cmp.Compare(a.Partition, b.Partition))
+	})
+	return all, len(open), err
+}
+
+// JobStatus returns a summary of the jobs of each kind and state. Credentials in
+// errors are replaced.
+func (t *Tools) JobStatus(ctx context.Context) ([]jobs.Summary, error) {
+	if err := hasJobs(ctx, t.pool); err != nil {
+		return nil, err
+	}
+	all, err := jobs.Summarize(ctx, t.pool)
+	for i := range all {
+		all[i].LastError = t.core.config.redact(all[i].LastError)
+	}
+	return all, err
+}
+
+func hasJobs(ctx context.Context, pool *pgxpool.Pool) error {
+	var exists bool
+	err := pool.QueryRow(ctx, `SELECT to_regclass('`+jobs.Schema+`.river_job') IS NOT NULL`).Scan(&exists)
+	if err == nil && !exists {
+		err = fmt.Errorf("the database has no job queue: 'netsim serve' makes it")
+	}
+	return err
+}
+
+// RunStatus is about a simulation that has not ended.
+type RunStatus struct {
+	Simulation     string     `json:"simulation"`
+	Account        string     `json:"account"`
+	Status         string     `json:"status"`
+	Engine         string     `json:"engine"`     // "" before the start
+	AgeSeconds     float64    `json:"ageSeconds"` // since it was submitted
+	StartedAt      *time.Time `json:"startedAt"`
+	Job            string     `json:"job"`      // the state of its job; "" for none
+	Worker         string     `json:"worker"`   // that took the job up last; "" for none
+	Attempts       int64      `json:"attempts"` // of the job
+	DeliveredBytes int64      `json:"deliveredBytes"`
+	TotalBytes     int64      `json:"totalBytes"` // 0: not known
+	StalledSince   *time.Time `json:"stalledSince"`
+}
+
+// RunStatus returns at most limit simulations that have not ended, by status and
+// engine, the oldest of each first, and how many there are of each.
+func (t *Tools) RunStatus(ctx context.Context, limit int) ([]RunStatus, []projections.OpenCount, error) {
+	if err := hasJobs(ctx, t.pool); err != nil {
+		return nil, nil, err
+	}
+	open, counts, err := projections.OpenSimulations(ctx, t.pool, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids := make([]string, len(open))
+	for i := range open {
+		ids[i] = open[i].ID
+	}
+	jobOf, err := jobs.Latest(ctx, t.pool, "simulationId", ids, runs.RunSimulation{}.Kind(), runs.FollowSimulation{}.Kind())
+	if err != nil {
+		return nil, nil, err
+	}
+	all := make([]RunStatus, len(open))
+	for i, sim := range open {
+		job := jobOf[sim.ID]
+		all[i] = RunStatus{
+			Simulation: sim.ID, Account: sim.AccountID, Status: sim.Status, Engine: sim.Engine,
+			AgeSeconds: max(time.Since(sim.CreatedAt).Seconds(), 0), StartedAt: sim.StartedAt,
+			Job: job.State, Worker: job.Worker, Attempts: job.Attempts,
+			DeliveredBytes: sim.DeliveredBytes, TotalBytes: sim.TotalBytes, StalledSince: sim.StalledSince,
+		}
+	}
+	return all, counts, nil
+}
