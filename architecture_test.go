@@ -34,9 +34,10 @@ func directions() map[string]set {
 		"api/submission":  {"api", "fault", "simulator/"},                   // what a simple submission asks for
 		"api/report":      {"api", "simulator/"},                            // what validation finds
 
+		"internal/columns":    {}, // the columns of a struct, for set-based SQL
 		"internal/gather":     {}, // many look-ups, few queries
 		"internal/wait":       {}, // a pause that a context can end
-		"projections":         {"events", "commands", "fault", "internal/gather", "simulator/design"},
+		"projections":         {"events", "commands", "fault", "internal/columns", "internal/gather", "simulator/design"},
 		"writeapi":            append(handlers, writers...),
 		"readapi":             append(set{"projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
 		"billing":             append(set{"projections", "rating"}, writers...),
@@ -82,7 +83,7 @@ func homes() map[string]set {
 		"github.com/IBM/sarama":         {"infra/eventlog", "infra/reactor", "bench"},
 		"github.com/ThreeDotsLabs/":     {"infra/reactor", "bench"},
 		"github.com/riverqueue/":        {"infra/jobs"},
-		"github.com/jackc/pgx/":         {"projections", "billing", "runs", "infra/", "internal/service", "bench", "internal/testworld"},
+		"github.com/jackc/pgx/":         {"projections", "billing", "runs", "infra/", "internal/columns", "internal/service", "bench", "internal/testworld"},
 		"github.com/pressly/goose/":     {"infra/postgres"},
 		"github.com/aws/":               {"infra/objects", "infra/teststack"},
 		"github.com/coreos/go-oidc/":    {"infra/auth"},

@@ -25,8 +25,8 @@ func LatestLibraryItem(ctx context.Context, db Reader, account, hash string) (*B
 
 func oneItem(ctx context.Context, db Reader, where string, args ...any) (*BillingItem, error) {
 	t := &NewUsage().items
-	rows, err := db.Query(ctx, fmt.Sprintf("SELECT %s FROM billing_items %s", t.list(""), where), args...)
-	found, err := collect(rows, err, t.pointers)
+	rows, err := db.Query(ctx, fmt.Sprintf("SELECT %s FROM billing_items %s", t.columns.List(""), where), args...)
+	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, fmt.Errorf("read a billing item: %w", err)
 	}
@@ -39,11 +39,11 @@ func oneItem(ctx context.Context, db Reader, where string, args ...any) (*Billin
 // FirstTraceset reads the oldest live traceset of an account's library; nil
 // when nothing refers to it.
 func FirstTraceset(ctx context.Context, db Reader, account, hash string) (*Traceset, error) {
-	t := &NewTracesets().rows
+	t := &NewTracesets().table
 	rows, err := db.Query(ctx, fmt.Sprintf(`
 		SELECT %s FROM tracesets WHERE account_id = $1 AND library_hash = $2 AND status <> 'deleted'
-		ORDER BY created_at, id LIMIT 1`, t.list("")), account, hash)
-	found, err := collect(rows, err, t.pointers)
+		ORDER BY created_at, id LIMIT 1`, t.columns.List("")), account, hash)
+	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, fmt.Errorf("read the first traceset of library %s: %w", hash, err)
 	}
@@ -75,7 +75,7 @@ func MeteredBetween(ctx context.Context, db Reader, from, to time.Time) ([]Meter
 	rows, err := db.Query(ctx, `
 		SELECT DISTINCT account_id, rate_name FROM billing_items
 		WHERE started_at < $2 AND coalesce(ended_at, 'infinity') >= $1 ORDER BY account_id, rate_name`, from, to)
-	found, err := collect(rows, err, func(m *Metered) []any { return []any{&m.AccountID, &m.RateName} })
+	found, err := collect(rows, err, pgx.RowToStructByName[Metered])
 	if err != nil {
 		return nil, fmt.Errorf("find what is metered: %w", err)
 	}
@@ -102,8 +102,8 @@ func ItemsBetween(ctx context.Context, db Reader, m Metered, from, to time.Time)
 // UsageCausedBy returns the billing events that a fact, by its id, caused.
 func UsageCausedBy(ctx context.Context, db Reader, fact string) ([]BillingEvent, error) {
 	t := &NewUsage().events
-	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM billing_events WHERE cause_id = $1 ORDER BY id`, t.list("")), fact)
-	found, err := collect(rows, err, t.pointers)
+	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM billing_events WHERE cause_id = $1 ORDER BY id`, t.columns.List("")), fact)
+	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, fmt.Errorf("read the usage that a fact caused: %w", err)
 	}
@@ -126,15 +126,10 @@ func UsageOf(ctx context.Context, db Reader, items []int64) ([]events.UsageRecor
 // usage reads what rating needs of billing events.
 func usage(ctx context.Context, db Reader, from string, args ...any) ([]events.UsageRecorded, error) {
 	rows, err := db.Query(ctx, `
-		SELECT e.id, e.item_id, e.event_action, e.item_name, e.current_count, e.billable_count,
+		SELECT e.id AS billing_event_id, e.item_id AS billing_item_id, e.event_action AS action, e.item_name, e.current_count, e.billable_count,
 		       e.workspace_id, e.sandbox_id, e.user_id, e.occurred_at
 		FROM `+from+` ORDER BY e.sequence`, args...)
-	found, err := collect(rows, err, func(u *events.UsageRecorded) []any {
-		return []any{
-			&u.BillingEventID, &u.BillingItemID, &u.Action, &u.ItemName, &u.CurrentCount, &u.BillableCount,
-			&u.WorkspaceID, &u.SandboxID, &u.UserID, &u.OccurredAt,
-		}
-	})
+	found, err := collect(rows, err, pgx.RowToStructByNameLax[events.UsageRecorded])
 	if err != nil {
 		return nil, fmt.Errorf("read the usage: %w", err)
 	}
@@ -143,10 +138,10 @@ func usage(ctx context.Context, db Reader, from string, args ...any) ([]events.U
 
 // RatesOf returns the rows of the price list that can apply to a use.
 func RatesOf(ctx context.Context, db Reader, m Metered) ([]events.RateSet, error) {
-	t := &NewRates().rows
+	t := &NewRates().table
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM rates WHERE rate_name = $1 AND account_id IN ('', $2) ORDER BY id`,
-		t.list("")), m.RateName, m.AccountID)
-	found, err := collect(rows, err, t.pointers)
+		t.columns.List("")), m.RateName, m.AccountID)
+	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, fmt.Errorf("read the rates: %w", err)
 	}
@@ -163,16 +158,17 @@ type BookedCost struct {
 // BookedCosts returns the costs of items on a day, YYYY-MM-DD, without the
 // corrections that are dated that day.
 func BookedCosts(ctx context.Context, db Reader, date string, items []int64) ([]BookedCost, error) {
-	t := &NewCosts().rows
+	t := &NewCosts().table
 	// Item by item: by its date the rows of all other items would be looked at.
 	rows, err := db.Query(ctx, fmt.Sprintf(`
 		SELECT %s, x.n, x.total FROM unnest($1::bigint[]) AS i (id), LATERAL (
 			SELECT * FROM daily_costs WHERE item_id = i.id AND date = $2 AND correction_of = 0 OFFSET 0) AS d, LATERAL (
 			SELECT count(*) AS n, coalesce(trim_scale(sum(cost::numeric)), 0)::text AS total
 			FROM daily_costs WHERE correction_of = d.id AND correction_of <> 0) AS x
-		ORDER BY d.item_id, d.rate_id`, t.list("d.")), items, date)
-	found, err := collect(rows, err, func(b *BookedCost) []any {
-		return append(t.pointers(&b.DailyCost), &b.Corrections, &b.Corrected)
+		ORDER BY d.item_id, d.rate_id`, t.columns.List("d.")), items, date)
+	found, err := collect(rows, err, func(row pgx.CollectableRow) (b BookedCost, err error) {
+		err = row.Scan(append(t.columns.Pointers(&b.DailyCost), &b.Corrections, &b.Corrected)...)
+		return b, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the costs: %w", err)
@@ -210,9 +206,9 @@ func HoldsOver(ctx context.Context, db Reader, now, unrequested time.Time, limit
 }
 
 func findHolds(ctx context.Context, db Reader, where string, args ...any) ([]CreditHold, error) {
-	t := &NewHolds().rows
-	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM credit_holds WHERE %s`, t.list(""), where), args...)
-	found, err := collect(rows, err, t.pointers)
+	t := &NewHolds().table
+	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM credit_holds WHERE %s`, t.columns.List(""), where), args...)
+	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, fmt.Errorf("read the holds: %w", err)
 	}

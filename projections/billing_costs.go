@@ -8,25 +8,28 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // DailyCost is a row of the daily costs.
 type DailyCost struct {
+	Slot string // what the row is about: item/date/rate, or correction/id
 	events.DailyCostRated
-	Slot         string // what the row is about: item/date/rate, or correction/id
 	AccountID    string
-	SegmentsJSON string
+	SegmentsJSON string `db:"segments"`
 	RatedAt      time.Time
 }
 
 // Costs is the projection of daily costs, of their sums, and of the balances
 // that they and the credits make.
-type Costs struct{ rows table[DailyCost] }
+type Costs struct {
+	table[DailyCost]
+}
 
 // NewCosts returns the projection.
 func NewCosts() *Costs {
 	return &Costs{table[DailyCost]{
-		name: "daily_costs", keys: 1, columns: dailyCostColumns,
+		name: "daily_costs", file: "billing_costs.sql", columns: dailyCostColumns,
 		keyOf: func(f *events.Fact) string {
 			if d, ok := f.Data.(events.DailyCostRated); ok {
 				return costSlot(d)
@@ -37,7 +40,6 @@ func NewCosts() *Costs {
 			d, ok := f.Data.(events.DailyCostRated)
 			return ok && d.Version <= 1
 		},
-		key:  func(c *DailyCost) string { return c.Slot },
 		fold: foldDailyCost,
 	}}
 }
@@ -51,36 +53,9 @@ func costSlot(d events.DailyCostRated) string {
 	return fmt.Sprintf("%d/%s/%d", d.BillingItemID, d.Date, d.RateID)
 }
 
-var dailyCostColumns = []column[DailyCost]{
-	{"slot", "text", func(c *DailyCost) any { return &c.Slot }},
-	{"id", "bigint", func(c *DailyCost) any { return &c.DailyCostID }},
-	{"account_id", "text", func(c *DailyCost) any { return &c.AccountID }},
-	{"item_id", "bigint", func(c *DailyCost) any { return &c.BillingItemID }},
-	{"item_name", "text", func(c *DailyCost) any { return &c.ItemName }},
-	{"date", "text", func(c *DailyCost) any { return &c.Date }},
-	{"rate_id", "bigint", func(c *DailyCost) any { return &c.RateID }},
-	{"rate_name", "text", func(c *DailyCost) any { return &c.RateName }},
-	{"rate_amount", "text", func(c *DailyCost) any { return &c.RateAmount }},
-	{"cost", "text", func(c *DailyCost) any { return &c.Cost }},
-	{"currency", "text", func(c *DailyCost) any { return &c.Currency }},
-	{"quantity", "bigint", func(c *DailyCost) any { return &c.Quantity }},
-	{"workspace_id", "text", func(c *DailyCost) any { return &c.WorkspaceID }},
-	{"sandbox_id", "text", func(c *DailyCost) any { return &c.SandboxID }},
-	{"user_id", "text", func(c *DailyCost) any { return &c.UserID }},
-	{"segments", "text", func(c *DailyCost) any { return &c.SegmentsJSON }},
-	{"day_price", "text", func(c *DailyCost) any { return &c.DayPrice }},
-	{"unit_days", "text", func(c *DailyCost) any { return &c.UnitDays }},
-	{"period", "text", func(c *DailyCost) any { return &c.Period }},
-	{"tier_start", "bigint", func(c *DailyCost) any { return &c.TierStart }},
-	{"tier_end", "bigint", func(c *DailyCost) any { return &c.TierEnd }},
-	{"engine_version", "text", func(c *DailyCost) any { return &c.EngineVersion }},
-	{"first_event_id", "bigint", func(c *DailyCost) any { return &c.FirstEventID }},
-	{"last_event_id", "bigint", func(c *DailyCost) any { return &c.LastEventID }},
-	{"version", "bigint", func(c *DailyCost) any { return &c.Version }},
-	{"supersedes", "bigint", func(c *DailyCost) any { return &c.Supersedes }},
-	{"correction_of", "bigint", func(c *DailyCost) any { return &c.CorrectionOf }},
-	{"rated_at", "timestamptz", func(c *DailyCost) any { return &c.RatedAt }},
-}
+var dailyCostColumns = columns.Of[DailyCost](
+	"DailyCostID", "id", "BillingItemID", "item_id", "PreviousCost", "-", "Segments", "-",
+)
 
 func foldDailyCost(c *DailyCost, f *events.Fact) {
 	d, ok := f.Data.(events.DailyCostRated)
@@ -95,71 +70,56 @@ func foldDailyCost(c *DailyCost, f *events.Fact) {
 	*c = DailyCost{DailyCostRated: d, Slot: costSlot(d), AccountID: f.Stream, SegmentsJSON: string(segments), RatedAt: rated}
 }
 
-// Schema implements Projection.
-func (p *Costs) Schema() string { return schema("billing_costs.sql") }
-
-// Load implements Projection.
-func (p *Costs) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(reads, facts) }
-
 // Apply implements Projection.
 func (p *Costs) Apply(writes *pgx.Batch, facts []events.Fact) error {
-	var moves []costMove
-	err := p.rows.apply(writes, facts, func(before, after *DailyCost) {
-		m := costMove{row: after, before: "0", after: after.Cost, at: after.RatedAt}
+	var moves []*costMove
+	p.apply(writes, facts, func(before, after *DailyCost) {
+		m := costMove{after.AccountID, after.Date, after.Currency, after.RateName, after.WorkspaceID, "0", after.Cost, after.RatedAt}
 		if before != nil {
-			m.before = before.Cost
+			m.Before = before.Cost
 		}
-		moves = append(moves, m)
+		moves = append(moves, &m)
 	})
 	queueTotals(writes, moves)
 	queueBalances(writes, moves, facts)
-	return err
+	return nil
 }
 
 // costMove is how a row's cost changes in a batch; both are decimals.
 type costMove struct {
-	row           *DailyCost
-	before, after string
-	at            time.Time
+	AccountID, Date, Currency, RateName, WorkspaceID string
+
+	Before, After string
+	At            time.Time
 }
+
+var costMoveColumns = columns.Of[costMove]()
 
 // queueTotals queues the change of the sums. PostgreSQL adds, exactly, and
 // trims the scale, so that equal sums are equal bytes.
-func queueTotals(writes *pgx.Batch, moves []costMove) {
+func queueTotals(writes *pgx.Batch, moves []*costMove) {
 	if len(moves) == 0 {
 		return
 	}
 	writes.Queue(`
 		INSERT INTO cost_totals AS t (account_id, period, currency, rate_name, workspace_id, total)
 		SELECT account_id, period, currency, rate_name, workspace_id, trim_scale(sum(after::numeric - before::numeric))
-		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-			AS m (account_id, date, currency, rate_name, workspace_id, before, after),
-			LATERAL (VALUES (date), (left(date, 9)), (left(date, 7))) AS of (period)
+		FROM `+costMoveColumns.From("m")+`, LATERAL (VALUES (date), (left(date, 9)), (left(date, 7))) AS of (period)
 		GROUP BY account_id, period, currency, rate_name, workspace_id
 		ON CONFLICT (account_id, period, currency, rate_name, workspace_id)
 		DO UPDATE SET total = trim_scale(t.total + excluded.total)`,
-		each(moves, func(m costMove) string { return m.row.AccountID }),
-		each(moves, func(m costMove) string { return m.row.Date }),
-		each(moves, func(m costMove) string { return m.row.Currency }),
-		each(moves, func(m costMove) string { return m.row.RateName }),
-		each(moves, func(m costMove) string { return m.row.WorkspaceID }),
-		each(moves, func(m costMove) string { return m.before }),
-		each(moves, func(m costMove) string { return m.after }))
+		costMoveColumns.Arrays(moves)...)
 }
 
 // queueBalances queues the change of the balances, by costs and by credits.
-func queueBalances(writes *pgx.Batch, moves []costMove, facts []events.Fact) {
-	type entry struct {
-		account, currency, credit, before, after string
-		at                                       time.Time
-	}
-	var entries []entry
+func queueBalances(writes *pgx.Batch, moves []*costMove, facts []events.Fact) {
+	var entries []*balanceMove
 	for _, m := range moves {
-		entries = append(entries, entry{m.row.AccountID, m.row.Currency, "0", m.before, m.after, m.at})
+		entries = append(entries, &balanceMove{m.AccountID, m.Currency, "0", m.Before, m.After, m.At})
 	}
 	for i := range facts {
 		if d, ok := facts[i].Data.(events.CreditGranted); ok {
-			entries = append(entries, entry{facts[i].Stream, d.Currency, d.Amount, "0", "0", facts[i].Time})
+			entries = append(entries, &balanceMove{facts[i].Stream, d.Currency, d.Amount, "0", "0", facts[i].Time})
 		}
 	}
 	if len(entries) == 0 {
@@ -169,16 +129,20 @@ func queueBalances(writes *pgx.Batch, moves []costMove, facts []events.Fact) {
 		INSERT INTO balances AS t (account_id, currency, credits, debits, updated_at)
 		SELECT account_id, currency, trim_scale(sum(credit::numeric)),
 		       trim_scale(sum(after::numeric - before::numeric)), max(at)
-		FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
-			AS e (account_id, currency, credit, before, after, at)
+		FROM `+balanceMoveColumns.From("e")+`
 		GROUP BY account_id, currency
 		ON CONFLICT (account_id, currency) DO UPDATE
 		SET credits = trim_scale(t.credits + excluded.credits), debits = trim_scale(t.debits + excluded.debits),
 		    updated_at = greatest(t.updated_at, excluded.updated_at)`,
-		each(entries, func(e entry) string { return e.account }), each(entries, func(e entry) string { return e.currency }),
-		each(entries, func(e entry) string { return e.credit }), each(entries, func(e entry) string { return e.before }),
-		each(entries, func(e entry) string { return e.after }), each(entries, func(e entry) time.Time { return e.at }))
+		balanceMoveColumns.Arrays(entries)...)
 }
 
-// Forget implements Projection.
-func (p *Costs) Forget() { p.rows.forget() }
+// balanceMove is how a grant or a cost changes a balance; the amounts are
+// decimals.
+type balanceMove struct {
+	AccountID, Currency, Credit, Before, After string
+
+	At time.Time
+}
+
+var balanceMoveColumns = columns.Of[balanceMove]()

@@ -3,9 +3,8 @@ package projections
 import (
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // CreditHold is a row of the holds.
@@ -19,12 +18,12 @@ type CreditHold struct {
 }
 
 // Holds is the projection of the credit that is set aside.
-type Holds struct{ rows table[CreditHold] }
+type Holds struct{ table[CreditHold] }
 
 // NewHolds returns the projection.
 func NewHolds() *Holds {
 	return &Holds{table[CreditHold]{
-		name: "credit_holds", keys: 1, columns: creditHoldColumns,
+		name: "credit_holds", file: "billing_holds.sql", columns: creditHoldColumns,
 		keyOf: func(f *events.Fact) string {
 			switch d := f.Data.(type) {
 			case events.CreditHeld:
@@ -35,19 +34,11 @@ func NewHolds() *Holds {
 			return ""
 		},
 		first: func(f *events.Fact) bool { _, held := f.Data.(events.CreditHeld); return held },
-		key:   func(h *CreditHold) string { return h.SimulationID },
 		fold:  foldCreditHold,
 	}}
 }
 
-var creditHoldColumns = []column[CreditHold]{
-	{"simulation_id", "text", func(h *CreditHold) any { return &h.SimulationID }},
-	{"account_id", "text", func(h *CreditHold) any { return &h.AccountID }},
-	{"amount", "text", func(h *CreditHold) any { return &h.Amount }},
-	{"currency", "text", func(h *CreditHold) any { return &h.Currency }},
-	{"expires_at", "timestamptz", func(h *CreditHold) any { return &h.ExpiresAt }},
-	{"released_at", "timestamptz", func(h *CreditHold) any { return &h.ReleasedAt }},
-}
+var creditHoldColumns = columns.Of[CreditHold]()
 
 func foldCreditHold(h *CreditHold, f *events.Fact) {
 	switch d := f.Data.(type) {
@@ -60,17 +51,3 @@ func foldCreditHold(h *CreditHold, f *events.Fact) {
 		h.SimulationID, h.AccountID, h.ReleasedAt = d.SimulationID, f.Stream, &f.Time
 	}
 }
-
-// Schema implements Projection.
-func (p *Holds) Schema() string { return schema("billing_holds.sql") }
-
-// Load implements Projection.
-func (p *Holds) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(reads, facts) }
-
-// Apply implements Projection.
-func (p *Holds) Apply(writes *pgx.Batch, facts []events.Fact) error {
-	return p.rows.apply(writes, facts, nil)
-}
-
-// Forget implements Projection.
-func (p *Holds) Forget() { p.rows.forget() }

@@ -3,6 +3,8 @@ package projections
 import (
 	"context"
 	"fmt"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // CostLine is a daily cost with what other tables hold about it. A text that is
@@ -22,7 +24,7 @@ type CostLine struct {
 // position of the next one. Whoever reads all of them does so in one snapshot:
 // between two pages a row may give way to a newer version.
 func ListCostLines(ctx context.Context, db Reader, q DailyCostQuery) ([]CostLine, []string, error) {
-	t := &NewCosts().rows
+	t := &NewCosts().table
 	c := q.conditions()
 	c.add("date BETWEEN ? AND ?", q.StartDate, q.EndDate)
 	keys := []sortKey{{"date", "text", false}, {"id", "bigint", false}}
@@ -43,10 +45,11 @@ func ListCostLines(ctx context.Context, db Reader, q DailyCostQuery) ([]CostLine
 		LEFT JOIN billing_events e ON e.id = r.last_event_id
 		LEFT JOIN daily_costs o ON o.item_id = CASE WHEN r.correction_of <> 0 THEN r.item_id END AND o.id = r.correction_of
 		ORDER BY %s`,
-		t.list(""), t.name, c.where(), orderBy(keys), c.arg(q.Page.Limit+1), orderBy(prefixed("r.", keys))), c.args...)
-	found, err := collect(rows, err, func(l *CostLine) []any {
-		return append(t.pointers(&l.DailyCost), &l.AccountName, &l.WorkspaceName, &l.EventType, &l.ResourceType, &l.ResourceID,
-			&l.RateType, &l.MinimumPeriod, &l.UnitName, &l.UnitSize, &l.LastEventHash, &l.CorrectedDate)
+		t.columns.List(""), t.name, c.where(), orderBy(keys), c.arg(q.Page.Limit+1), orderBy(prefixed("r.", keys))), c.args...)
+	found, err := collect(rows, err, func(row pgx.CollectableRow) (l CostLine, err error) {
+		err = row.Scan(append(t.columns.Pointers(&l.DailyCost), &l.AccountName, &l.WorkspaceName, &l.EventType, &l.ResourceType, &l.ResourceID,
+			&l.RateType, &l.MinimumPeriod, &l.UnitName, &l.UnitSize, &l.LastEventHash, &l.CorrectedDate)...)
+		return l, err
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the lines of %s: %w", t.name, err)

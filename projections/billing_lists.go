@@ -117,7 +117,7 @@ func ListDailyCosts(ctx context.Context, db Reader, q DailyCostQuery) ([]Named[D
 	c := q.conditions()
 	c.add("date BETWEEN ? AND ?", q.StartDate, q.EndDate)
 	keys := []sortKey{{"date", "text", false}, {"id", "bigint", false}}
-	return listNamed(ctx, db, &NewCosts().rows, c, keys, q.Page,
+	return listNamed(ctx, db, &NewCosts().table, c, keys, q.Page,
 		func(d *DailyCost) []any { return []any{d.Date, d.DailyCostID} })
 }
 
@@ -137,9 +137,10 @@ func listNamed[R any](ctx context.Context, db Reader, t *table[R], c conditions,
 		LEFT JOIN directory u ON u.kind = 'user' AND u.id = r.user_id
 		LEFT JOIN directory s ON s.kind = 'sandbox' AND s.id = r.sandbox_id
 		ORDER BY %s`,
-		t.list(""), t.name, c.where(), orderBy(keys), c.arg(page.Limit+1), orderBy(prefixed("r.", keys))), c.args...)
-	found, err := collect(rows, err, func(n *Named[R]) []any {
-		return append(t.pointers(&n.Row), &n.Names.Account, &n.Names.Workspace, &n.Names.User, &n.Names.Sandbox)
+		t.columns.List(""), t.name, c.where(), orderBy(keys), c.arg(page.Limit+1), orderBy(prefixed("r.", keys))), c.args...)
+	found, err := collect(rows, err, func(row pgx.CollectableRow) (n Named[R], err error) {
+		err = row.Scan(append(t.columns.Pointers(&n.Row), &n.Names.Account, &n.Names.Workspace, &n.Names.User, &n.Names.Sandbox)...)
+		return n, err
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list %s: %w", t.name, err)
@@ -178,14 +179,12 @@ func ListBalances(ctx context.Context, db Reader, account string, page Page) ([]
 	}
 	c.after(keys, page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`
-		SELECT b.account_id, a.name, b.currency, b.credits::text, b.debits::text,
-		       trim_scale(b.credits - b.debits)::text, b.updated_at
+		SELECT b.account_id, a.name AS account_name, b.currency, b.credits::text, b.debits::text,
+		       trim_scale(b.credits - b.debits)::text AS current, b.updated_at
 		FROM (SELECT * FROM balances WHERE %s ORDER BY %s LIMIT %s) AS b
 		LEFT JOIN directory a ON a.kind = 'account' AND a.id = b.account_id
 		ORDER BY b.account_id, b.currency`, c.where(), orderBy(keys), c.arg(page.Limit+1)), c.args...)
-	found, err := collect(rows, err, func(b *Balance) []any {
-		return []any{&b.AccountID, &b.AccountName, &b.Currency, &b.Credits, &b.Debits, &b.Current, &b.UpdatedAt}
-	})
+	found, err := collect(rows, err, pgx.RowToStructByName[Balance])
 	if err != nil {
 		return nil, nil, fmt.Errorf("list balances: %w", err)
 	}
@@ -211,11 +210,9 @@ func SumCosts(ctx context.Context, db Reader, account string, start, end time.Ti
 		WITH t AS MATERIALIZED (
 			SELECT currency, rate_name, workspace_id, sum(total) AS total FROM cost_totals
 			WHERE `+c.where()+` GROUP BY currency, rate_name, workspace_id)
-		SELECT currency, rate_name, workspace_id, trim_scale(sum(total))::text FROM t
+		SELECT currency, rate_name, workspace_id, trim_scale(sum(total))::text AS total FROM t
 		GROUP BY GROUPING SETS ((currency), (currency, rate_name), (currency, workspace_id))`, c.args...)
-	sums, err := collect(rows, err, func(s *CostSum) []any {
-		return []any{&s.Currency, &s.RateName, &s.WorkspaceID, &s.Total}
-	})
+	sums, err := collect(rows, err, pgx.RowToStructByName[CostSum])
 	if err != nil {
 		return nil, fmt.Errorf("sum the costs: %w", err)
 	}

@@ -8,16 +8,17 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // Rates is the projection of the price list. Its rows are the events: a later
 // one of the same rate id takes the place of the earlier.
-type Rates struct{ rows table[events.RateSet] }
+type Rates struct{ table[events.RateSet] }
 
 // NewRates returns the projection.
 func NewRates() *Rates {
 	return &Rates{table[events.RateSet]{
-		name: "rates", keys: 1, columns: rateColumns,
+		name: "rates", file: "billing_rates.sql", columns: rateColumns,
 		keyOf: func(f *events.Fact) string {
 			if d, ok := f.Data.(events.RateSet); ok {
 				return strconv.FormatInt(d.RateID, 10)
@@ -25,7 +26,6 @@ func NewRates() *Rates {
 			return ""
 		},
 		first: func(*events.Fact) bool { return true }, // a row is all of its last event
-		key:   func(r *events.RateSet) string { return strconv.FormatInt(r.RateID, 10) },
 		fold: func(r *events.RateSet, f *events.Fact) {
 			if d, ok := f.Data.(events.RateSet); ok {
 				*r = d
@@ -34,40 +34,7 @@ func NewRates() *Rates {
 	}}
 }
 
-var rateColumns = []column[events.RateSet]{
-	{"id", "bigint", func(r *events.RateSet) any { return &r.RateID }},
-	{"account_id", "text", func(r *events.RateSet) any { return &r.AccountID }},
-	{"platform", "text", func(r *events.RateSet) any { return &r.Platform }},
-	{"rate_name", "text", func(r *events.RateSet) any { return &r.RateName }},
-	{"rate_type", "text", func(r *events.RateSet) any { return &r.RateType }},
-	{"rate_type_raw", "text", func(r *events.RateSet) any { return &r.RateTypeRaw }},
-	{"amount", "text", func(r *events.RateSet) any { return &r.Amount }},
-	{"currency", "text", func(r *events.RateSet) any { return &r.Currency }},
-	{"period", "text", func(r *events.RateSet) any { return &r.Period }},
-	{"minimum_period", "text", func(r *events.RateSet) any { return &r.MinimumPeriod }},
-	{"tier_start", "bigint", func(r *events.RateSet) any { return &r.TierStart }},
-	{"tier_end", "bigint", func(r *events.RateSet) any { return &r.TierEnd }},
-	{"package_size", "bigint", func(r *events.RateSet) any { return &r.PackageSize }},
-	{"unit_name", "text", func(r *events.RateSet) any { return &r.UnitName }},
-	{"unit_size", "text", func(r *events.RateSet) any { return &r.UnitSize }},
-	{"note", "text", func(r *events.RateSet) any { return &r.Note }},
-	{"start_date", "text", func(r *events.RateSet) any { return &r.StartDate }},
-	{"end_date", "text", func(r *events.RateSet) any { return &r.EndDate }},
-}
-
-// Schema implements Projection.
-func (p *Rates) Schema() string { return schema("billing_rates.sql") }
-
-// Load implements Projection.
-func (p *Rates) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(reads, facts) }
-
-// Apply implements Projection.
-func (p *Rates) Apply(writes *pgx.Batch, facts []events.Fact) error {
-	return p.rows.apply(writes, facts, nil)
-}
-
-// Forget implements Projection.
-func (p *Rates) Forget() { p.rows.forget() }
+var rateColumns = columns.Of[events.RateSet]("RateID", "id")
 
 // RateQuery asks for rates by name, tier and start.
 type RateQuery struct {
@@ -84,7 +51,7 @@ type NamedRate struct {
 
 // ListRates returns one page and the position of the next one.
 func ListRates(ctx context.Context, db Reader, q RateQuery) ([]NamedRate, []string, error) {
-	t := &NewRates().rows
+	t := &NewRates().table
 	var c conditions
 	if q.AccountID != "" {
 		c.add("account_id IN ('', ?)", q.AccountID)
@@ -103,8 +70,11 @@ func ListRates(ctx context.Context, db Reader, q RateQuery) ([]NamedRate, []stri
 	rows, err := db.Query(ctx, fmt.Sprintf(`
 		SELECT r.*, a.name FROM (SELECT %s FROM rates WHERE %s ORDER BY %s LIMIT %s) AS r
 		LEFT JOIN directory a ON a.kind = 'account' AND a.id = r.account_id
-		ORDER BY %s`, t.list(""), c.where(), orderBy(keys), c.arg(q.Page.Limit+1), orderBy(prefixed("r.", keys))), c.args...)
-	found, err := collect(rows, err, func(r *NamedRate) []any { return append(t.pointers(&r.RateSet), &r.AccountName) })
+		ORDER BY %s`, t.columns.List(""), c.where(), orderBy(keys), c.arg(q.Page.Limit+1), orderBy(prefixed("r.", keys))), c.args...)
+	found, err := collect(rows, err, func(row pgx.CollectableRow) (r NamedRate, err error) {
+		err = row.Scan(append(t.columns.Pointers(&r.RateSet), &r.AccountName)...)
+		return r, err
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list rates: %w", err)
 	}

@@ -10,14 +10,15 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // BillingItem is a row of the billing items.
 type BillingItem struct {
 	ID           int64
 	AccountID    string
-	Meter        string // cluster, storage or workspace
-	Action       string // the last one
+	Meter        string `db:"event_type"`   // cluster, storage or workspace
+	Action       string `db:"event_action"` // the last one
 	RateName     string
 	ItemName     string
 	Quantity     int64 // units now
@@ -59,20 +60,18 @@ type Usage struct {
 func NewUsage() *Usage {
 	return &Usage{
 		table[BillingItem]{
-			name: "billing_items", keys: 1, columns: billingItemColumns,
+			name: "billing_items", file: "billing_usage.sql", columns: billingItemColumns,
 			keyOf: usageKey(func(u events.UsageRecorded) int64 { return u.BillingItemID }),
 			first: func(f *events.Fact) bool {
 				u, ok := f.Data.(events.UsageRecorded)
 				return ok && u.Action == commands.UsageStart
 			},
-			key:  func(i *BillingItem) string { return strconv.FormatInt(i.ID, 10) },
 			fold: foldBillingItem,
 		},
 		table[BillingEvent]{
-			name: "billing_events", keys: 1, columns: billingEventColumns,
+			name: "billing_events", file: "billing_usage.sql", columns: billingEventColumns,
 			keyOf: usageKey(func(u events.UsageRecorded) int64 { return u.BillingEventID }),
 			first: func(*events.Fact) bool { return true },
-			key:   func(e *BillingEvent) string { return strconv.FormatInt(e.BillingEventID, 10) },
 			fold:  foldBillingEvent,
 		},
 	}
@@ -87,29 +86,7 @@ func usageKey(id func(events.UsageRecorded) int64) func(*events.Fact) string {
 	}
 }
 
-var billingItemColumns = []column[BillingItem]{
-	{"id", "bigint", func(i *BillingItem) any { return &i.ID }},
-	{"account_id", "text", func(i *BillingItem) any { return &i.AccountID }},
-	{"event_type", "text", func(i *BillingItem) any { return &i.Meter }},
-	{"event_action", "text", func(i *BillingItem) any { return &i.Action }},
-	{"rate_name", "text", func(i *BillingItem) any { return &i.RateName }},
-	{"item_name", "text", func(i *BillingItem) any { return &i.ItemName }},
-	{"quantity", "bigint", func(i *BillingItem) any { return &i.Quantity }},
-	{"workspace_id", "text", func(i *BillingItem) any { return &i.WorkspaceID }},
-	{"sandbox_id", "text", func(i *BillingItem) any { return &i.SandboxID }},
-	{"user_id", "text", func(i *BillingItem) any { return &i.UserID }},
-	{"resource_type", "text", func(i *BillingItem) any { return &i.ResourceType }},
-	{"resource_id", "text", func(i *BillingItem) any { return &i.ResourceID }},
-	{"ranks", "bigint", func(i *BillingItem) any { return &i.Ranks }},
-	{"size_bytes", "bigint", func(i *BillingItem) any { return &i.SizeBytes }},
-	{"engine", "text", func(i *BillingItem) any { return &i.Engine }},
-	{"started_at", "timestamptz", func(i *BillingItem) any { return &i.StartedAt }},
-	{"changed_at", "timestamptz", func(i *BillingItem) any { return &i.ChangedAt }},
-	{"ended_at", "timestamptz", func(i *BillingItem) any { return &i.EndedAt }},
-	{"opened_by", "bigint", func(i *BillingItem) any { return &i.OpenedBy }},
-	{"changed_by", "bigint", func(i *BillingItem) any { return &i.ChangedBy }},
-	{"closed_by", "bigint", func(i *BillingItem) any { return &i.ClosedBy }},
-}
+var billingItemColumns = columns.Of[BillingItem]()
 
 func foldBillingItem(i *BillingItem, f *events.Fact) {
 	u, ok := f.Data.(events.UsageRecorded)
@@ -134,33 +111,9 @@ func foldBillingItem(i *BillingItem, f *events.Fact) {
 	}
 }
 
-var billingEventColumns = []column[BillingEvent]{
-	{"id", "bigint", func(e *BillingEvent) any { return &e.BillingEventID }},
-	{"item_id", "bigint", func(e *BillingEvent) any { return &e.BillingItemID }},
-	{"account_id", "text", func(e *BillingEvent) any { return &e.AccountID }},
-	{"event_type", "text", func(e *BillingEvent) any { return &e.Meter }},
-	{"event_action", "text", func(e *BillingEvent) any { return &e.Action }},
-	{"rate_name", "text", func(e *BillingEvent) any { return &e.RateName }},
-	{"item_name", "text", func(e *BillingEvent) any { return &e.ItemName }},
-	{"previous_count", "bigint", func(e *BillingEvent) any { return &e.PreviousCount }},
-	{"current_count", "bigint", func(e *BillingEvent) any { return &e.CurrentCount }},
-	{"billable_count", "bigint", func(e *BillingEvent) any { return &e.BillableCount }},
-	{"workspace_id", "text", func(e *BillingEvent) any { return &e.WorkspaceID }},
-	{"sandbox_id", "text", func(e *BillingEvent) any { return &e.SandboxID }},
-	{"user_id", "text", func(e *BillingEvent) any { return &e.UserID }},
-	{"resource_type", "text", func(e *BillingEvent) any { return &e.ResourceType }},
-	{"resource_id", "text", func(e *BillingEvent) any { return &e.ResourceID }},
-	{"cause_type", "text", func(e *BillingEvent) any { return &e.CauseType }},
-	{"cause_id", "text", func(e *BillingEvent) any { return &e.CauseID }},
-	{"ranks", "bigint", func(e *BillingEvent) any { return &e.Ranks }},
-	{"size_bytes", "bigint", func(e *BillingEvent) any { return &e.SizeBytes }},
-	{"engine", "text", func(e *BillingEvent) any { return &e.Engine }},
-	{"occurred_at", "timestamptz", func(e *BillingEvent) any { return &e.OccurredAt }},
-	{"received_at", "timestamptz", func(e *BillingEvent) any { return &e.ReceivedAt }},
-	{"sequence", "bigint", func(e *BillingEvent) any { return &e.Sequence }},
-	{"hash", "text", func(e *BillingEvent) any { return &e.Hash }},
-	{"previous_hash", "text", func(e *BillingEvent) any { return &e.PreviousHash }},
-}
+var billingEventColumns = columns.Of[BillingEvent](
+	"BillingEventID", "id", "BillingItemID", "item_id", "Meter", "event_type", "Action", "event_action",
+)
 
 func foldBillingEvent(e *BillingEvent, f *events.Fact) {
 	if u, ok := f.Data.(events.UsageRecorded); ok {
@@ -176,28 +129,34 @@ func (p *Usage) Schema() string { return schema("billing_usage.sql") }
 
 // Load implements Projection.
 func (p *Usage) Load(reads *pgx.Batch, facts []events.Fact) {
-	p.items.load(reads, facts)
-	p.events.load(reads, facts)
+	p.items.Load(reads, facts)
+	p.events.Load(reads, facts)
 }
 
 // Apply implements Projection.
 func (p *Usage) Apply(writes *pgx.Batch, facts []events.Fact) error {
 	stored := map[string]int64{}
-	if err := p.items.apply(writes, facts, func(before, after *BillingItem) {
+	p.items.apply(writes, facts, func(before, after *BillingItem) {
 		if change := storedBytes(after) - storedBytes(before); change != 0 {
 			stored[after.AccountID] += change
 		}
-	}); err != nil {
-		return err
+	})
+	var changes []*accountStorage
+	for _, account := range slices.Sorted(maps.Keys(stored)) {
+		changes = append(changes, &accountStorage{account, stored[account]})
 	}
-	if accounts := slices.Sorted(maps.Keys(stored)); len(accounts) > 0 {
-		writes.Queue(`
-			INSERT INTO account_storage AS t (account_id, bytes) SELECT * FROM unnest($1::text[], $2::bigint[])
-			ON CONFLICT (account_id) DO UPDATE SET bytes = t.bytes + excluded.bytes`,
-			accounts, each(accounts, func(a string) int64 { return stored[a] }))
-	}
-	return p.events.apply(writes, facts, nil)
+	accountStorageColumns.Insert(writes, "account_storage AS t", changes,
+		"ON CONFLICT (account_id) DO UPDATE SET bytes = t.bytes + excluded.bytes")
+	return p.events.Apply(writes, facts)
 }
+
+// accountStorage is what a batch adds to the bytes of an account.
+type accountStorage struct {
+	AccountID string
+	Bytes     int64
+}
+
+var accountStorageColumns = columns.Of[accountStorage]()
 
 // storedBytes is what an item, which may be nil, adds to the bytes of its
 // account.
@@ -212,6 +171,6 @@ const meterStorage = "storage"
 
 // Forget implements Projection.
 func (p *Usage) Forget() {
-	p.items.forget()
-	p.events.forget()
+	p.items.Forget()
+	p.events.Forget()
 }

@@ -3,6 +3,8 @@ package projections
 import (
 	"context"
 	"fmt"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Owned is a kind of thing that a workspace owns and that is deleted with it.
@@ -36,7 +38,7 @@ func (o Owned) deletable() string {
 func ListDeletable(ctx context.Context, db Reader, what Owned, workspace string, limit int) ([]string, error) {
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT id FROM %s WHERE workspace_id = $1 AND %s ORDER BY id LIMIT $2`,
 		what, what.deletable()), workspace, limit)
-	ids, err := collect(rows, err, func(id *string) []any { return []any{id} })
+	ids, err := collect(rows, err, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("list the %s of workspace %s: %w", what, workspace, err)
 	}

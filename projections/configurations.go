@@ -2,12 +2,14 @@ package projections
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/columns"
 	"netsim/simulator/design"
 )
 
@@ -35,42 +37,23 @@ type Configuration struct {
 
 // Configurations is the projection of the configurations and their versions.
 type Configurations struct {
-	rows     table[Configuration]
-	versions []Configuration // that the batch at hand made, in its order
+	table[Configuration]
+
+	versions []*ConfigurationVersion // that the batch made, in its order
 }
 
 // NewConfigurations returns the projection.
 func NewConfigurations() *Configurations {
 	p := &Configurations{}
-	p.rows = table[Configuration]{
-		name: "configurations", keys: 1, columns: configurationColumns,
-		keyOf: streamOf(events.ConfigurationPrefix), first: begins, born: true,
-		key:  func(c *Configuration) string { return c.ID },
+	p.table = table[Configuration]{
+		name: "configurations", file: "configurations.sql", columns: configurationColumns,
+		keyOf: streamOf(events.ConfigurationPrefix), first: begins, insertsNew: true,
 		fold: p.fold,
 	}
 	return p
 }
 
-var configurationColumns = []column[Configuration]{
-	{"id", "text", func(c *Configuration) any { return &c.ID }},
-	{"account_id", "text", func(c *Configuration) any { return &c.AccountID }},
-	{"workspace_id", "text", func(c *Configuration) any { return &c.WorkspaceID }},
-	{"name", "text", func(c *Configuration) any { return &c.Name }},
-	{"status", "text", func(c *Configuration) any { return &c.Status }},
-	{"version", "bigint", func(c *Configuration) any { return &c.Version }},
-	{"component_count", "bigint", func(c *Configuration) any { return &c.ComponentCount }},
-	{"document", "text", func(c *Configuration) any { return &c.Document }},
-	{"findings", "text", func(c *Configuration) any { return &c.Findings }},
-	{"traceset_id", "text", func(c *Configuration) any { return &c.TracesetID }},
-	{"mapping_file_id", "text", func(c *Configuration) any { return &c.MappingFileID }},
-	{"parent_configuration_id", "text", func(c *Configuration) any { return &c.ParentConfigurationID }},
-	{"category", "text", func(c *Configuration) any { return &c.Category }},
-	{"description", "text", func(c *Configuration) any { return &c.Description }},
-	{"visibility", "text", func(c *Configuration) any { return &c.Visibility }},
-	{"deleted", "boolean", func(c *Configuration) any { return &c.Deleted }},
-	{"created_at", "timestamptz", func(c *Configuration) any { return &c.CreatedAt }},
-	{"modified_at", "timestamptz", func(c *Configuration) any { return &c.ModifiedAt }},
-}
+var configurationColumns = columns.Of[Configuration]()
 
 // fold folds a fact as decisions do, so that clients read what commands decide
 // on, and keeps the versions that come of it.
@@ -100,7 +83,10 @@ func (p *Configurations) fold(c *Configuration, f *events.Fact) {
 	}
 	c.ModifiedAt = f.Time
 	if c.Version != before {
-		p.versions = append(p.versions, *c)
+		p.versions = append(p.versions, &ConfigurationVersion{
+			ConfigurationID: c.ID, Version: c.Version, Status: c.Status, Document: c.Document,
+			TracesetID: c.TracesetID, MappingFileID: c.MappingFileID, CreatedAt: c.ModifiedAt,
+		})
 	}
 }
 
@@ -121,23 +107,17 @@ func componentCount(before int64, data events.Data) int64 {
 	return before
 }
 
-// Schema implements Projection.
-func (p *Configurations) Schema() string { return schema("configurations.sql") }
-
-// Load implements Projection.
-func (p *Configurations) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(reads, facts) }
-
 // Apply implements Projection.
 func (p *Configurations) Apply(writes *pgx.Batch, facts []events.Fact) error {
 	p.versions = nil
 	var counts workspaceCounts
-	err := p.rows.apply(writes, facts, func(before, after *Configuration) {
+	p.apply(writes, facts, func(before, after *Configuration) {
 		counts.add(after.WorkspaceID, after.AccountID, liveOf(after)-liveOf(before), 0)
 	})
-	queueVersions(writes, p.versions)
-	queueVerdicts(writes, facts)
+	configurationVersionColumns.Insert(writes, "configuration_versions", p.versions, "ON CONFLICT DO NOTHING")
+	queueVersionStatuses(writes, facts)
 	counts.queue(writes, "configuration_counts")
-	return err
+	return nil
 }
 
 func liveOf(c *Configuration) int64 {
@@ -147,46 +127,34 @@ func liveOf(c *Configuration) int64 {
 	return 1
 }
 
-// queueVersions queues the new versions.
-func queueVersions(writes *pgx.Batch, made []Configuration) {
-	if len(made) == 0 {
-		return
-	}
-	writes.Queue(`
-		INSERT INTO configuration_versions (configuration_id, version, status, document, traceset_id, mapping_file_id, created_at)
-		SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
-		ON CONFLICT DO NOTHING`,
-		each(made, func(v Configuration) string { return v.ID }), each(made, func(v Configuration) int64 { return v.Version }),
-		each(made, func(v Configuration) string { return v.Status }), each(made, func(v Configuration) string { return v.Document }),
-		each(made, func(v Configuration) string { return v.TracesetID }), each(made, func(v Configuration) string { return v.MappingFileID }),
-		each(made, func(v Configuration) time.Time { return v.ModifiedAt }))
+// versionStatus is the status that validation gave a version.
+type versionStatus struct {
+	ConfigurationID string
+	Version         int64
+	Status          string
 }
 
-// queueVerdicts queues the verdicts on versions, of which the last of a batch
-// counts, so they are numbered.
-func queueVerdicts(writes *pgx.Batch, facts []events.Fact) {
-	type verdict struct {
-		id, status string
-		version    int64
+var versionStatusColumns = columns.Of[versionStatus]()
+
+// queueVersionStatuses queues the statuses that validation gave, for each
+// version the last of the batch.
+func queueVersionStatuses(writes *pgx.Batch, facts []events.Fact) {
+	type version struct {
+		configuration string
+		number        int64
 	}
-	var judged []verdict
-	for i := range facts {
-		if d, ok := facts[i].Data.(events.ConfigurationValidated); ok {
-			judged = append(judged, verdict{facts[i].Stream, d.Status, d.Version})
+	seen := map[version]bool{}
+	var last []*versionStatus
+	for _, f := range slices.Backward(facts) {
+		d, ok := f.Data.(events.ConfigurationValidated)
+		if v := (version{f.Stream, d.Version}); ok && !seen[v] {
+			seen[v] = true
+			last = append(last, &versionStatus{f.Stream, d.Version, d.Status})
 		}
 	}
-	if len(judged) == 0 {
-		return
+	if len(last) > 0 {
+		writes.Queue(`
+			UPDATE configuration_versions v SET status = u.status FROM `+versionStatusColumns.From("u")+`
+			WHERE v.configuration_id = u.configuration_id AND v.version = u.version`, versionStatusColumns.Arrays(last)...)
 	}
-	writes.Queue(`
-		UPDATE configuration_versions v SET status = u.status
-		FROM (SELECT DISTINCT ON (id, number) id, number, status
-		      FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS u (id, number, status, n)
-		      ORDER BY id, number, n DESC) u
-		WHERE v.configuration_id = u.id AND v.version = u.number`,
-		each(judged, func(v verdict) string { return v.id }), each(judged, func(v verdict) int64 { return v.version }),
-		each(judged, func(v verdict) string { return v.status }))
 }
-
-// Forget implements Projection.
-func (p *Configurations) Forget() { p.rows.forget() }

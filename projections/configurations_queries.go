@@ -11,26 +11,29 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/fault"
+	"netsim/internal/columns"
 )
 
 // ConfigurationVersion is one version of a configuration. Document is only
 // read where one version is asked for.
 type ConfigurationVersion struct {
-	Version       int64
-	Status        string
-	Document      string
-	TracesetID    string
-	MappingFileID string
-	CreatedAt     time.Time
+	ConfigurationID string
+	Version         int64
+	Status          string
+	Document        string
+	TracesetID      string
+	MappingFileID   string
+	CreatedAt       time.Time
 }
+
+var configurationVersionColumns = columns.Of[ConfigurationVersion]()
 
 // FindConfigurationVersion reads one version, or returns NotFound.
 func FindConfigurationVersion(ctx context.Context, db Reader, id string, version int64) (ConfigurationVersion, error) {
-	v := ConfigurationVersion{Version: version}
+	var v ConfigurationVersion
 	err := db.QueryRow(ctx, `
-		SELECT status, document, traceset_id, mapping_file_id, created_at FROM configuration_versions
-		WHERE configuration_id = $1 AND version = $2`, id, version).
-		Scan(&v.Status, &v.Document, &v.TracesetID, &v.MappingFileID, &v.CreatedAt)
+		SELECT `+configurationVersionColumns.List("")+` FROM configuration_versions
+		WHERE configuration_id = $1 AND version = $2`, id, version).Scan(configurationVersionColumns.Pointers(&v)...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return v, fault.New(fault.NotFound, "configuration %s has no version %d", id, version)
 	}
@@ -46,9 +49,7 @@ func ListConfigurationVersions(ctx context.Context, db Reader, id string) ([]Con
 	rows, err := db.Query(ctx, `
 		SELECT version, status, created_at FROM configuration_versions
 		WHERE configuration_id = $1 ORDER BY version DESC`, id)
-	versions, err := collect(rows, err, func(v *ConfigurationVersion) []any {
-		return []any{&v.Version, &v.Status, &v.CreatedAt}
-	})
+	versions, err := collect(rows, err, pgx.RowToStructByNameLax[ConfigurationVersion])
 	if err != nil {
 		return nil, fmt.Errorf("list the versions of configuration %s: %w", id, err)
 	}
@@ -84,9 +85,7 @@ func ListConfigurations(ctx context.Context, db Reader, q ConfigurationQuery) ([
 			places, page, orderBy(keys), limit)
 	}
 	rows, err := db.Query(ctx, page, c.args...)
-	found, err := collect(rows, err, func(c *Configuration) []any {
-		return []any{&c.ID, &c.WorkspaceID, &c.Name, &c.Status, &c.Version, &c.ComponentCount, &c.CreatedAt, &c.ModifiedAt}
-	})
+	found, err := collect(rows, err, pgx.RowToStructByNameLax[Configuration])
 	if err != nil {
 		return nil, nil, fmt.Errorf("list configurations: %w", err)
 	}

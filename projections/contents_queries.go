@@ -11,11 +11,11 @@ import (
 // MappingFilesOfChecksum lists an account's live mapping files in a workspace
 // that have the checksum, which files of different content may share.
 func MappingFilesOfChecksum(ctx context.Context, db Reader, account, workspace, hash string) ([]MappingFile, error) {
-	t := &NewMappingFiles().rows
+	t := &NewMappingFiles().table
 	rows, err := db.Query(ctx, fmt.Sprintf(
 		`SELECT %s FROM %s WHERE NOT deleted AND workspace_id = $1 AND hash = $2 AND account_id = $3 ORDER BY id`,
-		t.list(""), t.name), workspace, hash, account)
-	found, err := collect(rows, err, t.pointers)
+		t.columns.List(""), t.name), workspace, hash, account)
+	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, fmt.Errorf("look for mapping files of %s: %w", hash, err)
 	}

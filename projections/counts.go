@@ -1,65 +1,58 @@
 package projections
 
 import (
-	"fmt"
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"netsim/internal/columns"
 )
 
-// each returns the value of every row, as an array parameter.
-func each[R, T any](rows []R, value func(R) T) []T {
-	out := make([]T, len(rows))
-	for i, r := range rows {
-		out[i] = value(r)
-	}
-	return out
+// countKey names the counts of a workspace and account.
+type countKey struct{ WorkspaceID, AccountID string }
+
+var countKeyColumns = columns.Of[countKey]()
+
+// countChange is how counts change in a batch.
+type countChange struct {
+	countKey
+
+	Total, Active int64
 }
 
-// workspaceCounts gathers how counts of a workspace and account change in a
-// batch. Sums commute, so the order of facts does not matter.
-type workspaceCounts struct {
-	changes map[countKey]countChange
-}
+var countChangeColumns = columns.Of[countChange]()
 
-type countKey struct{ workspace, account string }
-
-type countChange struct{ total, active int64 }
+// workspaceCounts gathers how counts change in a batch. Sums commute, so the
+// order of facts does not matter.
+type workspaceCounts struct{ changes map[countKey]*countChange }
 
 func (c *workspaceCounts) add(workspace, account string, total, active int64) {
 	if total == 0 && active == 0 {
 		return
 	}
 	if c.changes == nil {
-		c.changes = map[countKey]countChange{}
+		c.changes = map[countKey]*countChange{}
 	}
 	key := countKey{workspace, account}
-	sum := c.changes[key]
-	c.changes[key] = countChange{sum.total + total, sum.active + active}
+	change := c.changes[key]
+	if change == nil {
+		change = &countChange{countKey: key}
+		c.changes[key] = change
+	}
+	change.Total += total
+	change.Active += active
 }
 
 func (c *workspaceCounts) queue(writes *pgx.Batch, table string) {
-	if len(c.changes) == 0 {
-		return
-	}
-	keys := make([]countKey, 0, len(c.changes))
-	for key := range c.changes {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b countKey) int {
-		return strings.Compare(a.workspace+a.account, b.workspace+b.account)
+	changes := slices.SortedFunc(maps.Values(c.changes), func(a, b *countChange) int {
+		return cmp.Or(strings.Compare(a.WorkspaceID, b.WorkspaceID), strings.Compare(a.AccountID, b.AccountID))
 	})
-	writes.Queue(fmt.Sprintf(`
-		INSERT INTO %[1]s AS t (workspace_id, account_id, total, active)
-		SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[])
-		ON CONFLICT (workspace_id, account_id)
-		DO UPDATE SET total = t.total + excluded.total, active = t.active + excluded.active`, table),
-		each(keys, func(k countKey) string { return k.workspace }),
-		each(keys, func(k countKey) string { return k.account }),
-		each(keys, func(k countKey) int64 { return c.changes[k].total }),
-		each(keys, func(k countKey) int64 { return c.changes[k].active }))
+	countChangeColumns.Insert(writes, table+" AS t", changes, `ON CONFLICT (workspace_id, account_id)
+		DO UPDATE SET total = t.total + excluded.total, active = t.active + excluded.active`)
 }
 
 func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"netsim/commands"
 	"netsim/events"
 )
@@ -103,15 +105,19 @@ func ListLibraries(ctx context.Context, db Reader, q LibraryQuery) ([]Library, [
 	rows, err := db.Query(ctx, fmt.Sprintf("SELECT * FROM (%s) AS t ORDER BY %s LIMIT %d",
 		strings.Join(walks, " UNION ALL "), orderBy(keys), q.Page.Limit+1), c.args...)
 	type standing struct {
-		hash, id string
-		at       time.Time
+		LibraryHash, ID string
+		CreatedAt       time.Time
 	}
-	found, err := collect(rows, err, func(s *standing) []any { return []any{&s.hash, &s.at, &s.id} })
+	found, err := collect(rows, err, pgx.RowToStructByName[standing])
 	if err != nil {
 		return nil, nil, fmt.Errorf("list libraries: %w", err)
 	}
-	found, next := cut(found, q.Page.Limit, func(s *standing) []any { return []any{s.at, s.id} })
-	libraries, err := readLibraries(ctx, db, q, each(found, func(s standing) string { return s.hash }))
+	found, next := cut(found, q.Page.Limit, func(s *standing) []any { return []any{s.CreatedAt, s.ID} })
+	hashes := make([]string, len(found))
+	for i, s := range found {
+		hashes[i] = s.LibraryHash
+	}
+	libraries, err := readLibraries(ctx, db, q, hashes)
 	return libraries, next, err
 }
 
@@ -121,23 +127,18 @@ func readLibraries(ctx context.Context, db Reader, q LibraryQuery, hashes []stri
 	wanted := c.arg(hashes)
 	// What one traceset of a library has learnt holds for all of them.
 	const best = "ORDER BY array_position(ARRAY['ready', 'processing', 'metadata_failed'], status), created_at, id"
-	one := func(column string) string { return fmt.Sprintf("(array_agg(%s %s))[1]", column, best) }
+	one := func(column string) string { return fmt.Sprintf("(array_agg(%[1]s %[2]s))[1] AS %[1]s", column, best) }
 	rows, err := db.Query(ctx, fmt.Sprintf(`
-		SELECT min(library_id), library_hash, %s, %s,
-			CASE WHEN bool_or(scope = 'public') THEN 'public' WHEN bool_or(scope = 'tenant') THEN 'tenant' ELSE 'workspace' END,
-			min(total_size), count(*), %s, %s, %s, %s,
-			coalesce((array_agg(family ORDER BY created_at, id) FILTER (WHERE family <> ''))[1], ''), min(created_at)
+		SELECT min(library_id) AS id, library_hash AS hash, %s, %s,
+			CASE WHEN bool_or(scope = 'public') THEN 'public' WHEN bool_or(scope = 'tenant') THEN 'tenant' ELSE 'workspace' END AS scope,
+			min(total_size) AS total_size, count(*) AS "references", %s, %s, %s, %s,
+			coalesce((array_agg(family ORDER BY created_at, id) FILTER (WHERE family <> ''))[1], '') AS family, min(created_at) AS created_at
 		FROM (SELECT *, CASE workload WHEN '' THEN '' ELSE coalesce(workload::json ->> 'workloadFamily', '') END AS family
 			FROM tracesets t WHERE library_hash = ANY(%s) AND status <> 'deleted' AND %s) AS t
 		GROUP BY library_hash ORDER BY array_position(%s, library_hash)`,
 		one("format"), one("layout"), one("rank_count"), one("status"), one("files"), one("file_count"),
 		wanted, q.seen(&c, "t"), wanted), c.args...)
-	found, err := collect(rows, err, func(l *Library) []any {
-		return []any{
-			&l.ID, &l.Hash, &l.Format, &l.Layout, &l.Scope, &l.TotalSize, &l.References,
-			&l.RankCount, &l.Status, &l.Files, &l.FileCount, &l.Family, &l.CreatedAt,
-		}
-	})
+	found, err := collect(rows, err, pgx.RowToStructByName[Library])
 	if err != nil {
 		return nil, fmt.Errorf("read libraries: %w", err)
 	}
@@ -157,7 +158,7 @@ func FindLibraries(ctx context.Context, db Reader, q LibraryQuery, id, prefix st
 	seen := q.seen(&c, "t")
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT DISTINCT library_hash FROM tracesets t WHERE status <> 'deleted' AND %s AND %s
 		ORDER BY library_hash LIMIT %d`, c.where(), seen, limit), c.args...)
-	hashes, err := collect(rows, err, func(hash *string) []any { return []any{hash} })
+	hashes, err := collect(rows, err, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("look for library %s%s: %w", id, prefix, err)
 	}
@@ -172,7 +173,7 @@ func ListLibraryTracesets(ctx context.Context, db Reader, q LibraryQuery, hash s
 	seen := q.seen(&c, "t")
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT id, name, workspace_id FROM tracesets t
 		WHERE status <> 'deleted' AND %s AND %s ORDER BY created_at DESC, id DESC LIMIT %d`, c.where(), seen, limit), c.args...)
-	found, err := collect(rows, err, func(t *Traceset) []any { return []any{&t.ID, &t.Name, &t.WorkspaceID} })
+	found, err := collect(rows, err, pgx.RowToStructByNameLax[Traceset])
 	if err != nil {
 		return nil, fmt.Errorf("list the tracesets of library %s: %w", hash, err)
 	}

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // LogLine is one entry of a simulation's log.
 type LogLine struct {
-	Line      int64 // 1, 2, 3 … within the simulation
-	At        time.Time
-	Level     int // 0 debug, 1 info, 2 warn, 3 error
+	Line      int64     // 1, 2, 3 … within the simulation
+	At        time.Time `db:"logged_at"`
+	Level     int       // 0 debug, 1 info, 2 warn, 3 error
 	Component string
 	Message   string
 }
@@ -36,9 +38,7 @@ func ListLogs(ctx context.Context, db Reader, q LogQuery) ([]LogLine, []string, 
 	rows, err := db.Query(ctx, fmt.Sprintf(`
 		SELECT line, logged_at, level, component, message FROM simulation_logs
 		WHERE %s ORDER BY %s LIMIT %s`, c.where(), orderBy(keys), strconv.Itoa(q.Page.Limit+1)), c.args...)
-	lines, err := collect(rows, err, func(l *LogLine) []any {
-		return []any{&l.Line, &l.At, &l.Level, &l.Component, &l.Message}
-	})
+	lines, err := collect(rows, err, pgx.RowToStructByName[LogLine])
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the log of simulation %s: %w", q.Simulation, err)
 	}

@@ -23,10 +23,10 @@ type Lookups struct {
 // NewLookups returns look-ups in the read model.
 func NewLookups(db Reader) *Lookups {
 	return &Lookups{
-		workspaces:     gather.Gather[string, Workspace]{Query: rowsByID(db, &NewWorkspaces().rows)},
+		workspaces:     gather.Gather[string, Workspace]{Query: rowsByID(db, &NewWorkspaces().table)},
 		counts:         gather.Gather[countKey, WorkspaceStats]{Query: countsOf(db)},
-		simulations:    gather.Gather[string, Simulation]{Query: rowsByID(db, &NewSimulations().rows)},
-		configurations: gather.Gather[string, Configuration]{Query: rowsByID(db, &NewConfigurations().rows), Most: 16},
+		simulations:    gather.Gather[string, Simulation]{Query: rowsByID(db, &NewSimulations().table)},
+		configurations: gather.Gather[string, Configuration]{Query: rowsByID(db, &NewConfigurations().table), Most: 16},
 	}
 }
 
@@ -71,16 +71,16 @@ func lookUp[R any](ctx context.Context, g *gather.Gather[string, R], what, id st
 
 // rowsByID returns the query of a table's rows by their key.
 func rowsByID[R any](db Reader, t *table[R]) func(context.Context, []string) (map[string]R, error) {
-	sql := fmt.Sprintf(`SELECT %s FROM %s WHERE %s = ANY($1)`, t.list(""), t.name, t.columns[0].name)
+	sql := fmt.Sprintf(`SELECT %s FROM %s WHERE %s = ANY($1)`, t.columns.List(""), t.name, t.columns.Key())
 	return func(ctx context.Context, ids []string) (map[string]R, error) {
 		rows, err := db.Query(ctx, sql, ids)
-		found, err := collect(rows, err, t.pointers)
+		found, err := collect(rows, err, t.columns.Scan)
 		if err != nil {
 			return nil, err
 		}
 		byID := make(map[string]R, len(found))
 		for i := range found {
-			byID[t.key(&found[i])] = found[i]
+			byID[t.columns.KeyOf(&found[i])] = found[i]
 		}
 		return byID, nil
 	}
@@ -89,15 +89,18 @@ func rowsByID[R any](db Reader, t *table[R]) func(context.Context, []string) (ma
 // countsOf returns the query of workspaces' counts.
 func countsOf(db Reader) func(context.Context, []countKey) (map[countKey]WorkspaceStats, error) {
 	return func(ctx context.Context, keys []countKey) (map[countKey]WorkspaceStats, error) {
+		asked := make([]*countKey, len(keys))
+		for i := range keys {
+			asked[i] = &keys[i]
+		}
 		rows, err := db.Query(ctx, `
-			SELECT k.workspace, k.account, coalesce(s.active, 0), coalesce(c.total, 0), coalesce(s.total, 0)
-			FROM unnest($1::text[], $2::text[]) AS k (workspace, account)
+			SELECT `+countKeyColumns.List("k.")+`, coalesce(s.active, 0), coalesce(c.total, 0), coalesce(s.total, 0)
+			FROM `+countKeyColumns.From("k")+`
 			LEFT JOIN LATERAL (SELECT sum(active)::bigint AS active, sum(total)::bigint AS total FROM simulation_counts
-				WHERE workspace_id = k.workspace AND account_id = coalesce(nullif(k.account, ''), account_id)) s ON true
+				WHERE workspace_id = k.workspace_id AND account_id = coalesce(nullif(k.account_id, ''), account_id)) s ON true
 			LEFT JOIN LATERAL (SELECT sum(total)::bigint AS total FROM configuration_counts
-				WHERE workspace_id = k.workspace AND account_id = coalesce(nullif(k.account, ''), account_id)) c ON true`,
-			each(keys, func(k countKey) string { return k.workspace }),
-			each(keys, func(k countKey) string { return k.account }))
+				WHERE workspace_id = k.workspace_id AND account_id = coalesce(nullif(k.account_id, ''), account_id)) c ON true`,
+			countKeyColumns.Arrays(asked)...)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +108,7 @@ func countsOf(db Reader) func(context.Context, []countKey) (map[countKey]Workspa
 		var key countKey
 		var stats WorkspaceStats
 		_, err = pgx.ForEachRow(rows,
-			[]any{&key.workspace, &key.account, &stats.ActiveSimulations, &stats.ConfigurationCount, &stats.SimulationCount},
+			[]any{&key.WorkspaceID, &key.AccountID, &stats.ActiveSimulations, &stats.ConfigurationCount, &stats.SimulationCount},
 			func() error {
 				counts[key] = stats
 				return nil

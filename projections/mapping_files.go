@@ -3,9 +3,8 @@ package projections
 import (
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // MappingFile is a row of the mapping files.
@@ -26,33 +25,18 @@ type MappingFile struct {
 }
 
 // MappingFiles is the projection of the mapping files.
-type MappingFiles struct{ rows table[MappingFile] }
+type MappingFiles struct{ table[MappingFile] }
 
 // NewMappingFiles returns the projection.
 func NewMappingFiles() *MappingFiles {
 	return &MappingFiles{table[MappingFile]{
-		name: "mapping_files", keys: 1, columns: mappingFileColumns,
-		keyOf: streamOf(events.MappingFilePrefix), first: begins, born: true,
-		key:  func(m *MappingFile) string { return m.ID },
+		name: "mapping_files", file: "mapping_files.sql", columns: mappingFileColumns,
+		keyOf: streamOf(events.MappingFilePrefix), first: begins, insertsNew: true,
 		fold: foldMappingFile,
 	}}
 }
 
-var mappingFileColumns = []column[MappingFile]{
-	{"id", "text", func(m *MappingFile) any { return &m.ID }},
-	{"account_id", "text", func(m *MappingFile) any { return &m.AccountID }},
-	{"workspace_id", "text", func(m *MappingFile) any { return &m.WorkspaceID }},
-	{"name", "text", func(m *MappingFile) any { return &m.Name }},
-	{"description", "text", func(m *MappingFile) any { return &m.Description }},
-	{"hash", "text", func(m *MappingFile) any { return &m.Hash }},
-	{"content_hash", "text", func(m *MappingFile) any { return &m.ContentHash }},
-	{"size_bytes", "bigint", func(m *MappingFile) any { return &m.SizeBytes }},
-	{"rank_count", "bigint", func(m *MappingFile) any { return &m.RankCount }},
-	{"scale_up_group_count", "bigint", func(m *MappingFile) any { return &m.ScaleUpGroupCount }},
-	{"object_key", "text", func(m *MappingFile) any { return &m.ObjectKey }},
-	{"deleted", "boolean", func(m *MappingFile) any { return &m.Deleted }},
-	{"created_at", "timestamptz", func(m *MappingFile) any { return &m.CreatedAt }},
-}
+var mappingFileColumns = columns.Of[MappingFile]()
 
 func foldMappingFile(m *MappingFile, f *events.Fact) {
 	switch d := f.Data.(type) {
@@ -66,17 +50,3 @@ func foldMappingFile(m *MappingFile, f *events.Fact) {
 		m.Deleted = true
 	}
 }
-
-// Schema implements Projection.
-func (p *MappingFiles) Schema() string { return schema("mapping_files.sql") }
-
-// Load implements Projection.
-func (p *MappingFiles) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(reads, facts) }
-
-// Apply implements Projection.
-func (p *MappingFiles) Apply(writes *pgx.Batch, facts []events.Fact) error {
-	return p.rows.apply(writes, facts, nil)
-}
-
-// Forget implements Projection.
-func (p *MappingFiles) Forget() { p.rows.forget() }

@@ -8,7 +8,7 @@ import (
 // FindMappingFile reads a mapping file, also one that is deleted. It returns
 // NotFound for one that never was.
 func FindMappingFile(ctx context.Context, db Reader, id string) (MappingFile, error) {
-	return find(ctx, db, &NewMappingFiles().rows, "mapping file", id)
+	return find(ctx, db, &NewMappingFiles().table, "mapping file", id)
 }
 
 // MappingFileQuery asks for the mapping files of a workspace that are not
@@ -22,7 +22,7 @@ type MappingFileQuery struct {
 // ListMappingFiles returns one page and the position of the next one; nothing
 // of a workspace that is not live.
 func ListMappingFiles(ctx context.Context, db Reader, q MappingFileQuery) ([]MappingFile, []string, error) {
-	t := &NewMappingFiles().rows
+	t := &NewMappingFiles().table
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
 	if err := q.Page.fits(keys); err != nil {
 		return nil, nil, err
@@ -36,8 +36,8 @@ func ListMappingFiles(ctx context.Context, db Reader, q MappingFileQuery) ([]Map
 	}
 	c.after(keys, q.Page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM mapping_files WHERE %s ORDER BY %s LIMIT %d`,
-		t.list(""), c.where(), orderBy(keys), q.Page.Limit+1), c.args...)
-	found, err := collect(rows, err, t.pointers)
+		t.columns.List(""), c.where(), orderBy(keys), q.Page.Limit+1), c.args...)
+	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the mapping files of workspace %s: %w", q.Workspace, err)
 	}

@@ -216,7 +216,7 @@ func cut[R any](rows []R, limit int, keys func(*R) []any) ([]R, []string) {
 func find[R any](ctx context.Context, db Reader, t *table[R], what, id string) (R, error) {
 	var row R
 	err := db.QueryRow(ctx, fmt.Sprintf(`SELECT %s FROM %s WHERE %s = $1`,
-		t.list(""), t.name, t.columns[0].name), id).Scan(t.pointers(&row)...)
+		t.columns.List(""), t.name, t.columns.Key()), id).Scan(t.columns.Pointers(&row)...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row, fault.Missing(what, id)
 	}
@@ -226,16 +226,13 @@ func find[R any](ctx context.Context, db Reader, t *table[R], what, id string) (
 	return row, nil
 }
 
-// collect reads all rows of a query into rows of a table.
-func collect[R any](rows pgx.Rows, queryErr error, pointers func(*R) []any) ([]R, error) {
+// collect reads all rows of a query: by position with a table's columns.Scan,
+// by name with pgx.RowToStructByNameLax, single values with pgx.RowTo.
+func collect[R any](rows pgx.Rows, queryErr error, scan pgx.RowToFunc[R]) ([]R, error) {
 	if queryErr != nil {
 		return nil, queryErr
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (R, error) {
-		var r R
-		err := row.Scan(pointers(&r)...)
-		return r, err
-	})
+	return pgx.CollectRows(rows, scan)
 }
 
 // members returns which of the workspaces a scope and a filter leave: nil for

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // accountQuotas is a row of the quotas.
@@ -17,17 +16,15 @@ type accountQuotas struct {
 	Quotas    string // JSON array of events.AccountQuota
 }
 
+var quotaColumns = columns.Of[accountQuotas]()
+
 // Quotas is the projection of the quotas that an operator has set.
-type Quotas struct{ rows table[accountQuotas] }
+type Quotas struct{ table[accountQuotas] }
 
 // NewQuotas returns the projection.
 func NewQuotas() *Quotas {
 	return &Quotas{table[accountQuotas]{
-		name: "account_quotas", keys: 1,
-		columns: []column[accountQuotas]{
-			{"account_id", "text", func(q *accountQuotas) any { return &q.AccountID }},
-			{"quotas", "text", func(q *accountQuotas) any { return &q.Quotas }},
-		},
+		name: "account_quotas", file: "quotas.sql", columns: quotaColumns,
 		keyOf: func(f *events.Fact) string {
 			if _, ok := f.Data.(events.AccountQuotasSet); ok {
 				return f.Stream
@@ -35,7 +32,6 @@ func NewQuotas() *Quotas {
 			return ""
 		},
 		first: func(*events.Fact) bool { return true }, // each holds all
-		key:   func(q *accountQuotas) string { return q.AccountID },
 		fold: func(q *accountQuotas, f *events.Fact) {
 			if d, ok := f.Data.(events.AccountQuotasSet); ok {
 				*q = accountQuotas{f.Stream, textOf(d.Quotas)}
@@ -44,25 +40,11 @@ func NewQuotas() *Quotas {
 	}}
 }
 
-// Schema implements Projection.
-func (p *Quotas) Schema() string { return schema("quotas.sql") }
-
-// Load implements Projection.
-func (p *Quotas) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(reads, facts) }
-
-// Apply implements Projection.
-func (p *Quotas) Apply(writes *pgx.Batch, facts []events.Fact) error {
-	return p.rows.apply(writes, facts, nil)
-}
-
-// Forget implements Projection.
-func (p *Quotas) Forget() { p.rows.forget() }
-
 // AccountQuotas returns the limits that an operator has set, by account and by
 // the quota's name.
 func AccountQuotas(ctx context.Context, db Reader) (map[string]map[string]int64, error) {
-	rows, err := db.Query(ctx, `SELECT account_id, quotas FROM account_quotas`)
-	all, err := collect(rows, err, func(q *accountQuotas) []any { return []any{&q.AccountID, &q.Quotas} })
+	rows, err := db.Query(ctx, `SELECT `+quotaColumns.List("")+` FROM account_quotas`)
+	all, err := collect(rows, err, quotaColumns.Scan)
 	if err != nil {
 		return nil, fmt.Errorf("read the quotas: %w", err)
 	}

@@ -4,44 +4,60 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"netsim/internal/columns"
 )
 
 // simulationItems gathers the items that a batch changes, and those that it
 // takes away. What they are ordered by never changes.
-type simulationItems struct{ changed, removed []*Simulation }
+type simulationItems struct {
+	changed []*simulationItem
+	removed []*simulationItemKey
+}
+
+// simulationItem is a row of the items, without what PostgreSQL computes.
+type simulationItem struct {
+	simulationItemKey
+
+	WorkspaceID, Name, Item string
+}
+
+type simulationItemKey struct {
+	AccountID string
+	CreatedAt time.Time
+	ID        string
+}
+
+var (
+	simulationItemColumns    = columns.Of[simulationItem]()
+	simulationItemKeyColumns = columns.Of[simulationItemKey]()
+)
 
 func (i *simulationItems) add(before, after *Simulation) {
+	key := simulationItemKey{after.AccountID, after.CreatedAt, after.ID}
 	listed := before != nil && before.Deleted == ""
 	switch {
 	case after.Deleted != "":
 		if listed {
-			i.removed = append(i.removed, after)
+			i.removed = append(i.removed, &key)
 		}
 	case !listed || before.Item != after.Item:
-		i.changed = append(i.changed, after)
+		i.changed = append(i.changed, &simulationItem{key, after.WorkspaceID, after.Name, after.Item})
 	}
 }
 
 func (i *simulationItems) queue(writes *pgx.Batch) {
-	id := func(s *Simulation) string { return s.ID }
-	account := func(s *Simulation) string { return s.AccountID }
-	created := func(s *Simulation) time.Time { return s.CreatedAt }
 	if len(i.changed) > 0 {
+		names := simulationItemColumns.List("")
 		writes.Queue(`
-			INSERT INTO simulation_items (account_id, created_at, id, workspace_id, name, folded, item)
-			SELECT account, created, id, workspace, name, lower(name), item
-			FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[])
-				AS new (account, created, id, workspace, name, item)
+			INSERT INTO simulation_items (`+names+`, folded) SELECT `+names+`, lower(name) FROM `+simulationItemColumns.From("new")+`
 			ON CONFLICT (account_id, created_at, id) DO UPDATE SET item = excluded.item`,
-			each(i.changed, account), each(i.changed, created), each(i.changed, id),
-			each(i.changed, func(s *Simulation) string { return s.WorkspaceID }),
-			each(i.changed, func(s *Simulation) string { return s.Name }),
-			each(i.changed, func(s *Simulation) string { return s.Item }))
+			simulationItemColumns.Arrays(i.changed)...)
 	}
 	if len(i.removed) > 0 {
 		writes.Queue(`
-			DELETE FROM simulation_items USING unnest($1::text[], $2::timestamptz[], $3::text[]) AS old (account, created, id)
-			WHERE account_id = old.account AND created_at = old.created AND simulation_items.id = old.id`,
-			each(i.removed, account), each(i.removed, created), each(i.removed, id))
+			DELETE FROM simulation_items i USING `+simulationItemKeyColumns.From("old")+`
+			WHERE i.account_id = old.account_id AND i.created_at = old.created_at AND i.id = old.id`,
+			simulationItemKeyColumns.Arrays(i.removed)...)
 	}
 }

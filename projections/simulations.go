@@ -9,6 +9,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // Simulation is a row of the simulations.
@@ -56,72 +57,25 @@ type Simulation struct {
 
 // Simulations is the projection of the simulations.
 type Simulations struct {
-	rows    table[Simulation]
+	table[Simulation]
+
 	history simulationHistory // of the batch
 }
 
 // NewSimulations returns the projection.
 func NewSimulations() *Simulations {
-	p := &Simulations{rows: table[Simulation]{
-		name: "simulations", keys: 1, columns: simulationColumns,
-		keyOf: streamOf(events.SimulationPrefix), first: begins, born: true,
-		key: func(s *Simulation) string { return s.ID },
+	p := &Simulations{table: table[Simulation]{
+		name: "simulations", file: "simulations.sql", columns: simulationColumns,
+		keyOf: streamOf(events.SimulationPrefix), first: begins, insertsNew: true,
 	}}
-	p.rows.fold = func(s *Simulation, f *events.Fact) {
+	p.table.fold = func(s *Simulation, f *events.Fact) {
 		foldSimulation(s, f)
 		p.history.add(s, f)
 	}
 	return p
 }
 
-var simulationColumns = []column[Simulation]{
-	{"id", "text", func(s *Simulation) any { return &s.ID }},
-	{"account_id", "text", func(s *Simulation) any { return &s.AccountID }},
-	{"workspace_id", "text", func(s *Simulation) any { return &s.WorkspaceID }},
-	{"configuration_id", "text", func(s *Simulation) any { return &s.ConfigurationID }},
-	{"configuration_version", "bigint", func(s *Simulation) any { return &s.ConfigurationVersion }},
-	{"name", "text", func(s *Simulation) any { return &s.Name }},
-	{"status", "text", func(s *Simulation) any { return &s.Status }},
-	{"item", "text", func(s *Simulation) any { return &s.Item }},
-	{"origin", "text", func(s *Simulation) any { return &s.Origin }},
-	{"duration_ns", "bigint", func(s *Simulation) any { return &s.DurationNs }},
-	{"duration", "text", func(s *Simulation) any { return &s.Duration }},
-	{"checkpoint_interval_ns", "bigint", func(s *Simulation) any { return &s.CheckpointIntervalNs }},
-	{"mapping_file_id", "text", func(s *Simulation) any { return &s.MappingFileID }},
-	{"traceset_id", "text", func(s *Simulation) any { return &s.TracesetID }},
-	{"simple", "text", func(s *Simulation) any { return &s.Simple }},
-	{"created_by", "text", func(s *Simulation) any { return &s.CreatedBy }},
-	{"sandbox_id", "text", func(s *Simulation) any { return &s.SandboxID }},
-	{"engine", "text", func(s *Simulation) any { return &s.Engine }},
-	{"run_id", "text", func(s *Simulation) any { return &s.RunID }},
-	{"base_url", "text", func(s *Simulation) any { return &s.BaseURL }},
-	{"capabilities", "text", func(s *Simulation) any { return &s.Capabilities }},
-	{"ranks", "bigint", func(s *Simulation) any { return &s.Ranks }},
-	{"failure_reason", "text", func(s *Simulation) any { return &s.FailureReason }},
-	{"simulated_time_ns", "bigint", func(s *Simulation) any { return &s.SimulatedTimeNs }},
-	{"events_processed", "bigint", func(s *Simulation) any { return &s.EventsProcessed }},
-	{"delivered_bytes", "bigint", func(s *Simulation) any { return &s.DeliveredBytes }},
-	{"finished_ranks", "bigint", func(s *Simulation) any { return &s.FinishedRanks }},
-	{"unfinished_ranks", "bigint", func(s *Simulation) any { return &s.UnfinishedRanks }},
-	{"total_bytes", "bigint", func(s *Simulation) any { return &s.TotalBytes }},
-	{"finished_collectives", "bigint", func(s *Simulation) any { return &s.FinishedCollectives }},
-	{"total_collectives", "bigint", func(s *Simulation) any { return &s.TotalCollectives }},
-	{"last_collective", "text", func(s *Simulation) any { return &s.LastCollective }},
-	{"progressed_at", "timestamptz", func(s *Simulation) any { return &s.ProgressedAt }},
-	{"stalled_since", "timestamptz", func(s *Simulation) any { return &s.StalledSince }},
-	{"checkpoint", "bigint", func(s *Simulation) any { return &s.Checkpoint }},
-	{"checkpoint_key", "text", func(s *Simulation) any { return &s.CheckpointKey }},
-	{"earlier_checkpoint", "text", func(s *Simulation) any { return &s.EarlierCheckpoint }},
-	{"results_prefix", "text", func(s *Simulation) any { return &s.ResultsPrefix }},
-	{"results_manifest", "text", func(s *Simulation) any { return &s.ResultsManifest }},
-	{"results_bytes", "bigint", func(s *Simulation) any { return &s.ResultsBytes }},
-	{"total_packets", "bigint", func(s *Simulation) any { return &s.TotalPackets }},
-	{"avg_latency_ps", "bigint", func(s *Simulation) any { return &s.AvgLatencyPs }},
-	{"deleted", "text", func(s *Simulation) any { return &s.Deleted }},
-	{"created_at", "timestamptz", func(s *Simulation) any { return &s.CreatedAt }},
-	{"started_at", "timestamptz", func(s *Simulation) any { return &s.StartedAt }},
-	{"completed_at", "timestamptz", func(s *Simulation) any { return &s.CompletedAt }},
-}
+var simulationColumns = columns.Of[Simulation]()
 
 func foldSimulation(s *Simulation, f *events.Fact) {
 	switch d := f.Data.(type) {
@@ -207,18 +161,12 @@ func (s *Simulation) item() string {
 	return string(append(b, `"}`...))
 }
 
-// Schema implements Projection.
-func (p *Simulations) Schema() string { return schema("simulations.sql") }
-
-// Load implements Projection.
-func (p *Simulations) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(reads, facts) }
-
 // Apply implements Projection.
 func (p *Simulations) Apply(writes *pgx.Batch, facts []events.Fact) error {
 	var counts workspaceCounts
 	var items simulationItems
 	p.history.clear()
-	err := p.rows.apply(writes, facts, func(before, after *Simulation) {
+	p.apply(writes, facts, func(before, after *Simulation) {
 		items.add(before, after)
 		total, active := tally(after)
 		if before != nil {
@@ -230,7 +178,7 @@ func (p *Simulations) Apply(writes *pgx.Batch, facts []events.Fact) error {
 	counts.queue(writes, "simulation_counts")
 	items.queue(writes)
 	p.history.queue(writes)
-	return err
+	return nil
 }
 
 // tally returns what a simulation adds to its workspace's counts.
@@ -243,6 +191,3 @@ func tally(s *Simulation) (total, active int64) {
 	}
 	return 1, 1
 }
-
-// Forget implements Projection.
-func (p *Simulations) Forget() { p.rows.forget() }

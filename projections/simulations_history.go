@@ -10,6 +10,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // RunProgress is how far a run has come, as it was recorded last.
@@ -73,19 +74,21 @@ func scale(a, b, c int64) int64 {
 
 // moment is a row of the history.
 type moment struct {
-	simulation string
-	sequence   int64
-	at         time.Time
-	progressed bool
-	status     string
-	reason     string
-	progress   string
+	SimulationID string
+	Sequence     int64
+	MomentAt     time.Time
+	Progressed   bool
+	Status       string
+	Reason       string
+	Progress     string // JSON of a RunProgress, "" before there is any
 }
+
+var momentColumns = columns.Of[moment]()
 
 // simulationHistory gathers what a batch adds to the history, and whose
 // history it ends.
 type simulationHistory struct {
-	moments []moment
+	moments []*moment
 	gone    []string
 }
 
@@ -93,10 +96,10 @@ func (h *simulationHistory) clear() { h.moments, h.gone = h.moments[:0], h.gone[
 
 // add adds what the simulation has become by the fact.
 func (h *simulationHistory) add(s *Simulation, f *events.Fact) {
-	m := moment{simulation: s.ID, sequence: f.Sequence, at: f.Time, status: s.Status, reason: s.FailureReason}
+	m := moment{SimulationID: s.ID, Sequence: f.Sequence, MomentAt: f.Time, Status: s.Status, Reason: s.FailureReason}
 	switch f.Data.(type) {
 	case events.SimulationProgressed:
-		m.progressed = true
+		m.Progressed = true
 	case events.SimulationRequested, events.SimulationValidated, events.SimulationInvalidated, events.SimulationStarted,
 		events.SimulationCompleted, events.SimulationFailed, events.SimulationTerminated:
 	case events.SimulationDeleted:
@@ -107,25 +110,13 @@ func (h *simulationHistory) add(s *Simulation, f *events.Fact) {
 	}
 	if p := s.RunProgress(); p != nil {
 		text, _ := json.Marshal(p) //nolint:errchkjson // integers, strings and times of this age always encode
-		m.progress = string(text)
+		m.Progress = string(text)
 	}
-	h.moments = append(h.moments, m)
+	h.moments = append(h.moments, &m)
 }
 
 func (h *simulationHistory) queue(writes *pgx.Batch) {
-	if len(h.moments) > 0 {
-		writes.Queue(`
-			INSERT INTO simulation_history (simulation_id, sequence, moment_at, progressed, status, reason, progress)
-			SELECT * FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::boolean[], $5::text[], $6::text[], $7::text[])
-			ON CONFLICT DO NOTHING`,
-			each(h.moments, func(m moment) string { return m.simulation }),
-			each(h.moments, func(m moment) int64 { return m.sequence }),
-			each(h.moments, func(m moment) time.Time { return m.at }),
-			each(h.moments, func(m moment) bool { return m.progressed }),
-			each(h.moments, func(m moment) string { return m.status }),
-			each(h.moments, func(m moment) string { return m.reason }),
-			each(h.moments, func(m moment) string { return m.progress }))
-	}
+	momentColumns.Insert(writes, "simulation_history", h.moments, "ON CONFLICT DO NOTHING")
 	if len(h.gone) > 0 {
 		writes.Queue(`DELETE FROM simulation_history WHERE simulation_id = ANY($1)`, h.gone)
 	}

@@ -23,17 +23,18 @@ type Moment struct {
 // first.
 func History(ctx context.Context, db Reader, simulation string, after int64, limit int) ([]Moment, error) {
 	rows, err := db.Query(ctx, `
-		SELECT sequence, moment_at, progressed, status, reason, progress FROM simulation_history
+		SELECT `+momentColumns.List("")+` FROM simulation_history
 		WHERE simulation_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`, simulation, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the history of simulation %s: %w", simulation, err)
 	}
-	moments, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m Moment, err error) {
-		var progress string
-		if err := row.Scan(&m.Sequence, &m.At, &m.Progressed, &m.Status, &m.Reason, &progress); err != nil || progress == "" {
-			return m, err
+	moments, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Moment, error) {
+		stored, err := momentColumns.Scan(row)
+		m := Moment{Sequence: stored.Sequence, At: stored.MomentAt, Progressed: stored.Progressed, Status: stored.Status, Reason: stored.Reason}
+		if err == nil && stored.Progress != "" {
+			err = json.Unmarshal([]byte(stored.Progress), &m.Progress)
 		}
-		return m, json.Unmarshal([]byte(progress), &m.Progress)
+		return m, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the history of simulation %s: %w", simulation, err)
@@ -51,10 +52,10 @@ type Followed struct {
 // Follow returns how the histories of the simulations stand.
 func Follow(ctx context.Context, db Reader, simulations []string) ([]Followed, error) {
 	rows, err := db.Query(ctx, `
-		SELECT s.id, coalesce((SELECT max(sequence) FROM simulation_history WHERE simulation_id = s.id), 0),
-			s.deleted <> '' OR NOT EXISTS (SELECT FROM workspaces WHERE id = s.workspace_id AND state = 'live')
+		SELECT s.id AS simulation, coalesce((SELECT max(sequence) FROM simulation_history WHERE simulation_id = s.id), 0) AS last,
+			s.deleted <> '' OR NOT EXISTS (SELECT FROM workspaces WHERE id = s.workspace_id AND state = 'live') AS gone
 		FROM simulations AS s WHERE s.id = ANY($1)`, simulations)
-	followed, err := collect(rows, err, func(f *Followed) []any { return []any{&f.Simulation, &f.Last, &f.Gone} })
+	followed, err := collect(rows, err, pgx.RowToStructByName[Followed])
 	if err != nil {
 		return nil, fmt.Errorf("follow simulations: %w", err)
 	}

@@ -30,10 +30,10 @@ func OpenSimulations(ctx context.Context, db Reader, limit int) ([]Simulation, [
 	if err != nil {
 		return nil, nil, fmt.Errorf("count the open simulations: %w", err)
 	}
-	t := &NewSimulations().rows
+	t := &NewSimulations().table
 	rows, err = db.Query(ctx, fmt.Sprintf(`SELECT %s FROM %s WHERE %s ORDER BY status, engine, created_at, id LIMIT $1`,
-		t.list(""), t.name, openStatuses), limit)
-	open, err := collect(rows, err, t.pointers)
+		t.columns.List(""), t.name, openStatuses), limit)
+	open, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the open simulations: %w", err)
 	}

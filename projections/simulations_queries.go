@@ -13,7 +13,7 @@ import (
 // FindSimulation reads a simulation, also one that is deleted. It returns
 // NotFound for one that never was.
 func FindSimulation(ctx context.Context, db Reader, id string) (Simulation, error) {
-	return find(ctx, db, &NewSimulations().rows, "simulation", id)
+	return find(ctx, db, &NewSimulations().table, "simulation", id)
 }
 
 // Order is one key of a list's order.

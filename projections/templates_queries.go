@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/jackc/pgx/v5"
+
 	"netsim/commands"
 	"netsim/events"
 )
@@ -37,9 +39,7 @@ func ListTemplates(ctx context.Context, db Reader, q TemplateQuery) ([]Configura
 	c.after(keys, q.Page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT id, account_id, name, description, category, visibility, created_at FROM configurations WHERE %s ORDER BY %s LIMIT %s`,
 		c.where(), orderBy(keys), strconv.Itoa(q.Page.Limit+1)), c.args...)
-	found, err := collect(rows, err, func(t *Configuration) []any {
-		return []any{&t.ID, &t.AccountID, &t.Name, &t.Description, &t.Category, &t.Visibility, &t.CreatedAt}
-	})
+	found, err := collect(rows, err, pgx.RowToStructByNameLax[Configuration])
 	if err != nil {
 		return nil, nil, fmt.Errorf("list templates: %w", err)
 	}
@@ -62,7 +62,7 @@ func (q TemplateQuery) class(t *Configuration) int {
 // validated.
 func ValidatedConfigurations(ctx context.Context, db Reader, ids []string) (map[string]bool, error) {
 	rows, err := db.Query(ctx, `SELECT id FROM configurations WHERE id = ANY($1) AND status = 'validated'`, ids)
-	found, err := collect(rows, err, func(id *string) []any { return []any{id} })
+	found, err := collect(rows, err, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("look for validated configurations: %w", err)
 	}

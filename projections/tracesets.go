@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // Traceset is a row of the tracesets.
@@ -17,7 +16,7 @@ type Traceset struct {
 	ID          string
 	AccountID   string
 	WorkspaceID string
-	Partition   string // the key of its stream's partition, which outlives what made it first
+	Partition   string `db:"partition_key"` // the key of its stream's partition, which outlives what made it first
 	Name        string
 	Description string
 	Format      string
@@ -55,46 +54,18 @@ func fileList[F any](what, id, text string) (files []F, err error) {
 }
 
 // Tracesets is the projection of the tracesets.
-type Tracesets struct{ rows table[Traceset] }
+type Tracesets struct{ table[Traceset] }
 
 // NewTracesets returns the projection.
 func NewTracesets() *Tracesets {
 	return &Tracesets{table[Traceset]{
-		name: "tracesets", keys: 1, columns: tracesetColumns,
-		keyOf: streamOf(events.TracesetPrefix), first: begins, born: true,
-		key:  func(t *Traceset) string { return t.ID },
+		name: "tracesets", file: "tracesets.sql", columns: tracesetColumns,
+		keyOf: streamOf(events.TracesetPrefix), first: begins, insertsNew: true,
 		fold: foldTraceset,
 	}}
 }
 
-var tracesetColumns = []column[Traceset]{
-	{"id", "text", func(t *Traceset) any { return &t.ID }},
-	{"account_id", "text", func(t *Traceset) any { return &t.AccountID }},
-	{"workspace_id", "text", func(t *Traceset) any { return &t.WorkspaceID }},
-	{"partition_key", "text", func(t *Traceset) any { return &t.Partition }},
-	{"name", "text", func(t *Traceset) any { return &t.Name }},
-	{"description", "text", func(t *Traceset) any { return &t.Description }},
-	{"format", "text", func(t *Traceset) any { return &t.Format }},
-	{"files", "text", func(t *Traceset) any { return &t.Files }},
-	{"library_hash", "text", func(t *Traceset) any { return &t.LibraryHash }},
-	{"library_id", "text", func(t *Traceset) any { return &t.LibraryID }},
-	{"total_size", "bigint", func(t *Traceset) any { return &t.TotalSize }},
-	{"ttl_days", "bigint", func(t *Traceset) any { return &t.TTLDays }},
-	{"rank_count", "bigint", func(t *Traceset) any { return &t.RankCount }},
-	{"status", "text", func(t *Traceset) any { return &t.Status }},
-	{"scope", "text", func(t *Traceset) any { return &t.Scope }},
-	{"tags", "text", func(t *Traceset) any { return &t.Tags }},
-	{"workload", "text", func(t *Traceset) any { return &t.Workload }},
-	{"layout", "text", func(t *Traceset) any { return &t.Layout }},
-	{"ranges", "text", func(t *Traceset) any { return &t.Ranges }},
-	{"file_count", "bigint", func(t *Traceset) any { return &t.FileCount }},
-	{"summary", "text", func(t *Traceset) any { return &t.Summary }},
-	{"warnings", "text", func(t *Traceset) any { return &t.Warnings }},
-	{"failure", "text", func(t *Traceset) any { return &t.Failure }},
-	{"created_at", "timestamptz", func(t *Traceset) any { return &t.CreatedAt }},
-	{"modified_at", "timestamptz", func(t *Traceset) any { return &t.ModifiedAt }},
-	{"expires_at", "timestamptz", func(t *Traceset) any { return &t.ExpiresAt }},
-}
+var tracesetColumns = columns.Of[Traceset]()
 
 func foldTraceset(t *Traceset, f *events.Fact) {
 	switch d := f.Data.(type) {
@@ -138,17 +109,3 @@ func textOf[T any](list []T) string {
 	text, _ := json.Marshal(list) //nolint:errchkjson // strings and numbers always encode
 	return string(text)
 }
-
-// Schema implements Projection.
-func (p *Tracesets) Schema() string { return schema("tracesets.sql") }
-
-// Load implements Projection.
-func (p *Tracesets) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(reads, facts) }
-
-// Apply implements Projection.
-func (p *Tracesets) Apply(writes *pgx.Batch, facts []events.Fact) error {
-	return p.rows.apply(writes, facts, nil)
-}
-
-// Forget implements Projection.
-func (p *Tracesets) Forget() { p.rows.forget() }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"netsim/fault"
 )
 
@@ -17,7 +19,7 @@ const usedBySimulations = `SELECT traceset_id FROM simulations WHERE status IN (
 func ListExpiredTracesets(ctx context.Context, db Reader, now time.Time, limit int) ([]Traceset, error) {
 	rows, err := db.Query(ctx, `SELECT id, partition_key FROM tracesets
 		WHERE status <> 'deleted' AND expires_at <= $1 AND id NOT IN (`+usedBySimulations+`) ORDER BY expires_at, id LIMIT $2`, now, limit)
-	found, err := collect(rows, err, func(t *Traceset) []any { return []any{&t.ID, &t.Partition} })
+	found, err := collect(rows, err, pgx.RowToStructByNameLax[Traceset])
 	if err != nil {
 		return nil, fmt.Errorf("list expired tracesets: %w", err)
 	}
@@ -33,7 +35,7 @@ func UnneededLibraries(ctx context.Context, db Reader, ids []string, now time.Ti
 		AND NOT EXISTS (SELECT FROM tracesets t WHERE t.library_id = wanted.id AND (
 			t.status <> 'deleted' OR coalesce(t.expires_at, t.modified_at + t.ttl_days * interval '1 day') > $2
 			OR t.id IN (`+usedBySimulations+`)))`, ids, now)
-	unneeded, err = collect(rows, err, func(id *string) []any { return []any{id} })
+	unneeded, err = collect(rows, err, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("look for libraries that nobody needs: %w", err)
 	}
@@ -43,10 +45,10 @@ func UnneededLibraries(ctx context.Context, db Reader, ids []string, now time.Ti
 // FindTracesetUpload reads the upload that a traceset came by, or is to come
 // by. It returns NotFound when there is none.
 func FindTracesetUpload(ctx context.Context, db Reader, traceset string) (Upload, error) {
-	t := &NewUploads().rows
+	t := &NewUploads().table
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM uploads WHERE result_id = $1 AND kind = 'traceset'
-		ORDER BY created_at DESC, id DESC LIMIT 1`, t.list("")), traceset)
-	found, err := collect(rows, err, t.pointers)
+		ORDER BY created_at DESC, id DESC LIMIT 1`, t.columns.List("")), traceset)
+	found, err := collect(rows, err, t.columns.Scan)
 	switch {
 	case err != nil:
 		return Upload{}, fmt.Errorf("look for the upload of traceset %s: %w", traceset, err)
@@ -80,7 +82,7 @@ func UnfinishedSimulations(ctx context.Context, db Reader, limit int) ([]string,
 
 func idsOf(ctx context.Context, db Reader, query string, args ...any) ([]string, error) {
 	rows, err := db.Query(ctx, query, args...)
-	ids, err := collect(rows, err, func(id *string) []any { return []any{id} })
+	ids, err := collect(rows, err, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("list what is to be done: %w", err)
 	}

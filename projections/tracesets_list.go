@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"netsim/commands"
 )
 
@@ -80,14 +82,9 @@ func ListTracesets(ctx context.Context, db Reader, q TracesetQuery) ([]TracesetI
 		return nil, nil, nil
 	}
 	rows, err := db.Query(ctx, fmt.Sprintf("SELECT * FROM (%s) AS seen (id, workspace_id, name, description, format, library_hash, total_size, "+
-		"rank_count, status, scope, created_at, modified_at, files) ORDER BY %s LIMIT %d",
+		"rank_count, status, scope, created_at, modified_at, files_count) ORDER BY %s LIMIT %d",
 		strings.Join(all, " UNION ALL "), orderBy(keys), q.Page.Limit+1), c.args...)
-	found, err := collect(rows, err, func(t *TracesetItem) []any {
-		return []any{
-			&t.ID, &t.WorkspaceID, &t.Name, &t.Description, &t.Format, &t.LibraryHash, &t.TotalSize, &t.RankCount,
-			&t.Status, &t.Scope, &t.CreatedAt, &t.ModifiedAt, &t.FilesCount,
-		}
-	})
+	found, err := collect(rows, err, pgx.RowToStructByNameLax[TracesetItem])
 	if err != nil {
 		return nil, nil, fmt.Errorf("list tracesets: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 // FindTraceset reads a traceset, also one that is deleted. It returns NotFound
 // for one that never was.
 func FindTraceset(ctx context.Context, db Reader, id string) (Traceset, error) {
-	return find(ctx, db, &NewTracesets().rows, "traceset", id)
+	return find(ctx, db, &NewTracesets().table, "traceset", id)
 }
 
 // TracesetName returns the name of a traceset, deleted or not; "" for one that

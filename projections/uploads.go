@@ -3,10 +3,9 @@ package projections
 import (
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // Upload is a row of the uploads.
@@ -34,35 +33,18 @@ func (u *Upload) FileList() ([]events.UploadFile, error) {
 }
 
 // Uploads is the projection of the upload sessions.
-type Uploads struct{ rows table[Upload] }
+type Uploads struct{ table[Upload] }
 
 // NewUploads returns the projection.
 func NewUploads() *Uploads {
 	return &Uploads{table[Upload]{
-		name: "uploads", keys: 1, columns: uploadColumns,
-		keyOf: streamOf(events.UploadPrefix), first: begins, born: true,
-		key:  func(u *Upload) string { return u.ID },
+		name: "uploads", file: "uploads.sql", columns: uploadColumns,
+		keyOf: streamOf(events.UploadPrefix), first: begins, insertsNew: true,
 		fold: foldUpload,
 	}}
 }
 
-var uploadColumns = []column[Upload]{
-	{"id", "text", func(u *Upload) any { return &u.ID }},
-	{"account_id", "text", func(u *Upload) any { return &u.AccountID }},
-	{"workspace_id", "text", func(u *Upload) any { return &u.WorkspaceID }},
-	{"kind", "text", func(u *Upload) any { return &u.Kind }},
-	{"result_id", "text", func(u *Upload) any { return &u.ResultID }},
-	{"name", "text", func(u *Upload) any { return &u.Name }},
-	{"description", "text", func(u *Upload) any { return &u.Description }},
-	{"tags", "text", func(u *Upload) any { return &u.Tags }},
-	{"ttl_days", "bigint", func(u *Upload) any { return &u.TTLDays }},
-	{"workload", "text", func(u *Upload) any { return &u.Workload }},
-	{"files", "text", func(u *Upload) any { return &u.Files }},
-	{"status", "text", func(u *Upload) any { return &u.Status }},
-	{"reason", "text", func(u *Upload) any { return &u.Reason }},
-	{"created_at", "timestamptz", func(u *Upload) any { return &u.CreatedAt }},
-	{"expires_at", "timestamptz", func(u *Upload) any { return &u.ExpiresAt }},
-}
+var uploadColumns = columns.Of[Upload]()
 
 func foldUpload(u *Upload, f *events.Fact) {
 	switch d := f.Data.(type) {
@@ -78,17 +60,3 @@ func foldUpload(u *Upload, f *events.Fact) {
 		u.Status, u.Reason = commands.UploadAborted, d.Reason
 	}
 }
-
-// Schema implements Projection.
-func (p *Uploads) Schema() string { return schema("uploads.sql") }
-
-// Load implements Projection.
-func (p *Uploads) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(reads, facts) }
-
-// Apply implements Projection.
-func (p *Uploads) Apply(writes *pgx.Batch, facts []events.Fact) error {
-	return p.rows.apply(writes, facts, nil)
-}
-
-// Forget implements Projection.
-func (p *Uploads) Forget() { p.rows.forget() }

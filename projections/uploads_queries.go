@@ -9,16 +9,16 @@ import (
 // FindUpload reads an upload session in any state. It returns NotFound for one
 // that never was.
 func FindUpload(ctx context.Context, db Reader, id string) (Upload, error) {
-	return find(ctx, db, &NewUploads().rows, "upload", id)
+	return find(ctx, db, &NewUploads().table, "upload", id)
 }
 
 // ExpiredUploads lists open sessions that should have been completed by now,
 // those that expired first first.
 func ExpiredUploads(ctx context.Context, db Reader, now time.Time, limit int) ([]Upload, error) {
-	t := &NewUploads().rows
+	t := &NewUploads().table
 	rows, err := db.Query(ctx, fmt.Sprintf(
-		`SELECT %s FROM %s WHERE status = 'open' AND expires_at <= $1 ORDER BY expires_at LIMIT $2`, t.list(""), t.name), now, limit)
-	found, err := collect(rows, err, t.pointers)
+		`SELECT %s FROM %s WHERE status = 'open' AND expires_at <= $1 ORDER BY expires_at LIMIT $2`, t.columns.List(""), t.name), now, limit)
+	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, fmt.Errorf("list the expired uploads: %w", err)
 	}

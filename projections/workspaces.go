@@ -3,9 +3,8 @@ package projections
 import (
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // Workspace is a row of the workspaces.
@@ -30,30 +29,18 @@ const (
 )
 
 // Workspaces is the projection of the workspaces.
-type Workspaces struct{ rows table[Workspace] }
+type Workspaces struct{ table[Workspace] }
 
 // NewWorkspaces returns the projection.
 func NewWorkspaces() *Workspaces {
 	return &Workspaces{table[Workspace]{
-		name: "workspaces", keys: 1, columns: workspaceColumns,
-		keyOf: streamOf(events.WorkspacePrefix), first: begins, born: true,
-		key:  func(w *Workspace) string { return w.ID },
+		name: "workspaces", file: "workspaces.sql", columns: workspaceColumns,
+		keyOf: streamOf(events.WorkspacePrefix), first: begins, insertsNew: true,
 		fold: foldWorkspace,
 	}}
 }
 
-var workspaceColumns = []column[Workspace]{
-	{"id", "text", func(w *Workspace) any { return &w.ID }},
-	{"account_id", "text", func(w *Workspace) any { return &w.AccountID }},
-	{"name", "text", func(w *Workspace) any { return &w.Name }},
-	{"description", "text", func(w *Workspace) any { return &w.Description }},
-	{"owner", "text", func(w *Workspace) any { return &w.Owner }},
-	{"legacy_project_id", "text", func(w *Workspace) any { return &w.LegacyProjectID }},
-	{"version", "bigint", func(w *Workspace) any { return &w.Version }},
-	{"state", "text", func(w *Workspace) any { return &w.State }},
-	{"created_at", "timestamptz", func(w *Workspace) any { return &w.CreatedAt }},
-	{"modified_at", "timestamptz", func(w *Workspace) any { return &w.ModifiedAt }},
-}
+var workspaceColumns = columns.Of[Workspace]()
 
 func foldWorkspace(w *Workspace, f *events.Fact) {
 	switch d := f.Data.(type) {
@@ -74,17 +61,3 @@ func foldWorkspace(w *Workspace, f *events.Fact) {
 	w.Version++
 	w.ModifiedAt = f.Time
 }
-
-// Schema implements Projection.
-func (p *Workspaces) Schema() string { return schema("workspaces.sql") }
-
-// Load implements Projection.
-func (p *Workspaces) Load(reads *pgx.Batch, facts []events.Fact) { p.rows.load(reads, facts) }
-
-// Apply implements Projection.
-func (p *Workspaces) Apply(writes *pgx.Batch, facts []events.Fact) error {
-	return p.rows.apply(writes, facts, nil)
-}
-
-// Forget implements Projection.
-func (p *Workspaces) Forget() { p.rows.forget() }

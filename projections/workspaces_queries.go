@@ -8,7 +8,7 @@ import (
 // FindWorkspace reads a workspace in any state. It returns NotFound for one
 // that never was.
 func FindWorkspace(ctx context.Context, db Reader, id string) (Workspace, error) {
-	return find(ctx, db, &NewWorkspaces().rows, "workspace", id)
+	return find(ctx, db, &NewWorkspaces().table, "workspace", id)
 }
 
 // WorkspaceStats counts what an account has in a workspace.
@@ -27,7 +27,7 @@ type WorkspaceQuery struct {
 
 // ListWorkspaces returns one page and the position of the next one.
 func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspace, []string, error) {
-	t := &NewWorkspaces().rows
+	t := &NewWorkspaces().table
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
 	if err := q.Page.fits(keys); err != nil {
 		return nil, nil, err
@@ -43,8 +43,8 @@ func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspa
 	c.filter(q.Where)
 	c.after(keys, q.Page.After)
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM workspaces WHERE %s ORDER BY %s LIMIT %s`,
-		t.list(""), c.where(), orderBy(keys), c.arg(q.Page.Limit+1)), c.args...)
-	found, err := collect(rows, err, t.pointers)
+		t.columns.List(""), c.where(), orderBy(keys), c.arg(q.Page.Limit+1)), c.args...)
+	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list workspaces: %w", err)
 	}

@@ -1,0 +1,203 @@
+// Package columns derives the columns of a SQL table from the struct of its
+// rows, so that a column is stated in the struct and in the table's DDL and
+// nowhere else.
+package columns
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Columns are the columns of a table whose rows are of type R, in the order of
+// the struct's fields. The first one is the key of a row.
+type Columns[R any] struct{ all []column[R] }
+
+type column[R any] struct {
+	name     string // quoted
+	kind     string // name of the PostgreSQL type
+	nullable bool
+	array    func(rows []*R) any // the values of all rows
+	pointer  func(*R) any        // to the value of a row
+}
+
+// Of derives the columns of R. Every exported field is a column, those of
+// embedded structs too. Its name is the field's name in snake case, or the
+// field's db tag; a field whose name is "-" is no column. Structs of other
+// packages have no such tags: pairs of a field and its name stand for them.
+//
+// Of uses reflection; call it once for each type. It panics on a field whose
+// type is no column's.
+func Of[R any](names ...string) Columns[R] {
+	named := map[string]string{}
+	for i := 0; i < len(names); i += 2 {
+		named[names[i]] = names[i+1]
+	}
+	var c Columns[R]
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[R]()) {
+		name := snake(f.Name)
+		if tag, ok := f.Tag.Lookup("db"); ok {
+			name = tag
+		}
+		if other, ok := named[f.Name]; ok {
+			name = other
+		}
+		if f.Anonymous || !f.IsExported() || name == "-" {
+			continue
+		}
+		c.all = append(c.all, columnOf[R](f, pgx.Identifier{name}.Sanitize()))
+	}
+	return c
+}
+
+func columnOf[R any](f reflect.StructField, name string) column[R] {
+	switch reflect.Zero(f.Type).Interface().(type) {
+	case string:
+		return typed[R, string](f.Index, name, "text", false)
+	case *string:
+		return typed[R, *string](f.Index, name, "text", true)
+	case int64:
+		return typed[R, int64](f.Index, name, "int8", false)
+	case *int64:
+		return typed[R, *int64](f.Index, name, "int8", true)
+	case int32:
+		return typed[R, int32](f.Index, name, "int4", false)
+	case bool:
+		return typed[R, bool](f.Index, name, "bool", false)
+	case time.Time:
+		return typed[R, time.Time](f.Index, name, "timestamptz", false)
+	case *time.Time:
+		return typed[R, *time.Time](f.Index, name, "timestamptz", true)
+	case []byte:
+		return typed[R, []byte](f.Index, name, "bytea", false)
+	}
+	panic(fmt.Sprintf("columns: field %s has type %s, which no column has", f.Name, f.Type))
+}
+
+func typed[R, T any](index []int, name, kind string, nullable bool) column[R] {
+	field := func(r *R) *T { return reflect.ValueOf(r).Elem().FieldByIndex(index).Addr().Interface().(*T) }
+	return column[R]{
+		name: name, kind: kind, nullable: nullable,
+		pointer: func(r *R) any { return field(r) },
+		array: func(rows []*R) any {
+			out := make([]T, len(rows))
+			for i, r := range rows {
+				out[i] = *field(r)
+			}
+			return out
+		},
+	}
+}
+
+// snake turns AccountID into account_id.
+func snake(name string) string {
+	var b strings.Builder
+	letters := []rune(name)
+	for i, r := range letters {
+		begins := i > 0 && unicode.IsUpper(r) &&
+			(!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1]))
+		if begins {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// List returns the names for a SELECT, each behind the prefix.
+func (c Columns[R]) List(prefix string) string {
+	return c.join(func(_ int, one *column[R]) string { return prefix + one.name })
+}
+
+// Key returns the name of the first column.
+func (c Columns[R]) Key() string { return c.all[0].name }
+
+// KeyOf returns the first column of a row as text.
+func (c Columns[R]) KeyOf(r *R) string {
+	switch key := c.all[0].pointer(r).(type) {
+	case *string:
+		return *key
+	case *int64:
+		return strconv.FormatInt(*key, 10)
+	default:
+		panic(fmt.Sprintf("columns: %s is of type %s, which no key has", c.Key(), c.all[0].kind))
+	}
+}
+
+// Pointers returns where Scan puts the columns of a row.
+func (c Columns[R]) Pointers(r *R) []any {
+	pointers := make([]any, len(c.all))
+	for i := range c.all {
+		pointers[i] = c.all[i].pointer(r)
+	}
+	return pointers
+}
+
+// Scan reads a row of all columns. It is a pgx.RowToFunc.
+func (c Columns[R]) Scan(row pgx.CollectableRow) (R, error) {
+	var r R
+	err := row.Scan(c.Pointers(&r)...)
+	return r, err
+}
+
+// From returns an item of a FROM: the rows of parameters $1 … under the alias.
+// Arrays returns the parameters.
+func (c Columns[R]) From(alias string) string {
+	return fmt.Sprintf("%s AS %s (%s)", c.unnest(), alias, c.List(""))
+}
+
+// Arrays returns the columns of the rows, each as an array.
+func (c Columns[R]) Arrays(rows []*R) []any {
+	arrays := make([]any, len(c.all))
+	for i := range c.all {
+		arrays[i] = c.all[i].array(rows)
+	}
+	return arrays
+}
+
+// Insert queues a statement that inserts the rows into the table, and none
+// without rows. The table may have an alias; conflict is the ON CONFLICT clause
+// or "".
+func (c Columns[R]) Insert(writes *pgx.Batch, table string, rows []*R, conflict string) {
+	if len(rows) > 0 {
+		writes.Queue(fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM %s %s", table, c.List(""), c.unnest(), conflict), c.Arrays(rows)...)
+	}
+}
+
+// Overwrite returns the ON CONFLICT clause under which a row replaces the one
+// that has the same key: the first so many columns.
+func (c Columns[R]) Overwrite(keys int) string {
+	key, rest := Columns[R]{c.all[:keys]}, Columns[R]{c.all[keys:]}
+	return fmt.Sprintf("ON CONFLICT (%s) DO UPDATE SET %s", key.List(""),
+		rest.join(func(_ int, one *column[R]) string { return one.name + " = excluded." + one.name }))
+}
+
+// Definition returns what the table's DDL says of each column: its quoted name,
+// the name of its type in pg_type, and NOT NULL for a field that is no pointer.
+func (c Columns[R]) Definition() []string {
+	definition := make([]string, len(c.all))
+	for i, one := range c.all {
+		definition[i] = one.name + " " + one.kind
+		if !one.nullable {
+			definition[i] += " NOT NULL"
+		}
+	}
+	return definition
+}
+
+func (c Columns[R]) unnest() string {
+	return "unnest(" + c.join(func(i int, one *column[R]) string { return fmt.Sprintf("$%d::%s[]", i+1, one.kind) }) + ")"
+}
+
+func (c Columns[R]) join(text func(int, *column[R]) string) string {
+	texts := make([]string, len(c.all))
+	for i := range c.all {
+		texts[i] = text(i, &c.all[i])
+	}
+	return strings.Join(texts, ", ")
+}

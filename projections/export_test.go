@@ -1,0 +1,26 @@
+package projections
+
+// Definitions returns, by SQL table, the columns that the Go code writes.
+func Definitions() map[string][]string {
+	items := append(simulationItemColumns.Definition(), `"folded" text NOT NULL`) // computed by PostgreSQL
+	return map[string][]string{
+		"account_quotas":         quotaColumns.Definition(),
+		"account_storage":        accountStorageColumns.Definition(),
+		"billing_events":         billingEventColumns.Definition(),
+		"billing_items":          billingItemColumns.Definition(),
+		"configuration_counts":   countChangeColumns.Definition(),
+		"configuration_versions": configurationVersionColumns.Definition(),
+		"configurations":         configurationColumns.Definition(),
+		"credit_holds":           creditHoldColumns.Definition(),
+		"daily_costs":            dailyCostColumns.Definition(),
+		"mapping_files":          mappingFileColumns.Definition(),
+		"rates":                  rateColumns.Definition(),
+		"simulation_counts":      countChangeColumns.Definition(),
+		"simulation_history":     momentColumns.Definition(),
+		"simulation_items":       items,
+		"simulations":            simulationColumns.Definition(),
+		"tracesets":              tracesetColumns.Definition(),
+		"uploads":                uploadColumns.Definition(),
+		"workspaces":             workspaceColumns.Definition(),
+	}
+}
