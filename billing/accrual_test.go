@@ -12,12 +12,12 @@ import (
 func TestAccrueDay(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	b.tell(sim, "ada", requested())
-	b.react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1}))
+	b.record(sim, "ada", requested())
+	b.react(b.record(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1}))
 	april15 := day("2026-04-15 13:00:00")
 
 	if err := b.at("2026-04-15 23:59:59").billing.Books.AccrueDay(t.Context(), april15); err == nil {
-		t.Error("a day that is not over was accrued")
+		t.Error("AccrueDay accrued a day that is not over")
 	}
 	b.at("2026-04-16 00:10:00")
 	for range 2 {
@@ -25,7 +25,7 @@ func TestAccrueDay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.at("2026-04-16 06:00:00").react(b.tell(sim, "ada", events.SimulationTerminated{By: "ada"}))
+	b.at("2026-04-16 06:00:00").react(b.record(sim, "ada", events.SimulationTerminated{By: "ada"}))
 	b.at("2026-04-17 00:10:00")
 	if err := b.billing.Books.AccrueDay(t.Context(), day("2026-04-16 00:00:00")); err != nil {
 		t.Fatal(err)
@@ -42,12 +42,12 @@ func TestAccrueDay(t *testing.T) {
 	}
 }
 
-// TestMissedNights: the next night books what earlier ones did not.
-func TestMissedNights(t *testing.T) {
+// TestMissedAccruals: the next accrual books the days that were missed.
+func TestMissedAccruals(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	b.tell(sim, "ada", requested())
-	b.at("2026-04-15 12:00:00").react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1}))
+	b.record(sim, "ada", requested())
+	b.at("2026-04-15 12:00:00").react(b.record(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1}))
 	b.at("2026-04-18 00:10:00")
 	for range 2 {
 		if err := b.billing.Books.AccrueDay(t.Context(), day("2026-04-17 00:00:00")); err != nil {
@@ -66,13 +66,13 @@ func TestMissedNights(t *testing.T) {
 	}
 }
 
-// TestALateRate changes the price of a day that is booked: in an open month it
-// makes a new version, in a closed one a correction, each once.
+// TestALateRate changes the price of a booked day. In an open month that makes a
+// new version, in a closed month a correction, each once.
 func TestALateRate(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	b.tell(sim, "ada", requested())
-	b.at("2026-04-30 00:00:00").react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1}))
+	b.record(sim, "ada", requested())
+	b.at("2026-04-30 00:00:00").react(b.record(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1}))
 	accrue := func() {
 		for range 2 {
 			if err := b.billing.Books.AccrueDay(t.Context(), day("2026-04-30 00:00:00")); err != nil {
@@ -81,7 +81,7 @@ func TestALateRate(t *testing.T) {
 		}
 	}
 	price := func(amount string) {
-		b.tell("platform_netsim", "system", events.RateSet{
+		b.record("platform_netsim", "system", events.RateSet{
 			RateID: 1, RateName: "cluster", RateType: "unit", Amount: amount, Currency: "CREDIT",
 			Period: "hour", StartDate: "2020-01-01",
 		})

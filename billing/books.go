@@ -15,7 +15,7 @@ import (
 
 // Books keeps the daily costs: it rates the days of items and books what
 // differs from what is booked (docs/rating.md). Accrue does so for all items
-// each night; Metering has it done for items that close, and for usage that
+// each night; Metering does so for items that close, and for usage that
 // becomes known after its day.
 type Books struct {
 	Commands *handle.Handler

@@ -14,13 +14,13 @@ func TestCommandIDsAreStable(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	b.react(b.request(sim, requested()))
-	b.at("2026-04-15 10:00:01").react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1200}))
-	b.at("2026-04-15 10:14:24").react(b.tell(sim, "system", events.SimulationCompleted{}))
+	b.at("2026-04-15 10:00:01").react(b.record(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1200}))
+	b.at("2026-04-15 10:14:24").react(b.record(sim, "system", events.SimulationCompleted{}))
 	traceset := "ts_00000000000000000000000001"
-	b.react(b.tell(traceset, "ada", events.TracesetCreated{
+	b.react(b.record(traceset, "ada", events.TracesetCreated{
 		AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "traces", LibraryHash: "abc", TotalSize: 1, Status: "ready",
 	}))
-	b.react(b.tell(traceset, "ada", events.TracesetDeleted{Reason: "request"}))
+	b.react(b.record(traceset, "ada", events.TracesetDeleted{Reason: "request"}))
 	var got []string
 	for _, f := range b.facts {
 		if f.CommandID != "" {

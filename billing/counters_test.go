@@ -13,7 +13,7 @@ import (
 func TestCountersAreRaised(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	b.tell(account, "system", events.UsageRecorded{
+	b.record(account, "system", events.UsageRecorded{
 		BillingEventID: 70, BillingItemID: 50, Action: "start", CurrentCount: 1, OccurredAt: time.Now(),
 	})
 	for range 2 {

@@ -26,8 +26,8 @@ const (
 	platform = "netsim"
 )
 
-// books is billing on a log in memory, whose facts are projected to PostgreSQL
-// one by one, in the place where a write log and a projector stand otherwise.
+// books is billing on a log in memory. It projects each fact to PostgreSQL as it
+// is appended, in place of a write log and a projector.
 type books struct {
 	t       *testing.T
 	pool    *pgxpool.Pool
@@ -118,7 +118,7 @@ func (b *books) Load(_ context.Context, stream, commandID string) (events.Snapsh
 	return s, err
 }
 
-// Append implements handle.Log. What is judged a fact is projected at once.
+// Append implements handle.Log. It projects an accepted record at once.
 func (b *books) Append(_ context.Context, family events.Family, _ string, m events.Message) (handle.Wait, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -178,8 +178,8 @@ func (b *books) project(f events.Fact) error {
 	return b.pool.SendBatch(ctx, writes).Close()
 }
 
-// tell appends a fact and returns it.
-func (b *books) tell(stream, actor string, data events.Data) events.Fact {
+// record appends a fact and returns it.
+func (b *books) record(stream, actor string, data events.Data) events.Fact {
 	b.t.Helper()
 	b.mu.Lock()
 	head, now := b.heads[stream], b.clock
@@ -205,8 +205,8 @@ func (b *books) tell(stream, actor string, data events.Data) events.Fact {
 	return b.facts[len(b.facts)-1]
 }
 
-// react lets billing see facts, each of them twice: as after a crash between
-// the reaction and its acknowledgement.
+// react runs the reaction to each fact twice, as after a crash between the
+// reaction and its acknowledgement.
 func (b *books) react(facts ...events.Fact) {
 	b.t.Helper()
 	for _, f := range append(facts, facts...) {
@@ -216,7 +216,7 @@ func (b *books) react(facts ...events.Fact) {
 	}
 }
 
-// recorded renders the account's facts, in order.
+// recorded returns the account's facts as text, in order.
 func (b *books) recorded(account string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -40,9 +40,9 @@ func TestHolds(t *testing.T) {
 	}
 	other, third := sim[:len(sim)-1]+"8", sim[:len(sim)-1]+"9"
 	hold(sim, true) // nothing granted
-	b.tell(poor, "system", events.CreditGranted{Amount: "30", Currency: "CREDIT", Reference: "r"})
+	b.record(poor, "system", events.CreditGranted{Amount: "30", Currency: "CREDIT", Reference: "r"})
 	hold(sim, false)
-	b.tell(sim, "ada", wanted)
+	b.record(sim, "ada", wanted)
 	hold(other, false) // what is left of the 30
 	hold(third, true)
 	release() // nothing yet
@@ -51,8 +51,8 @@ func TestHolds(t *testing.T) {
 	b.at("2026-04-16 10:00:00")
 	hold(third, false)
 	release()
-	b.react(b.tell(sim, "system", events.SimulationFailed{Reason: "late"}))
-	b.tell(poor, "system", events.DailyCostRated{DailyCostID: 99, Cost: "20", Currency: "CREDIT", RateAmount: "1", Version: 1})
+	b.react(b.record(sim, "system", events.SimulationFailed{Reason: "late"}))
+	b.record(poor, "system", events.DailyCostRated{DailyCostID: 99, Cost: "20", Currency: "CREDIT", RateAmount: "1", Version: 1})
 	b.billing.Holds.Postpaid = []string{poor}
 	hold(sim[:len(sim)-1]+"7", false)
 	want := []string{
@@ -64,8 +64,8 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// readFirst is the log of a worker that appends nothing before every other
-// worker has read what it is going to do.
+// readFirst is the log of a worker that appends only after every other worker
+// has read the holds.
 type readFirst struct {
 	*books
 	all  *sync.WaitGroup
@@ -77,8 +77,8 @@ func (l *readFirst) Load(ctx context.Context, stream, commandID string) (events.
 	return l.books.Load(ctx, stream, commandID)
 }
 
-// TestHoldsAreReleasedOnce: workers that release the same holds at the same
-// time free each of them once.
+// TestHoldsAreReleasedOnce: workers that release the same holds at the same time
+// release each once.
 func TestHoldsAreReleasedOnce(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -86,7 +86,7 @@ func TestHoldsAreReleasedOnce(t *testing.T) {
 	const poor = "acct_00000000000000000000000009"
 	wanted := requested()
 	wanted.AccountID = poor
-	b.tell(poor, "system", events.CreditGranted{Amount: "1000", Currency: "CREDIT", Reference: "r"})
+	b.record(poor, "system", events.CreditGranted{Amount: "1000", Currency: "CREDIT", Reference: "r"})
 	for range holds {
 		if err := b.billing.Holds.Hold(t.Context(), events.NewID(events.SimulationPrefix), wanted); err != nil {
 			t.Fatal(err)
@@ -116,8 +116,8 @@ func TestHoldsAreReleasedOnce(t *testing.T) {
 	}
 }
 
-// TestAHoldThatWasReleased: a request that comes again after its credit was
-// freed, as a client repeats it with its key, needs credit as any other.
+// TestAHoldThatWasReleased: a request that a client repeats with its key, after
+// its hold was released, needs credit like any other.
 func TestAHoldThatWasReleased(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -132,18 +132,18 @@ func TestAHoldThatWasReleased(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.tell(poor, "system", events.CreditGranted{Amount: "20", Currency: "CREDIT", Reference: "r"})
+	b.record(poor, "system", events.CreditGranted{Amount: "20", Currency: "CREDIT", Reference: "r"})
 	must(b.billing.Holds.Hold(ctx, sim, wanted))
 	b.at("2026-04-15 10:11:00")
 	must(b.billing.Holds.ReleaseOverdue(ctx)) // it was not requested
 	must(b.billing.Holds.Hold(ctx, other, wanted))
-	b.tell(other, "ada", wanted)
+	b.record(other, "ada", wanted)
 	for range 2 {
 		if err := b.billing.Holds.Hold(ctx, sim, wanted); !fault.Is(err, fault.PaymentRequired) {
 			t.Errorf("hold again while another has all of it: %v, want payment required", err)
 		}
 	}
-	b.react(b.tell(other, "system", events.SimulationFailed{Reason: "gone"}))
+	b.react(b.record(other, "system", events.SimulationFailed{Reason: "gone"}))
 	for range 2 {
 		must(b.billing.Holds.Hold(ctx, sim, wanted))
 	}
@@ -153,8 +153,8 @@ func TestAHoldThatWasReleased(t *testing.T) {
 	}
 	b.at("2026-04-15 10:22:00") // when the old one would be
 	must(b.billing.Holds.ReleaseOverdue(ctx))
-	b.tell(sim, "ada", wanted)
-	b.react(b.tell(sim, "system", events.SimulationFailed{Reason: "gone"}))
+	b.record(sim, "ada", wanted)
+	b.react(b.record(sim, "system", events.SimulationFailed{Reason: "gone"}))
 	want := []string{
 		"granted 20 CREDIT", "held 20 CREDIT", "released 20 CREDIT: not requested", "held 20 CREDIT", "released 20 CREDIT: ended",
 		"held 20 CREDIT", "released 20 CREDIT: not requested", "held 20 CREDIT", "released 20 CREDIT: ended",

@@ -26,8 +26,8 @@ import (
 	"netsim/projections"
 )
 
-// keeper lets accounts live, one after the other, on the servers of one world,
-// and lets a model keep the same books.
+// keeper runs the lives of accounts, one after the other, on the servers of one
+// world, and keeps the same books in a model.
 type keeper struct {
 	*testworld.World
 	log     *mortal
@@ -35,12 +35,12 @@ type keeper struct {
 	mu      sync.Mutex
 	clock   time.Time
 
-	// Of the account that lives.
+	// Of the current account.
 	t       *testing.T
 	account string
 	model   *ledgerModel
 	sims    map[int]string
-	told    map[int]time.Time // the last cause of each item
+	told    map[int]time.Time // when the last event of each item occurred
 	list    []events.RateSet
 }
 
@@ -52,10 +52,10 @@ func newKeeper(t *testing.T) *keeper {
 	return k
 }
 
-// mortal is the log of a process that dies at an append.
+// mortal is the log of a process that is killed at an append.
 type mortal struct {
 	*writelog.Log
-	left    atomic.Int64 // appends until it dies; below 1 it lives
+	left    atomic.Int64 // appends until it is killed; below 1 it is not
 	written bool
 }
 
@@ -74,7 +74,7 @@ func (m *mortal) Append(ctx context.Context, family events.Family, key string, m
 	return func(context.Context) (events.Position, error) { return events.Position{}, errKilled }, nil
 }
 
-// restart is another process, which knows nothing of the one before.
+// restart replaces the process by a new one without its memory.
 func (k *keeper) restart() {
 	h := &handle.Handler{Log: k.log, Now: k.now}
 	k.billing = newMetering(h, k.DB, k.now)
@@ -92,12 +92,12 @@ func (k *keeper) advance(d time.Duration) {
 	k.clock = k.clock.Add(d)
 }
 
-// live lets an account live, and compares the books at its end.
+// live runs the life of an account, and compares the books at its end.
 func (k *keeper) live(t *testing.T, steps []bookStep) {
 	k.advance(midnight(k.now()).AddDate(0, 1, 1).Sub(k.now()))
 	k.t, k.account, k.list = t, events.NewID(events.AccountPrefix), nil
 	k.sims, k.told = map[int]string{}, map[int]time.Time{}
-	k.try(bookStep{}, k.night)
+	k.try(bookStep{}, k.accrue)
 	k.model = newLedgerModel(midnight(k.now()).AddDate(0, 0, -1))
 	for _, s := range steps {
 		if s.Closing {
@@ -112,7 +112,7 @@ func (k *keeper) live(t *testing.T, steps []bookStep) {
 		k.take(bookStep{What: "delete", Item: item})
 	}
 	k.advance(24 * time.Hour)
-	k.take(bookStep{What: "night"})
+	k.take(bookStep{What: "accrue"})
 	k.compare()
 	k.replay()
 }
@@ -121,13 +121,13 @@ func (k *keeper) take(s bookStep) {
 	now := k.now()
 	at := now.Add(-s.Late)
 	if last, ok := k.told[s.Item]; ok && at.Before(last) {
-		at = last // what happens to a thing becomes known in order
+		at = last // the events of an item become known in order
 	}
 	name := fmt.Sprint("item ", s.Item)
 	switch s.What {
-	case "night":
-		k.try(s, k.night)
-		k.model.night(now)
+	case "accrue":
+		k.try(s, k.accrue)
+		k.model.accrue(now)
 	case "prices":
 		k.setPrices(s, now)
 	case "meet":
@@ -144,7 +144,7 @@ func (k *keeper) take(s bookStep) {
 	}
 }
 
-// try runs what a process does, again and again until it is through.
+// try runs a step of a process, and repeats it after each kill until it succeeds.
 func (k *keeper) try(s bookStep, do func(context.Context) error) {
 	k.t.Helper()
 	k.log.written = s.Written
@@ -163,9 +163,9 @@ func (k *keeper) try(s bookStep, do func(context.Context) error) {
 	k.log.left.Store(0)
 }
 
-// meet has the night run in one process while another learns of an event that
-// came late. Both have worked out what they book before either does; the night
-// is first to book it, or, with Written, the other.
+// meet runs the accrual in one process and the reaction to a late event in
+// another. Both have computed their entries before either writes. The accrual
+// writes first, or, with Written, the reaction.
 func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 	k.t.Helper()
 	f := k.fact(s, at, events.SimulationResultsPublished{Manifest: "m", Bytes: s.Units * 1_000_000_000})
@@ -192,10 +192,10 @@ func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 		k.t.Fatal(err)
 	}
 	k.model.publish(name, s.Units, at, now)
-	k.model.night(now)
+	k.model.accrue(now)
 }
 
-// holding is a read model that keeps who asks for the ids of costs waiting.
+// holding is a read model that blocks the query for ids of costs.
 type holding struct {
 	projections.Reader
 	t              testwait.Test
@@ -212,12 +212,12 @@ func (h *holding) Query(ctx context.Context, sql string, args ...any) (pgx.Rows,
 	return h.Reader.Query(ctx, sql, args...)
 }
 
-func (k *keeper) night(ctx context.Context) error {
+func (k *keeper) accrue(ctx context.Context) error {
 	return k.billing.Books.AccrueDay(ctx, midnight(k.now()).AddDate(0, 0, -1))
 }
 
-// react tells billing a fact of the item's simulation, which happened at an
-// instant.
+// react runs the reaction to a fact of the item's simulation, which happened at
+// an instant.
 func (k *keeper) react(s bookStep, at time.Time, data events.Data) {
 	k.t.Helper()
 	f := k.fact(s, at, data)
@@ -239,8 +239,8 @@ func (k *keeper) fact(s bookStep, at time.Time, data events.Data) events.Fact {
 	}}}
 }
 
-// setPrices applies a price list that has the account's new rows, or the old
-// ones, beside those of the accounts before.
+// setPrices applies a price list with the account's new rows, or its old ones,
+// and with the rows of earlier accounts.
 func (k *keeper) setPrices(s bookStep, now time.Time) {
 	k.t.Helper()
 	start := now.AddDate(0, 0, 1).Format(time.DateOnly)
@@ -286,7 +286,7 @@ func (k *keeper) setPrices(s bookStep, now time.Time) {
 }
 
 // compare fails the test unless rows, summary, balance and the account's state
-// say what the model says.
+// equal those of the model.
 func (k *keeper) compare() {
 	k.t.Helper()
 	ctx := k.t.Context()

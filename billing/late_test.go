@@ -12,21 +12,21 @@ import (
 	"netsim/rating"
 )
 
-// stored opens two storage items at the beginning of 28 April, of one unit each:
+// stored opens two storage items of one unit each at the beginning of 28 April:
 // a mapping file and the results of a simulation.
 func stored(t *testing.T) *books {
 	t.Helper()
 	b := newBooks(t)
-	b.at("2026-04-28 00:00:00").tell(sim, "ada", requested())
-	b.react(b.tell("mapfile_00000000000000000000000001", "ada", events.MappingFileCreated{
+	b.at("2026-04-28 00:00:00").record(sim, "ada", requested())
+	b.react(b.record("mapfile_00000000000000000000000001", "ada", events.MappingFileCreated{
 		AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "mapping.txt", SizeBytes: 1,
 	}))
-	b.react(b.tell(sim, "system", events.SimulationResultsPublished{Manifest: "1", Bytes: 1}))
+	b.react(b.record(sim, "system", events.SimulationResultsPublished{Manifest: "1", Bytes: 1}))
 	return b
 }
 
-// nights books the days up to one before the clock's, twice.
-func (b *books) nights(date string) {
+// accrue accrues a day, and those missed before it, twice.
+func (b *books) accrue(date string) {
 	b.t.Helper()
 	for range 2 {
 		if err := b.billing.Books.AccrueDay(b.t.Context(), day(date+" 00:00:00")); err != nil {
@@ -40,21 +40,21 @@ func (b *books) priced(rates ...events.RateSet) {
 	b.t.Helper()
 	for _, r := range rates {
 		r.RateName, r.Currency, r.Period, r.StartDate = "storage", "CREDIT", "day", "2020-01-01"
-		b.tell("platform_netsim", "system", r)
+		b.record("platform_netsim", "system", r)
 	}
 }
 
-// TestALateUpdate: what happened on a day that is rated is booked again, of the
-// item alone where the price looks at it alone.
+// TestALateUpdate: a late event books its day again, for the item alone if its
+// price does not depend on the others.
 func TestALateUpdate(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	b.priced(events.RateSet{RateID: 2, RateType: "unit", Amount: "1"})
-	late := b.at("2026-04-28 12:00:00").tell(sim, "system", events.SimulationResultsPublished{Manifest: "2", Bytes: 3_000_000_000})
-	b.at("2026-04-30 00:01:00").nights("2026-04-29")
+	late := b.at("2026-04-28 12:00:00").record(sim, "system", events.SimulationResultsPublished{Manifest: "2", Bytes: 3_000_000_000})
+	b.at("2026-04-30 00:01:00").accrue("2026-04-29")
 	b.at("2026-04-30 09:00:00").react(late)
 	b.react(late)
-	b.at("2026-05-01 00:01:00").nights("2026-04-30")
+	b.at("2026-05-01 00:01:00").accrue("2026-04-30")
 	want := []string{
 		"granted 100000 CREDIT",
 		"storage start of mapping.txt: 0 to 1, 1 in all",
@@ -74,14 +74,14 @@ func TestALateUpdate(t *testing.T) {
 	}
 }
 
-// TestWhatAnOlderRuleBookedStaysWithIt: a night repeated changes nothing, and a
-// late event is booked by the rule of its day.
+// TestWhatAnOlderRuleBookedStaysWithIt: a day that an older rule booked is rated by that rule, in
+// a repeated accrual and after a late event.
 func TestWhatAnOlderRuleBookedStaysWithIt(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	first, use := day("2026-04-28 00:00:00"), projections.Metered{AccountID: account, RateName: "storage"}
 	b.priced(events.RateSet{RateID: 2, RateType: "unit", Amount: "1"})
-	late := b.at("2026-04-28 08:00:00").tell(sim, "system", events.SimulationResultsPublished{Manifest: "2", Bytes: 3_000_000_000})
+	late := b.at("2026-04-28 08:00:00").record(sim, "system", events.SimulationResultsPublished{Manifest: "2", Bytes: 3_000_000_000})
 	list, err := projections.RatesOf(t.Context(), b.billing.DB, use)
 	if err != nil {
 		t.Fatal(err)
@@ -96,10 +96,10 @@ func TestWhatAnOlderRuleBookedStaysWithIt(t *testing.T) {
 	}
 	for i, row := range rating.Day(first, price, usage, func(int64) string { return rating.Rule1 }) {
 		row.DailyCostID, row.Version = int64(1000+i), 1
-		b.tell(account, "system", row)
+		b.record(account, "system", row)
 	}
-	b.at("2026-04-30 00:01:00").nights("2026-04-28")
-	b.nights("2026-04-29")
+	b.at("2026-04-30 00:01:00").accrue("2026-04-28")
+	b.accrue("2026-04-29")
 	b.at("2026-04-30 09:00:00").react(late)
 	want := []string{
 		"granted 100000 CREDIT",
@@ -118,16 +118,16 @@ func TestWhatAnOlderRuleBookedStaysWithIt(t *testing.T) {
 	}
 }
 
-// TestALateStopTouchesAll: with tiers, one item's late end changes what the
-// others cost, and, once the month is closed, corrects them.
-func TestALateStopTouchesAll(t *testing.T) {
+// TestALateStopChangesAll: with tiers, the late end of one item changes the costs
+// of the others; once the month is closed, it corrects them.
+func TestALateStopChangesAll(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
 	b.priced(
 		events.RateSet{RateID: 2, RateType: "volume", Amount: "4", TierEnd: 2},
 		events.RateSet{RateID: 4, RateType: "volume", Amount: "1", TierStart: 2})
-	stop := b.at("2026-04-29 00:00:00").tell("mapfile_00000000000000000000000001", "ada", events.MappingFileDeleted{Reason: "request"})
-	b.at("2026-04-30 00:01:00").nights("2026-04-29")
+	stop := b.at("2026-04-29 00:00:00").record("mapfile_00000000000000000000000001", "ada", events.MappingFileDeleted{Reason: "request"})
+	b.at("2026-04-30 00:01:00").accrue("2026-04-29")
 	b.at("2026-05-03 08:00:00").react(stop)
 	want := []string{
 		"granted 100000 CREDIT",
@@ -150,8 +150,8 @@ func TestALateStopTouchesAll(t *testing.T) {
 	}
 }
 
-// inRuns sorts the costs that follow each other: those of one night are booked
-// together, in no order.
+// inRuns sorts each run of costs: the costs of one accrual are booked together,
+// in any order.
 func inRuns(lines []string) []string {
 	begin := 0
 	for i := range len(lines) + 1 {

@@ -25,17 +25,17 @@ func (b *books) request(simulation string, d events.SimulationRequested) events.
 	if err := b.billing.Holds.Hold(b.t.Context(), simulation, d); err != nil {
 		b.t.Fatal(err)
 	}
-	return b.tell(simulation, "ada", d)
+	return b.record(simulation, "ada", d)
 }
 
 func TestASimulationsLife(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	b.at("2026-04-15 10:00:00").react(b.request(sim, requested()))
-	b.at("2026-04-15 10:00:01").react(b.tell(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1200}))
-	b.at("2026-04-15 10:14:24").react(b.tell(sim, "system", events.SimulationResultsPublished{Manifest: "m", Bytes: 1_500_000_000}))
-	b.react(b.tell(sim, "system", events.SimulationCompleted{}))
-	b.at("2026-04-18 00:00:00").react(b.tell(sim, "eve", events.SimulationDeleted{Reason: "request"}))
+	b.at("2026-04-15 10:00:01").react(b.record(sim, "system", events.SimulationStarted{Engine: "builtin", Ranks: 1200}))
+	b.at("2026-04-15 10:14:24").react(b.record(sim, "system", events.SimulationResultsPublished{Manifest: "m", Bytes: 1_500_000_000}))
+	b.react(b.record(sim, "system", events.SimulationCompleted{}))
+	b.at("2026-04-18 00:00:00").react(b.record(sim, "eve", events.SimulationDeleted{Reason: "request"}))
 
 	want := []string{
 		"granted 100000 CREDIT",
@@ -89,7 +89,7 @@ func TestARunThatNeverStarts(t *testing.T) {
 			t.Parallel()
 			b := newBooks(t)
 			b.react(b.request(sim, requested()))
-			b.react(b.tell(sim, "system", end))
+			b.react(b.record(sim, "system", end))
 			want := []string{"granted 100000 CREDIT", "held 20 CREDIT", "released 20 CREDIT: ended"}
 			if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
 				t.Errorf("books (-want +got):\n%s", diff)
@@ -101,12 +101,12 @@ func TestARunThatNeverStarts(t *testing.T) {
 func TestResultsPublishedAgain(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	b.tell(sim, "ada", requested())
-	first := b.tell(sim, "system", events.SimulationResultsPublished{Manifest: "1", Bytes: 1})
+	b.record(sim, "ada", requested())
+	first := b.record(sim, "system", events.SimulationResultsPublished{Manifest: "1", Bytes: 1})
 	b.react(first)
-	second := b.at("2026-04-15 11:00:00").tell(sim, "system", events.SimulationResultsPublished{Manifest: "2", Bytes: 3_000_000_000})
+	second := b.at("2026-04-15 11:00:00").record(sim, "system", events.SimulationResultsPublished{Manifest: "2", Bytes: 3_000_000_000})
 	b.react(second)
-	third := b.at("2026-04-15 12:00:00").tell(sim, "system", events.SimulationResultsPublished{Manifest: "3", Bytes: 3_000_000_001})
+	third := b.at("2026-04-15 12:00:00").record(sim, "system", events.SimulationResultsPublished{Manifest: "3", Bytes: 3_000_000_001})
 	b.react(third)
 	b.react(first, second, third) // the whole partition again
 	want := []string{
@@ -130,13 +130,13 @@ func TestALibraryIsPaidOnce(t *testing.T) {
 			LibraryHash: "abc", TotalSize: 2_000_000_000, Status: "ready",
 		}
 	}
-	one := b.tell(traceset(1), "ada", created(1))
-	two := b.at("2026-04-15 10:00:10").tell(traceset(2), "bob", created(2))
+	one := b.record(traceset(1), "ada", created(1))
+	two := b.at("2026-04-15 10:00:10").record(traceset(2), "bob", created(2))
 	b.react(two) // another partition is ahead
 	b.react(one)
-	b.react(b.tell(traceset(1), "ada", events.TracesetDeleted{Reason: "request"}))
-	b.at("2026-04-15 22:00:00").react(b.tell(traceset(2), "ada", events.TracesetDeleted{Reason: "expired"}))
-	b.at("2026-04-15 23:00:00").react(b.tell(traceset(3), "ada", created(3)))
+	b.react(b.record(traceset(1), "ada", events.TracesetDeleted{Reason: "request"}))
+	b.at("2026-04-15 22:00:00").react(b.record(traceset(2), "ada", events.TracesetDeleted{Reason: "expired"}))
+	b.at("2026-04-15 23:00:00").react(b.record(traceset(3), "ada", created(3)))
 	want := []string{
 		"granted 100000 CREDIT",
 		"storage start of traces 1: 0 to 2, 2 in all",
@@ -153,10 +153,10 @@ func TestMappingFiles(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	file := "mapfile_00000000000000000000000001"
-	b.react(b.tell(file, "ada", events.MappingFileCreated{
+	b.react(b.record(file, "ada", events.MappingFileCreated{
 		AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "mapping.txt", SizeBytes: 64_000_000,
 	}))
-	b.at("2026-04-15 22:00:00").react(b.tell(file, "ada", events.MappingFileDeleted{Reason: "request"}))
+	b.at("2026-04-15 22:00:00").react(b.record(file, "ada", events.MappingFileDeleted{Reason: "request"}))
 	want := []string{
 		"granted 100000 CREDIT",
 		"storage start of mapping.txt: 0 to 1, 1 in all",
@@ -171,11 +171,11 @@ func TestMappingFiles(t *testing.T) {
 func TestWorkspaces(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	b.react(b.tell(events.DefaultWorkspace, "system", events.WorkspaceCreated{Name: "default", Owner: "system"}))
+	b.react(b.record(events.DefaultWorkspace, "system", events.WorkspaceCreated{Name: "default", Owner: "system"}))
 	ws := "workspace_00000000000000000000000001"
-	b.react(b.tell(ws, "ada", events.WorkspaceCreated{AccountID: account, Name: "lab", Owner: "ada"}))
-	b.react(b.tell(ws, "ada", events.WorkspaceDeletionRequested{}))
-	b.react(b.tell(ws, "system", events.WorkspaceDeleted{}))
+	b.react(b.record(ws, "ada", events.WorkspaceCreated{AccountID: account, Name: "lab", Owner: "ada"}))
+	b.react(b.record(ws, "ada", events.WorkspaceDeletionRequested{}))
+	b.react(b.record(ws, "system", events.WorkspaceDeleted{}))
 	want := []string{
 		"granted 100000 CREDIT",
 		"workspace start of lab: 0 to 1, 1 in all",

@@ -9,9 +9,9 @@ import (
 	"netsim/internal/slowbill"
 )
 
-// ledgerModel keeps the books of one account in the plainest way: it has all
-// changes of units, in the order in which they became known, and what is booked;
-// and whenever something is to be booked it works out anew what the day costs.
+// ledgerModel keeps the books of one account as plainly as possible. It has all
+// changes of units, in the order in which they became known, and the booked
+// lines. Each booking rates its whole day again.
 type ledgerModel struct {
 	files   []priceFile
 	changes []slowbill.Change
@@ -24,8 +24,8 @@ type ledgerModel struct {
 	through time.Time
 }
 
-// priceFile is a price list, and the day on which it was applied: it prices the
-// days after it. The first one prices every day.
+// priceFile is a price list and the day on which it was applied. It prices the
+// days after that day; the first one prices every day.
 type priceFile struct {
 	applied time.Time
 	rates   []slowbill.Rate
@@ -59,8 +59,7 @@ func (m *ledgerModel) priceOf(day time.Time) []slowbill.Rate {
 	return rates
 }
 
-// publish is that an item has so many units, since an instant, and that this is
-// known now.
+// publish sets the units of an item since an instant, which becomes known now.
 func (m *ledgerModel) publish(name string, units int64, at, now time.Time) {
 	item, there := m.open[name]
 	switch {
@@ -86,7 +85,7 @@ func (m *ledgerModel) units(item int64) (units int64) {
 	return units
 }
 
-// remove is that an item is no more. Its days until then are booked at once.
+// remove closes an item, and books its days until then.
 func (m *ledgerModel) remove(name string, at, now time.Time) {
 	item, there := m.open[name]
 	if !there || m.closed[name] {
@@ -100,7 +99,7 @@ func (m *ledgerModel) remove(name string, at, now time.Time) {
 	m.bookLate(item, at, now)
 }
 
-// unbooked is the last day for which an item has a line, or its first day.
+// unbooked returns the last day for which an item has a line, or its first day.
 func (m *ledgerModel) unbooked(item int64) (day time.Time) {
 	for _, c := range m.changes {
 		if c.Item == item {
@@ -116,7 +115,7 @@ func (m *ledgerModel) unbooked(item int64) (day time.Time) {
 	return day
 }
 
-// bookLate books the days that are over and that a change touches.
+// bookLate books the past days that a change affects.
 func (m *ledgerModel) bookLate(item int64, at, now time.Time) {
 	for day := midnight(at); day.Before(midnight(now)); day = day.AddDate(0, 0, 1) {
 		if slowbill.Alone(m.priceOf(day)) {
@@ -127,8 +126,8 @@ func (m *ledgerModel) bookLate(item int64, at, now time.Time) {
 	}
 }
 
-// night books the days since the last night.
-func (m *ledgerModel) night(now time.Time) {
+// accrue books the days since the last accrual.
+func (m *ledgerModel) accrue(now time.Time) {
 	day := midnight(now).AddDate(0, 0, -1)
 	first := m.through.AddDate(0, 0, 1)
 	if first.After(day) {
@@ -148,9 +147,9 @@ func (m *ledgerModel) bookAll(day, now time.Time) {
 	}
 }
 
-// book makes the books of an item's day agree with what it costs: by the line
-// itself until the 3rd of the next month, by a correction dated today from then
-// on.
+// book makes the booked costs of an item's day equal to what it costs: by a new
+// amount of the line until the 3rd of the next month, by a correction dated today
+// from then on.
 func (m *ledgerModel) book(item int64, day, now time.Time) {
 	rates, costs := m.priceOf(day), map[lineKey]*big.Rat{}
 	for key, cost := range slowbill.Day(day, rates, m.changes) {
@@ -180,7 +179,7 @@ func (m *ledgerModel) book(item int64, day, now time.Time) {
 	}
 }
 
-// books renders what is booked, in order, and its sum.
+// books returns the booked lines as text, in order, and their sum.
 func (m *ledgerModel) books() (lines []string, sum *big.Rat) {
 	lines, sum = []string{}, new(big.Rat)
 	for key, cost := range m.lines {

@@ -13,13 +13,13 @@ import (
 	"netsim/rating"
 )
 
-// casesSetting is how many lives TestBooksEqualTheModel draws; a few by default.
+// casesSetting is how many lives TestBooksEqualTheModel draws.
 const casesSetting = "NETSIM_TEST_BOOKS"
 
 // TestBooksEqualTheModel: whatever happens to the items of an account, however
-// late it becomes known, whichever nights run and wherever the process dies,
-// the real reactions on real servers keep the books that the plain model keeps:
-// the same lines and corrections, the same summary, the same balance.
+// late it becomes known, whichever accruals run and wherever the process is
+// killed, the real reactions on real servers book the same lines and corrections
+// as the plain model, with the same summary and balance.
 func TestBooksEqualTheModel(t *testing.T) {
 	t.Parallel()
 	cases := 24
@@ -37,12 +37,12 @@ func TestBooksEqualTheModel(t *testing.T) {
 			for _, s := range steps {
 				t.Logf("%+v", s)
 			}
-			return // what follows stands on the same servers
+			return // the next lives use the same servers
 		}
 	}
 }
 
-// shared prices all items of an account together.
+// shared returns rates that price all items of an account together.
 func shared() []events.RateSet {
 	row := events.RateSet{
 		RateName: "storage", Currency: "CREDIT", Platform: platform, UnitName: "bytes", UnitSize: "1000000000",
@@ -53,9 +53,9 @@ func shared() []events.RateSet {
 	return []events.RateSet{row, next}
 }
 
-// TestBooksSurviveEveryDeath kills the process at every append of every step of
-// a life in which one item's late end changes what the others cost: before the
-// record is written, and behind it.
+// TestBooksSurviveEveryDeath kills the process at every append of every step of a
+// life in which one item's late end changes what the others cost: before the
+// record is written, and after it.
 func TestBooksSurviveEveryDeath(t *testing.T) {
 	t.Parallel()
 	k := newKeeper(t)
@@ -65,7 +65,7 @@ func TestBooksSurviveEveryDeath(t *testing.T) {
 				steps := []bookStep{
 					{What: "prices", Rates: shared()},
 					{What: "publish", After: time.Hour, Item: 1, Units: 2}, {What: "publish", Item: 2, Units: 3}, {What: "publish", Item: 3, Units: 1},
-					{What: "night", After: 49 * time.Hour},
+					{What: "accrue", After: 49 * time.Hour},
 					{What: "publish", After: time.Hour, Item: 2, Units: 1, Late: 30 * time.Hour},
 					{What: "delete", After: time.Hour, Item: 1, Late: 26 * time.Hour},
 					{What: "delete", After: 40 * 24 * time.Hour, Item: 3, Late: 41 * 24 * time.Hour},
@@ -79,35 +79,35 @@ func TestBooksSurviveEveryDeath(t *testing.T) {
 	}
 }
 
-// TestTheNightMeetsLateEvents: a night and a late event book the same days at
-// once, in two processes: each of them has worked out what it books before the
-// other has, and they agree.
+// TestTheNightMeetsLateEvents: an accrual and the reaction to a late event book
+// the same days at once, in two processes. Each has computed its entries before
+// the other writes, and the result is right.
 func TestTheNightMeetsLateEvents(t *testing.T) {
 	t.Parallel()
 	k := newKeeper(t)
-	for _, night := range []string{"is first", "is second"} {
-		t.Run("the night "+night, func(t *testing.T) {
+	for _, accrual := range []string{"is first", "is second"} {
+		t.Run("the accrual "+accrual, func(t *testing.T) {
 			k.live(t, []bookStep{
 				{What: "prices", Rates: shared()},
 				{What: "publish", Item: 1, Units: 2}, {What: "publish", Item: 2, Units: 3}, {What: "publish", Item: 3, Units: 9},
-				{What: "meet", After: 25 * time.Hour, Item: 1, Units: 4, Late: 24 * time.Hour, Written: night == "is second"},
-				{What: "night", After: 24 * time.Hour}, // what ends an item looks no further back than this
+				{What: "meet", After: 25 * time.Hour, Item: 1, Units: 4, Late: 24 * time.Hour, Written: accrual == "is second"},
+				{What: "accrue", After: 24 * time.Hour}, // the end of an item looks no further back than this
 			})
 		})
 	}
 }
 
-// bookStep is something that happens to an account.
+// bookStep is a step in the life of an account.
 type bookStep struct {
-	What    string        // publish, delete, night or prices
+	What    string        // publish, delete, accrue, prices or meet
 	After   time.Duration // since the step before
 	Closing bool          // or on the 3rd of the next month, or the day before it
 	Item    int
 	Units   int64
-	Late    time.Duration // how long it is not known
-	Twice   bool          // it is told again
-	KillAt  int           // the append at which the process dies, 0 for none
-	Written bool          // the append is in the log nevertheless
+	Late    time.Duration // how long after it happened it becomes known
+	Twice   bool          // it is repeated
+	KillAt  int           // the append at which the process is killed, 0 for none
+	Written bool          // the log has the append nevertheless
 	Rates   []events.RateSet
 }
 
@@ -115,7 +115,7 @@ func anyLife(t *rapid.T) []bookStep {
 	steps := []bookStep{{What: "prices", Rates: anyPrices(t)}}
 	for range rapid.SampledFrom([]int{4, 8, 12, 16}).Draw(t, "steps") {
 		s := bookStep{
-			What:  rapid.SampledFrom([]string{"publish", "publish", "publish", "publish", "delete", "night", "prices"}).Draw(t, "what"),
+			What:  rapid.SampledFrom([]string{"publish", "publish", "publish", "publish", "delete", "accrue", "prices"}).Draw(t, "what"),
 			After: anyTime(t, time.Minute, 8*time.Hour, 8*time.Hour, 30*time.Hour, 6*24*time.Hour, 20*24*time.Hour),
 			Item:  rapid.SampledFrom([]int{1, 2, 3}).Draw(t, "item"),
 			Units: rapid.SampledFrom([]int64{1, 2, 3, 5, 8, 13}).Draw(t, "units"),
@@ -123,21 +123,20 @@ func anyLife(t *rapid.T) []bookStep {
 			Twice: rapid.Bool().Draw(t, "twice"),
 		}
 		s.Closing = rapid.IntRange(0, 5).Draw(t, "closing") == 0
-		if rapid.IntRange(0, 2).Draw(t, "dies") == 0 {
+		if rapid.IntRange(0, 2).Draw(t, "killed") == 0 {
 			s.KillAt, s.Written = rapid.IntRange(1, 4).Draw(t, "at"), rapid.Bool().Draw(t, "written")
 		}
 		if s.What == "prices" && rapid.IntRange(0, 3).Draw(t, "other") > 0 {
-			s.Rates = anyPrices(t) // else those that there are, again
+			s.Rates = anyPrices(t) // else the current ones, again
 		}
 		if steps = append(steps, s); rapid.Bool().Draw(t, "sleeps") {
-			steps = append(steps, bookStep{What: "night", After: anyTime(t, 48*time.Hour)})
+			steps = append(steps, bookStep{What: "accrue", After: anyTime(t, 48*time.Hour)})
 		}
 	}
 	return steps
 }
 
-// anyTime draws a time of at most one of these, the long ones as often as the
-// short ones.
+// anyTime draws a duration of at most one of the given ones, each as likely.
 func anyTime(t *rapid.T, most ...time.Duration) time.Duration {
 	limit := rapid.SampledFrom(most).Draw(t, "most")
 	part := rapid.SampledFrom([]time.Duration{0, 1, 2, 3, 4, 5, 6, 7, 8}).Draw(t, "part")

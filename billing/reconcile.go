@@ -14,7 +14,7 @@ import (
 // Its command id names the one entry that can come next for its row: the first,
 // or the one after the row's newest version and its corrections. Of writers that
 // book the same row at once, whether a version or a correction, one succeeds.
-// The command ids of a night sort by row, as the index that finds them does.
+// The command ids of an accrual sort by row, as the index that finds them does.
 type entry struct {
 	cost      events.DailyCostRated
 	commandID string

@@ -5,8 +5,8 @@ import (
 	"netsim/commands"
 )
 
-// replay fails the test unless the auditor, from the log alone, comes to the
-// same costs: those that are booked, to the last digit, and no others.
+// replay fails the test unless the auditor derives exactly the booked costs from
+// the log alone.
 func (k *keeper) replay() {
 	k.t.Helper()
 	d, err := k.EventLog.Describe(k.t.Context())
@@ -29,6 +29,6 @@ func (k *keeper) replay() {
 		k.t.Errorf("the auditor found %s", f)
 	}
 	if r.Rated.Pending+r.Rated.Unrated > 0 {
-		k.t.Errorf("the auditor says %+v: everything is closed, and a night has been", r.Rated)
+		k.t.Errorf("the auditor reports %+v, want nothing pending or unrated: all items are closed and all days accrued", r.Rated)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Decimals here are finite and short (Parse sees to it), so sums and products
-// are exact and none of the operations can fail.
+// Parse accepts only finite and short decimals, so sums and products of them are
+// exact and cannot fail.
 
 func newDecimal(coefficient int64, exponent int32) *apd.Decimal {
 	return apd.New(coefficient, exponent)
@@ -25,15 +25,15 @@ func sub(a, b *apd.Decimal) *apd.Decimal {
 	return difference
 }
 
-// Times returns the exact product of two decimals that Parse can read.
+// Times returns the exact product of two decimals from Parse.
 func Times(a, b *apd.Decimal) *apd.Decimal {
 	product := new(apd.Decimal)
 	_, _ = apd.BaseContext.Mul(product, a, b)
 	return product
 }
 
-// share returns round12(a·k/n), half to even. The quotient is taken to 60
-// digits first: with n below 2^20 it can only look like a tie when it is one.
+// share returns a·k/n rounded half to even at 12 decimals. The quotient is
+// computed to 60 digits first: with n below 2^20, only a tie looks like one.
 func share(a *apd.Decimal, k, n int64) *apd.Decimal {
 	c := apd.BaseContext.WithPrecision(60)
 	c.Rounding = apd.RoundHalfEven
@@ -43,7 +43,7 @@ func share(a *apd.Decimal, k, n int64) *apd.Decimal {
 	return quotient
 }
 
-// plain writes a decimal without exponent and without trailing zeros.
+// plain formats a decimal without an exponent and without trailing zeros.
 func plain(d *apd.Decimal) string {
 	reduced := new(apd.Decimal)
 	reduced.Reduce(d)
@@ -78,15 +78,15 @@ func Equal(a, b string) bool {
 	return errX == nil && errY == nil && x.Cmp(y) == 0
 }
 
-// maxDecimals is how fine an amount can be (completions 1.2), and maxDigits
-// how long: with both, no operation of this package comes near apd's limits.
+// The most decimals (completions 1.2) and digits of an amount. Within them, no
+// operation of this package comes near the limits of apd.
 const (
 	maxDecimals = 18
 	maxDigits   = 38
 )
 
-// Parse reads a decimal string as the documents write amounts: no exponent, at
-// most 18 decimals.
+// Parse parses an amount: a decimal without an exponent, with at most 18
+// decimals.
 func Parse(s string) (*apd.Decimal, error) {
 	for _, c := range s {
 		if (c < '0' || c > '9') && c != '.' && c != '-' {
@@ -113,7 +113,7 @@ func (s *Sum) Add(amount string) error {
 	return nil
 }
 
-// AddTimes adds a decimal string so many times.
+// AddTimes adds a decimal string, multiplied by times.
 func (s *Sum) AddTimes(amount string, times int64) error {
 	d, err := Parse(amount)
 	if err != nil {
@@ -123,5 +123,5 @@ func (s *Sum) AddTimes(amount string, times int64) error {
 	return nil
 }
 
-// String returns the sum as plain writes it.
+// String returns the sum without an exponent and without trailing zeros.
 func (s *Sum) String() string { return plain(&s.total) }

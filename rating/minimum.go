@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// widen applies a minimum period to the pieces of an item at a rate
-// (completions 7.4 step 4) and returns those that the day bears.
+// widen applies a minimum period to the pieces of an item at a rate, and returns
+// the pieces that the day bears (completions 7.4 step 4).
 func widen(minimum string, day time.Time, pieces []piece) []piece {
 	switch minimum {
 	case PerHour:
@@ -14,8 +14,8 @@ func widen(minimum string, day time.Time, pieces []piece) []piece {
 	case PerDay:
 		return merge(pieces, 24*time.Hour)
 	case PerMonth:
-		// The first touch bears the rest of the month, at the units of the
-		// touch; what comes later has been borne.
+		// The first piece of the month is extended to the end of the month, at
+		// its units. Later days of the month bear nothing.
 		if len(pieces) == 0 || pieces[0].from.Before(day) {
 			return nil
 		}
@@ -26,9 +26,8 @@ func widen(minimum string, day time.Time, pieces []piece) []piece {
 	return pieces
 }
 
-// merge widens the pieces of a day to whole steps, which are counted once: a
-// step that several pieces reach into is borne by that with the most units,
-// the earliest of equals.
+// merge extends the pieces of a day to whole steps. A step that several pieces
+// share counts once, for the piece with the most units, of equals the earliest.
 func merge(pieces []piece, step time.Duration) []piece {
 	var cuts []time.Time
 	wide := slices.Clone(pieces)

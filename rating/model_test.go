@@ -14,7 +14,7 @@ import (
 	"netsim/rating"
 )
 
-// anyUsage draws lives of items around a day, in the order of time.
+// anyUsage draws the usage of a few items around a day, in the order of time.
 func anyUsage(t *rapid.T, day time.Time) []events.UsageRecorded {
 	units := map[int64]int64{}
 	closed := map[int64]bool{}
@@ -49,7 +49,7 @@ func anyUsage(t *rapid.T, day time.Time) []events.UsageRecorded {
 	return usage
 }
 
-// changes are the same lives for the model.
+// changes returns the same usage for the model.
 func changes(usage []events.UsageRecorded) (out []slowbill.Change) {
 	for _, u := range usage {
 		out = append(out, slowbill.Change{Item: u.BillingItemID, At: u.OccurredAt, Units: u.CurrentCount, Closes: u.Action == "stop"})
@@ -81,7 +81,7 @@ func anyRates(t *rapid.T) []events.RateSet {
 	return append(list, tier(first, start, 0))
 }
 
-// rows are the same rates for the model.
+// rows returns the same rates for the model.
 func rows(rates []events.RateSet) (out []slowbill.Rate) {
 	for _, r := range rates {
 		out = append(out, slowbill.Rate{
@@ -92,7 +92,8 @@ func rows(rates []events.RateSet) (out []slowbill.Rate) {
 	return out
 }
 
-// TestDayEqualsTheModel: -rapid.checks sets how many lives are drawn.
+// TestDayEqualsTheModel compares random days with internal/slowbill;
+// -rapid.checks sets how many.
 func TestDayEqualsTheModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -126,15 +127,14 @@ func checkDay(rt *rapid.T) {
 	}
 }
 
-// checkRow holds the parts of a row to each other: the price of the day times
-// its unit-days is the cost, by rule 1 exactly, by rule 2 but for the digits
-// that are not shown.
+// checkRow checks that the day price times the unit-days is the cost: by rule 1
+// exactly, by rule 2 up to the rounding of the unit-days.
 func checkRow(rt *rapid.T, day time.Time, rule string, r events.DailyCostRated) {
 	if r.EngineVersion != rule {
 		rt.Errorf("the row is by %s, want %s", r.EngineVersion, rule)
 	}
 	if r.Segments[len(r.Segments)-1].To.After(day.AddDate(0, 0, 1)) {
-		return // later days of the month are in it, each at its own price
+		return // it includes later days of the month, each at its own price
 	}
 	dayPrice, _ := new(big.Rat).SetString(r.DayPrice)
 	unitDays, _ := new(big.Rat).SetString(r.UnitDays)
@@ -154,8 +154,8 @@ func checkRow(rt *rapid.T, day time.Time, rule string, r events.DailyCostRated) 
 	}
 }
 
-// TestPeriodsAddUp: what is there for a whole period costs its amount, to the
-// last digit, however the days are cut by other items.
+// TestPeriodsAddUp: the days of an item that is active for a whole period cost
+// the amount in total, exactly, however other items cut the days.
 func TestPeriodsAddUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

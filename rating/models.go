@@ -17,8 +17,8 @@ const (
 	Package   = "package"
 )
 
-// Model is how a rate prices units. Everything that depends on the model of a
-// rate is here.
+// Model is how a rate prices units. A new model is an entry of Models, a value of
+// rateType in the contract, and a row of docs/rating.md.
 type Model struct {
 	// Name is the rateType.
 	Name string

@@ -11,7 +11,7 @@ import (
 	"netsim/events"
 )
 
-// The periods of a rate's amount; all but the year are minimum periods too.
+// The periods of a rate's amount. All but the year can be minimum periods too.
 const (
 	PerHour  = "hour"
 	PerDay   = "day"
@@ -19,22 +19,22 @@ const (
 	PerYear  = "year"
 )
 
-// Rate is a row of the price list, checked.
+// Rate is a row of the price list that Check has accepted.
 type Rate struct {
 	events.RateSet
 	model      Model
 	start, end int64 // units that it prices, half-open
 	amount     *apd.Decimal
-	day        time.Time    // that it was chosen for
-	price      *apd.Decimal // of that day
-	text       string       // that price
+	day        time.Time    // the day of PriceOn
+	price      *apd.Decimal // of one unit on that day
+	text       string       // price, as plain writes it
 }
 
-// maxRateDecimals keeps a cost within 18 decimals: an amount per day or hour
-// is multiplied by a fraction of six.
+// maxRateDecimals keeps the costs of Rule1 within 18 decimals: it multiplies an
+// amount by a part of a day with 6.
 const maxRateDecimals = 12
 
-// Check returns the row as a rate, or what is wrong with it.
+// Check returns the row as a rate, or an error that says what is wrong with it.
 func Check(row events.RateSet) (Rate, error) {
 	amount, err := Parse(row.Amount)
 	if err != nil {
@@ -43,7 +43,7 @@ func Check(row events.RateSet) (Rate, error) {
 	model, err := ModelOf(row.RateType)
 	switch {
 	case amount.Negative || amount.Exponent < -maxRateDecimals:
-		return Rate{}, fmt.Errorf("rate %s: amount %s is negative or finer than %d decimals", row.RateName, row.Amount, maxRateDecimals)
+		return Rate{}, fmt.Errorf("rate %s: amount %s must be at least 0 and have at most %d decimals", row.RateName, row.Amount, maxRateDecimals)
 	case err != nil:
 		return Rate{}, fmt.Errorf("rate %s: %w", row.RateName, err)
 	case !slices.Contains([]string{PerHour, PerDay, PerMonth, PerYear}, row.Period):
@@ -62,9 +62,9 @@ func Check(row events.RateSet) (Rate, error) {
 // Price is the rates that apply together on a day, by tier.
 type Price []Rate
 
-// PriceOn chooses from the price list what applies to an account's rate name
-// on a day: the account's own rows before the platform's, those valid on the
-// day, and of rows whose tiers overlap the one recorded last.
+// PriceOn returns the rates of a price list that apply to an account's rate name
+// on a day. Rows of the account replace those of the platform, and of rows that
+// overlap the one that was recorded last applies.
 func PriceOn(day time.Time, account, rateName string, list []events.RateSet) (Price, error) {
 	own, common := Price{}, Price{}
 	date := day.Format(time.DateOnly)
@@ -88,7 +88,7 @@ func PriceOn(day time.Time, account, rateName string, list []events.RateSet) (Pr
 	}
 	slices.SortFunc(own, func(a, b Rate) int { return cmp.Compare(a.TierStart, b.TierStart) })
 	for i := range own {
-		price := own[i].dayPrice(day) // for every item of the day
+		price := own[i].dayPrice(day) // once, for all items
 		own[i].day, own[i].price, own[i].text = day, price, plain(price)
 	}
 	return own, nil
@@ -110,8 +110,8 @@ func (p Price) Alone() bool {
 	return !slices.ContainsFunc(p, func(r Rate) bool { return !r.model.Alone })
 }
 
-// Window returns the time of which usage must be known to rate the day: the
-// day, and the month before it where the first touch of a month counts.
+// Window returns the time whose usage Day needs: the day, and, with a minimum
+// period of a month, the month up to it.
 func (p Price) Window(day time.Time) (from, to time.Time) {
 	from = day
 	for _, r := range p {
@@ -122,9 +122,9 @@ func (p Price) Window(day time.Time) (from, to time.Time) {
 	return from, day.AddDate(0, 0, 1)
 }
 
-// OneHour returns what units cost in an hour of the day when nothing else is
-// used, and in which currency. It is an estimate, to hold credit by: periods
-// other than the hour are divided, to 12 decimals. An empty price costs "0".
+// OneHour returns an estimate of what units cost in an hour of the day if the
+// account has no others, and the currency. Prices by longer periods are divided
+// to 12 decimals. An empty price gives "0" and no currency.
 func (p Price) OneHour(day time.Time, units int64) (amount, currency string) {
 	sum := newDecimal(0, 0)
 	for _, r := range p {
@@ -138,13 +138,12 @@ func (p Price) OneHour(day time.Time, units int64) (amount, currency string) {
 	return plain(sum), currency
 }
 
-// dayPrice returns the part of the amount that falls to the day
-// (completions 7.4 step 2).
+// dayPrice returns the price of the day (completions 7.4 step 2).
 func (r Rate) dayPrice(day time.Time) *apd.Decimal {
 	if r.price != nil && r.day.Equal(day) {
 		return r.price
 	}
-	switch k, n := r.placeInPeriod(day); r.Period {
+	switch k, n := r.dayOfPeriod(day); r.Period {
 	case PerHour:
 		return Times(r.amount, newDecimal(24, 0))
 	case PerDay:
@@ -154,10 +153,10 @@ func (r Rate) dayPrice(day time.Time) *apd.Decimal {
 	}
 }
 
-// priceOfDaysAfter returns the sum of the prices of so many days after the
-// day, which are in the same month.
+// priceOfDaysAfter returns the sum of the prices of the days that follow the day
+// in its month.
 func (r Rate) priceOfDaysAfter(day time.Time, days int64) *apd.Decimal {
-	switch k, n := r.placeInPeriod(day); r.Period {
+	switch k, n := r.dayOfPeriod(day); r.Period {
 	case PerHour, PerDay:
 		return Times(r.dayPrice(day), newDecimal(days, 0))
 	default:
@@ -165,8 +164,8 @@ func (r Rate) priceOfDaysAfter(day time.Time, days int64) *apd.Decimal {
 	}
 }
 
-// placeInPeriod returns that the day is the k-th of the n of its period.
-func (r Rate) placeInPeriod(day time.Time) (k, n int64) {
+// dayOfPeriod returns k and n: the day is the k-th of the n days of its period.
+func (r Rate) dayOfPeriod(day time.Time) (k, n int64) {
 	if r.Period == PerYear {
 		return int64(day.YearDay()), int64(time.Date(day.Year(), 12, 31, 0, 0, 0, 0, time.UTC).YearDay())
 	}

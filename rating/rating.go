@@ -2,10 +2,10 @@
 // docs/rating.md says. It is a pure function: the same events, rates and day
 // give the same rows, to the last digit, on any machine and in any year.
 //
-// A day is UTC and half-open. A cost is the day's price times the part of the
-// day for which its units were there, divided exactly, and rounded once, over
-// all rows of an item and day together. What was rated by an older rule is
-// rated by it again.
+// A day is UTC and half-open. A cost is the price of the day times the part of
+// the day in which the units were in use. The division is exact, and the result
+// is rounded once, over all rows of an item and day together. A row of an older
+// rule is rated by that rule again.
 package rating
 
 import (
@@ -20,29 +20,29 @@ import (
 	"netsim/events"
 )
 
-// EngineVersion names the rule by which costs are computed now, and Rule1 the
-// one before, which rounded the bounds of each segment to millionths of a day.
-// The rule changes with every change after which the same input may give
-// another row; a row is always rated again by the rule that it names.
+// EngineVersion is the rule that rates new rows. Rule1 is the rule before it,
+// which rounded the bounds of each segment to millionths of a day. A change
+// after which the same input could give another row is a new rule; a row is
+// always rated again by the rule that it names.
 const (
 	EngineVersion = "rating-2"
 	Rule1         = "rating-1"
 )
 
-// RuleOf returns the rule by which the day of an item is booked already, ""
-// when it is not.
+// RuleOf returns the rule that an item's day is booked by, "" if it is not
+// booked.
 type RuleOf func(item int64) string
 
-// Newest rates everything by the newest rule.
+// Newest is a RuleOf that rates every item by the newest rule.
 func Newest(int64) string { return "" }
 
 // Day returns what the items cost on one day at a price: one row for each item
-// and rate at which it has units, by item and tier. Ids and versions of the
-// rows are left to whoever records them.
+// and rate at which it has units, by item and tier. The rows have no ids and
+// versions yet.
 //
-// The usage is of one account and rate name, in the order of the log: all
-// events of all items that are active within the price's Window of the day.
-// For a price that is Alone the events of one item are enough for its rows.
+// The usage is that of one account and rate name, in the order of the log: all
+// events of all items that are active within the price's Window of the day. For
+// a price that is Alone, the events of an item are enough for its rows.
 func Day(day time.Time, price Price, usage []events.UsageRecorded, rule RuleOf) []events.DailyCostRated {
 	lives := livesOf(usage, day.AddDate(0, 0, 1))
 	var lines []line
@@ -65,15 +65,15 @@ func Day(day time.Time, price Price, usage []events.UsageRecorded, rule RuleOf) 
 	return rows
 }
 
-// line is a row, and by the newest rule what it costs in 10^-18 of the currency
-// times the microseconds of a day, exactly.
+// line is a row with its exact cost, which only the newest rule has: in 10^-18
+// of the currency, times the microseconds of a day.
 type line struct {
 	row   events.DailyCostRated
 	exact *big.Int
 }
 
-// charge returns the line of one item at one rate, and false when there is
-// nothing to bear on the day.
+// charge returns the line of one item at one rate, and false if the day bears
+// nothing of it.
 func charge(day time.Time, rate Rate, u use, rule string) (line, bool) {
 	pieces := widen(rate.MinimumPeriod, day, u.pieces)
 	if len(pieces) == 0 {
@@ -93,7 +93,7 @@ func charge(day time.Time, rate Rate, u use, rule string) (line, bool) {
 		within := newDecimal(part(day, p.to, scale)-part(day, p.from, scale), places)
 		beyond, units := daysAfter(day, p.to), newDecimal(p.units, 0)
 		all := within
-		after := newDecimal(0, 0) // of the days after
+		after := newDecimal(0, 0) // the price of the days after the day
 		if beyond > 0 {
 			all, after = add(within, newDecimal(beyond, 0)), Times(rate.priceOfDaysAfter(day, beyond), units)
 		}
@@ -126,9 +126,10 @@ func charge(day time.Time, rate Rate, u use, rule string) (line, bool) {
 	return l, true
 }
 
-// settle rounds the costs of exact lines to 18 decimals, those of an item
-// together, half to even: each line is cut off, and what is missing to the
-// rounded sum goes to the lines of which most was cut off, the first of equals.
+// settle rounds exact costs to 18 decimals. The sum of an item's lines is rounded
+// half to even, and each line is truncated. The units of the last decimal that
+// are then missing go to the lines that lost most by truncation, of equals to
+// the first.
 func settle(lines []line) {
 	for len(lines) > 0 {
 		n := 1
@@ -159,7 +160,7 @@ func settleItem(lines []line) {
 		missing.Sub(missing, w)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return rest[b].Cmp(rest[a]) })
-	for _, i := range order[:missing.Int64()] { // at most one a line
+	for _, i := range order[:missing.Int64()] { // at most one per line
 		whole[i].Add(whole[i], big.NewInt(1))
 	}
 	for i, w := range whole {
@@ -170,12 +171,11 @@ func settleItem(lines []line) {
 // wholeDay is a day in microseconds.
 const wholeDay = int64(24 * time.Hour / time.Microsecond)
 
-// micros returns the microseconds of the day before an instant; what lies
-// outside the day does not count.
+// micros returns the microseconds of the day that are before an instant.
 func micros(day, at time.Time) int64 { return min(max(at.Sub(day).Microseconds(), 0), wholeDay) }
 
-// part returns the part of the day before an instant, rounded half to even, in
-// so many parts of a day.
+// part returns the part of the day that is before an instant, in 1/scale of a
+// day, rounded half to even.
 func part(day, at time.Time, scale uint64) int64 {
 	n := uint64(micros(day, at))
 	if n == uint64(wholeDay) {
@@ -196,7 +196,8 @@ func scaled(amount *apd.Decimal, n int64) *big.Int {
 	return out.Mul(out, big.NewInt(n))
 }
 
-// daysAfter returns how many whole days after the day an instant lies.
+// daysAfter returns the number of whole days between the end of the day and a
+// later instant.
 func daysAfter(day, at time.Time) int64 {
 	return max(int64(at.Sub(day)/(24*time.Hour))-1, 0)
 }

@@ -20,7 +20,7 @@ func at(t *testing.T, text string) time.Time {
 	return out
 }
 
-// book makes billing events of one account and rate name, keeping the counts.
+// book makes billing events of one account and rate name, with their counts.
 type book struct {
 	t     *testing.T
 	units map[int64]int64
@@ -71,8 +71,8 @@ func priceOn(t *testing.T, day time.Time, list ...events.RateSet) rating.Price {
 	return price
 }
 
-// TestWholeHoursCostTheirAmount, to the last digit, wherever they lie in the day
-// and however they are cut; by the rule before they did not.
+// TestWholeHoursCostTheirAmount: n hours cost exactly n times an hourly amount,
+// at any time of the day and however they are cut.
 func TestWholeHoursCostTheirAmount(t *testing.T) {
 	t.Parallel()
 	day := at(t, "2026-04-15 00:00:00")
@@ -94,8 +94,8 @@ func TestWholeHoursCostTheirAmount(t *testing.T) {
 }
 
 // TestLinesAddUp: the lines of an item and day are rounded together. Each of
-// three tiers bears a third of a day; alone, each would lose a third of the last
-// digit.
+// three tiers prices a third of a day; rounded alone, each would lose a third of
+// the last decimal.
 func TestLinesAddUp(t *testing.T) {
 	t.Parallel()
 	day := at(t, "2026-04-15 00:00:00")
@@ -129,7 +129,7 @@ func TestWorkedCheck(t *testing.T) {
 
 	rows := rating.Day(day, price, b.usage, rating.Newest)
 
-	// The document adds up by time of day, the rows are by tier.
+	// The page sums by time of day, the rows are by tier.
 	total := "0"
 	var got []string
 	for _, r := range rows {

@@ -23,8 +23,8 @@ type step struct {
 	stop    bool
 }
 
-// livesOf folds the events before an instant into the lives of items, in the
-// order of their starts and then of their ids: the order of ordinals.
+// livesOf folds the events before an instant into the lives of items. They are
+// sorted by start and then by id, which is the order of ordinals.
 func livesOf(usage []events.UsageRecorded, before time.Time) []*life {
 	sorted := usage
 	byTime := func(a, b events.UsageRecorded) int { return a.OccurredAt.Compare(b.OccurredAt) }
@@ -65,8 +65,8 @@ func livesOf(usage []events.UsageRecorded, before time.Time) []*life {
 	return lives
 }
 
-// fewEvents are looked through faster than put into a map; most items have a
-// start and a stop.
+// fewEvents is up to how many events a search is faster than a map. Most items
+// have two events.
 const fewEvents = 8
 
 func lifeOf(lives []*life, item int64) *life {
@@ -78,7 +78,7 @@ func lifeOf(lives []*life, item int64) *life {
 	return nil
 }
 
-// The actions of a billing event that matter here (completions 7.1).
+// The actions of a billing event that open and close an item (completions 7.1).
 const (
 	start = "start"
 	stop  = "stop"
@@ -97,8 +97,9 @@ func (l *life) unitsAt(at time.Time) (units int64) {
 	return units
 }
 
-// during returns the events that a day's units follow from, the first being
-// the one in force when the item's day begins, and the highest units.
+// during returns the ids of the first and the last event that determine the
+// item's units on a day, and the highest units. The first is the last event
+// before the day, if there is one.
 func (l *life) during(day time.Time) (first, last, quantity int64) {
 	end := day.AddDate(0, 0, 1)
 	for _, s := range l.steps {
@@ -119,7 +120,7 @@ type use struct {
 	pieces []piece
 }
 
-// piece is a time in which the units that are priced do not change.
+// piece is a span of time in which the priced units do not change.
 type piece struct {
 	from, to time.Time
 	units    int64 // as priced, more than 0
@@ -129,9 +130,9 @@ type piece struct {
 // uses returns the pieces of every item that has priced units between two
 // instants.
 //
-// A unit price does not look at other items, so its pieces are cut only where
-// the item itself changes: fractions telescope, the cost is the same, and a
-// day costs work in proportion to its events instead of their square.
+// If the price of an item does not depend on the others, pieces end only where
+// the item itself changes. The cost is the same, because the parts of a day add
+// up exactly, and the time is linear in the number of events, not quadratic.
 func uses(rate Rate, lives []*life, from, to time.Time) []use {
 	if rate.model.Alone {
 		return usesAlone(rate, lives, from, to)
@@ -157,8 +158,8 @@ func usesAlone(rate Rate, lives []*life, from, to time.Time) []use {
 	return out
 }
 
-// usesTogether walks over every change of any item, with the active items in
-// the order of their ordinals.
+// usesTogether cuts the time at every change of any item, and prices each item
+// by its ordinal.
 func usesTogether(rate Rate, lives []*life, from, to time.Time) []use {
 	all := make([]use, len(lives))
 	for i, l := range lives {
@@ -180,8 +181,8 @@ func usesTogether(rate Rate, lives []*life, from, to time.Time) []use {
 	return slices.DeleteFunc(all, func(u use) bool { return len(u.pieces) == 0 })
 }
 
-// cutsOf returns both ends and every instant between them at which an item
-// changes, once each.
+// cutsOf returns, without duplicates, both ends and every instant between them
+// at which an item changes.
 func cutsOf(lives []*life, from, to time.Time) []time.Time {
 	cuts := []time.Time{from, to}
 	for _, l := range lives {
@@ -195,8 +196,8 @@ func cutsOf(lives []*life, from, to time.Time) []time.Time {
 	return slices.CompactFunc(cuts, time.Time.Equal)
 }
 
-// add appends a piece, unless it is empty, or makes the last one longer where
-// nothing changed.
+// add appends a piece that is not empty. It extends the last piece if the units
+// are the same.
 func (u *use) add(p piece) {
 	if p.units <= 0 || !p.from.Before(p.to) {
 		return

@@ -16,8 +16,8 @@ import (
 	"netsim/rating"
 )
 
-// vector is a day of an account's usage of a rate name, as vectors.json has it,
-// and what it costs.
+// vector is an entry of vectors.json: a day of an account's usage of a rate name,
+// and its costs.
 type vector struct {
 	Name     string                 `json:"name"`
 	Rule     string                 `json:"rule"`
@@ -38,7 +38,7 @@ type vectorRow struct {
 	UnitDays      string `json:"unitDays"`
 }
 
-// rated is what package rating makes of a vector.
+// rated returns the rows of a vector by package rating.
 func (v *vector) rated(t testing.TB) []vectorRow {
 	t.Helper()
 	day, err := time.Parse(time.DateOnly, v.Day)
@@ -56,7 +56,8 @@ func (v *vector) rated(t testing.TB) []vectorRow {
 	return rows
 }
 
-// python is what rerate.py, which knows docs/rating.md alone, makes of vectors.
+// python returns the rows of vectors by rerate.py, which was written from
+// docs/rating.md alone.
 func python(t *testing.T, vectors []vector) (rows [][]vectorRow) {
 	t.Helper()
 	given, err := json.Marshal(vectors)
@@ -77,8 +78,7 @@ func python(t *testing.T, vectors []vector) (rows [][]vectorRow) {
 
 const vectorsFile = "testdata/vectors.json"
 
-// learn fills the rows of vectors that have none in; those that have keep them
-// for ever.
+// learn fills in the rows of new vectors. The rows of the others never change.
 var learn = flag.Bool("learn", false, "fill in the rows of new vectors")
 
 func TestVectors(t *testing.T) {
@@ -116,8 +116,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestThePageIsEnough: a program that was written by docs/rating.md gives every
-// row of days that nobody chose.
+// TestThePageIsEnough: a program that was written from docs/rating.md alone
+// rates random days like package rating.
 func TestThePageIsEnough(t *testing.T) {
 	t.Parallel()
 	drawn := rapid.Custom(func(t *rapid.T) vector {

@@ -15,8 +15,8 @@ type listed struct {
 	events.RateSet
 }
 
-// covered refuses a list in which something would have two prices on a day, or
-// some of its units none.
+// covered refuses a list in which units would have two prices on a day, or some
+// units of a rate name none.
 func covered(rates []events.RateSet) error {
 	together := map[[2]string][]listed{}
 	for i, r := range rates {
@@ -26,9 +26,9 @@ func covered(rates []events.RateSet) error {
 	for i, r := range rates {
 		rows := together[[2]string{r.AccountID, r.RateName}]
 		if rows[0].row != i+1 {
-			continue // with the first of them
+			continue // checked with the first of them
 		}
-		for _, p := range rows { // what is valid changes on these days, but for ends
+		for _, p := range rows { // the rows that are valid change only on starts and ends
 			if err := coveredOn(p.StartDate, rows); err != nil {
 				return err
 			}
@@ -42,8 +42,8 @@ func covered(rates []events.RateSet) error {
 	return nil
 }
 
-// coveredOn checks the rows of one scope and rate name that are valid on a day:
-// none, one, or tiers that follow each other from 0 on without end.
+// coveredOn checks the rows of one account and rate name that are valid on a
+// day: there is none, one, or tiers without gaps from 0 to infinity.
 func coveredOn(date string, rows []listed) error {
 	var valid []listed
 	for _, p := range rows {

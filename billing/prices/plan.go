@@ -16,30 +16,29 @@ import (
 	"netsim/rating"
 )
 
-// Plan is what has to change so that the rates of a platform are those of a
-// list.
+// Plan lists the changes that make the rates of a platform equal to a list.
 type Plan struct {
 	Platform  string
-	List      string // names the list by what is in it
+	List      string // digest of the list
 	Steps     []Step
 	Unchanged int // rows
 }
 
-// Step is one row that begins, or one that ends on another day.
+// Step is a new row, or an existing row with another end.
 type Step struct {
-	Row   events.RateSet  // as it is to be; without RateID when it is new
-	Was   *events.RateSet // as it is; nil when it is new
-	Older string          // amount of the row whose place a new one takes, "" for none
+	Row   events.RateSet  // after the step; a new row has no RateID
+	Was   *events.RateSet // before the step; nil for a new row
+	Older string          // the amount that a new row replaces, "" for none
 }
 
-// NewPlan compares a list with the rates as they stand. A row of the list is the
-// recorded one that differs in nothing but its end and its note; what is no more
-// in the list ends tomorrow. It returns the refusal of the first step that the
-// price list refuses at this time.
+// NewPlan compares a list with the current rates. A row of the list matches a
+// recorded row if they differ only in end and note. Recorded rows that the list
+// does not have end tomorrow. The error is that of the first step that would be
+// refused now.
 func NewPlan(l List, platform string, now commands.Platform, at time.Time) (Plan, error) {
 	plan := Plan{Platform: platform, List: l.digest()}
 	if len(l.Rates) == 0 {
-		return plan, fault.New(fault.Validation, "the price list has no rates: it would end all that there are")
+		return plan, fault.New(fault.Validation, "the price list has no rates: applying it would end all current rates")
 	}
 	tomorrow := at.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 	kept := map[int64]bool{}
@@ -70,8 +69,8 @@ func NewPlan(l List, platform string, now commands.Platform, at time.Time) (Plan
 	return plan, plan.rehearse(now, at)
 }
 
-// recorded finds the row of the list among those that are recorded and have not
-// ended, or, when it ended as the list says, also then.
+// recorded returns the recorded row that matches a row of the list. A row that
+// has ended matches only if the list has the same end.
 func recorded(rates []events.RateSet, row events.RateSet, tomorrow string, taken map[int64]bool) *events.RateSet {
 	for _, r := range rates {
 		over := r.EndDate != "" && r.EndDate < tomorrow
@@ -82,7 +81,7 @@ func recorded(rates []events.RateSet, row events.RateSet, tomorrow string, taken
 	return nil
 }
 
-// same reports whether two rows are the same price for the same units from the
+// same reports whether two rows set the same price for the same units from the
 // same day on.
 func same(a, b events.RateSet) bool {
 	if !rating.Equal(a.Amount, b.Amount) {
@@ -104,7 +103,8 @@ func older(rates []events.RateSet, row events.RateSet) (amount string) {
 	return amount
 }
 
-// rehearse takes the steps on a copy of the price list.
+// rehearse takes the steps on a copy of the price list, and returns the first
+// refusal.
 func (p Plan) rehearse(state commands.Platform, at time.Time) error {
 	text, err := json.Marshal(state)
 	if err != nil {
@@ -133,9 +133,9 @@ func (s Step) command(list string) commands.Command[commands.Platform] {
 	return commands.EndRate{RateID: s.Row.RateID, EndDate: s.Row.EndDate}
 }
 
-// Apply writes the steps to the log: first what begins, then what ends, so that
-// what is interrupted leaves nothing without a price. Applying again goes on
-// where it stopped.
+// Apply writes the steps to the log, new rows before ends, so that an
+// interruption leaves nothing without a price. Applying the plan again continues
+// it.
 func (p Plan) Apply(ctx context.Context, h *handle.Handler) error {
 	stream := commands.PlatformStream(p.Platform)
 	for _, begins := range []bool{true, false} {
@@ -153,7 +153,7 @@ func (p Plan) Apply(ctx context.Context, h *handle.Handler) error {
 	return nil
 }
 
-// Print writes the plan for whoever decides on it.
+// Print writes the plan as text.
 func (p Plan) Print(w io.Writer) error {
 	for _, s := range p.Steps {
 		if _, err := fmt.Fprintln(w, s); err != nil {
@@ -164,8 +164,8 @@ func (p Plan) Print(w io.Writer) error {
 	return err
 }
 
-// String renders a step on a line: "+" for a row that begins, "-" for one that
-// ends.
+// String returns a step as one line: "+" for a new or extended row, "-" for a row
+// that ends.
 func (s Step) String() string {
 	r := s.Row
 	what := r.RateName + " " + r.RateType
@@ -201,7 +201,7 @@ func orOpen(end int64) string {
 	return fmt.Sprint(end)
 }
 
-// digest names the list by its rates.
+// digest identifies the list by its rates.
 func (l List) digest() string {
 	text, _ := json.Marshal(l.Rates) //nolint:errchkjson // strings and integers always encode
 	sum := sha256.Sum256(text)

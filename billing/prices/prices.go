@@ -1,7 +1,7 @@
-// Package prices reads a deployment's price list and writes it to the log:
-// its rates to the platform's stream, its opening credit to the accounts. Each
-// row and each grant is written once, whatever the number of starts, because
-// the ids of the commands derive from what they say.
+// Package prices reads a deployment's price list and writes it to the log: the
+// rates to the platform's stream, the opening credit to the accounts. Each row
+// and each grant is written once, however often the service starts, because the
+// command ids derive from their content.
 package prices
 
 import (
@@ -27,7 +27,7 @@ var standard []byte
 type List struct {
 	Rates         []events.RateSet // without RateID and Platform
 	OpeningCredit Opening
-	Postpaid      []string // accounts that are not gated by their credit
+	Postpaid      []string // accounts that may run without credit
 }
 
 // Opening is the credit that accounts begin with.
@@ -37,15 +37,15 @@ type Opening struct {
 	Accounts []string // ids, or DefaultAccount
 }
 
-// DefaultAccount stands in a list for the deployment's own account.
+// DefaultAccount is the name, in a list, of the deployment's own account.
 const DefaultAccount = "default"
 
 // Default returns the list of completions 7.3, with 100000 CREDIT for the
 // deployment's own account.
 func Default() (List, error) { return Read(standard) }
 
-// file is a list as it is written. Its rates have the members of the billing
-// event, less those that the service fills in.
+// file is the format of a list. Its rates have the members of the RateSet event,
+// without those that the service fills in.
 type file struct {
 	Rates []struct {
 		AccountID     string `yaml:"accountId"`
@@ -72,7 +72,7 @@ type file struct {
 	Postpaid []string `yaml:"postpaid"`
 }
 
-// Read reads a list in YAML or JSON. The error names what is wrong with it.
+// Read parses and checks a list in YAML or JSON.
 func Read(text []byte) (List, error) {
 	var f file
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -109,10 +109,10 @@ func (o Opening) check() error {
 	return rating.CheckCredit(o.Amount, o.Currency)
 }
 
-// Load writes to the log what a deployment begins with: the rates of what has no
-// price yet, and the opening credit. The platform is the deployment's name, the
-// account its own. It returns the refusals of rows that would change a price:
-// those are for a Plan.
+// Load writes the rates for everything that has no price yet, and the opening
+// credit, to the log. The platform is the deployment's name, the account its
+// own. It returns the refusals of rows that would change a price, which takes a
+// Plan.
 func (l List) Load(ctx context.Context, h *handle.Handler, platform, account string) (refused []error, err error) {
 	stream, list := commands.PlatformStream(platform), l.digest()
 	for _, row := range l.Rates {
@@ -149,8 +149,8 @@ func (o Opening) grant(ctx context.Context, h *handle.Handler, account string) e
 	return nil
 }
 
-// Grant gives an account credit, and reports whether it did: the reference is
-// unique within the account, and granting it again changes nothing, whatever
+// Grant grants credit to an account, and reports whether it did. The reference
+// is unique within the account: a second grant with it does nothing, whatever
 // the amount.
 func Grant(ctx context.Context, h *handle.Handler, account string, credit events.CreditGranted) (granted bool, err error) {
 	if !events.ValidID(events.AccountPrefix, account) {

@@ -1,7 +1,7 @@
-// Package slowbill is docs/rating.md a second time, in the plainest way:
-// between any two instants at which anything changes it asks again who is
-// active, in what order, and counts unit by unit, in rational numbers. It is
-// what tests hold package rating against, and shares nothing with it.
+// Package slowbill is a second implementation of docs/rating.md, as plain as
+// possible: between any two changes it lists the active items in order and
+// counts unit by unit, in rational numbers. Tests compare package rating with
+// it. The two share no code.
 package slowbill
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Rate is a row of the price list. Words and amounts are those of the document.
+// Rate is a row of the price list, with the words and amounts of the page.
 type Rate struct {
 	ID                 int64
 	Type, Amount       string
@@ -20,11 +20,11 @@ type Rate struct {
 	TierStart, TierEnd int64  // TierEnd 0 is open
 	PackageSize        int64
 
-	bound func(*big.Rat) *big.Rat // what becomes of a bound, in days
+	bound func(*big.Rat) *big.Rat // rounds a bound of a segment, in days
 }
 
-// Change says that an item has so many units from an instant on. Its first one
-// opens it; one that closes it is the last.
+// Change sets the units of an item from an instant on. The first change of an
+// item opens it; the last one can close it.
 type Change struct {
 	Item   int64
 	At     time.Time // to the millisecond
@@ -32,17 +32,17 @@ type Change struct {
 	Closes bool
 }
 
-// Key is what one line of a day is about.
+// Key identifies a line of a day.
 type Key struct{ Item, Rate int64 }
 
 // Day returns what every item costs on a UTC day at the rates that apply on it.
-// An item that has units at a rate has a line, also when it comes to nothing.
+// An item with units at a rate has a line, even if it costs 0.
 func Day(day time.Time, rates []Rate, changes []Change) map[Key]*big.Rat {
 	return rounded(lines(day, rates, changes, func(x *big.Rat) *big.Rat { return x }))
 }
 
-// DayByRule1 is Day by the rule before, which rounded each bound of a segment
-// to millionths of a day, and nothing else.
+// DayByRule1 is Day by rating-1, which rounds each bound of a segment to
+// millionths of a day, and nothing else.
 func DayByRule1(day time.Time, rates []Rate, changes []Change) map[Key]*big.Rat {
 	return lines(day, rates, changes, func(x *big.Rat) *big.Rat { return Round(x, 6) })
 }
@@ -61,8 +61,8 @@ func lines(day time.Time, rates []Rate, changes []Change, bound func(*big.Rat) *
 }
 
 // rounded rounds the lines of each item to 18 decimals so that they add up to
-// their rounded sum: one after the other the line that is furthest below its
-// exact cost gets one more of the last digit.
+// their rounded sum: repeatedly, the line that is furthest below its exact cost
+// gets one unit of the last decimal.
 func rounded(exact map[Key]*big.Rat) map[Key]*big.Rat {
 	digit := big.NewRat(1, 1e18)
 	out, sums := map[Key]*big.Rat{}, map[int64]*big.Rat{}
@@ -100,7 +100,7 @@ func Alone(rates []Rate) bool {
 	return !slices.ContainsFunc(rates, func(r Rate) bool { return r.Type != "unit" })
 }
 
-// day returns what one item costs at one rate, nil when it has no line.
+// day returns what one item costs at one rate, nil if it has no line.
 func (r Rate) day(day time.Time, item int64, changes []Change) *big.Rat {
 	switch r.Minimum {
 	case "hour":
@@ -119,8 +119,8 @@ func (r Rate) day(day time.Time, item int64, changes []Change) *big.Rat {
 	return cost
 }
 
-// widened bears each of so many equal parts of the day that the item touches,
-// at the most units that it has in it.
+// widened prices each of n equal parts of the day in which the item has units,
+// at the most units that it has in that part.
 func (r Rate) widened(day time.Time, item int64, changes []Change, parts int) *big.Rat {
 	var cost *big.Rat
 	length := 24 * time.Hour / time.Duration(parts)
@@ -137,8 +137,8 @@ func (r Rate) widened(day time.Time, item int64, changes []Change, parts int) *b
 	return cost
 }
 
-// firstTouch bears the rest of the month when the item is touched on the day
-// for the first time in its month.
+// firstTouch prices the rest of the month if the item has units for the first
+// time in the month on this day.
 func (r Rate) firstTouch(day time.Time, item int64, changes []Change) *big.Rat {
 	month := day.AddDate(0, 0, 1-day.Day())
 	for _, s := range segments(month, day.AddDate(0, 0, 1), changes) {
@@ -160,7 +160,7 @@ func (r Rate) firstTouch(day time.Time, item int64, changes []Change) *big.Rat {
 
 type segment struct{ from, to time.Time }
 
-// segments cuts a span at every change of any item.
+// segments splits a span at every change of any item.
 func segments(from, to time.Time, changes []Change) []segment {
 	cuts := []time.Time{from, to}
 	for _, c := range changes {
@@ -186,14 +186,14 @@ func items(changes []Change) map[int64]bool {
 	return out
 }
 
-// units is how many times the amount is due for the item at an instant.
+// units returns how many times the amount is due for the item at an instant.
 func (r Rate) units(item int64, at time.Time, changes []Change) (due int64) {
 	active := activeAt(at, changes)
 	total := int64(0)
 	for _, a := range active {
 		total += a.units
 	}
-	unit := int64(0) // the ordinal of the unit that is looked at
+	unit := int64(0) // the ordinal of the current unit
 	for _, a := range active {
 		for range a.units {
 			if a.item == item && r.counts(unit, total) {
@@ -205,8 +205,7 @@ func (r Rate) units(item int64, at time.Time, changes []Change) (due int64) {
 	return due
 }
 
-// counts says whether a unit is paid for, which of all that are active is the one
-// of that ordinal.
+// counts reports whether the active unit with that ordinal is paid for.
 func (r Rate) counts(ordinal, total int64) bool {
 	within := func(x int64) bool { return x >= r.TierStart && (r.TierEnd == 0 || x < r.TierEnd) }
 	switch r.Type {
@@ -251,7 +250,7 @@ func activeAt(at time.Time, changes []Change) []active {
 	return out
 }
 
-// price is the part of the amount that falls to a day.
+// price returns the price of a day.
 func (r Rate) price(day time.Time) *big.Rat {
 	amount, _ := new(big.Rat).SetString(r.Amount)
 	first, next := day.AddDate(0, 0, 1-day.Day()), day.AddDate(0, 1, 1-day.Day())
@@ -270,7 +269,7 @@ func (r Rate) price(day time.Time) *big.Rat {
 	return new(big.Rat).Sub(upTo(k), upTo(k-1))
 }
 
-// fraction is the part of the day between two instants of it.
+// fraction returns the part of the day between two instants of it.
 func (r Rate) fraction(day, from, to time.Time) *big.Rat {
 	part := func(at time.Time) *big.Rat {
 		return r.bound(big.NewRat(at.Sub(day).Milliseconds(), (24 * time.Hour).Milliseconds()))
@@ -286,7 +285,7 @@ func plus(sum, price, fraction *big.Rat, units int64) *big.Rat {
 	return new(big.Rat).Add(sum, cost.Mul(cost, new(big.Rat).SetInt64(units)))
 }
 
-// Round rounds half to even at so many decimals.
+// Round rounds half to even at a number of decimals.
 func Round(x *big.Rat, decimals int64) *big.Rat {
 	scale := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(decimals), nil))
 	scaled := new(big.Rat).Mul(x, scale)
@@ -298,8 +297,8 @@ func Round(x *big.Rat, decimals int64) *big.Rat {
 	return new(big.Rat).Quo(new(big.Rat).SetInt(whole), scale)
 }
 
-// Exact writes a number as a decimal without trailing zeros. It says so when the
-// number has more than 18 decimals.
+// Exact formats a number as a decimal without trailing zeros. A number with more
+// than 18 decimals gives a text that says so.
 func Exact(x *big.Rat) string {
 	text := x.FloatString(18)
 	if again, _ := new(big.Rat).SetString(text); again.Cmp(x) != 0 {
