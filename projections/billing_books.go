@@ -10,13 +10,13 @@ import (
 	"netsim/events"
 )
 
-// LatestBillingItem reads the newest item of a resource; nil when there is none.
+// LatestBillingItem reads the newest item of a resource; nil if there is none.
 func LatestBillingItem(ctx context.Context, db Reader, resourceType, resourceID string) (*BillingItem, error) {
 	return oneItem(ctx, db, `WHERE resource_id = $1 AND resource_type = $2 ORDER BY id DESC LIMIT 1`, resourceID, resourceType)
 }
 
-// LatestLibraryItem reads the newest item of an account's library; nil when
-// there is none.
+// LatestLibraryItem reads the newest item of an account's library; nil if there
+// is none.
 func LatestLibraryItem(ctx context.Context, db Reader, account, hash string) (*BillingItem, error) {
 	return oneItem(ctx, db, `
 		WHERE resource_id IN (SELECT id FROM tracesets WHERE account_id = $1 AND library_hash = $2)
@@ -36,8 +36,8 @@ func oneItem(ctx context.Context, db Reader, where string, args ...any) (*Billin
 	return &found[0], nil
 }
 
-// FirstTraceset reads the oldest live traceset of an account's library; nil
-// when nothing refers to it.
+// FirstTraceset reads the oldest live traceset of an account's library; nil if
+// there is none.
 func FirstTraceset(ctx context.Context, db Reader, account, hash string) (*Traceset, error) {
 	t := &NewTracesets().table
 	rows, err := db.Query(ctx, fmt.Sprintf(`
@@ -54,7 +54,7 @@ func FirstTraceset(ctx context.Context, db Reader, account, hash string) (*Trace
 }
 
 // FirstStart returns when the first of all billing items was opened, the zero
-// time when there is none.
+// time if there is none.
 func FirstStart(ctx context.Context, db Reader) (at time.Time, err error) {
 	var first *time.Time
 	if err := db.QueryRow(ctx, `SELECT min(started_at) FROM billing_items`).Scan(&first); err != nil {
@@ -66,7 +66,7 @@ func FirstStart(ctx context.Context, db Reader) (at time.Time, err error) {
 	return at, nil
 }
 
-// Metered is an account's use of one rate name: what is rated together.
+// Metered is an account and rate name, whose items are rated together.
 type Metered struct{ AccountID, RateName string }
 
 // MeteredBetween returns every account and rate name with an item that is
@@ -77,7 +77,7 @@ func MeteredBetween(ctx context.Context, db Reader, from, to time.Time) ([]Meter
 		WHERE started_at < $2 AND coalesce(ended_at, 'infinity') >= $1 ORDER BY account_id, rate_name`, from, to)
 	found, err := collect(rows, err, pgx.RowToStructByName[Metered])
 	if err != nil {
-		return nil, fmt.Errorf("find what is metered: %w", err)
+		return nil, fmt.Errorf("find the metered accounts: %w", err)
 	}
 	return found, nil
 }
@@ -99,13 +99,13 @@ func ItemsBetween(ctx context.Context, db Reader, m Metered, from, to time.Time)
 	return ids, nil
 }
 
-// UsageCausedBy returns the billing events that a fact, by its id, caused.
+// UsageCausedBy returns the billing events that the fact with this id caused.
 func UsageCausedBy(ctx context.Context, db Reader, fact string) ([]BillingEvent, error) {
 	t := &NewUsage().events
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM billing_events WHERE cause_id = $1 ORDER BY id`, t.columns.List("")), fact)
 	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
-		return nil, fmt.Errorf("read the usage that a fact caused: %w", err)
+		return nil, fmt.Errorf("read the usage that fact %s caused: %w", fact, err)
 	}
 	return found, nil
 }
@@ -123,7 +123,7 @@ func UsageOf(ctx context.Context, db Reader, items []int64) ([]events.UsageRecor
 	return usage(ctx, db, `billing_events e WHERE e.item_id = ANY($1)`, items)
 }
 
-// usage reads what rating needs of billing events.
+// usage reads the columns of billing events that rating needs.
 func usage(ctx context.Context, db Reader, from string, args ...any) ([]events.UsageRecorded, error) {
 	rows, err := db.Query(ctx, `
 		SELECT e.id AS billing_event_id, e.item_id AS billing_item_id, e.event_action AS action, e.item_name, e.current_count, e.billable_count,
@@ -136,7 +136,8 @@ func usage(ctx context.Context, db Reader, from string, args ...any) ([]events.U
 	return found, nil
 }
 
-// RatesOf returns the rows of the price list that can apply to a use.
+// RatesOf returns the rows of the price list that can apply to an account and
+// rate name.
 func RatesOf(ctx context.Context, db Reader, m Metered) ([]events.RateSet, error) {
 	t := &NewRates().table
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM rates WHERE rate_name = $1 AND account_id IN ('', $2) ORDER BY id`,
@@ -148,18 +149,18 @@ func RatesOf(ctx context.Context, db Reader, m Metered) ([]events.RateSet, error
 	return found, nil
 }
 
-// BookedCost is a daily cost and what its corrections add to it.
+// BookedCost is a daily cost with the sum of its corrections.
 type BookedCost struct {
 	DailyCost
 	Corrections int64
 	Corrected   string // decimal, their sum
 }
 
-// BookedCosts returns the costs of items on a day, YYYY-MM-DD, without the
-// corrections that are dated that day.
+// BookedCosts returns the costs of items on a day, YYYY-MM-DD. Corrections with
+// that date are not among them.
 func BookedCosts(ctx context.Context, db Reader, date string, items []int64) ([]BookedCost, error) {
 	t := &NewCosts().table
-	// Item by item: by its date the rows of all other items would be looked at.
+	// Per item: an index by date would read the rows of all items.
 	rows, err := db.Query(ctx, fmt.Sprintf(`
 		SELECT %s, x.n, x.total FROM unnest($1::bigint[]) AS i (id), LATERAL (
 			SELECT * FROM daily_costs WHERE item_id = i.id AND date = $2 AND correction_of = 0 OFFSET 0) AS d, LATERAL (
@@ -176,8 +177,8 @@ func BookedCosts(ctx context.Context, db Reader, date string, items []int64) ([]
 	return found, nil
 }
 
-// LastRated returns the last day, YYYY-MM-DD, for which an item has a cost, ""
-// for none.
+// LastRated returns the last day, YYYY-MM-DD, for which an item has a cost, "" if
+// it has none.
 func LastRated(ctx context.Context, db Reader, item int64) (date string, err error) {
 	err = db.QueryRow(ctx, `SELECT coalesce(max(date), '') FROM daily_costs WHERE item_id = $1 AND correction_of = 0`, item).Scan(&date)
 	if err != nil {
@@ -186,8 +187,8 @@ func LastRated(ctx context.Context, db Reader, item int64) (date string, err err
 	return date, nil
 }
 
-// LastHold reads what was last held for a simulation, open or released; nil
-// when nothing ever was.
+// LastHold reads the last hold of a simulation, open or released; nil if it never
+// had one.
 func LastHold(ctx context.Context, db Reader, simulation string) (*CreditHold, error) {
 	holds, err := findHolds(ctx, db, `simulation_id = $1`, simulation)
 	if err != nil || len(holds) == 0 {
@@ -196,9 +197,9 @@ func LastHold(ctx context.Context, db Reader, simulation string) (*CreditHold, e
 	return &holds[0], nil
 }
 
-// HoldsOver returns open holds that are to be released, at most limit of them:
-// those whose time is over, and, of those whose time is over before the second
-// instant, the ones whose simulation has not been requested.
+// HoldsOver returns at most limit open holds to release: those that have expired
+// now, and those that expire by the second instant and whose simulation has not
+// been requested.
 func HoldsOver(ctx context.Context, db Reader, now, unrequested time.Time, limit int) ([]CreditHold, error) {
 	return findHolds(ctx, db, `released_at IS NULL AND (expires_at <= $1 OR expires_at <= $2
 		AND NOT EXISTS (SELECT FROM simulations s WHERE s.id = credit_holds.simulation_id))

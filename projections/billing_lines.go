@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// CostLine is a daily cost with what other tables hold about it. A text that is
-// not known is "".
+// CostLine is a daily cost joined with its item, rate, account and workspace.
+// Unknown texts are "".
 type CostLine struct {
 	DailyCost
 	AccountName, WorkspaceName string
@@ -21,8 +21,8 @@ type CostLine struct {
 }
 
 // ListCostLines returns one page of daily costs by date and id, and the
-// position of the next one. Whoever reads all of them does so in one snapshot:
-// between two pages a row may give way to a newer version.
+// position of the next one. A reader of all pages needs one snapshot: between two
+// pages a newer version can replace a row.
 func ListCostLines(ctx context.Context, db Reader, q DailyCostQuery) ([]CostLine, []string, error) {
 	t := &NewCosts().table
 	c := q.conditions()

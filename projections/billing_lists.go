@@ -10,8 +10,8 @@ import (
 	"netsim/fault"
 )
 
-// Names are those behind the ids of a billing row; nil where there is no id or
-// its name is forgotten.
+// Names are the names of the ids in a billing row; nil if there is no id, or if
+// its name was forgotten.
 type Names struct{ Account, Workspace, User, Sandbox *string }
 
 // Named is a row with its names.
@@ -20,8 +20,8 @@ type Named[R any] struct {
 	Names Names
 }
 
-// BillingFilter narrows billing lists. Names match exactly; a name that nobody
-// has matches nothing.
+// BillingFilter restricts billing lists. Names match exactly; an unknown name
+// matches nothing.
 type BillingFilter struct {
 	AccountID     string // "" for the whole platform
 	WorkspaceName string
@@ -36,12 +36,12 @@ func (f BillingFilter) conditions() conditions {
 		c.add("account_id = ?", f.AccountID)
 	}
 	if f.WorkspaceName != "" {
-		// The built-in workspaces belong to no account.
+		// The built-in workspaces have no account.
 		c.add(`workspace_id = ANY(ARRAY(SELECT id FROM workspaces
 			WHERE name = ? AND (? = '' OR account_id IN ('', ?))))`, f.WorkspaceName, f.AccountID, f.AccountID)
 	}
 	if f.UserName != "" {
-		// The first part ends the search for a name that nobody has at once.
+		// The first condition makes the search for an unknown name return at once.
 		c.add("EXISTS (SELECT FROM directory WHERE kind = 'user' AND name = ?)", f.UserName)
 		c.add("user_id = ANY("+usersNamed("?")+")", f.UserName)
 	}
@@ -75,8 +75,8 @@ func ListBillingItems(ctx context.Context, db Reader, q BillingItemQuery) ([]Nam
 		func(i *BillingItem) []any { return []any{i.StartedAt, i.ID} })
 }
 
-// FindBillingItem reads an item of the account, or of any for "". It returns
-// NotFound for every other.
+// FindBillingItem reads an item of the account, or of any account for "". For
+// any other item the fault is NotFound.
 func FindBillingItem(ctx context.Context, db Reader, account string, id int64) (Named[BillingItem], error) {
 	c := BillingFilter{AccountID: account}.conditions()
 	c.add("id = ?", id)
@@ -158,7 +158,7 @@ func prefixed(prefix string, keys []sortKey) []sortKey {
 	return out
 }
 
-// Balance is what an account has in a currency. The amounts are decimals.
+// Balance is the balance of an account in a currency. The amounts are decimals.
 type Balance struct {
 	AccountID   string
 	AccountName *string
@@ -192,8 +192,8 @@ func ListBalances(ctx context.Context, db Reader, account string, page Page) ([]
 	return found, next, nil
 }
 
-// CostSum is a sum of costs in a currency: of a rate name, of a workspace, or,
-// with neither, of all.
+// CostSum is a sum of costs in a currency: of a rate name, of a workspace, or, if
+// both are nil, of all.
 type CostSum struct {
 	Currency    string
 	RateName    *string
@@ -201,7 +201,7 @@ type CostSum struct {
 	Total       string // decimal
 }
 
-// SumCosts adds the costs of an account, or of all for "", up. Both days are
+// SumCosts sums the costs of an account, or of all accounts for "". Both days are
 // inclusive.
 func SumCosts(ctx context.Context, db Reader, account string, start, end time.Time) ([]CostSum, error) {
 	c := BillingFilter{AccountID: account}.conditions()
@@ -219,8 +219,8 @@ func SumCosts(ctx context.Context, db Reader, account string, start, end time.Ti
 	return sums, nil
 }
 
-// periods cuts a range of days, both inclusive, into what there are sums of: whole
-// months, the days of one that begin with the same digit, and single days.
+// periods splits a range of days, both inclusive, into the periods that have
+// sums: months, the days of a month with the same first digit, and single days.
 func periods(start, end time.Time) []string {
 	var out []string
 	for day := start; !day.After(end); {
@@ -243,8 +243,8 @@ func periods(start, end time.Time) []string {
 	return out
 }
 
-// FindUser returns the id of a user of that name in the account, or in any for
-// "". It is "" when there is none or when there are several.
+// FindUser returns the id of the user with that name in the account, or in any
+// account for "". It returns "" if there is none, or more than one.
 func FindUser(ctx context.Context, db Reader, account, name string) (string, error) {
 	rows, err := db.Query(ctx, `SELECT id FROM directory WHERE kind = 'user' AND name = $1 AND ($2 = '' OR account_id IN ('', $2)) LIMIT 2`, name, account)
 	if err != nil {

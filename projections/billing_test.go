@@ -82,8 +82,8 @@ func anyBilling(t *rapid.T) []events.Fact {
 	return facts
 }
 
-// TestBillingIgnoresBatches: however the facts are cut into batches, and
-// whether or not rows are at hand, the tables hold the same bytes.
+// TestBillingIgnoresBatches: the tables have the same bytes however the facts are
+// split into batches, and whether or not rows are cached.
 func TestBillingIgnoresBatches(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -124,8 +124,8 @@ func TestBillingIgnoresBatches(t *testing.T) {
 	})
 }
 
-// TestSumCosts sums ranges that begin and end anywhere: the months in the sums
-// and the days at the ends are each day once.
+// TestSumCosts sums ranges that begin and end on any day: the months and the days
+// at both ends count each day once.
 func TestSumCosts(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -15,26 +15,24 @@ import (
 )
 
 // Billing has the seven billing operations (document 1, Billing; completions
-// 7). All need a service token, which the access rules see to; what it shows
-// is its account, or the platform.
+// 7). All need a service token, which the access rules check. They show the
+// account of the token, or the platform.
 type Billing struct {
 	DB       projections.Reader
 	Cursors  *web.Cursors
 	Now      func() time.Time
 	Platform string   // the deployment's name
-	Postpaid []string // accounts that are not gated by their credit
+	Postpaid []string // accounts that may run without credit
 
-	// Lag returns for how long the oldest event has been recorded that billing
-	// has not followed.
+	// Lag returns the age of the oldest fact that metering has not processed.
 	Lag func(ctx context.Context) (time.Duration, error)
-	// LogAccess writes down that billing was looked up by a person's name; the
-	// account is "" when the caller sees the platform.
+	// LogAccess records a look-up by a person's name. The account is "" if the
+	// caller sees the platform.
 	LogAccess func(ctx context.Context, account, correlationID string, access events.AccessLogged) error
 }
 
-// billingLag is the header of every answer that says how far billing is behind.
-// It is asked for before what is answered is read, so that with 0 nothing is
-// missing.
+// billingLag is a header of every answer: how far billing is behind. It is
+// measured before the answer is read, so at 0 the answer is complete.
 type billingLag struct{ XBillingLagMs int64 }
 
 func (b *Billing) lag(ctx context.Context) billingLag {
@@ -89,7 +87,7 @@ func (b *Billing) audit(ctx context.Context, caller auth.Caller, operation, user
 }
 
 // unreachable turns the error of a read store that does not answer into
-// BadGateway, and leaves every other as it is.
+// BadGateway, and returns any other error unchanged.
 func unreachable(err error) error {
 	if err == nil || projections.Outage(err) == "" {
 		return err
@@ -97,14 +95,14 @@ func unreachable(err error) error {
 	return &fault.Fault{Code: fault.BadGateway, Message: "the billing service is unavailable", Cause: err}
 }
 
-// filter is what the billing lists have in common.
+// filter returns the filter that all billing lists have.
 func (b *Billing) filter(caller auth.Caller, l listing, workspaceName, userName, eventType string) projections.BillingFilter {
 	return projections.BillingFilter{
 		AccountID: access.Account(caller), WorkspaceName: workspaceName, UserName: userName, EventType: eventType, Page: l.page,
 	}
 }
 
-// nullable is a text, or null for "".
+// nullable returns nil for "".
 func nullable(text string) *string {
 	if text == "" {
 		return nil
@@ -112,7 +110,7 @@ func nullable(text string) *string {
 	return &text
 }
 
-// hash renders the hash of a record, "" for none.
+// hash formats the hash of a record, "" for none.
 func hash(hex string) string {
 	if hex == "" {
 		return ""
@@ -161,7 +159,7 @@ func (b *Billing) accountType(account string) api.BalanceAccountType {
 	return api.BalanceAccountTypePrepaid
 }
 
-// eventName is the type of an event without prefix and version.
+// eventName returns the type of an event without prefix and version.
 func eventName(eventType string) string {
 	name := strings.TrimPrefix(eventType, "netsim.")
 	if at := strings.LastIndex(name, ".v"); at > 0 {

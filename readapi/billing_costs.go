@@ -74,7 +74,7 @@ func (b *Billing) cost(n *projections.Named[projections.DailyCost]) (api.DailyCo
 	}, nil
 }
 
-// unassigned stands for the workspace of costs that have none.
+// unassigned is the key of costs without a workspace.
 const unassigned = "unassigned"
 
 // GetCostSummary implements GET /billing/costs/summary. A currency without

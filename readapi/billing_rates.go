@@ -2,6 +2,7 @@ package readapi
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"netsim/access"
@@ -38,13 +39,18 @@ func (b *Billing) ListRates(ctx context.Context, r api.ListRatesRequestObject) (
 	}
 	rates := make([]api.Rate, len(rows))
 	for i := range rows {
-		rates[i] = rate(&rows[i])
+		if rates[i], err = rate(&rows[i]); err != nil {
+			return nil, err
+		}
 	}
 	return api.ListRates200JSONResponse{Headers: api.ListRates200ResponseHeaders(lag), Body: api.RateList{Rates: rates, Pagination: l.pagination(len(rates), next)}}, nil
 }
 
-func rate(r *projections.NamedRate) api.Rate {
-	unitSize, _ := strconv.ParseInt(r.UnitSize, 10, 64) // checked when the price list was read
+func rate(r *projections.NamedRate) (api.Rate, error) {
+	unitSize, err := strconv.ParseInt(r.UnitSize, 10, 64)
+	if err != nil {
+		return api.Rate{}, fmt.Errorf("read the unit size of rate %d: %w", r.RateID, err)
+	}
 	out := api.Rate{
 		RateID: r.RateID, AccountID: nullable(r.AccountID), AccountName: r.AccountName, Platform: r.Platform,
 		RateName: r.RateName, RateType: api.RateRateType(r.RateType), RateTypeRaw: r.RateTypeRaw, Amount: r.Amount,
@@ -58,5 +64,5 @@ func rate(r *projections.NamedRate) api.Rate {
 	if r.TierEnd != 0 {
 		out.TierEnd = &r.TierEnd
 	}
-	return out
+	return out, nil
 }

@@ -204,6 +204,17 @@ func TestBillingLogsLookUpsByName(t *testing.T) {
 	}
 }
 
+// TestARateWithoutAUnitSize: a unit size that is no number is an error, not 0.
+func TestARateWithoutAUnitSize(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.tell("platform_netsim", events.RateSet{
+		RateID: 1, Platform: "netsim", RateName: "cluster", RateType: "unit", RateTypeRaw: "unit", Amount: "10.00",
+		Currency: "CREDIT", Period: "hour", UnitName: "ranks", UnitSize: "many", StartDate: "2026-01-01",
+	})
+	d.get("rates", http.StatusInternalServerError)
+}
+
 // TestBillingWithoutItsStore: nothing answers where the read store should be.
 func TestBillingWithoutItsStore(t *testing.T) {
 	t.Parallel()

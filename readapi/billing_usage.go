@@ -77,7 +77,7 @@ func (b *Billing) item(n *projections.Named[projections.BillingItem]) api.Billin
 	return out
 }
 
-// eventDays is how far back events are listed when no startDate is given.
+// eventDays is how far back events are listed without a startDate.
 const eventDays = 30
 
 // ListBillingEvents implements GET /billing/events: newest first.

@@ -12,11 +12,11 @@ import (
 	"netsim/rating"
 )
 
-// billingCurrency is what rows are billed in: the national one of our two.
+// billingCurrency is the currency of the bill: the national one of our two.
 const billingCurrency = rating.USD
 
-// charge is a daily cost as a row of the dataset shows it. Texts are as the
-// columns have them, decimals too; "" is null.
+// charge is a daily cost as a row of the dataset. Texts, decimals too, are those
+// of the columns; "" is null.
 type charge struct {
 	projections.CostLine
 	provider string
@@ -32,10 +32,10 @@ type charge struct {
 	rateAmount                    string
 }
 
-// ledger makes charges of daily costs.
+// ledger makes charges from daily costs.
 type ledger struct {
 	provider string
-	prices   map[string]*apd.Decimal // of a currency in the billing currency
+	prices   map[string]*apd.Decimal // in the billing currency, by currency
 }
 
 func (l ledger) charge(line projections.CostLine) (charge, error) {
@@ -63,13 +63,13 @@ func (l ledger) charge(line projections.CostLine) (charge, error) {
 	}
 	c.pricingCost, c.cost, c.rateAmount = text(cost), text(rating.Times(cost, price)), text(amount)
 	if c.CorrectionOf != 0 {
-		return c, nil // it corrects an amount, and has no quantity or price of its own
+		return c, nil // it corrects an amount, and has no quantity or price
 	}
 	return c, c.quantities(cost, amount, price)
 }
 
-// time sets the periods. A day is charged in the month in which it is booked; a
-// correction is booked after the day that it is about.
+// time sets the periods. A cost is billed in the month of its date; a correction
+// has a later date than the day that it corrects.
 func (c *charge) time() error {
 	booked, err := time.Parse(time.DateOnly, c.Date)
 	if err != nil {
@@ -86,7 +86,7 @@ func (c *charge) time() error {
 	if c.MinimumPeriod != rating.PerMonth {
 		return nil
 	}
-	// The first touch of a month bears the rest of it.
+	// The first segment of a month extends to its end.
 	var segments []events.CostSegment
 	if err := json.Unmarshal([]byte(c.SegmentsJSON), &segments); err != nil {
 		return fmt.Errorf("read the segments of daily cost %d: %w", c.DailyCostID, err)
@@ -99,11 +99,11 @@ func (c *charge) time() error {
 	return nil
 }
 
-// quantities sets what was used and priced: price times quantity is the cost,
-// exactly. By the hour that is the amount of the rate and unit-hours; for any
-// other period it is the price of the day and unit-days, because the days of a
-// month have prices of their own (docs/rating.md). Where no decimal quantity
-// gives the cost exactly, as with a third of a day, it is one piece.
+// quantities sets the consumed and the priced quantity. Price times quantity is
+// exactly the cost. For an hourly rate these are its amount and unit-hours; for
+// other periods the price of the day and unit-days, because each day of a month
+// has its own price (docs/rating.md). If no decimal quantity gives the exact
+// cost, as for a third of a day, the quantity is 1 and the cost its price.
 func (c *charge) quantities(cost, amount, price *apd.Decimal) error {
 	days, err := rating.Parse(c.UnitDays)
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *charge) quantities(cost, amount, price *apd.Decimal) error {
 	}
 	unit := unitOf(c.model, c.UnitName, c.UnitSize)
 	hours := rating.Times(days, apd.New(24, 0))
-	if _, err := exact.Quantize(hours, hours, -12); err != nil { // without the last digits, which rounded unit-days bring in
+	if _, err := exact.Quantize(hours, hours, -12); err != nil { // drops the last digits, which come from rounded unit-days
 		return fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
 	}
 	c.consumed, c.consumedUnit = text(hours), unit+"-Hours"
@@ -125,8 +125,8 @@ func (c *charge) quantities(cost, amount, price *apd.Decimal) error {
 		quantity, c.pricingUnit = days, unit+"-Days"
 	}
 	if rating.Times(quantity, unitPrice).Cmp(cost) != 0 {
-		// A part of a day without an end, or the rest of a month, whose days have
-		// different prices.
+		// A part of a day that is no finite decimal, or the rest of a month whose
+		// days have different prices.
 		quantity, unitPrice, c.pricingUnit = apd.New(1, 0), cost, "Count"
 	}
 	c.priced, c.pricingUnitPrice, c.unitPrice = text(quantity), text(unitPrice), text(rating.Times(unitPrice, price))
@@ -147,11 +147,11 @@ func (c *charge) description() string {
 	return fmt.Sprintf("Use of %s on %s at %s %s per %s", c.RateName, c.start.Format(time.DateOnly), c.RateAmount, c.Currency, c.Period)
 }
 
-// exact has room for any quantity.
+// exact has enough precision for any quantity.
 var exact = apd.BaseContext.WithPrecision(60)
 
-// text writes a decimal without an exponent and with at least one place, so
-// that a column of whole amounts is read as decimals too.
+// text formats a decimal without an exponent and with at least one decimal, so
+// that readers infer a decimal column from whole amounts too.
 func text(d *apd.Decimal) string {
 	reduced := new(apd.Decimal)
 	reduced.Reduce(d)

@@ -8,17 +8,17 @@ import (
 // Type is the data type of a column, as the metadata names it.
 type Type string
 
-// The types of columns.
+// The data types.
 const (
 	String   Type = "STRING"
 	Decimal  Type = "DECIMAL"
 	DateTime Type = "DATETIME"
 	Integer  Type = "INTEGER"
-	JSON     Type = "JSON" // an object of texts and numbers, serialised
+	JSON     Type = "JSON" // an object of strings and numbers
 )
 
-// Decimals have at most 18 places, 6 more in the billing currency, and at most
-// 14 digits before the point: DECIMAL(38, 24) holds each of them exactly.
+// Decimals have at most 18 decimals, 6 more in the billing currency, and at most
+// 14 digits before the point, which DECIMAL(38, 24) holds exactly.
 const (
 	Precision = 38
 	Scale     = 24
@@ -32,7 +32,7 @@ type Column struct {
 	of       func(*charge) string // "" is null: FOCUS has no empty strings
 }
 
-// Columns are those of the dataset, by name; those of our own, x_, come last.
+// Columns returns the columns of the dataset, by name; our own, x_, are last.
 func Columns() []Column {
 	return append(standard(), custom()...)
 }
@@ -105,12 +105,12 @@ func custom() []Column {
 	}
 }
 
-// moment writes an instant as FOCUS wants it: ISO 8601, UTC, with a Z.
+// moment formats an instant as FOCUS requires: ISO 8601, UTC, with a Z.
 func moment(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05Z") }
 
 func whole(n int64) string { return strconv.FormatInt(n, 10) }
 
-// known writes an id; 0 is none.
+// known formats an id; 0 is null.
 func known(id int64) string {
 	if id == 0 {
 		return ""

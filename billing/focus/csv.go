@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// writer takes the rows of a dataset, the values in the order of the columns.
+// writer writes the rows of a dataset, with values in the order of the columns.
 type writer interface {
 	write(row []string) error
 	close() error
@@ -13,7 +13,7 @@ type writer interface {
 
 type csvWriter struct{ out *csv.Writer }
 
-// newCSV begins a file with a header. A null is an empty field.
+// newCSV writes the header of a file. A null is an empty field.
 func newCSV(to io.Writer, columns []Column) (*csvWriter, error) {
 	w := &csvWriter{csv.NewWriter(to)}
 	names := make([]string, len(columns))

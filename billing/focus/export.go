@@ -28,7 +28,7 @@ const (
 	Parquet = "parquet"
 )
 
-// pageRows is how many rows are read at a time.
+// pageRows is how many rows are read at once.
 const pageRows = 1000
 
 // Request says what to export.
@@ -36,13 +36,13 @@ type Request struct {
 	From, To    time.Time // days, UTC, both inclusive
 	AccountID   string    // "" for the whole platform
 	Format      string    // CSV or Parquet
-	CreditPrice string    // of one CREDIT in USD: decimal, above zero, at most 6 places
-	Directory   string    // made when it is not there; files of an earlier export give way
-	Provider    string    // who provides, publishes and invoices
+	CreditPrice string    // of one CREDIT in USD: decimal, above zero, at most 6 decimals
+	Directory   string    // created if it is missing; files of an earlier export are replaced
+	Provider    string    // the provider, publisher and invoice issuer
 	Generator   string    // version of this program
 }
 
-// Report says what was exported.
+// Report is the result of an export.
 type Report struct {
 	Rows     int64
 	Totals   map[string]string // effective cost by pricing currency
@@ -50,12 +50,11 @@ type Report struct {
 	Metadata string            // path of its metadata
 }
 
-// Export writes the daily costs of a range of days. The reader must show one
-// snapshot from the first query to the last. What is in memory does not depend
-// on the number of rows.
+// Export writes the daily costs of a range of days. All queries of the reader
+// must see one snapshot. Memory does not depend on the number of rows.
 //
-// It fails, and leaves no dataset, when the rows do not sum to the cost summary
-// of the snapshot.
+// If the rows do not add up to the cost summary of the snapshot, Export fails and
+// leaves no dataset.
 func Export(ctx context.Context, db projections.Reader, r Request) (Report, error) {
 	price, err := r.check()
 	if err != nil {
@@ -90,7 +89,7 @@ func Export(ctx context.Context, db projections.Reader, r Request) (Report, erro
 	return Report{x.rows, x.totals, filepath.Join(r.Directory, name), filepath.Join(r.Directory, described)}, nil
 }
 
-// maxPricePlaces leaves a cost of 18 decimals exact within the scale.
+// maxPricePlaces keeps the price of a cost with 18 decimals within Scale.
 const maxPricePlaces = 6
 
 func (r Request) check() (*apd.Decimal, error) {
@@ -110,7 +109,7 @@ func (r Request) check() (*apd.Decimal, error) {
 	return price, nil
 }
 
-// export is one export under way.
+// export is the state of one export.
 type export struct {
 	Request
 	ledger
@@ -120,8 +119,8 @@ type export struct {
 	totals  map[string]string
 }
 
-// file writes a file under its name when all of it is there, and returns what
-// it is.
+// file writes a file, gives it its name when it is complete, and returns its
+// description.
 func (x *export) file(name string, write func(io.Writer) error) (at Location, err error) {
 	file, err := os.CreateTemp(x.Directory, name+".partial-*")
 	if err != nil {
@@ -150,7 +149,7 @@ func (x *export) file(name string, write func(io.Writer) error) (at Location, er
 	return Location{FilePath: name, Bytes: sum.bytes, Rows: x.rows, SHA256: hex.EncodeToString(sum.hash.Sum(nil))}, nil
 }
 
-// tally counts and hashes what passes.
+// tally counts and hashes the bytes that it passes on.
 type tally struct {
 	hash  hash.Hash
 	to    io.Writer
@@ -221,8 +220,8 @@ func (x *export) line(out writer, line projections.CostLine) error {
 	return out.write(x.row)
 }
 
-// plainText puts an apostrophe before a text that a spreadsheet would take for
-// a formula: users choose names, and others open the file.
+// plainText prefixes a text that a spreadsheet would read as a formula with an
+// apostrophe: users choose names, and others open the file.
 func plainText(value string) string {
 	if value != "" && strings.ContainsRune("=+-@\t\r\n", rune(value[0])) {
 		return "'" + value
@@ -230,7 +229,7 @@ func plainText(value string) string {
 	return value
 }
 
-// agree compares the rows with the sums that the read model keeps.
+// agree compares the rows with the sums of the read model.
 func (x *export) agree(ctx context.Context, db projections.Reader) error {
 	sums, err := projections.SumCosts(ctx, db, x.AccountID, x.From, x.To)
 	if err != nil {
@@ -247,7 +246,7 @@ func (x *export) agree(ctx context.Context, db projections.Reader) error {
 		}
 	}
 	if kept != len(x.totals) {
-		return fmt.Errorf("the rows are of %d currencies, the cost summary of %d", len(x.totals), kept)
+		return fmt.Errorf("the rows have %d currencies, the cost summary has %d", len(x.totals), kept)
 	}
 	return nil
 }

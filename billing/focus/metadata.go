@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Version is that of the specification.
+// Version is the version of the specification.
 const Version = "1.2"
 
-// schemaCreated is when the columns became what they are. A test notices when
-// they change and this does not.
+// schemaCreated is when the columns last changed. A test fails if they change and
+// this does not.
 func schemaCreated() time.Time { return time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) }
 
-// Metadata describes an export as FOCUS's metadata does: who made it, of which
-// columns it is, and where it lies. Members that begin with x_ are ours.
+// Metadata is the FOCUS metadata of an export: its generator, its columns and its
+// files. Members that begin with x_ are ours.
 type Metadata struct {
 	DataGenerator struct{ DataGenerator string }
 	Schema        []Schema
@@ -24,11 +24,11 @@ type Metadata struct {
 	DataLocation  []Location `json:"data_location"`
 	StartDate     string     `json:"x_StartDate"` // YYYY-MM-DD, both inclusive
 	EndDate       string     `json:"x_EndDate"`
-	AccountID     string     `json:"x_BillingAccountId,omitempty"` // none: the whole platform
+	AccountID     string     `json:"x_BillingAccountId,omitempty"` // "" for the whole platform
 	CreditPrice   string     `json:"x_CreditPrice"`                // of one CREDIT, in the billing currency
 }
 
-// Schema says which columns a dataset has.
+// Schema lists the columns of a dataset.
 type Schema struct {
 	SchemaID             string `json:"SchemaId"`
 	FocusVersion         string
@@ -37,7 +37,7 @@ type Schema struct {
 	ColumnDefinition     []ColumnDefinition
 }
 
-// ColumnDefinition is the shape of a column.
+// ColumnDefinition is the type of a column.
 type ColumnDefinition struct {
 	ColumnName          string
 	DataType            Type
@@ -49,13 +49,13 @@ type ColumnDefinition struct {
 
 // Location is a file of the dataset.
 type Location struct {
-	FilePath string `json:"filepath"` // below the directory of the metadata
+	FilePath string `json:"filepath"` // relative to the directory of the metadata
 	Bytes    int64  `json:"total_bytes"`
 	Rows     int64  `json:"total_rows"`
 	SHA256   string `json:"x_sha256"` // hex
 }
 
-// SchemaID names the columns: others have another id.
+// SchemaID returns an id that the columns determine.
 func SchemaID(columns []Column) string {
 	text, _ := json.Marshal(definitions(columns)) //nolint:errchkjson // texts and numbers always encode
 	sum := sha256.Sum256(text)

@@ -9,10 +9,10 @@ import (
 	"netsim/rating"
 )
 
-// TagPrefix is that of the tags that the service itself sets.
+// TagPrefix is the prefix of the tags that the service sets.
 const TagPrefix = "netsim:"
 
-// service is what a billed item belongs to, in the words of FOCUS.
+// service classifies a billed item in the terms of FOCUS.
 type service struct{ category, subcategory, name, meter string }
 
 func serviceOf(eventType string) service {
@@ -27,7 +27,7 @@ func serviceOf(eventType string) service {
 	return service{"Other", "Other (Other)", "Other Services", "Use"}
 }
 
-// unitOf names the unit of a rate for FOCUS's unit format, singular.
+// unitOf returns the unit of a rate in FOCUS's unit format, singular.
 func unitOf(model rating.Model, name, size string) string {
 	switch {
 	case model.Per != "":
@@ -40,7 +40,7 @@ func unitOf(model rating.Model, name, size string) string {
 	return strings.ToUpper(name[:1]) + strings.TrimSuffix(name[1:], "s")
 }
 
-// bytes names a number of bytes, "" for one without a name.
+// bytes returns the unit of a number of bytes, "" if there is none.
 func bytes(size string) string {
 	return map[string]string{
 		"1": "B", "1000": "KB", "1000000": "MB", "1000000000": "GB", "1000000000000": "TB",
@@ -52,7 +52,8 @@ func word(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) })
 }
 
-// resourceName is the name that someone gave the resource, which an id is not.
+// resourceName returns the name that a person gave the resource, "" if it is
+// only an id.
 func (c *charge) resourceName() string {
 	if c.ResourceID == "" || c.ItemName == c.ResourceID {
 		return ""
@@ -72,10 +73,10 @@ func (c *charge) resourceType() string {
 	return strings.ToUpper(c.ResourceType[:1]) + c.ResourceType[1:]
 }
 
-// priceID names a row of the price list by its parent and its id.
+// priceID identifies a row of the price list by its SKU and its id.
 func (c *charge) priceID() string { return fmt.Sprintf("%s/%d", c.RateName, c.RateID) }
 
-// priceDetails tells two prices of a SKU apart.
+// priceDetails distinguishes the prices of a SKU.
 func (c *charge) priceDetails() string {
 	details := map[string]any{"x_RatePeriod": c.Period}
 	if c.RateType != "" {
@@ -93,8 +94,8 @@ func (c *charge) priceDetails() string {
 	return object(details)
 }
 
-// subAccountName is the workspace's name; FOCUS wants one wherever there is an
-// id.
+// subAccountName returns the workspace's name; FOCUS requires one where there is
+// an id.
 func (c *charge) subAccountName() string {
 	if c.WorkspaceName == "" {
 		return c.WorkspaceID
@@ -123,8 +124,8 @@ func (c *charge) tags() string {
 	return object(tags)
 }
 
-// eventHash is that of the newest billing event that counted, as
-// GET /billing/events has it: the row's link to the account's chain.
+// eventHash returns the hash of the newest billing event of the row, as
+// GET /billing/events shows it: the link to the account's chain.
 func (c *charge) eventHash() string {
 	if c.LastEventHash == "" {
 		return ""
@@ -132,7 +133,7 @@ func (c *charge) eventHash() string {
 	return "sha256:" + c.LastEventHash
 }
 
-// object serialises texts and numbers, by key.
+// object encodes strings and numbers as JSON, by key.
 func object(members map[string]any) string {
 	text, _ := json.Marshal(members) //nolint:errchkjson // texts and numbers always encode
 	return string(text)

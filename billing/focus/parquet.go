@@ -12,8 +12,8 @@ import (
 	"github.com/parquet-go/parquet-go/compress/snappy"
 )
 
-// groupRows bounds what is in memory before it is written: a row has some 600
-// bytes.
+// groupRows bounds the rows in memory before they are written; a row has about
+// 600 bytes.
 const groupRows = 20_000
 
 type parquetWriter struct {
@@ -22,8 +22,8 @@ type parquetWriter struct {
 	row     parquet.Row
 }
 
-// newParquet begins a file that names its schema. Columns are optional where
-// the dataset lets them be null.
+// newParquet begins a file with the schema of the dataset. Nullable columns are
+// optional.
 func newParquet(to io.Writer, columns []Column) *parquetWriter {
 	root := parquet.Group{}
 	options := []parquet.WriterOption{
@@ -37,12 +37,12 @@ func newParquet(to io.Writer, columns []Column) *parquetWriter {
 		}
 		root[c.Name] = node
 		if c.Type == Decimal {
-			// The library compares bytes, and would take a negative amount for
-			// the greatest; readers skip what bounds exclude.
+			// The library compares bounds as bytes, where a negative amount is
+			// the greatest, and readers would skip rows by such bounds.
 			options = append(options, parquet.SkipPageBounds(c.Name))
 		}
 	}
-	// A group has its columns by name, which is our order.
+	// A group sorts its columns by name, which is our order.
 	options = append(options, parquet.NewSchema("cost_and_usage", root))
 	return &parquetWriter{out: parquet.NewGenericWriter[any](to, options...), columns: columns}
 }
@@ -108,12 +108,12 @@ func valueOf(c Column, text string) (parquet.Value, error) {
 	return parquet.ByteArrayValue([]byte(text)), nil
 }
 
-// unscaled returns a decimal without an exponent in units of its last place, as
-// Parquet has it: 16 bytes, two's complement, the highest first.
+// unscaled returns a decimal as Parquet encodes it, in units of 10^-Scale: 16
+// bytes, two's complement, big-endian.
 func unscaled(text string) ([]byte, error) {
 	digits, places, _ := strings.Cut(text, ".")
 	if len(places) > Scale {
-		return nil, fmt.Errorf("%s is finer than %d places", text, Scale)
+		return nil, fmt.Errorf("%s has more than %d decimals", text, Scale)
 	}
 	n, ok := new(big.Int).SetString(digits+places+strings.Repeat("0", Scale-len(places)), 10)
 	if !ok {

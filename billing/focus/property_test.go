@@ -138,7 +138,7 @@ func TestExportFails(t *testing.T) {
 		{"no account", "", func(r *focus.Request) { r.AccountID = "acct_1" }, fault.Validation, `account "acct_1" is not an account id`},
 		{"a format", "", func(r *focus.Request) { r.Format = "xlsx" }, fault.Validation, `format "xlsx" is unknown`},
 		{"a lost row", "DELETE FROM daily_costs WHERE id = 2", nil, fault.Internal, `the rows sum to "240" CREDIT, the cost summary is 480`},
-		{"a lost sum", "DELETE FROM cost_totals", nil, fault.Internal, "the rows are of 1 currencies, the cost summary of 0"},
+		{"a lost sum", "DELETE FROM cost_totals", nil, fault.Internal, "the rows have 1 currencies, the cost summary has 0"},
 		{"a third currency", "UPDATE daily_costs SET currency = 'EUR' WHERE id = 2", nil, fault.Internal, "daily cost 2 is in EUR, which has no price in USD"},
 		{"an amount beyond the scale", "UPDATE daily_costs SET cost = repeat('9', 15) WHERE id = 1",
 			func(r *focus.Request) { r.Format = focus.Parquet }, fault.Internal, "more than 14 digits before the point"},
