@@ -8,18 +8,18 @@ import (
 	"netsim/rating"
 )
 
-// books are what the facts of billing tell, in memory: every billing event,
+// books are the folded facts of billing, in memory: every billing event and
 // every current cost. An account's facts come in the order of its stream.
 type books struct {
-	rates    []events.RateSet // the price list; a later row of an id replaces the earlier
+	rates    []events.RateSet // the price list; a later row with the same id replaces the earlier
 	rateAt   map[int64]int    // by rate id
-	spare    []cost           // room for the next ones: one allocation for many
+	spare    []cost           // for the next costs: one allocation for many
 	seen     words
 	accounts map[string]*account
 	prices   map[priceKey]rating.Price
 	findings []Finding
 	facts    int64 // of billing
-	closed   bool  // accounts were rated and forgotten
+	closed   bool  // accounts were rated and dropped
 }
 
 type priceKey struct {
@@ -27,13 +27,13 @@ type priceKey struct {
 	day               int64
 }
 
-// account is what an account's stream tells.
+// account is the folded stream of an account.
 type account struct {
 	id      string
 	items   map[int64]*item
 	names   map[string][]*item // by rate name, in the order of the log
-	units   map[string]int64   // as the last event of a rate name says
-	byID    map[int64]*cost    // the rows, from the first correction on
+	units   map[string]int64   // active, by rate name, by the last event
+	byID    map[int64]*cost    // the rows; filled at the first correction
 	fixes   []*cost            // corrections
 	credits map[string]*credit // by currency
 	holds   map[string]*hold   // by simulation
@@ -44,14 +44,14 @@ type item struct {
 	id    int64
 	usage []events.UsageRecorded
 	at    []usageAt // of those
-	ended time.Time // of a stop; zero while active
-	costs []*cost   // the current rows, as they came
-	mixed bool      // they did not come by date
+	ended time.Time // when it stopped; zero while active
+	costs []*cost   // the current rows, in the order of the log
+	mixed bool      // they are not in the order of their dates
 
-	looked int // where cost found the last one
+	looked int // index of the last row that cost returned
 }
 
-// usageAt is where a billing event stands.
+// usageAt is the position of a billing event.
 type usageAt struct {
 	sequence int64
 	recorded time.Time
@@ -79,7 +79,7 @@ type credit struct {
 
 type hold struct {
 	held     events.CreditHeld
-	released time.Time // zero while open
+	released time.Time // zero while held
 }
 
 func newBooks() *books {
@@ -90,11 +90,11 @@ func (b *books) find(at Where, format string, args ...any) {
 	b.findings = append(b.findings, Finding{at, fmt.Sprintf(format, args...)})
 }
 
-// tell folds one fact of billing.
-func (b *books) tell(f *Fact) error {
+// fold folds one fact of billing.
+func (b *books) fold(f *Fact) error {
 	b.facts++
 	if f.PartitionKey != f.Stream {
-		b.find(f.Where, "the event stands in the partition of %s: netsim writes each billing stream to its own", f.PartitionKey)
+		b.find(f.Where, "the event is in the partition of %s: netsim writes each billing stream to its own", f.PartitionKey)
 	}
 	if f.Type == costType {
 		c := b.newCost()
@@ -125,7 +125,7 @@ func (b *books) tell(f *Fact) error {
 	case events.CreditReleased:
 		h := b.account(f.Stream).holds[d.SimulationID]
 		if h == nil {
-			b.find(f.Where, "credit is released that is not held for %s", d.SimulationID)
+			b.find(f.Where, "credit is released that was not held for %s", d.SimulationID)
 			return nil
 		}
 		h.released = f.Time
@@ -143,12 +143,12 @@ func (b *books) tell(f *Fact) error {
 	return nil
 }
 
-// forget closes the books of all accounts there are.
+// forget drops all accounts, which have been rated.
 func (b *books) forget() {
 	b.accounts, b.spare, b.closed = map[string]*account{}, nil, true
 }
 
-// newCost returns room for a cost.
+// newCost returns an empty cost.
 func (b *books) newCost() *cost {
 	if len(b.spare) == 0 {
 		b.spare = make([]cost, 256)
@@ -179,10 +179,10 @@ func (a *account) credit(currency string) *credit {
 	return c
 }
 
-// use takes down a billing event.
+// use records a billing event.
 func (a *account) use(b *books, f *Fact, u *events.UsageRecorded) {
 	if want := a.units[u.RateName] + u.CurrentCount - u.PreviousCount; u.BillableCount != want {
-		b.find(f.Where, "billing event %d says that %d units of %s are active, the events before it make %d",
+		b.find(f.Where, "billing event %d says that %d units of %s are active, by the events before it %d are",
 			u.BillingEventID, u.BillableCount, u.RateName, want)
 	}
 	a.units[u.RateName] = u.BillableCount

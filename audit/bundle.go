@@ -17,9 +17,9 @@ import (
 
 // A bundle is lines of JSON: a header, the events of the platform's rate chain
 // and of the account's chain, the costs of the period, their totals, the
-// checkpoints with their proofs, and a seal. Every line has its number first
-// and ends with a sum of itself, so that a line that was changed is named; the
-// seal signs all that is before it.
+// checkpoints with their proofs, and a seal. Every line begins with its number
+// and ends with its checksum, so that a verification can name the line that was
+// changed. The seal is a signature over all lines before it.
 
 // line is one line.
 type line struct {
@@ -53,14 +53,14 @@ type header struct {
 	Covered  string `json:"coveredUntil"`
 	Cluster  string `json:"cluster"`
 	Verifier string `json:"verifier"` // the public key that sealed it
-	// Successions are the signed notes, from before the period, that tie the
-	// key of the first checkpoint here to the first key of the log.
+	// Successions are the signed notes, from before the period, that lead from
+	// the first key of the log to the key of the first checkpoint here.
 	Successions []string `json:"successions,omitempty"`
 }
 
-// eventLine is an event as it lies in the log. Value is the text of its data;
-// data that is no text stands in base64, and of data that is withheld, because
-// it is about another account, there is the SHA-256.
+// eventLine is an event of the log. Value is the text of its data. Data that is
+// not UTF-8 is in base64. Of data that is withheld, because it is about another
+// account, there is the SHA-256.
 type eventLine struct {
 	Partition   int32    `json:"partition"`
 	Frame       []string `json:"frame"` // the values of docs/log.md's headers, "" for what is absent
@@ -70,7 +70,7 @@ type eventLine struct {
 	Hash        string   `json:"hash"`
 }
 
-// costLine is a cost of the period, as its event says.
+// costLine is a cost of the period, with the values of its event.
 type costLine struct {
 	DailyCostID   int64  `json:"dailyCostId"`
 	BillingItemID int64  `json:"billingItemId"`
@@ -92,17 +92,17 @@ type totalLine struct {
 
 type checkpointLine struct {
 	Note   string  `json:"note"`
-	Proofs []proof `json:"proofs"` // of the rate chain and the account's chain, where they had begun
+	Proofs []proof `json:"proofs"` // of the rate chain and the account's chain, as far as they had begun
 }
 
 type sealLine struct {
 	Seal string `json:"seal"` // a signed note
 }
 
-// sumDigits is how long a line's sum is, in hex digits.
+// sumDigits is the length of a line's checksum, in hex digits.
 const sumDigits = 16
 
-// encode returns the line with its sum, a line feed behind it.
+// encode returns the line with its checksum and a line feed.
 func (l line) encode() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -115,14 +115,15 @@ func (l line) encode() ([]byte, error) {
 	return fmt.Appendf(text, `,"sum":"%s"}`+"\n", sumOf(text)), nil
 }
 
-// decodeLine reads a line, and refuses whatever encode would not have written.
+// decodeLine reads a line and returns an error for one that encode would not have
+// written.
 func decodeLine(text []byte) (l line, err error) {
 	var head struct {
 		Line int    `json:"line"`
 		Kind string `json:"kind"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return l, fmt.Errorf("it is no JSON: %w", err)
+		return l, fmt.Errorf("it is not JSON: %w", err)
 	}
 	l.number, l.kind = head.Line, head.Kind
 	switch l.kind {
@@ -142,20 +143,20 @@ func decodeLine(text []byte) (l line, err error) {
 		return l, fmt.Errorf("there is no kind %q", l.kind)
 	}
 	if err := json.Unmarshal(text, l.body); err != nil {
-		return l, fmt.Errorf("it is no line of kind %s: %w", l.kind, err)
+		return l, fmt.Errorf("it is not a line of kind %s: %w", l.kind, err)
 	}
 	again, err := l.encode()
 	if err == nil && !bytes.Equal(again, text) {
-		err = errors.New("its bytes are not those that were written: its sum does not agree")
+		err = errors.New("its bytes were changed: its checksum does not match")
 	}
 	return l, err
 }
 
 func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text))[:sumDigits] }
 
-// sealText returns what the seal of a bundle signs: the digest of all its
-// lines, and, so that it can be told where it differs, of the lines of each
-// kind without their numbers and sums.
+// sealText returns the text that the seal of a bundle signs: the digest of all
+// lines, and the digest of the lines of each kind without their numbers and
+// checksums, by which a verification finds the kind that differs.
 func sealText(account string, bundle [][]byte, kindOf []string) string {
 	whole := sha256.New()
 	text := ""
@@ -163,7 +164,7 @@ func sealText(account string, bundle [][]byte, kindOf []string) string {
 		h, count := sha256.New(), 0
 		for i, l := range bundle {
 			if kindOf[i] == kind {
-				_, members, _ := bytes.Cut(l, []byte(",")) // a number says nothing of its line
+				_, members, _ := bytes.Cut(l, []byte(",")) // the number is not a part of the content
 				h.Write(members[:max(len(members)-len(`,"sum":""}`)-sumDigits-1, 0)])
 				count++
 			}
@@ -176,7 +177,8 @@ func sealText(account string, bundle [][]byte, kindOf []string) string {
 	return fmt.Sprintf("netsim bundle v1\naccount %s\nlines %d\nsha256 %x\n%s", account, len(bundle), whole.Sum(nil), text)
 }
 
-// eventOf writes an event as a line. Rates of other accounts are withheld.
+// eventOf returns the line of an event. The data of other accounts' rates is
+// withheld.
 func eventOf(f *Fact, withheld bool) *eventLine {
 	e := &eventLine{Partition: f.Where.Partition, Frame: f.Texts(), Hash: f.Hash.String()}
 	switch {
@@ -190,8 +192,8 @@ func eventOf(f *Fact, withheld bool) *eventLine {
 	return e
 }
 
-// fact reads an event and computes its hash. The value of one that is withheld
-// is nil.
+// fact reads an event and computes its hash. The value of a withheld event is
+// nil.
 func (e *eventLine) fact() (f Fact, err error) {
 	names := events.FrameHeaders()
 	if len(e.Frame) != len(names) {
@@ -246,7 +248,7 @@ func (a *account) costsOf(from, to string) (costs []costLine, totals []totalLine
 		if sums[key] == nil {
 			sums[key] = &rating.Sum{}
 		}
-		_ = sums[key].Add(c.Cost) // what is no amount, rating again tells
+		_ = sums[key].Add(c.Cost) // rating again reports what is not an amount
 	}
 	slices.SortFunc(costs, func(a, b costLine) int {
 		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.BillingItemID, b.BillingItemID),

@@ -10,8 +10,8 @@ import (
 	"netsim/events"
 )
 
-// checkpoints verifies the signed checkpoints, and that the chains here lead to
-// them. The last covers every event.
+// checkpoints verifies the signed checkpoints, the proofs that the chains of the
+// bundle are in them, and that the last one covers every event.
 func (b *bundle) checkpoints() {
 	previous := ""
 	proven := map[chainID]int64{}
@@ -57,8 +57,8 @@ func (b *bundle) checkpoints() {
 	}
 }
 
-// follow begins with the keys that the bundle's successions and checkpoints
-// tie to the one that is known.
+// follow sets the keys of the log up to the bundle's first checkpoint: they
+// follow from the known key by the successions in the bundle.
 func (b *bundle) follow() {
 	known := cmp.Or(b.wanted.Verifier, b.header.Verifier)
 	notes := slices.Clone(b.header.Successions)
@@ -73,8 +73,8 @@ func (b *bundle) follow() {
 	}
 }
 
-// sealer finds a bundle that another key sealed than the one that the last
-// checkpoint leaves as the log's.
+// sealer verifies that the bundle is sealed by the log's key as of the last
+// checkpoint.
 func (b *bundle) sealer() {
 	known := cmp.Or(b.wanted.Verifier, b.header.Verifier)
 	if b.header.Verifier != b.keys.current() || !slices.Contains(b.keys.keys, known) {
@@ -85,9 +85,9 @@ func (b *bundle) sealer() {
 	}
 }
 
-// proofsMissing finds chains that a checkpoint has seen and that the bundle
-// proves nothing of at it: a checkpoint without a proof says nothing of what
-// was cut off. A chain that began shortly before may have come too late for it.
+// proofsMissing finds the chains that must be in a checkpoint and have no proof
+// at it: without a proof the end of a chain could be cut off unnoticed. A chain
+// that began shortly before the checkpoint may have come too late for it.
 func (b *bundle) proofsMissing(at int, c *Checkpoint, before, proven map[chainID]int64) {
 	for id, ch := range b.chains {
 		switch {
@@ -99,7 +99,7 @@ func (b *bundle) proofsMissing(at int, c *Checkpoint, before, proven map[chainID
 	}
 }
 
-// period compares the account and the days with those that are wanted.
+// period compares the account and the days with the wanted ones.
 func (b *bundle) period() {
 	h, w := &b.header, &b.wanted
 	if w.Account != "" && h.Account != w.Account {
@@ -109,7 +109,7 @@ func (b *bundle) period() {
 	to, errTo := time.Parse(time.DateOnly, h.To)
 	covered, errCovered := time.Parse(events.TimeLayout, h.Covered)
 	if errFrom != nil || errTo != nil || errCovered != nil || to.Before(from) {
-		b.problem(1, "from %q to %q, coveredUntil %q: that is no period", h.From, h.To, h.Covered)
+		b.problem(1, "from %q to %q, coveredUntil %q: that is not a period", h.From, h.To, h.Covered)
 		return
 	}
 	if w.From != "" && w.From < h.From || w.To != "" && w.To > h.To {
@@ -121,21 +121,22 @@ func (b *bundle) period() {
 	}
 }
 
-// held looks for the checkpoints that the reader holds.
+// held reports the reader's checkpoints that are not in the bundle.
 func (b *bundle) held() {
 	for i, note := range b.wanted.Notes {
 		c, err := b.keys.openAny(note)
 		switch {
 		case err != nil:
 			b.problem(len(b.text), "note %d that you hold: %v", i+1, err)
-		case !slices.ContainsFunc(b.notes, func(l placed[checkpointLine]) bool { return l.body.Note == note }):
+		case !slices.ContainsFunc(b.notes, func(l numbered[checkpointLine]) bool { return l.body.Note == note }):
 			b.problem(len(b.text), "the bundle has no checkpoint %s of %s, which you hold: it was made from another log or one whose end was cut off, or its period begins later",
 				c.Name, c.Time.Format(events.TimeLayout))
 		}
 	}
 }
 
-// endOf returns the line of a chain's last event, or else that given.
+// endOf returns the line of a chain's last event, or otherwise for a chain
+// without events.
 func (b *bundle) endOf(c *chain, otherwise int) int {
 	if c == nil || len(c.lines) == 0 {
 		return otherwise
@@ -143,7 +144,8 @@ func (b *bundle) endOf(c *chain, otherwise int) int {
 	return c.lines[len(c.lines)-1]
 }
 
-// compareCosts compares the costs and totals with those that the events make.
+// compareCosts compares the costs and totals with those that follow from the
+// events.
 func (b *bundle) compareCosts() {
 	costs, totals := b.books.account(b.header.Account).costsOf(b.header.From, b.header.To)
 	b.report.Costs = len(b.costs)
@@ -155,7 +157,7 @@ func (b *bundle) compareCosts() {
 		if i >= len(costs) || i >= len(b.costs) || costs[i] != *b.costs[i].body {
 			b.problem(at, "%s", costDifference(costs, b.costs, i))
 			if len(costs) != len(b.costs) {
-				break // what follows is shifted
+				break // the others are shifted by one
 			}
 		}
 	}
@@ -173,7 +175,7 @@ func (b *bundle) compareCosts() {
 	}
 }
 
-func costDifference(want []costLine, got []placed[costLine], i int) string {
+func costDifference(want []costLine, got []numbered[costLine], i int) string {
 	switch {
 	case i >= len(got):
 		return fmt.Sprintf("daily cost %d, of event %d, is missing", want[i].DailyCostID, want[i].Sequence)
@@ -188,7 +190,7 @@ func costDifference(want []costLine, got []placed[costLine], i int) string {
 func (b *bundle) rate() {
 	until, err := time.Parse(events.TimeLayout, b.header.Covered)
 	if err != nil {
-		return // period has said it
+		return // period has reported it
 	}
 	b.report.Rated = b.books.rerate(until, dayOf(until.Add(-settling)))
 	for _, f := range b.books.findings {

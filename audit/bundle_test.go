@@ -58,7 +58,7 @@ func TestBundle(t *testing.T) {
 	if r := verifyBundle(t, text, ""); len(r.Problems) > 0 || r.Verifier != w.key.Verifier {
 		t.Errorf("with its own key: %+v", r)
 	}
-	// The account with a rate of its own.
+	// This account has a rate of its own.
 	theirs := request()
 	theirs.Account = bob
 	if r := verifyBundle(t, bundleOf(t, w, theirs), w.key.Verifier); len(r.Problems) > 0 || r.Rated.Days == 0 {
@@ -88,16 +88,16 @@ func TestBundleRefuses(t *testing.T) {
 	}
 }
 
-// mutation changes a bundle at random and says where: the line, from 1 on.
+// mutation changes a bundle at random and returns the changed line, from 1.
 type mutation struct {
 	name  string
 	apply func(random *rand.Rand, lines [][]byte) (changed [][]byte, at int)
 }
 
-// lineAt draws a line other than the seal.
+// lineAt draws any line but the seal.
 func lineAt(random *rand.Rand, lines [][]byte) int { return random.IntN(len(lines) - 1) }
 
-// summed gives a line that was edited the sum that it must have.
+// summed returns an edited line with its right checksum.
 func summed(text []byte) []byte {
 	body := text[:len(text)-len(`,"sum":"`)-sumDigits-len("\"}\n")]
 	return fmt.Appendf(bytes.Clone(body), `,"sum":"%s"}`+"\n", sumOf(body))
@@ -153,7 +153,8 @@ func mutations() []mutation {
 	}
 }
 
-// TestRandomMutationsAreFound: 100 of each kind, and where they are.
+// TestRandomMutationsAreFound: 100 mutations of each kind are found, with their
+// line.
 func TestRandomMutationsAreFound(t *testing.T) {
 	t.Parallel()
 	w := lived(t)
@@ -179,8 +180,8 @@ func TestRandomMutationsAreFound(t *testing.T) {
 	}
 }
 
-// TestAForgedSealIsNamed: whoever changes a cost and makes everything anew with
-// a key of his own is told by the key.
+// TestAForgedSealIsNamed: a bundle with a changed cost that is made again with
+// another key is found by the key.
 func TestAForgedSealIsNamed(t *testing.T) {
 	t.Parallel()
 	honest := lived(t)

@@ -12,9 +12,9 @@ import (
 	"netsim/events"
 )
 
-// Problem is something in a bundle that is not as it must be.
+// Problem is a defect of a bundle.
 type Problem struct {
-	Line int // 1, 2, 3 … as they stand in the file
+	Line int // in the file, from 1
 	What string
 }
 
@@ -31,30 +31,30 @@ type BundleReport struct {
 	Costs       int
 	Checkpoints int
 	Chains      []Chain
-	Losses      int // of the log, that the checkpoints say were accepted
+	Losses      int // accepted losses that the checkpoints name
 	Totals      []string
 	Rated       Rated
 	Problems    []Problem
 }
 
-// Wanted is what the reader of a bundle wants it to be. The zero value wants
-// nothing but that it agrees with itself.
+// Wanted is what the reader of a bundle expects. The zero value expects only
+// that the bundle is consistent.
 type Wanted struct {
-	Verifier    string   // the public key that the reader knows, the log's or one before or after it; "" takes the bundle's own
+	Verifier    string   // a public key of the log that the reader knows, an earlier or a later one too; "" takes the bundle's own
 	Account     string   // "" is any
 	From, To    string   // days that the period must include, YYYY-MM-DD; "" is any
 	Notes       []string // signed checkpoints that the reader holds, which must be in it
 	Preliminary bool     // accept a period that had not ended
 }
 
-// Check refuses what no bundle can be.
+// Check returns an error for expectations that no bundle can meet.
 func (w *Wanted) Check() error {
 	if w.Account != "" && !events.ValidID(events.AccountPrefix, w.Account) {
-		return fmt.Errorf("account %q is no account id", w.Account)
+		return fmt.Errorf("account %q is not an account id", w.Account)
 	}
 	for _, day := range []string{w.From, w.To} {
 		if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
-			return fmt.Errorf("%q is no date, YYYY-MM-DD", day)
+			return fmt.Errorf("%q is not a date such as 2026-11-20", day)
 		}
 	}
 	if w.From != "" && w.To != "" && w.To < w.From {
@@ -63,7 +63,7 @@ func (w *Wanted) Check() error {
 	return nil
 }
 
-// bundle is one that is being verified.
+// bundle is a bundle under verification.
 type bundle struct {
 	report BundleReport
 	wanted Wanted
@@ -73,12 +73,12 @@ type bundle struct {
 	kinds  []string
 	books  *books
 	chains map[chainID]*chain
-	costs  []placed[costLine]
-	totals []placed[totalLine]
-	notes  []placed[checkpointLine]
-	seals  []placed[sealLine]
+	costs  []numbered[costLine]
+	totals []numbered[totalLine]
+	notes  []numbered[checkpointLine]
+	seals  []numbered[sealLine]
 	lineOf map[Where]int // of events
-	kindAt int           // how far the order of kinds has come
+	kindAt int           // index in kinds of the latest kind so far
 }
 
 type chainID struct {
@@ -86,24 +86,24 @@ type chainID struct {
 	partition int32
 }
 
-// chain is the hashes of a chain, by sequence less one.
+// chain is a chain's events; index 0 is sequence 1.
 type chain struct {
 	hashes []events.Hash
 	lines  []int
 	began  time.Time // of its first event
 }
 
-// placed is a line's body and where it stands.
-type placed[T any] struct {
+// numbered is a line's body and number.
+type numbered[T any] struct {
 	line int
 	body *T
 }
 
-// VerifyBundle verifies a bundle by itself: the sum and number of every line,
-// the hashes and chains of the events, their way into the checkpoints, the
-// signatures, every cost and total against the events, and every day rated
-// again; and that it is the bundle that is wanted. Without a key that the
-// reader knows that proves only that the bundle agrees with itself.
+// VerifyBundle verifies a bundle without any server: the checksum and number of
+// every line, the hashes and chains of the events, their proofs in the
+// checkpoints, the signatures, every cost and total against the events, and every
+// day rated again; and that it is the wanted bundle. Without a key that the
+// reader knows this proves only that the bundle is consistent.
 func VerifyBundle(r io.Reader, wanted Wanted) (BundleReport, error) {
 	if err := wanted.Check(); err != nil {
 		return BundleReport{}, err
@@ -134,7 +134,7 @@ func VerifyBundle(r io.Reader, wanted Wanted) (BundleReport, error) {
 	b.rate()
 	for id, c := range b.chains {
 		if len(c.hashes) == 0 {
-			continue // its first event is a problem
+			continue // its first event is reported
 		}
 		head := events.Head{Sequence: int64(len(c.hashes)), Hash: c.hashes[len(c.hashes)-1]}
 		b.report.Chains = append(b.report.Chains, Chain{id.stream, id.partition, head})
@@ -149,7 +149,7 @@ func (b *bundle) problem(line int, format string, args ...any) {
 	b.report.Problems = append(b.report.Problems, Problem{line, fmt.Sprintf(format, args...)})
 }
 
-// line verifies one line and returns the number that the next must have.
+// line verifies one line and returns the number that the next line must have.
 func (b *bundle) line(text []byte, next int) int {
 	at := len(b.text) + 1
 	l, err := decodeLine(text)
@@ -178,18 +178,18 @@ func (b *bundle) line(text []byte, next int) int {
 	case *eventLine:
 		b.event(at, body)
 	case *costLine:
-		b.costs = append(b.costs, placed[costLine]{at, body})
+		b.costs = append(b.costs, numbered[costLine]{at, body})
 	case *totalLine:
-		b.totals = append(b.totals, placed[totalLine]{at, body})
+		b.totals = append(b.totals, numbered[totalLine]{at, body})
 	case *checkpointLine:
-		b.notes = append(b.notes, placed[checkpointLine]{at, body})
+		b.notes = append(b.notes, numbered[checkpointLine]{at, body})
 	case *sealLine:
-		b.seals = append(b.seals, placed[sealLine]{at, body})
+		b.seals = append(b.seals, numbered[sealLine]{at, body})
 	}
 	return next + 1
 }
 
-// what names what a line is about, as far as it can be read.
+// what returns the event of a line, as far as it can be read, for a message.
 func what(l line) string {
 	switch body := l.body.(type) {
 	case *eventLine:
@@ -210,7 +210,7 @@ func (b *bundle) begin(at int, h *header) {
 	}
 }
 
-// event puts an event at the end of its chain and folds it.
+// event appends an event to its chain and folds it.
 func (b *bundle) event(at int, e *eventLine) {
 	f, err := e.fact()
 	if err != nil {
@@ -251,7 +251,7 @@ func (b *bundle) event(at int, e *eventLine) {
 	}
 	f.Where.Offset = int64(at)
 	b.lineOf[f.Where] = at
-	_ = b.books.tell(&f)
+	_ = b.books.fold(&f)
 }
 
 // seal verifies the seal over everything before it.
@@ -262,7 +262,7 @@ func (b *bundle) seal(at int, s *sealLine) {
 		return
 	}
 	if !strings.HasPrefix(text, "netsim bundle v1\n") {
-		b.problem(at, "the seal is none of a bundle")
+		b.problem(at, "the seal is not that of a bundle")
 		return
 	}
 	here := sealText(b.header.Account, b.text[:at-1], b.kinds[:at-1])

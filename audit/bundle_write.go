@@ -11,26 +11,26 @@ import (
 	"netsim/events"
 )
 
-// Request says which bundle is wanted.
+// Request selects the bundle to write.
 type Request struct {
 	Account  string
 	From, To string // YYYY-MM-DD, both included
 	Platform string // the stream of the rates
-	// Preliminary asks for a period that has not ended at the last checkpoint:
-	// what it costs may still change, and a verification has to accept it as such.
+	// Preliminary allows a period that has not ended at the last checkpoint. Its
+	// costs may still change, and a verification must allow it too.
 	Preliminary bool
 }
 
-// check returns the days of the period.
+// check returns the first and the last day of the period.
 func (r *Request) check() (from, to time.Time, err error) {
 	if !events.ValidID(events.AccountPrefix, r.Account) {
-		return from, to, fmt.Errorf("account %q is no account id", r.Account)
+		return from, to, fmt.Errorf("account %q is not an account id", r.Account)
 	}
 	if from, err = time.Parse(time.DateOnly, r.From); err != nil {
-		return from, to, fmt.Errorf("from %q is no date, YYYY-MM-DD", r.From)
+		return from, to, fmt.Errorf("from %q is not a date such as 2026-11-20", r.From)
 	}
 	if to, err = time.Parse(time.DateOnly, r.To); err != nil {
-		return from, to, fmt.Errorf("to %q is no date, YYYY-MM-DD", r.To)
+		return from, to, fmt.Errorf("to %q is not a date such as 2026-11-20", r.To)
 	}
 	if to.Before(from) {
 		return from, to, fmt.Errorf("to %s is before from %s", r.To, r.From)
@@ -38,7 +38,7 @@ func (r *Request) check() (from, to time.Time, err error) {
 	return from, to, nil
 }
 
-// signed is a checkpoint that goes into the bundle.
+// signed is a checkpoint of the bundle.
 type signed struct {
 	Checkpoint
 	note   string
@@ -63,7 +63,7 @@ func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writ
 	for _, n := range notes {
 		c, err := keys.open(n.note)
 		switch {
-		case err != nil: // of a key that nothing ties to this one, it could not be verified
+		case err != nil: // no succession leads to its key: it could not be verified
 		case !c.Time.Before(from):
 			wanted = append(wanted, &signed{Checkpoint: c, note: n.note})
 		case c.Succession != (Succession{}):
@@ -96,7 +96,7 @@ func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writ
 		withheld := isOthers(f, r.Account)
 		w.add(kindEvent, eventOf(f, withheld))
 		if !withheld {
-			_ = b.tell(f)
+			_ = b.fold(f)
 		}
 	}
 	costs, totals := b.account(r.Account).costsOf(r.From, r.To)
@@ -112,8 +112,8 @@ func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writ
 	return w.seal(r.Account, key)
 }
 
-// gather collects the facts of the rate chain and of the account's up to the
-// last checkpoint, and proves where both stood at each.
+// gather collects the facts of the rate chain and of the account's chain up to
+// the last checkpoint, and proves the head of both at each checkpoint.
 func gather(ctx context.Context, log *Log, r *Request, wanted []*signed) (facts []*Fact, err error) {
 	parts := log.open(events.Billing)
 	var rates []*Fact
@@ -133,7 +133,7 @@ func gather(ctx context.Context, log *Log, r *Request, wanted []*signed) (facts 
 				return cut.Family == p.topic.Family && cut.Partition == p.number && cut.TopicID == p.topic.ID
 			})
 			if i < 0 {
-				return nil, fmt.Errorf("checkpoint %s says nothing of %s/%d", c.Name, p.topic.Name, p.number)
+				return nil, fmt.Errorf("checkpoint %s does not cover %s/%d", c.Name, p.topic.Name, p.number)
 			}
 			if err := p.advance(ctx, c.Parts[i].Next, keep); err != nil {
 				return nil, err
@@ -144,7 +144,7 @@ func gather(ctx context.Context, log *Log, r *Request, wanted []*signed) (facts 
 			return nil, err
 		}
 		if root, err := t.root(); err != nil || root != c.Root {
-			return nil, errors.Join(err, fmt.Errorf("the log is not what checkpoint %s has seen; netsim audit verify tells more", c.Name))
+			return nil, errors.Join(err, fmt.Errorf("the log is not what checkpoint %s has seen; netsim audit verify shows where", c.Name))
 		}
 		c.proofs = []proof{}
 		for _, stream := range []string{r.Platform, r.Account} {
@@ -161,14 +161,15 @@ func gather(ctx context.Context, log *Log, r *Request, wanted []*signed) (facts 
 	return append(rates, facts...), nil
 }
 
-// isOthers reports whether an event is a rate of another account than this.
+// isOthers reports whether an event is a rate of another account.
 func isOthers(f *Fact, account string) bool {
 	data, err := decode(f.Type, f.Value, nil)
 	d, is := data.(events.RateSet)
 	return err == nil && is && d.AccountID != "" && d.AccountID != account
 }
 
-// bundleWriter numbers, sums and keeps lines; the first error stays.
+// bundleWriter collects lines with their numbers and checksums. It keeps the
+// first error.
 type bundleWriter struct {
 	out   io.Writer
 	lines [][]byte
@@ -184,7 +185,7 @@ func (w *bundleWriter) add(kind string, body any) {
 	w.lines, w.kinds = append(w.lines, text), append(w.kinds, kind)
 }
 
-// seal writes all lines, and the seal behind them.
+// seal adds the seal and writes all lines.
 func (w *bundleWriter) seal(account string, key *Key) error {
 	note, err := sign(sealText(account, w.lines, w.kinds), key)
 	if err != nil {

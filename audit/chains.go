@@ -10,15 +10,15 @@ import (
 	"netsim/events"
 )
 
-// Chain is a stream of billing in its partition, and where it stands.
+// Chain is a stream of billing in its partition, up to its head.
 type Chain struct {
 	Stream    string
 	Partition int32
 	Head      events.Head
 }
 
-// leaf is what of a chain is hashed into the tree: text, so that anybody can
-// write it.
+// leaf returns the chain's leaf in the tree: text, so that any program can
+// compute it.
 func (c Chain) leaf() string {
 	return fmt.Sprintf("%s %d %d %s", c.Stream, c.Partition, c.Head.Sequence, c.Head.Hash)
 }
@@ -64,8 +64,8 @@ func (t *tree) root() (tlog.Hash, error) {
 	return root, nil
 }
 
-// proof tells that a chain is in a tree: at which place, and the hashes beside
-// the way from there to the root.
+// proof proves that a chain is in a tree: the index of its leaf, and the hashes
+// of the siblings on the path from there to the root.
 type proof struct {
 	Stream    string   `json:"stream"`
 	Partition int32    `json:"partition"`
@@ -75,8 +75,8 @@ type proof struct {
 	Path      []string `json:"path"` // hex, from the leaf up
 }
 
-// prove returns the proof of every chain of the stream; one stream has one
-// chain, unless somebody wrote to another partition under its name.
+// prove returns the proof of every chain of the stream. A stream has one chain,
+// unless another writer used its name in another partition.
 func (t *tree) prove(stream string) (proofs []proof, err error) {
 	for i, c := range t.chains {
 		if c.Stream != stream {
@@ -95,8 +95,8 @@ func (t *tree) prove(stream string) (proofs []proof, err error) {
 	return proofs, nil
 }
 
-// check returns why the proof does not lead to the root of a tree of so many
-// chains, or nil.
+// check returns an error unless the proof leads to the root of the tree, which
+// has size chains.
 func (p proof) check(size int64, root tlog.Hash) error {
 	head, err := parseHash(p.Hash)
 	if err != nil {

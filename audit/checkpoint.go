@@ -14,17 +14,17 @@ import (
 	"netsim/events"
 )
 
-// Checkpoint says what the log held when the read model had judged it so far.
-// Its text is signed; the text is the truth, the struct is for reading it.
+// Checkpoint says what the log held as far as the read model had judged it. Its
+// text is what is signed; the struct is the parsed text.
 type Checkpoint struct {
-	Name     string    // the day that was over, YYYY-MM-DD, or what an operator called it
+	Name     string    // the day that had ended, YYYY-MM-DD, or the name that an operator gave
 	Time     time.Time // when it was made, UTC, milliseconds
 	Cluster  string    // of the log
 	Previous string    // SHA-256 of the signed note before, hex; "" for the first
 	Chains   int64     // of billing
 	Root     tlog.Hash // of the tree over them
-	Losses   []Loss    // of the log, that operators accepted
-	// Succession is of the key that signs the log from this checkpoint on.
+	Losses   []Loss    // of records, that operators accepted
+	// Succession changes the key of the log from this checkpoint on.
 	Succession Succession
 	Parts      []Part
 }
@@ -36,7 +36,7 @@ type Loss struct {
 	EventID  string // of the netsim.log.loss_accepted
 }
 
-// Part is what a checkpoint says of a partition.
+// Part is what a checkpoint says about a partition.
 type Part struct {
 	Family    events.Family
 	TopicID   string
@@ -64,7 +64,7 @@ func (c Checkpoint) over(chains []Chain) (Checkpoint, error) {
 }
 
 // Sign returns the signed note of a checkpoint over the chains of billing,
-// whatever its Chains and Root are.
+// its Chains and Root are computed here.
 func (c Checkpoint) Sign(key *Key, chains []Chain) (string, error) {
 	c, err := c.over(chains)
 	if err != nil {
@@ -156,7 +156,7 @@ func parseCheckpoint(text string) (c Checkpoint, err error) {
 	count, errCount := strconv.ParseInt(word("chains", 0), 10, 64)
 	root, errRoot := parseHash(word("chains", 1))
 	c.Time, c.Chains, c.Root = at, count, tlog.Hash(root)
-	// Whatever was read in a lenient way comes out differently.
+	// A text that was read leniently is written differently.
 	if errTime != nil || errCount != nil || errRoot != nil || c.text() != text {
 		return c, errForm
 	}
@@ -192,7 +192,7 @@ func HashOf(signed string) string {
 func parseHash(text string) (h events.Hash, err error) {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != len(h) {
-		return h, fmt.Errorf("%q is no hash", text)
+		return h, fmt.Errorf("%q is not a hash", text)
 	}
 	return events.Hash(raw), nil
 }

@@ -7,7 +7,7 @@ import (
 	"netsim/rating"
 )
 
-// charge takes down a daily cost: the first version of its row, the next one,
+// charge records a daily cost: the first version of its row, the next version,
 // or a correction.
 func (a *account) charge(b *books, c *cost) {
 	if c.CorrectionOf != 0 {
@@ -21,14 +21,14 @@ func (a *account) charge(b *books, c *cost) {
 		return
 	}
 	i := a.item(c.BillingItemID)
-	if at := i.place(c.Date, c.RateID); at >= 0 {
+	if at := i.indexOf(c.Date, c.RateID); at >= 0 {
 		before := i.costs[at]
 		if c.Version != before.Version+1 || c.Supersedes != before.DailyCostID {
 			b.find(c.at, "daily cost %d is version %d and supersedes %d; the one before it is %d, version %d",
 				c.DailyCostID, c.Version, c.Supersedes, before.DailyCostID, before.Version)
 		}
 		if c.PreviousCost != "" && !rating.Equal(c.PreviousCost, before.Cost) {
-			b.find(c.at, "daily cost %d supersedes a cost of %s, and says %s", c.DailyCostID, before.Cost, c.PreviousCost)
+			b.find(c.at, "daily cost %d supersedes a cost of %s, but names %s", c.DailyCostID, before.Cost, c.PreviousCost)
 		}
 		c.ratedAt = latest(c.ratedAt, before.ratedAt)
 		i.costs[at] = c
@@ -48,9 +48,10 @@ func (a *account) charge(b *books, c *cost) {
 	credit.at = latest(credit.at, c.ratedAt)
 }
 
-// place returns where the row of a day and rate stands, -1 when there is none.
-// Rows come by date, but for late ones, so it mostly looks at the last.
-func (i *item) place(date string, rate int64) int {
+// indexOf returns the index of the row of a day and rate, -1 when there is none.
+// Rows come in the order of their dates except for late ones, so it begins at
+// the end.
+func (i *item) indexOf(date string, rate int64) int {
 	for at := len(i.costs) - 1; at >= 0; at-- {
 		c := i.costs[at]
 		if c.Date == date && c.RateID == rate {
@@ -63,8 +64,8 @@ func (i *item) place(date string, rate int64) int {
 	return -1
 }
 
-// cost returns the row of a day and rate, nil when there is none. It is mostly
-// asked for one day after the other.
+// cost returns the row of a day and rate, nil when there is none. Callers go
+// through the days in order, so it begins where it found the last row.
 func (i *item) cost(date string, rate int64) *cost {
 	at := i.looked
 	if at >= len(i.costs) || i.costs[at].Date != date {
@@ -85,8 +86,8 @@ func (i *item) cost(date string, rate int64) *cost {
 	return nil
 }
 
-// rule returns the rating rule by which a day of the item is booked, "" when it
-// is not.
+// rule returns the rating rule by which a day of the item is booked, "" for a
+// day that is not booked.
 func (i *item) rule(date string) string {
 	at := 0
 	if !i.mixed {
@@ -100,7 +101,7 @@ func (i *item) rule(date string) string {
 	return ""
 }
 
-// costOf returns the row of an id; nil when there is none.
+// costOf returns the row with an id; nil when there is none.
 func (a *account) costOf(id int64) *cost {
 	if a.byID == nil {
 		a.byID = map[int64]*cost{}

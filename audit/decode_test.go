@@ -20,8 +20,8 @@ func anyText(t *rapid.T) string {
 	return rapid.OneOf(rapid.StringMatching(`[ -~]{0,12}`), rapid.String(), rapid.Just("")).Draw(t, "text")
 }
 
-// TestDecodeEqualsTheCodec: what is read fast is what encoding/json reads, of
-// any event and of anything that is nearly one.
+// TestDecodeEqualsTheCodec: the fast decoder and encoding/json give the same result
+// for any event and for any text that is almost one.
 func TestDecodeEqualsTheCodec(t *testing.T) {
 	t.Parallel()
 	seen := new(words) // of all of them
@@ -97,7 +97,8 @@ func TestDecodeEqualsTheCodec(t *testing.T) {
 	})
 }
 
-// TestDecodeIsFastForWhatTheServiceWrites: the ordinary event is not odd.
+// TestDecodeIsFastForWhatTheServiceWrites: events of the service take the fast
+// path.
 func TestDecodeIsFastForWhatTheServiceWrites(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 3, 4, 5, 678e6, time.UTC)

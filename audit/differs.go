@@ -8,8 +8,8 @@ import (
 	"netsim/rating"
 )
 
-// stands returns what a row and its corrections come to.
-func (b *books) stands(c *cost) string {
+// net returns the sum of a row and its corrections.
+func (b *books) net(c *cost) string {
 	if len(c.fixes) == 0 {
 		return c.Cost
 	}
@@ -22,13 +22,13 @@ func (b *books) stands(c *cost) string {
 	return sum.String()
 }
 
-// differs returns the first member in which a row is not what rating gives, ""
-// when there is none. Of a row that was corrected only the sum says anything
-// about now. Segments may be cut otherwise, where a later event changed
-// nothing; they must add up.
+// differs returns the first member in which a row differs from the rated one, ""
+// when there is none. Of a row with corrections only the sum is compared.
+// Segments may be split differently, where a later event changed nothing; they
+// must add up.
 func (b *books) differs(c *cost, want *events.DailyCostRated) (what, wanted, got string) {
-	if stands := b.stands(c); stands != want.Cost && !rating.Equal(stands, want.Cost) {
-		return "cost", want.Cost, stands
+	if net := b.net(c); net != want.Cost && !rating.Equal(net, want.Cost) {
+		return "cost", want.Cost, net
 	}
 	if len(c.fixes) > 0 {
 		return "", "", ""

@@ -14,8 +14,8 @@ import (
 
 var learn = flag.Bool("learn", false, "write the files of testdata that are missing")
 
-// TestFixtures: the bundles that the tests of the command line use are what
-// they are there for.
+// TestFixtures: the bundles for the tests of the command line have the defects that
+// those tests need.
 func TestFixtures(t *testing.T) {
 	t.Parallel()
 	if *learn {
@@ -51,8 +51,8 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// learned writes files of testdata. One that is there stays: bundles of before
-// are valid.
+// learned writes files of testdata. It keeps existing ones: bundles of earlier
+// releases are valid.
 func learned(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	for name, text := range files {
@@ -84,9 +84,9 @@ func noteOf(t *testing.T, w *world, name string) string {
 	return ""
 }
 
-// spliced is a forged bundle that has an honest checkpoint in the place of its
-// own, without the proofs that would show what is missing, and the one after it
-// signed again so that it follows.
+// spliced returns a forged bundle with one honest checkpoint instead of its own.
+// The proofs that would show what is missing are left out, and the next checkpoint
+// is signed again so that it follows the honest one.
 func spliced(t *testing.T, honest, forger *world) []byte {
 	t.Helper()
 	w := bundleWriter{out: new(bytes.Buffer)}
@@ -121,8 +121,8 @@ func spliced(t *testing.T, honest, forger *world) []byte {
 	return bytes.Join(w.lines, nil)
 }
 
-// TestAPreliminaryBundle: a period that had not ended is written and accepted
-// only where that is asked for.
+// TestAPreliminaryBundle: a bundle of a period that had not ended is written and
+// accepted only on request.
 func TestAPreliminaryBundle(t *testing.T) {
 	t.Parallel()
 	w, r := lived(t), request()

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestGuideByHand runs the Python of docs/audit.md as it stands there, on a
-// bundle and on mutations of it that need no key to be found.
+// TestGuideByHand runs the Python program of docs/audit.md on a bundle and on
+// mutations of it that can be found without a key.
 func TestGuideByHand(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile(filepath.Join("..", "docs", "audit.md"))

@@ -16,9 +16,9 @@ func (l *Log) LastNote(ctx context.Context) (string, error) {
 	return notes[len(notes)-1].note, nil
 }
 
-// Held looks in the log for signed checkpoints that the auditor holds, byte for
-// byte. A log whose end was cut off together with its last checkpoints agrees
-// with itself; what somebody else holds it has to have still.
+// Held reports the signed checkpoints of the auditor that are not in the log,
+// byte for byte. A log that lost its end and the checkpoints in it is consistent;
+// only a checkpoint that was kept elsewhere shows the loss.
 func Held(ctx context.Context, log *Log, verifier string, notes []string) ([]Finding, error) {
 	published, err := log.checkpoints(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func Held(ctx context.Context, log *Log, verifier string, notes []string) ([]Fin
 	keys := newRing(notesOf(published), log.Cluster, verifier)
 	for _, n := range published {
 		there[n.note] = true
-		_, _ = keys.open(n.note) // Verify tells what is wrong with it
+		_, _ = keys.open(n.note) // Verify reports what is wrong with it
 	}
 	var findings []Finding
 	for i, held := range notes {

@@ -9,9 +9,8 @@ import (
 	"netsim/events"
 )
 
-// TestASignedAbsurdityIsFound: whoever holds a key may sign anything, such as a
-// chain that ends before it begins. It is refused, and does not end the program
-// that reads it.
+// TestASignedAbsurdityIsFound: a key's owner can sign anything, such as a chain that
+// ends before it begins. That is refused without a panic.
 func TestASignedAbsurdityIsFound(t *testing.T) {
 	t.Parallel()
 	w := lived(t)
@@ -45,8 +44,8 @@ func TestASignedAbsurdityIsFound(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeldIsInTheLog: a log that lost its last day and the checkpoint of
-// it agrees with itself, and not with whoever holds the note.
+// TestWhatIsHeldIsInTheLog: a log that lost its last day and the checkpoint of that
+// day is consistent, but not with an auditor's note.
 func TestWhatIsHeldIsInTheLog(t *testing.T) {
 	t.Parallel()
 	w := lived(t)
@@ -65,7 +64,7 @@ func TestWhatIsHeldIsInTheLog(t *testing.T) {
 	if said, want := look("netsim checkpoint v1\n"), "note 1 that you hold: "; !strings.Contains(said, want) {
 		t.Errorf("of what is no note: %q, want %q", said, want)
 	}
-	// Whoever can write to the topics cuts all of them.
+	// A writer to the topics can cut all of them.
 	for name, records := range w.records {
 		if len(records) > 0 && !strings.Contains(name, "billing") {
 			w.records[name] = records[:len(records)-1]

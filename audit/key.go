@@ -17,10 +17,10 @@ import (
 // golang.org/x/mod/sumdb/note, one line of text.
 type Key struct {
 	note.Signer
-	Verifier string // the public half, as verifiers want it
+	Verifier string // the public half, in the form of note.NewVerifier
 }
 
-// NewKey makes a key of the name and returns the text that keeps it secret.
+// NewKey makes a key with the name and returns its text, which is secret.
 func NewKey(name string) (text string, err error) {
 	private, _, err := note.GenerateKey(rand.Reader, name)
 	if err != nil {
@@ -29,11 +29,11 @@ func NewKey(name string) (text string, err error) {
 	return private + "\n", nil
 }
 
-// ErrNoKey says that there is no file where the key should be.
+// ErrNoKey is wrapped by the error for a key file that does not exist.
 var ErrNoKey = errors.New("there is no audit key")
 
-// ReadKey reads a key from its file, which nobody but its owner should be able
-// to read.
+// ReadKey reads a key from its file. Only its owner should be able to read the
+// file.
 func ReadKey(path string) (*Key, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,8 +66,8 @@ func ParseKey(text string) (*Key, error) {
 	return &Key{signer, verifier}, nil
 }
 
-// sign returns the text as a note that the keys sign. It must end with a line
-// feed.
+// sign returns the text as a note that is signed by the keys. The text must end
+// with a line feed.
 func sign(text string, keys ...*Key) (string, error) {
 	signers := make([]note.Signer, len(keys))
 	for i, k := range keys {
@@ -96,7 +96,7 @@ func open(signed, verifier string) (string, error) {
 	return n.Text, nil
 }
 
-// otherKeyError says that others signed a note.
+// otherKeyError is the error for a note that is signed by other keys only.
 type otherKeyError struct{ signers, verifier string }
 
 func (e *otherKeyError) Error() string {

@@ -8,7 +8,7 @@ import (
 	"netsim/audit"
 )
 
-// TestKeyVerifiesWhatItSigns: of many keys, because their text may hold the
+// TestKeyVerifiesWhatItSigns tests many keys, because a key's text may contain the
 // character that separates its parts.
 func TestKeyVerifiesWhatItSigns(t *testing.T) {
 	t.Parallel()

@@ -10,13 +10,13 @@ import (
 	"netsim/events"
 )
 
-// Reader reads records of a partition from an offset on, as infra/eventlog does:
-// one batch at least, and none only when there is nothing after the wait.
+// Reader reads the records of a partition from an offset, as infra/eventlog
+// does: at least one batch, and no record only when none came within the wait.
 type Reader interface {
 	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
 }
 
-// Log is a log as it stands when the audit begins.
+// Log is a log, up to its ends when the audit begins.
 type Log struct {
 	Reader
 	Cluster string
@@ -29,7 +29,7 @@ type Topic struct {
 	Family events.Family
 	Name   string
 	ID     string
-	Ends   []int64 // of its partitions: the first offset that is not looked at
+	Ends   []int64 // by partition: the first offset that is not read
 }
 
 const (
@@ -42,7 +42,7 @@ type Where struct {
 	Topic     string
 	Partition int32
 	Offset    int64
-	Stream    string // "" where it cannot be told
+	Stream    string // "" when it is not known
 }
 
 func (w Where) String() string {
@@ -53,7 +53,7 @@ func (w Where) String() string {
 	return at
 }
 
-// Fact is a record that the rule accepted, and where it lies.
+// Fact is a record that the rule accepted, with its position.
 type Fact struct {
 	events.Frame
 	Hash       events.Hash
@@ -63,7 +63,7 @@ type Fact struct {
 	RecordedAt time.Time
 }
 
-// partition is a partition and how far it is judged.
+// partition is a partition that is judged up to the offset next.
 type partition struct {
 	topic    *Topic
 	number   int32
@@ -77,11 +77,11 @@ type partition struct {
 	heads    map[string]*events.Head
 	verdicts map[events.Verdict]int64
 	bytes    int64
-	// unreadable counts, by type, the facts that no release like this one can
-	// apply: of an unknown type, or without a whole body.
+	// unreadable counts, by type, the facts that this release cannot apply: those
+	// of an unknown type and those whose body is not JSON.
 	unreadable map[string]int64
-	// missing has, by stream, the first record that was written on top of
-	// something that is not there, while no later fact took its place.
+	// missing has, by stream, the first record whose predecessor is missing, until
+	// a fact with its sequence or a later one comes.
 	missing map[string]orphan
 	unread  []events.Record
 
@@ -116,11 +116,11 @@ func (l *Log) open(families ...events.Family) []*partition {
 	return all
 }
 
-// errShort says that the log ends before an offset.
+// errShort is wrapped by the error for a log that ends before an offset.
 var errShort = errors.New("the log ends before")
 
-// advance judges the records before an offset, and tells each of the facts.
-func (p *partition) advance(ctx context.Context, to int64, tell func(*Fact) error) error {
+// advance judges the records before an offset and calls each with every fact.
+func (p *partition) advance(ctx context.Context, to int64, each func(*Fact) error) error {
 	var f Fact
 	for p.next < to {
 		if len(p.unread) == 0 {
@@ -136,10 +136,10 @@ func (p *partition) advance(ctx context.Context, to int64, tell func(*Fact) erro
 			}
 			p.next++
 			p.bytes += int64(len(r.Value))
-			if p.judge(r, &f) != events.Accepted || tell == nil {
+			if p.judge(r, &f) != events.Accepted || each == nil {
 				continue
 			}
-			if err := tell(&f); err != nil {
+			if err := each(&f); err != nil {
 				return err
 			}
 		}

@@ -7,15 +7,15 @@ import (
 	"netsim/events"
 )
 
-// AcceptedLoss is the fact by which an operator went on with a log that had
-// lost records.
+// AcceptedLoss is the fact by which an operator accepted that a log had lost
+// records.
 type AcceptedLoss struct {
 	events.LogLossAccepted
 	Fact Fact
 }
 
-// Losses returns the losses that operators accepted, and where the stream
-// stands that records them.
+// Losses returns the losses that operators accepted, and the head of the stream
+// that records them.
 func (l *Log) Losses(ctx context.Context, stream string) (accepted []AcceptedLoss, head events.Head, err error) {
 	for _, p := range l.open(events.Checkpoints) {
 		err := p.advance(ctx, p.topic.Ends[p.number], func(f *Fact) error {

@@ -12,12 +12,12 @@ import (
 	"netsim/events"
 )
 
-// ReadModel is a read model at one moment.
+// ReadModel is a snapshot of a read model.
 type ReadModel interface {
-	// At says where it stands.
+	// At returns the position of each partition up to which facts are in it.
 	At() []Expected
-	// Rows tells every row of a table, its columns in the table's order.
-	Rows(ctx context.Context, table Table, tell func(values []string) error) error
+	// Rows calls each with every row of a table, the columns in the table's order.
+	Rows(ctx context.Context, table Table, each func(values []string) error) error
 }
 
 // Replayed is what a replay found.
@@ -25,21 +25,22 @@ type Replayed struct {
 	Facts    int64 // of billing
 	Accounts int
 	Rated    Rated
-	Rows     map[string]int64 // of the read model that were compared, by table
+	Rows     map[string]int64 // compared rows of the read model, by table
 	Findings []Finding
 }
 
-// settling is how long after midnight a night is given to book the day before.
+// settling is how long after midnight the nightly accrual may take to book the
+// day before.
 const settling = time.Hour
 
 // Replay folds every fact of billing, rates every day again up to now, and
-// compares with the costs in the log and, unless it is nil, with the rows of a
-// read model; then the log is read up to where that stands.
+// compares with the costs in the log. Unless readModel is nil it also compares
+// with the rows of the read model, and reads the log up to its position.
 //
-// The rates are those of the platform's stream, whose partition is read first,
-// so that without a read model the books of a partition can be closed and
-// forgotten when it is read. They need about a kilobyte for each billing event
-// and current cost.
+// The rates are those of the platform's stream, whose partition is read first.
+// Without a read model the books of each partition are therefore complete when
+// it has been read, and are dropped then. They need about a kilobyte for each
+// billing event and current cost.
 func Replay(ctx context.Context, log *Log, platform string, readModel ReadModel, now time.Time) (Replayed, error) {
 	b, out := newBooks(), Replayed{}
 	settled := dayOf(now.Add(-settling))
@@ -53,7 +54,7 @@ func Replay(ctx context.Context, log *Log, platform string, readModel ReadModel,
 				}
 			}
 		}
-		if err := p.advance(ctx, to, b.tell); err != nil {
+		if err := p.advance(ctx, to, b.fold); err != nil {
 			return Replayed{}, err
 		}
 		if readModel == nil {
@@ -90,10 +91,11 @@ func (p *partition) distance(stream string) int {
 	return 1
 }
 
-// maxDifferences is how many differences of a table are named.
+// maxDifferences is how many differences of a table are listed.
 const maxDifferences = 10
 
-// compare compares the rows of the read model with those that the facts make.
+// compare compares the rows of the read model with those that follow from the
+// facts.
 func (b *books) compare(ctx context.Context, readModel ReadModel) (map[string]int64, error) {
 	expected, counts := b.tables(), map[string]int64{}
 	for _, t := range Tables() {

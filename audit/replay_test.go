@@ -25,11 +25,11 @@ func TestReplay(t *testing.T) {
 	if said := findings(r.Findings); said != "" || r.Rated.Days != int64(len(w.booked)-1) || r.Rated.Pending+r.Rated.Unrated > 0 {
 		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, said)
 	}
-	// Two nights later, none of which was.
+	// Two days later, without an accrual.
 	if r := replay(t, w, nil, "2026-11-08 12:00:00"); len(r.Findings) > 0 || r.Rated.Unrated != 4 {
 		t.Errorf("nights that were not: %+v", r)
 	}
-	// What was recorded today is booked by a reaction soon; yesterday's should be.
+	// A reaction will book the events of today; those of yesterday should be booked.
 	w.use(alice, "storage", "start", 9, 1, at("2026-11-05 23:59:59"))
 	w.use(bob, "cluster", "stop", 2, 0, at("2026-11-05 12:00:00"))
 	if r := replay(t, w, nil, "2026-11-05 12:30:00"); len(r.Findings) > 0 || r.Rated.Pending != 1 {
@@ -40,8 +40,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayRatesRowsByTheirOwnRule: a log that was begun under the rule before
-// agrees, row by row, also where a late event came to a day of that rule.
+// TestReplayRatesRowsByTheirOwnRule: rows of an earlier rule agree, also after a
+// late event for a day of that rule.
 func TestReplayRatesRowsByTheirOwnRule(t *testing.T) {
 	t.Parallel()
 	w := livedWith(t, newTestKey(t), true, at("2026-11-04 00:00:00"))
@@ -61,8 +61,8 @@ func TestReplayRatesRowsByTheirOwnRule(t *testing.T) {
 	}
 }
 
-// TestReplayFindsAChangedFact: the log was written anew with another cost and
-// every hash is right; the cost is not what its events give.
+// TestReplayFindsAChangedFact: in a log that was written again with another cost,
+// every hash is right, but the cost does not follow from its events.
 func TestReplayFindsAChangedFact(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -75,8 +75,8 @@ func TestReplayFindsAChangedFact(t *testing.T) {
 		{"segments", func(d *events.DailyCostRated) { d.Segments[0].Units++ }, "sum of the segments"},
 		{"rule", func(d *events.DailyCostRated) { d.EngineVersion = "rating-9" }, "engineVersion is rating-9"},
 		{"day price", func(d *events.DailyCostRated) { d.DayPrice = "1" }, "dayPrice is 1"},
-		{"item", func(d *events.DailyCostRated) { d.BillingItemID = 77 }, "by its events nothing"},
-		{"date", func(d *events.DailyCostRated) { d.Date = "2026-10-01" }, "by its events nothing"},
+		{"item", func(d *events.DailyCostRated) { d.BillingItemID = 77 }, "by its events it costs nothing"},
+		{"date", func(d *events.DailyCostRated) { d.Date = "2026-10-01" }, "by its events it costs nothing"},
 		{"version", func(d *events.DailyCostRated) { d.Version = 5 }, "is version 5 of a row that is not there"},
 		{"previous cost", func(d *events.DailyCostRated) { d.PreviousCost, d.Version = "3", 2 }, "version 2"},
 		{"correction of nothing", func(d *events.DailyCostRated) { d.CorrectionOf = 4711 }, "corrects 4711, which is not there"},
@@ -101,8 +101,8 @@ func TestReplayFindsAChangedFact(t *testing.T) {
 	}
 }
 
-// TestReplayFindsASecondChain: what is written under an account's name into
-// another partition is a fact for the rule, and none that netsim wrote.
+// TestReplayFindsASecondChain: an event in an account's stream in another partition
+// is a fact by the rule, but netsim did not write it.
 func TestReplayFindsASecondChain(t *testing.T) {
 	t.Parallel()
 	w := lived(t)
@@ -117,13 +117,13 @@ func TestReplayFindsASecondChain(t *testing.T) {
 	number := events.PartitionOf(key, testParts)
 	name := partitionName("billing", number)
 	w.records[name] = append(w.records[name], events.Record{Message: m, Partition: number, Offset: int64(len(w.records[name]))})
-	if said := findings(replay(t, w, nil, "2026-11-06 12:00:00").Findings); !strings.Contains(said, "stands in the partition of "+key) {
+	if said := findings(replay(t, w, nil, "2026-11-06 12:00:00").Findings); !strings.Contains(said, "is in the partition of "+key) {
 		t.Errorf("found %q", said)
 	}
 }
 
-// TestReplayCorrections: the row of a closed month stays, and its corrections
-// bear the difference.
+// TestReplayCorrections: the row of a closed month stays, and its corrections have
+// the difference.
 func TestReplayCorrections(t *testing.T) {
 	t.Parallel()
 	for fix, want := range map[string]string{"-90": "", "-80": "cost is 160, by its events 150"} {
@@ -134,7 +134,7 @@ func TestReplayCorrections(t *testing.T) {
 		var booked events.DailyCostRated
 		for _, booked = range w.booked {
 		}
-		// In December it turns out that it ended at three in the afternoon.
+		// In December the event comes that it ended at 15:00.
 		w.use(bob, "cluster", "stop", 1, 0, at("2026-11-02 15:00:00"))
 		booked.CorrectionOf, booked.DailyCostID, booked.Cost, booked.Date = booked.DailyCostID, w.next(), fix, "2026-12-05"
 		w.append(bob, booked, at("2026-12-05 10:00:00"))
@@ -145,8 +145,8 @@ func TestReplayCorrections(t *testing.T) {
 	}
 }
 
-// TestReplayLeavesWhatCostsTheSame: units that became known late and change no
-// cost leave the row of a closed month as it is.
+// TestReplayLeavesWhatCostsTheSame: late events that change units but no cost leave
+// the row of a closed month unchanged.
 func TestReplayLeavesWhatCostsTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -177,15 +177,15 @@ func (m *model) Rows(_ context.Context, table Table, tell func([]string) error) 
 	return nil
 }
 
-// TestReplayComparesEveryColumn: whatever is changed in a row, left out or
-// added is found; nothing else is.
+// TestReplayComparesEveryColumn: a changed column, a missing row and an additional
+// row are found, and nothing else.
 func TestReplayComparesEveryColumn(t *testing.T) {
 	t.Parallel()
 	w := lived(t)
 	b := newBooks()
 	m := &model{rows: map[string]map[string][]string{}}
 	for _, p := range w.log().open(events.Billing) {
-		if err := p.advance(t.Context(), p.topic.Ends[p.number], b.tell); err != nil {
+		if err := p.advance(t.Context(), p.topic.Ends[p.number], b.fold); err != nil {
 			t.Fatal(err)
 		}
 		m.at = append(m.at, Expected{Family: events.Billing, Partition: p.number, Next: p.next})

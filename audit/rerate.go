@@ -11,15 +11,15 @@ import (
 	"netsim/rating"
 )
 
-// Rated counts what rating every day again came to.
+// Rated is the result of rating every day again.
 type Rated struct {
-	Days    int64 // rows that were rated again and are as they are booked
-	Pending int64 // rows whose night, or whose booking of a late event, is still to come
-	Unrated int64 // rows that rating gives and that are not booked
-	First   string
+	Days    int64  // rows that are booked as rated
+	Pending int64  // rows that the accrual, or the booking of a late event, will still change
+	Unrated int64  // rated rows that are not booked
+	First   string // of those
 }
 
-// add counts what another part of the accounts came to.
+// add adds the result for other accounts.
 func (r *Rated) add(more Rated) {
 	r.Days, r.Pending, r.Unrated = r.Days+more.Days, r.Pending+more.Pending, r.Unrated+more.Unrated
 	if r.First == "" {
@@ -27,14 +27,14 @@ func (r *Rated) add(more Rated) {
 	}
 }
 
-// rerate rates every day of every account again, up to that of now, and
+// rerate rates every day of every account again, up to the day of now, and
 // compares with the costs in the log.
 //
-// What is booked must be what rating makes of all billing events and rates,
-// corrections included. A row that is right for the events before it, and only
-// not for some that were recorded from settled on, is pending: a reaction or
-// the night books it again. A row that is not there is counted, and no
-// difference: the night may not have been, or there was no rate yet.
+// A booked row, with its corrections, must be what rating gives for all billing
+// events and rates. A row is pending when it was right for the events before it
+// and differs only by events that were recorded since settled: a reaction or the
+// nightly accrual will book it again. A row that is not booked is counted and is
+// not a finding: the accrual may be due, or there was no rate then.
 func (b *books) rerate(now, settled time.Time) Rated {
 	var out Rated
 	for _, id := range slices.Sorted(maps.Keys(b.accounts)) {
@@ -47,11 +47,11 @@ func (b *books) rerate(now, settled time.Time) Rated {
 			i := a.items[number]
 			for _, c := range i.costs {
 				switch {
-				case c.judged || rating.Equal(b.stands(c), "0"):
+				case c.judged || rating.Equal(b.net(c), "0"):
 				case touched([]*item{i}, c, settled):
 					out.Pending++
 				default:
-					b.find(c.at, "%s costs %s, by its events nothing", c.name(), b.stands(c))
+					b.find(c.at, "%s costs %s, by its events it costs nothing", c.name(), b.net(c))
 				}
 			}
 		}
@@ -59,7 +59,7 @@ func (b *books) rerate(now, settled time.Time) Rated {
 	return out
 }
 
-// rerating is that of an account's rate name.
+// rerating rates the items of one account and rate name again.
 type rerating struct {
 	books   *books
 	account *account
@@ -69,11 +69,11 @@ type rerating struct {
 	out     *Rated
 
 	items    []*item                // of the day
-	together []events.UsageRecorded // room for the events of items that are rated together
+	together []events.UsageRecorded // buffer for the events of items that are rated together
 }
 
-// days goes through the days from the first start on, with the items that can
-// matter on each.
+// days rates each day from the first start on, with the items that can affect
+// it.
 func (r *rerating) days(items []*item) {
 	items = slices.Clone(items)
 	slices.SortStableFunc(items, func(a, b *item) int { return a.opened().OccurredAt.Compare(b.opened().OccurredAt) })
@@ -94,7 +94,7 @@ func (r *rerating) days(items []*item) {
 		if started == len(items) && len(active) == 0 {
 			return
 		}
-		// An item that has ended may still matter to the first touch of its month.
+		// An item that has ended still counts in its month.
 		month := time.Date(next.Year(), next.Month(), 1, 0, 0, 0, 0, time.UTC)
 		active = slices.DeleteFunc(active, func(i *item) bool { return !i.ended.IsZero() && i.ended.Before(month) })
 	}
@@ -134,7 +134,7 @@ func (r *rerating) compare(day time.Time, price rating.Price, items []*item) {
 		c := i.cost(row.Date, row.RateID)
 		if c == nil {
 			if !day.Before(r.settled) {
-				continue // its night is still to come
+				continue // its accrual is still due
 			}
 			if r.out.Unrated++; r.out.First == "" {
 				r.out.First = nameOf(row)
@@ -152,15 +152,15 @@ func (r *rerating) compare(day time.Time, price rating.Price, items []*item) {
 	}
 }
 
-// rules are those by which the day is booked: a row is rated again by the rule
-// that rows of its item and day name.
+// rules returns the rules by which the day is booked: a row is rated again by the
+// rule that the booked rows of its item and day name.
 func (r *rerating) rules(day time.Time) rating.RuleOf {
 	date := day.Format(time.DateOnly)
 	return func(item int64) string { return r.account.items[item].rule(date) }
 }
 
-// touched reports whether events of items that were recorded from settled on,
-// and only such, came after a row was booked.
+// touched reports whether events of the items came after a row was booked, all of
+// them recorded since settled.
 func touched(items []*item, c *cost, settled time.Time) (after bool) {
 	for _, i := range items {
 		for _, u := range i.at {
@@ -176,7 +176,7 @@ func touched(items []*item, c *cost, settled time.Time) (after bool) {
 	return after
 }
 
-// booked is the sequence at which a row was booked, or last corrected.
+// booked is the sequence of the event that booked a row, or corrected it last.
 func (c *cost) booked() int64 {
 	if n := len(c.fixes); n > 0 {
 		return c.fixes[n-1].sequence
@@ -184,9 +184,9 @@ func (c *cost) booked() int64 {
 	return c.sequence
 }
 
-// pending reports whether a row was right when it was booked and differs only
-// by events that were recorded from settled on. What a day that is not over
-// costs together with other items is for its night to say.
+// pending reports whether a row was right when it was booked and differs only by
+// events that were recorded since settled. A day that has not ended is pending
+// when items are rated together: the accrual decides what each costs.
 func (r *rerating) pending(day time.Time, price rating.Price, items []*item, c *cost) bool {
 	if !price.Alone() && !day.Before(r.settled) {
 		return true
@@ -194,9 +194,9 @@ func (r *rerating) pending(day time.Time, price rating.Price, items []*item, c *
 	return touched(items, c, r.settled) && r.explained(day, price, items, c)
 }
 
-// explained reports whether a row is what the events before its booking give.
-// When later ones change its units and not its cost, it stays: a closed month
-// has no correction of nothing.
+// explained reports whether a row is what rating gives for the events before its
+// booking. A row whose units, but not its cost, are changed by later events stays
+// in a closed month: there is no correction of zero.
 func (r *rerating) explained(day time.Time, price rating.Price, items []*item, c *cost) bool {
 	for _, row := range rating.Day(day, price, usageOf(nil, items, c.booked()), r.rules(day)) {
 		if row.BillingItemID == c.BillingItemID && row.RateID == c.RateID {
@@ -207,7 +207,7 @@ func (r *rerating) explained(day time.Time, price rating.Price, items []*item, c
 	return false
 }
 
-// usageOf appends the billing events of items that are before a sequence.
+// usageOf appends the billing events of items before a sequence.
 func usageOf(to []events.UsageRecorded, items []*item, before int64) []events.UsageRecorded {
 	for _, i := range items {
 		for n := range i.usage {
@@ -219,7 +219,7 @@ func usageOf(to []events.UsageRecorded, items []*item, before int64) []events.Us
 	return to
 }
 
-// price returns the price of a day. Accounts without rows of their own share it.
+// price returns the price on a day. Accounts without rows of their own share it.
 func (b *books) price(account, rateName string, day time.Time) (rating.Price, error) {
 	own := slices.ContainsFunc(b.rates, func(r events.RateSet) bool { return r.AccountID == account && r.RateName == rateName })
 	key := priceKey{"", rateName, day.Unix()}

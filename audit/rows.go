@@ -11,15 +11,15 @@ import (
 	"netsim/rating"
 )
 
-// Table is a table of the read model that the log's facts of billing determine.
+// Table is a table of the read model that follows from the facts of billing.
 type Table struct {
 	Name    string
 	Columns []Column
-	Keys    int // how many of the first columns name a row
+	Keys    int // the first columns that are the row's key
 }
 
 // Column is a column whose values are compared as text: a time as
-// 2006-01-02T15:04:05.000000Z, whatever is null as "".
+// 2006-01-02T15:04:05.000000Z, null as "".
 type Column struct {
 	Name string
 	Time bool
@@ -52,15 +52,15 @@ func table(name string, keys int, columns string) Table {
 	return t
 }
 
-// rows are the rows of a table by their key, each made when it is asked for.
+// rows are the rows of a table by key, each computed on demand.
 type rows map[string]func() []string
 
-// keyOf joins the values that name a row by a character that none of them has.
+// keyOf joins the values of a key with a character that none of them has.
 func keyOf(values []string) string { return strings.Join(values, keyMark) }
 
 const keyMark = "\x1f"
 
-// tables returns the rows that the facts make, by table.
+// tables returns the rows that follow from the facts, by table.
 func (b *books) tables() map[string]rows {
 	all := map[string]rows{}
 	for _, t := range Tables() {

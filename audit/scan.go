@@ -2,9 +2,9 @@ package audit
 
 import "time"
 
-// scan reads JSON as the service writes it: no white space, no escapes, plain
-// ASCII, whole numbers. At anything else it is odd, and what it has read is not
-// to be used.
+// scan reads JSON in the form in which the service writes it: no white space, no
+// escapes, ASCII only, integers. Anything else sets odd; what was read until then
+// must not be used.
 type scan struct {
 	text []byte
 	at   int
@@ -12,11 +12,11 @@ type scan struct {
 	seen *words
 }
 
-// words are the last texts of members. Most members say the same in one event
-// after the other, so that their text is kept once.
+// words are the last values of string members. Most members have the same value
+// in many events in a row, so that one copy of it is kept.
 type words [16]string
 
-// word reads a string that is likely the one of the same number before.
+// word reads a string that is likely equal to the last one with this number.
 func (s *scan) word(number int) string {
 	text := s.token()
 	if s.seen == nil {
@@ -30,7 +30,7 @@ func (s *scan) word(number int) string {
 
 func (s *scan) str() string { return string(s.token()) }
 
-// whole reports whether the text was read to its end and nothing was odd.
+// whole reports whether the text was read to its end without being odd.
 func (s *scan) whole() bool { return !s.odd && s.at == len(s.text) }
 
 // take reads one byte that must be there.
@@ -83,7 +83,7 @@ func (s *scan) array(element func()) {
 	}
 }
 
-// token reads a string where it stands.
+// token reads a string; it is a part of the text, not a copy.
 func (s *scan) token() []byte {
 	s.take('"')
 	if s.odd {

@@ -7,19 +7,20 @@ import (
 	"strings"
 )
 
-// Succession says that from a checkpoint on another key signs the log. Both
-// keys sign that checkpoint: the old one the statement, the new one that it is
-// there. The zero value is that of an ordinary checkpoint.
+// Succession says that another key signs the log from a checkpoint on. Both keys
+// sign that checkpoint: the old one to name its successor, the new one to prove
+// that its owner has it. The zero value is that of an ordinary checkpoint.
 type Succession struct {
 	From, To string // public keys
 }
 
-// ErrOtherKey says that a key may not sign the next checkpoint of a log.
+// ErrOtherKey is wrapped by the error for a key that may not sign the next
+// checkpoint of a log.
 var ErrOtherKey = errors.New("the log has another key")
 
-// Continues returns ErrOtherKey unless the key may sign the checkpoint that
-// follows a note: it signed that one, or is the successor that it names. Any
-// key may sign the first, after the note "".
+// Continues returns ErrOtherKey unless the key may sign the checkpoint after
+// note: it signed the note, or the note names it as the successor. Any key may
+// sign the first checkpoint, for which note is "".
 func (k *Key) Continues(note string) error {
 	if note == "" {
 		return nil
@@ -34,8 +35,8 @@ func (k *Key) Continues(note string) error {
 	return nil
 }
 
-// Succeed returns the note of a checkpoint over the chains of billing from
-// which on the key signs the log in the place of another, signed by both.
+// Succeed returns the signed note of a checkpoint over the chains of billing
+// from which on key signs the log instead of old.
 func (c Checkpoint) Succeed(old, key *Key, chains []Chain) (string, error) {
 	c.Succession = Succession{old.Verifier, key.Verifier}
 	c, err := c.over(chains)
@@ -45,14 +46,14 @@ func (c Checkpoint) Succeed(old, key *Key, chains []Chain) (string, error) {
 	return sign(c.text(), old, key)
 }
 
-// check finds a succession that its two keys have not both signed, or that is
-// of other keys than the verifier's.
+// check returns an error for a succession that is not signed by both of its
+// keys, or of which verifier is neither key.
 func (s Succession) check(signed, verifier string) error {
 	if s == (Succession{}) {
 		return nil
 	}
 	if verifier != s.From && verifier != s.To {
-		return fmt.Errorf("it is a succession from %s to %s, not of %s", s.From, s.To, verifier)
+		return fmt.Errorf("it is a succession from %s to %s, and neither is %s", s.From, s.To, verifier)
 	}
 	for _, key := range []string{s.From, s.To} {
 		if _, err := open(signed, key); err != nil {
@@ -63,15 +64,15 @@ func (s Succession) check(signed, verifier string) error {
 }
 
 // ring has the keys of a log in the order in which they sign it. One of them is
-// known; the others are tied to it by successions.
+// known; successions prove the others.
 type ring struct {
 	cluster string   // of the log
 	keys    []string // the last signs the next note
 }
 
-// newRing returns the ring before the first of a log's notes, which stand in
-// the order of the log. It has the known key, or the one that precedes it by
-// the successions in the notes.
+// newRing returns the ring before the first of a log's notes, which are in the
+// order of the log. It has the known key, or the first key from which the
+// successions in the notes lead to it.
 func newRing(notes []string, cluster, known string) *ring {
 	first := known
 	for _, note := range slices.Backward(notes) {
@@ -85,8 +86,8 @@ func newRing(notes []string, cluster, known string) *ring {
 
 func (r *ring) current() string { return r.keys[len(r.keys)-1] }
 
-// open reads the next note of the log, which the current key must have signed,
-// and takes the key that it names for the current one.
+// open reads the next note of the log, which the current key must have signed.
+// After a succession the current key is the successor.
 func (r *ring) open(note string) (Checkpoint, error) {
 	c, err := OpenCheckpoint(note, r.current())
 	if _, other := errors.AsType[*otherKeyError](err); other {
@@ -113,9 +114,10 @@ func (r *ring) openAny(note string) (c Checkpoint, err error) {
 	return c, err
 }
 
-// Latest returns the newest checkpoint among signed notes, which stand in any
-// order, of the log that a key signed last: one of this key, or of one that
-// successions tie to it. It is the zero value when the key signed none.
+// Latest returns the newest checkpoint among signed notes, in any order, that
+// known signed or a key to which successions lead from it. Where known signed
+// several logs, it is of the log that known signed last. It is the zero value
+// when known signed none.
 func Latest(notes []string, known string) (last Checkpoint) {
 	made := map[string]Checkpoint{} // by note, not verified
 	for _, note := range notes {

@@ -13,9 +13,9 @@ import (
 	"netsim/rating"
 )
 
-// succeeded is a world whose log three keys signed, one after the other: four
-// days the first, then two more days, each by the next one. change, when not
-// nil, does something else in the place of the second succession.
+// succeeded returns a world whose log three keys signed, one after the other: the
+// first key four days, each of the others one more day. change, unless nil,
+// replaces the second succession.
 func succeeded(t *testing.T, change func(w *world, keys []*Key)) (w *world, keys []*Key) {
 	t.Helper()
 	w = lived(t)
@@ -55,8 +55,8 @@ type falseSuccession struct {
 	want   string
 }
 
-// falseSuccessions are the ways in which a third key comes into a log that the
-// one before it did not name, with what a verifier says who knows the first.
+// falseSuccessions are ways to bring a third key into a log without a valid
+// succession, with the findings of a verifier that knows the first key.
 func falseSuccessions(t *testing.T) map[string]falseSuccession {
 	t.Helper()
 	when := at("2026-11-07 12:00:00")
@@ -91,8 +91,8 @@ func falseSuccessions(t *testing.T) map[string]falseSuccession {
 	}
 }
 
-// TestASuccessionIsFollowed: each of three keys verifies the whole log, what is
-// held of it, and bundles of its beginning and its end.
+// TestASuccessionIsFollowed: each of three keys verifies the whole log, an auditor's
+// notes, and bundles of its beginning and its end.
 func TestASuccessionIsFollowed(t *testing.T) {
 	t.Parallel()
 	w, keys := succeeded(t, nil)
@@ -134,8 +134,8 @@ func TestASuccessionIsFollowed(t *testing.T) {
 	}
 }
 
-// TestAFalseSuccessionIsFound: by the first key, in the log, and in bundles
-// that the new key has sealed.
+// TestAFalseSuccessionIsFound: the first key finds it in the log and in bundles that
+// the new key has sealed.
 func TestAFalseSuccessionIsFound(t *testing.T) {
 	t.Parallel()
 	for name, tt := range falseSuccessions(t) {
@@ -170,8 +170,8 @@ func TestAFalseSuccessionIsFound(t *testing.T) {
 	}
 }
 
-// forgedBundle is a bundle of the third key's day or of all days, with every
-// note of the log, whatever it is, and sealed with the third key.
+// forgedBundle returns a bundle of the third key's day or of all days, with every
+// note of the log, valid or not, sealed with the third key.
 func forgedBundle(t *testing.T, w *world, inHeader bool) []byte {
 	t.Helper()
 	notes, err := w.log().checkpoints(t.Context())
@@ -212,8 +212,8 @@ func forgedBundle(t *testing.T, w *world, inHeader bool) []byte {
 	return bytes.Join(out.lines, nil)
 }
 
-// TestSuccessionFixtures: the bundles by three keys that the tests of the
-// command line use are what they are there for.
+// TestSuccessionFixtures: the bundles by three keys for the tests of the command
+// line have the properties that those tests need.
 func TestSuccessionFixtures(t *testing.T) {
 	t.Parallel()
 	if *learn {
@@ -242,7 +242,7 @@ func TestSuccessionFixtures(t *testing.T) {
 	}
 }
 
-// withoutSuccessions is a bundle that does not say which keys came before.
+// withoutSuccessions returns a bundle without its successions.
 func withoutSuccessions(t *testing.T, w *world) []byte {
 	t.Helper()
 	out := bundleWriter{out: new(bytes.Buffer)}

@@ -18,19 +18,19 @@ type Report struct {
 	Rejected    map[events.Verdict]int64
 	Streams     int
 	Chains      int    // of billing, at the end of the log
-	Root        string // of the tree over them, hex
-	Checkpoints int    // that were compared
+	Root        string // of the tree over the chains, hex
+	Checkpoints int    // compared
 	Losses      []AcceptedLoss
-	Unreadable  map[string]int64 // facts of an unknown type or without a whole body, by type
+	Unreadable  map[string]int64 // facts of an unknown type or whose body is not JSON, by type
 	Findings    []Finding
-	// Covered is how many facts lie before the last checkpoint: what is after
-	// it stands on the chains alone.
+	// Covered is how many facts are before the last checkpoint. Later facts are
+	// verified by their chains only.
 	Covered int64
 }
 
-// Finding is something that is not as it must be.
+// Finding is a defect of the log.
 type Finding struct {
-	At   Where // of a record; of a partition's end where there is none
+	At   Where // of a record, or of a partition's end
 	What string
 }
 
@@ -41,31 +41,31 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s", f.At, f.What)
 }
 
-// Expected is where a read model says that a partition stands.
+// Expected is the position of a partition by the read model.
 type Expected Part
 
-// published is a checkpoint as it stands in the log.
+// published is a checkpoint in the log.
 type published struct {
 	at   Where
 	name string
 	note string
 }
 
-// verification is one on its way.
+// verification is the state of Verify.
 type verification struct {
 	log      *Log
 	keys     *ring
 	parts    []*partition
 	report   Report
 	expected map[*partition]Expected
-	last     map[*partition]int64 // offsets that the last good checkpoint covers
+	last     map[*partition]int64 // offsets up to which the last valid checkpoint covers
 }
 
 // Verify reads the whole log up to its ends, judges every record, and compares
-// with every checkpoint in the log, whose signatures it verifies with the
-// verifier's key and those that successions tie to it; and with what a read
-// model holds, if that is given. An error is one of reading; what is wrong with
-// the log is in the report.
+// with every checkpoint in the log and, unless readModel is nil, with the read
+// model. It verifies the checkpoints' signatures with the verifier's key and
+// those that successions prove from it. An error means that the log could not be
+// read; its defects are in the report.
 func Verify(ctx context.Context, log *Log, verifier string, readModel []Expected) (Report, error) {
 	notes, err := log.checkpoints(ctx)
 	if err != nil {
@@ -143,7 +143,7 @@ func (v *verification) part(family events.Family, number int32) *partition {
 	return v.parts[i]
 }
 
-// compare takes every partition to where a checkpoint stands and compares.
+// compare advances every partition to a checkpoint's position and compares.
 func (v *verification) compare(ctx context.Context, n published, previous string) error {
 	c, err := v.keys.open(n.note)
 	if err != nil {
@@ -186,7 +186,7 @@ func (v *verification) compare(ctx context.Context, n published, previous string
 	return nil
 }
 
-// billing returns the tree over the chains of billing as far as they are read.
+// billing returns the tree over the chains of billing as read so far.
 func (v *verification) billing() (*tree, error) {
 	var parts []*partition
 	for _, p := range v.parts {
@@ -206,7 +206,7 @@ func (v *verification) comparePart(ctx context.Context, c *Checkpoint, want Part
 	}
 	at := Where{Topic: p.topic.Name, Partition: p.number, Offset: want.Next}
 	if p.next > want.Next {
-		v.find(at, "checkpoint %s goes back behind the one before it, which stands at %d", c.Name, p.next)
+		v.find(at, "checkpoint %s is behind the one before it, which is at %d", c.Name, p.next)
 		return nil
 	}
 	if err := v.to(ctx, p, want.Next); err != nil {
@@ -222,8 +222,8 @@ func (v *verification) comparePart(ctx context.Context, c *Checkpoint, want Part
 	return nil
 }
 
-// to takes a partition to an offset, or to its end when that comes before,
-// stopping where the read model stands.
+// to advances a partition to an offset, at most to its end. At the position of
+// the read model it compares with that.
 func (v *verification) to(ctx context.Context, p *partition, offset int64) error {
 	offset = min(offset, p.topic.Ends[p.number])
 	if e, ok := v.expected[p]; ok && p.next <= e.Next && e.Next <= p.topic.Ends[p.number] && e.Next <= offset {
@@ -239,7 +239,7 @@ func (v *verification) to(ctx context.Context, p *partition, offset int64) error
 	return p.advance(ctx, offset, nil)
 }
 
-// sum counts, and finds what is missing.
+// sum fills in the report's counts and reports missing records.
 func (v *verification) sum() {
 	for _, p := range v.parts {
 		v.report.Records += p.facts + p.rejected
@@ -257,8 +257,8 @@ func (v *verification) sum() {
 			if head := p.heads[stream]; head != nil {
 				ends = head.Sequence
 			}
-			if o.at.Offset >= v.last[p] { // what a checkpoint covers was so when it was signed
-				v.find(o.at, "%s: sequence %d was written on top of an event that is not there; the stream ends at %d",
+			if o.at.Offset >= v.last[p] { // it was so when the checkpoint was signed
+				v.find(o.at, "%s: the event before sequence %d is missing; the stream ends at %d",
 					o.verdict, o.sequence, ends)
 			}
 		}

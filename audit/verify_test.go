@@ -28,7 +28,7 @@ func TestVerify(t *testing.T) {
 			w.use(bob, "cluster", "update", 2, 3, at("2026-11-07 00:00:00"))
 		}, nil},
 		{"a record changed", func(_ *testing.T, w *world) { w.edit(alice, 3, flip) },
-			[]string{"broken: sequence 4 was written on top of an event that is not there; the stream ends at 3", "has seen other records"}},
+			[]string{"broken: the event before sequence 4 is missing; the stream ends at 3", "has seen other records"}},
 		{"the last record of a stream changed", func(_ *testing.T, w *world) { w.edit(alice, w.heads[alice].Sequence, flip) },
 			[]string{"checkpoint 2026-11-05 has seen other records", "root"}},
 		{"a time changed", func(_ *testing.T, w *world) {
@@ -41,7 +41,7 @@ func TestVerify(t *testing.T) {
 			})
 		}, []string{"stream " + bob, "has seen other records"}},
 		{"a frame spoilt", func(_ *testing.T, w *world) { w.edit(alice, 2, func(r *events.Record) { r.Headers = r.Headers[:3] }) },
-			[]string{"gap: sequence 3 was written on top of an event that is not there; the stream ends at 1"}},
+			[]string{"gap: the event before sequence 3 is missing; the stream ends at 1"}},
 		{"the tail lost", func(_ *testing.T, w *world) {
 			name := partitionName("billing", events.PartitionOf(alice, testParts))
 			w.records[name] = w.records[name][:len(w.records[name])-2]
@@ -53,7 +53,7 @@ func TestVerify(t *testing.T) {
 		}, []string{"checkpoint forged: it is signed by test+"}},
 		{"a checkpoint left out", func(_ *testing.T, w *world) {
 			w.edit(testStream, 2, func(r *events.Record) { r.Value = []byte(`{}`) })
-		}, []string{"broken: sequence 3"}},
+		}, []string{"broken: the event before sequence 3"}},
 		{"a checkpoint that does not follow", func(_ *testing.T, w *world) {
 			w.note = ""
 			w.checkpoint("again", at("2026-11-08 00:00:00"))
@@ -81,8 +81,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyAgainstTheReadModel: digests, a read model of a log that was
-// longer, and one of another topic.
+// TestVerifyAgainstTheReadModel: other digests, a read model of a longer log, and a
+// read model of another topic are found.
 func TestVerifyAgainstTheReadModel(t *testing.T) {
 	t.Parallel()
 	w := lived(t)

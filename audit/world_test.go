@@ -19,14 +19,14 @@ const (
 	testParts    = 3
 )
 
-// place is what a row of the daily costs is about.
+// place is the key of a row of the daily costs.
 type place struct {
 	item, rate int64
 	date       string
 }
 
-// world writes a log in memory as the service writes one: rates, the lives of
-// items, nights that book costs, and checkpoints.
+// world writes a log in memory like the service: rates, items, nightly accruals and
+// checkpoints.
 type world struct {
 	cluster string    // "" is cluster-1
 	ruled   time.Time // before which the rating rule was another
@@ -122,7 +122,7 @@ func (w *world) use(account, name, action string, item, units int64, at time.Tim
 	w.append(account, u, at)
 }
 
-// night books what a day of an account cost.
+// night books a day's costs of an account.
 func (w *world) night(account, name string, day, at time.Time) {
 	w.t.Helper()
 	price, err := rating.PriceOn(day, account, name, w.rates)
@@ -192,7 +192,7 @@ func (w *world) publish(name string, at time.Time, sign func(Checkpoint, []Chain
 	w.append(testStream, events.CheckpointPublished{Name: name, Note: note}, at)
 }
 
-// log returns the log as it stands.
+// log returns the log written so far.
 func (w *world) log() *Log {
 	log := &Log{Reader: w, Cluster: cmp.Or(w.cluster, "cluster-1")}
 	for _, family := range events.Families() {
@@ -212,8 +212,8 @@ func (w *world) Read(_ context.Context, topic string, number int32, from int64, 
 	return all[min(from, end):min(from+7, end)], end, nil
 }
 
-// edit changes a record of a stream, which stays as it was in what the world
-// returned before.
+// edit changes a record of a stream. Logs that were returned before keep the old
+// record.
 func (w *world) edit(stream string, sequence int64, change func(r *events.Record)) {
 	w.t.Helper()
 	for name, records := range w.records {
@@ -245,15 +245,15 @@ func at(text string) time.Time {
 	return when
 }
 
-// lived is a world of two accounts in which four days have passed, with a late
-// event and a checkpoint after every night.
+// lived returns a world of two accounts after four days, with a late event and a
+// checkpoint after every day.
 func lived(t testing.TB) *world {
 	t.Helper()
 	return livedWith(t, newTestKey(t), true, time.Time{})
 }
 
-// livedWith is lived with a key, where the newest rule came with a day, and
-// without the events of the third day that cost most unless they are wanted.
+// livedWith is lived with a key, with the day from which the newest rule is used,
+// and with or without the most expensive events of the third day.
 func livedWith(t testing.TB, key *Key, whole bool, ruled time.Time) *world {
 	t.Helper()
 	w := newWorldOf(t, key)
