@@ -16,14 +16,14 @@ import (
 	"netsim/infra/telemetry"
 )
 
-// traces has jobs go on with the trace in which they were enqueued: its context
-// is in the metadata of the job. It is river middleware.
+// traces is river middleware that makes a job a part of the trace in which it was
+// enqueued. The trace context is in the job's metadata.
 type traces struct {
 	river.MiddlewareDefaults
 	tracer trace.Tracer
 }
 
-// traceContext is a job's metadata, as far as it is about its trace.
+// traceContext is the trace context in a job's metadata.
 type traceContext struct {
 	Parent string `json:"traceparent"`
 	State  string `json:"tracestate,omitempty"`
@@ -57,7 +57,7 @@ func (t *traces) InsertMany(ctx context.Context, all []*rivertype.JobInsertParam
 // Work implements rivertype.WorkerMiddleware.
 func (t *traces) Work(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
 	var from traceContext
-	_ = json.Unmarshal(job.Metadata, &from) // of whatever else it holds, nothing matters here
+	_ = json.Unmarshal(job.Metadata, &from) // without a readable trace context the job begins a trace
 	ctx, span := t.tracer.Start(telemetry.Extract(ctx, from.Parent, from.State), "process "+job.Kind,
 		trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
 			semconv.MessagingSystemKey.String("river"), semconv.MessagingOperationTypeProcess, semconv.MessagingOperationName("process"),

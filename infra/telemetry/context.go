@@ -48,8 +48,8 @@ func (c *carrier) Keys() []string {
 }
 
 // Extract returns ctx with the trace context of the headers traceparent and
-// tracestate, or ctx itself when traceparent is not a valid one. The values may
-// come from anyone.
+// tracestate, or ctx itself when traceparent is not valid. The values need not be
+// trusted.
 func Extract(ctx context.Context, parent, state string) context.Context {
 	if len(parent) != parentLength {
 		return ctx
@@ -77,15 +77,15 @@ const scope = "netsim"
 // Traced reports whether ctx is a part of a trace; never while traces are off.
 func Traced(ctx context.Context) bool { return trace.SpanContextFromContext(ctx).IsValid() }
 
-// Start starts a span below that of ctx, which is of this process. Without one
-// the span does nothing.
+// Start starts a span as a child of the span in ctx, which must be one of this
+// process. Without one the span does nothing.
 func Start(ctx context.Context, name string, kind trace.SpanKind, attributes ...attribute.KeyValue) (context.Context, trace.Span) {
 	tracer := trace.SpanFromContext(ctx).TracerProvider().Tracer(scope)
 	return tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attributes...))
 }
 
-// End ends a span with the error of what it was about, nil for none. Of the
-// error it says only the kind: messages can hold what clients have sent.
+// End ends a span with the error of its operation, or nil. The span gets only the
+// error's code: messages can contain texts of clients.
 func End(span trace.Span, err error) {
 	if err != nil {
 		span.SetStatus(codes.Error, "")

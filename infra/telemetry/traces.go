@@ -36,9 +36,9 @@ type TracesConfig struct {
 	Spans func(n float64, outcome ...string) // counts spans that are exported or failed
 }
 
-// Traces are the spans of this process on their way to a collector. A nil
-// *Traces traces nothing. A collector that is slow or away costs spans and
-// delays nobody.
+// Traces exports the spans of this process to a collector. A nil *Traces traces
+// nothing. While the collector is slow or away, spans are dropped and no caller is
+// delayed.
 type Traces struct{ provider *sdktrace.TracerProvider }
 
 // NewTraces starts to export. It does not wait for the collector.
@@ -65,7 +65,7 @@ func NewTraces(ctx context.Context, c TracesConfig) (*Traces, error) {
 	)}, nil
 }
 
-// resource is what all spans of the process have in common.
+// resource returns the attributes that all spans of the process have in common.
 func (c *TracesConfig) resource() *resource.Resource {
 	var all []attribute.KeyValue
 	for name, value := range c.Resource {
@@ -75,7 +75,7 @@ func (c *TracesConfig) resource() *resource.Resource {
 	return resource.NewWithAttributes(semconv.SchemaURL, all...)
 }
 
-// Samplers are the names of the specification's samplers.
+// Samplers returns the names of the specification's samplers.
 func Samplers() []string { return slices.Sorted(maps.Keys(samplers(1))) }
 
 func samplers(ratio float64) map[string]sdktrace.Sampler {
@@ -88,15 +88,15 @@ func samplers(ratio float64) map[string]sdktrace.Sampler {
 	return all
 }
 
-// limits bound a span, whatever it is about.
+// limits returns bounds for the size of every span.
 func limits() sdktrace.SpanLimits {
 	l := sdktrace.NewSpanLimits()
 	l.AttributeValueLengthLimit = 512
 	return l
 }
 
-// Tracer returns the tracer with which spans begin that have none of this
-// process above them; nil while traces are off.
+// Tracer returns the tracer for spans without a parent in this process; nil while
+// traces are off.
 func (t *Traces) Tracer() trace.Tracer {
 	if t == nil {
 		return nil
@@ -104,15 +104,15 @@ func (t *Traces) Tracer() trace.Tracer {
 	return t.provider.Tracer(scope)
 }
 
-// Close exports what waits, as far as that is possible before ctx ends.
+// Close exports the spans that wait, until ctx ends.
 func (t *Traces) Close(ctx context.Context) {
 	if t != nil {
 		_ = t.provider.Shutdown(ctx) // counted and logged by then
 	}
 }
 
-// counted is an exporter that counts spans and logs when the collector stops
-// and begins to take them.
+// counted is an exporter that counts spans and logs when exports begin to fail and
+// when they succeed again.
 type counted struct {
 	sdktrace.SpanExporter
 	log   *slog.Logger
@@ -120,8 +120,8 @@ type counted struct {
 	away  atomic.Bool
 }
 
-// ExportSpans implements sdktrace.SpanExporter. It returns no error, which the
-// SDK would print.
+// ExportSpans implements sdktrace.SpanExporter. It returns no error: the SDK would
+// print it.
 func (c *counted) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := c.SpanExporter.ExportSpans(ctx, spans)
 	if err != nil {

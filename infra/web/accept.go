@@ -9,12 +9,12 @@ const (
 	jsonType    = "application/json"
 	problemType = "application/problem+json"
 
-	maxAccept = 1 << 10 // bytes of Accept that are read; more means no preference
+	maxAccept = 1 << 10 // bytes; a longer Accept counts as no preference
 )
 
 // wantsProblem reports whether the Accept header asks for problem details: it
-// names them, and does not weigh plain JSON higher. A wildcard names nothing,
-// so */* keeps the documents' envelope.
+// names them with a weight that is not lower than that of plain JSON. A wildcard
+// names no type, so */* gets the contract's envelope.
 func wantsProblem(accept []string) bool {
 	field := strings.Join(accept, ",")
 	if len(field) > maxAccept {

@@ -9,7 +9,7 @@ import (
 	"netsim/fault"
 )
 
-// Class is what a request costs, as the contract's access table says of each
+// Class is the cost class of a request. The contract states that of each
 // operation.
 type Class string
 
@@ -18,8 +18,8 @@ const (
 	ClassRead   Class = "read"   // a few indexed queries
 	ClassWrite  Class = "write"  // a record of the log and its verdict
 	ClassHeavy  Class = "heavy"  // much computation or memory
-	ClassStream Class = "stream" // an answer that goes on
-	ClassUpload Class = "upload" // moves or reads the bytes of files: minutes
+	ClassStream Class = "stream" // a response that is streamed
+	ClassUpload Class = "upload" // transfers or reads files, for minutes
 )
 
 // Classes lists every class.
@@ -27,9 +27,9 @@ func Classes() []Class {
 	return []Class{ClassRead, ClassWrite, ClassHeavy, ClassStream, ClassUpload}
 }
 
-// policies say how the slots of a class are shared. A class whose requests end
-// soon has a queue; one whose requests go on has a smaller share for each
-// account, because no slot becomes free by waiting.
+// policies returns how the slots of each class are shared. Streams do not queue:
+// their slots become free too seldom. Uploads hold a slot for long, so that one
+// account gets fewer of them.
 func policies() map[Class]policy {
 	return map[Class]policy{
 		ClassRead:   {share: 0.75, wait: 2 * time.Second, usual: 10 * time.Millisecond},
@@ -40,34 +40,32 @@ func policies() map[Class]policy {
 	}
 }
 
-// QuotaStreams is the quota of the streams that an account has open at a time.
+// QuotaStreams is the quota of an account's open streams.
 const QuotaStreams = "streams.open"
 
-// QuotaOf is the quota of requests a second in a class.
+// QuotaOf returns the name of the quota of requests per second in a class.
 func QuotaOf(c Class) string { return "requests." + string(c) }
 
 // Costs returns the account that a request is charged to, and its class.
 type Costs = func(*http.Request) (account string, class Class)
 
-// Admission decides which requests are served now. One account cannot keep
-// another from being served, by these rules:
+// Admission decides which requests are served now. These rules keep one account
+// from starving another:
 //
-//   - Each account has so many requests a second in each class (Receive).
-//   - A body is read before its request takes a slot, so that a client that
-//     sends slowly holds a part of its account's memory for bodies and nothing
-//     else. The memory of an account is a fraction of the memory of all, and a
-//     body has a bounded time to arrive (Receive).
-//   - A class has a fixed number of slots, of which one account never holds all
-//     (Serve). The rest is therefore free, or held by several accounts; then a
-//     slot that becomes free goes to the waiting account that holds the fewest,
-//     so that every waiting account gets one before any gets two.
-//   - A request waits only while it can expect a slot within the class's bound,
-//     by the time that slots have been held so far and the share of its
-//     account. Any other is refused at once: with 429 when its account uses its
+//   - Each account has a quota of requests per second in each class (Receive).
+//   - A body is read before its request takes a slot. A client that sends slowly
+//     holds only a part of its account's memory for bodies, which is a fraction
+//     of the memory for all. A body has a bounded time to arrive (Receive).
+//   - A class has a fixed number of slots, and one account never holds all of
+//     them (Serve). A slot that becomes free goes to the waiting account that
+//     holds the fewest, so that every waiting account gets one before any gets
+//     two.
+//   - A request waits only if it can expect a slot within the class's bound. The
+//     estimate is from how long slots were held so far and from the account's
+//     share. Otherwise it is refused at once: with 429 when its account uses its
 //     own share, with 503 when other accounts use the rest.
 //
-// All counts are those of one process. Nothing has been done for a request that
-// is refused here.
+// All counts are per process. A request that is refused here has had no effect.
 type Admission struct {
 	config AdmissionConfig
 	slots  map[Class]*slots
@@ -75,15 +73,15 @@ type Admission struct {
 	bodies memory
 }
 
-// AdmissionConfig is how much is admitted.
+// AdmissionConfig has the limits of an Admission.
 type AdmissionConfig struct {
-	Slots map[Class]int // requests that are served at a time
+	Slots map[Class]int // requests served at a time
 	// Quota is the limit of an account by the quota's name: QuotaStreams, or
 	// QuotaOf a class.
 	Quota         func(account, name string) int64
 	BodyTime      time.Duration // for a body to arrive
 	BodyMemory    int64         // bytes of the bodies of all requests
-	AccountMemory int64         // and of those of one account
+	AccountMemory int64         // bytes of the bodies of one account
 	Now           func() time.Time
 	Refused       func(Class, fault.Code) // called for every request that is not admitted; nil for nobody
 }
@@ -120,9 +118,9 @@ func (a *Admission) Report() (slots map[Class]SlotReport, bodies int64) {
 	return slots, a.bodies.used
 }
 
-// Receive counts a request against its account's requests a second, and reads
-// its body, except that of an upload. The next handler finds the body in
-// memory, and an error of reading it behind the part that arrived.
+// Receive counts a request against its account's quota and reads its body,
+// unless it is an upload. The next handler reads the body from memory; if reading
+// failed, it gets the part that arrived and then the error.
 func (a *Admission) Receive(costs Costs, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -151,7 +149,7 @@ func (a *Admission) Receive(costs Costs, fail FailFunc) Middleware {
 	}
 }
 
-// Serve has a request served while it holds a slot of its class.
+// Serve takes a slot of the request's class and calls the next handler.
 func (a *Admission) Serve(costs Costs, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

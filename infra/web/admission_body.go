@@ -11,13 +11,13 @@ import (
 	"netsim/fault"
 )
 
-// firstPart is what a request with a body is charged from the beginning, in
-// bytes: its body where that is short, and what the server itself needs for it.
+// firstPart is how many bytes a request with a body is charged at first. It
+// covers a short body and the memory that the server needs for the request.
 const firstPart = 16 << 10
 
-// readBody replaces the body of a request by what it has read of it, and
-// returns a function that releases the memory. An error says that the request
-// cannot be served; one of the body itself is left for its reader.
+// readBody reads the body of a request, replaces it by what was read, and returns
+// a function that releases the memory. It returns an error when the memory is
+// used up; an error of the body itself comes from the new body.
 func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account string) (free func(), err error) {
 	var charged int64
 	free = func() { a.bodies.give(account, charged) }
@@ -32,10 +32,10 @@ func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account str
 		return free, err
 	}
 	end := http.NewResponseController(w)
-	_ = end.SetReadDeadline(time.Now().Add(a.config.BodyTime)) // else the server's holds
-	whole := r.ContentLength + 1                               // one more, to see the end
+	_ = end.SetReadDeadline(time.Now().Add(a.config.BodyTime)) // instead of the server's
+	whole := r.ContentLength + 1                               // one more byte, to notice the end
 	if whole == 0 {
-		whole = math.MaxInt64 // it is not known
+		whole = math.MaxInt64 // unknown
 	}
 	body := make([]byte, 0, min(firstPart, whole))
 	for {
@@ -43,7 +43,7 @@ func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account str
 		body = body[:len(body)+n]
 		switch {
 		case err == io.EOF: //nolint:errorlint // a body that ends too early is another error that wraps it
-			_ = end.SetReadDeadline(time.Time{}) // what comes now is the next request, or the client's end
+			_ = end.SetReadDeadline(time.Time{}) // from now on only the next request or the end of the connection can come
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			return free, nil
 		case err != nil:
@@ -53,7 +53,7 @@ func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account str
 		if len(body) < cap(body) {
 			continue
 		}
-		// What is announced is not charged before it comes: it may never come.
+		// Charge what has come, not Content-Length: the rest may never come.
 		more := min(2*int64(cap(body)), whole) - int64(cap(body))
 		if err := charge(more); err != nil {
 			return free, err
@@ -62,13 +62,13 @@ func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account str
 	}
 }
 
-// broken is the rest of a body that could not be read.
+// broken is a reader that fails.
 type broken struct{ err error }
 
 // Read implements io.Reader.
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
-// memory bounds the bytes of bodies, of all requests and of each account.
+// memory bounds the bytes of bodies, in total and per account.
 type memory struct {
 	most, mostEach int64
 

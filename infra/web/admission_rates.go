@@ -9,18 +9,19 @@ import (
 	"netsim/fault"
 )
 
-// rateWindow is the time in which an account may use its requests of a second
-// all at once.
+// rateWindow is the window of the quotas: an account may use its requests of one
+// window at once.
 const rateWindow = time.Second
 
-// rates count the requests of accounts, by the generic cell rate algorithm: of
-// each account and class it keeps only when its quota will be whole again.
+// rates limits the requests of accounts by the generic cell rate algorithm. For
+// each account and class it stores only the time at which the quota is unused
+// again.
 type rates struct {
 	now func() time.Time
 
 	mu    sync.Mutex
 	whole map[rateKey]time.Time
-	sweep int // how many there may be before those that are whole are forgotten
+	sweep int // entries at which those in the past are removed
 }
 
 type rateKey struct {
@@ -34,8 +35,8 @@ func newRates(now func() time.Time) rates {
 	return rates{now: now, whole: map[rateKey]time.Time{}, sweep: minSweep}
 }
 
-// take takes one of so many requests a second. It returns what is left of them
-// and after which time there is more.
+// take uses one of limit requests per second. It returns what is left of the
+// quota and after which time more is.
 func (l *rates) take(account string, class Class, limit int64) (left fault.Quota, more time.Duration, ok bool) {
 	left = fault.Quota{Name: QuotaOf(class), Limit: max(limit, 0), Window: rateWindow}
 	if limit <= 0 {
@@ -66,7 +67,8 @@ func (l *rates) sweepLocked(now time.Time) {
 	l.sweep = max(minSweep, 2*len(l.whole))
 }
 
-// announce says what is left of a quota, and after which time there is more
+// announce sets the headers that say what is left of a quota and after which
+// time more is
 // (draft-ietf-httpapi-ratelimit-headers-10).
 func announce(h http.Header, q fault.Quota, more time.Duration) {
 	policy := append(make([]byte, 0, 64), '"')
@@ -85,5 +87,5 @@ func announce(h http.Header, q fault.Quota, more time.Duration) {
 	h.Set("RateLimit", string(limit))
 }
 
-// seconds rounds up.
+// seconds returns d in seconds, rounded up.
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

@@ -13,11 +13,11 @@ import (
 type policy struct {
 	share float64       // the most of the slots that one account holds
 	wait  time.Duration // the longest wait for a slot
-	usual time.Duration // how long a slot is held, before that was measured
+	usual time.Duration // how long a slot is held, until it is measured
 }
 
-// slots are the requests of a class that are served at a time, shared fairly by
-// accounts. While a request waits, no slot that it could have is free.
+// slots are the slots of a class, shared fairly by accounts. A request waits only
+// while no slot that its account may use is free.
 type slots struct {
 	policy
 	total, each int
@@ -25,17 +25,17 @@ type slots struct {
 
 	mu       sync.Mutex
 	taken    int
-	queued   int           // requests that wait, of all accounts
-	held     time.Duration // by a request, a moving average
+	queued   int           // waiting requests of all accounts
+	held     time.Duration // moving average of how long a request holds a slot
 	turns    int64
 	accounts map[string]*account
 }
 
 // account is an account that holds slots or waits for some.
 type account struct {
-	most    int // that it may hold, when it asked last
+	most    int // slots that it may hold, as of its last request
 	taken   int
-	turn    int64           // when it came, or had a slot last
+	turn    int64           // orders accounts by when they came or last got a slot
 	waiting []chan struct{} // oldest first; each is closed with its slot
 }
 
@@ -46,8 +46,9 @@ func newSlots(total int, p policy, now func() time.Time) *slots {
 	}
 }
 
-// enter takes a slot for the account, whose quota is to hold at most so many,
-// and waits for one where that is of use. The request calls leave when it is answered.
+// enter takes a slot for the account, which may hold at most so many, and waits
+// for one if it can expect one in time. The caller calls leave when the request is
+// answered.
 func (s *slots) enter(ctx context.Context, name string, most int64) (leave func(), err error) {
 	s.mu.Lock()
 	a := s.accounts[name]
@@ -84,7 +85,7 @@ func (s *slots) enter(ctx context.Context, name string, most int64) (leave func(
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.Index(a.waiting, one)
-	if i < 0 { // a slot came at the same time
+	if i < 0 { // it got a slot at the same time
 		return s.leaving(name, a), nil
 	}
 	a.waiting = slices.Delete(a.waiting, i, i+1)
@@ -108,17 +109,17 @@ func (s *slots) hopelessLocked(a *account, most int64) error {
 	return s.refusalLocked(a, most, s.wait)
 }
 
-// shareLocked is how many slots the account has for sure while all accounts
-// that are there want some.
+// shareLocked returns how many slots the account gets when all accounts that
+// hold or want slots compete.
 func (s *slots) shareLocked(a *account) int {
 	return min(a.most, max(1, s.total/len(s.accounts)))
 }
 
-// refusalLocked is the refusal of a request that would have to wait so long.
+// refusalLocked returns the error for a request that would have to wait so long.
 func (s *slots) refusalLocked(a *account, most int64, wait time.Duration) error {
 	retry := max(wait, time.Second)
 	switch {
-	case int64(a.taken) >= most: // less than what the process has for one account
+	case int64(a.taken) >= most: // its quota is below the share
 		return fault.Exceeded(fault.Quota{Name: QuotaStreams, Limit: most, Unit: "concurrent-requests"}, 5*time.Second,
 			"the account has %d streams open at a time", most)
 	case s.total > 0 && a.taken+len(a.waiting) >= s.shareLocked(a):
@@ -134,7 +135,7 @@ func (s *slots) grantLocked(a *account) {
 	a.turn = s.turns
 }
 
-// leaving returns the function that returns the slot.
+// leaving returns the function that frees the slot.
 func (s *slots) leaving(name string, a *account) func() {
 	began := s.now()
 	return func() {
@@ -157,10 +158,10 @@ func (s *slots) leaving(name string, a *account) func() {
 	}
 }
 
-// nextLocked is the waiting account that holds the fewest slots, of several the
-// one that came or had a slot first; nil where none can have one more. Every
-// account that waits is therefore served before any that comes later has a
-// second slot.
+// nextLocked returns the waiting account that holds the fewest slots, the one with
+// the lowest turn if there are several; nil when none may have another slot. Every
+// waiting account is therefore served before one that came later gets a second
+// slot.
 func (s *slots) nextLocked() *account {
 	var next *account
 	for _, a := range s.accounts {

@@ -23,7 +23,7 @@ import (
 
 func plenty(string, string) int64 { return 1 << 20 }
 
-// admission is one of many slots, unless config says otherwise.
+// admission returns an Admission with many slots, unless config changes that.
 func admission(t *testing.T, config func(*AdmissionConfig)) *Admission {
 	t.Helper()
 	c := AdmissionConfig{
@@ -37,7 +37,7 @@ func admission(t *testing.T, config func(*AdmissionConfig)) *Admission {
 	return NewAdmission(c)
 }
 
-// headers has the account and the class of a request stand in its headers.
+// headers reads the account and the class of a request from its headers.
 func headers(r *http.Request) (string, Class) {
 	return r.Header.Get("Account"), Class(r.Header.Get("Class"))
 }
@@ -47,7 +47,7 @@ func (a *Admission) around(h http.Handler) http.Handler {
 	return a.Receive(headers, fail)(a.Serve(headers, fail)(h))
 }
 
-// held is a handler whose requests end by the test.
+// held is a handler whose requests the test ends.
 type held struct{ entered, leave chan struct{} }
 
 func newHeld() *held { return &held{make(chan struct{}), make(chan struct{})} }
@@ -69,9 +69,9 @@ func ask(ctx context.Context, h http.Handler, account string, class Class) *http
 	return w
 }
 
-// TestAnAccountLeavesRoomForOthers: however many requests an account has at a
-// time, another's is served at once, in every class, and what is beyond the
-// account's share is refused without a wait.
+// TestAnAccountLeavesRoomForOthers: however many requests an account has, that of
+// another account is served at once, in every class. Those beyond the account's
+// share are refused without a wait.
 func TestAnAccountLeavesRoomForOthers(t *testing.T) {
 	t.Parallel()
 	for _, class := range Classes() {
@@ -79,7 +79,7 @@ func TestAnAccountLeavesRoomForOthers(t *testing.T) {
 			t.Parallel()
 			const slots = 4
 			a := admission(t, func(c *AdmissionConfig) { c.Slots[class] = slots })
-			a.slots[class].held = time.Hour // so that no wait is of use
+			a.slots[class].held = time.Hour // so that no request can expect a slot
 			h := newHeld()
 			door := a.around(h)
 			answers := make(chan int, slots)
@@ -115,7 +115,7 @@ func TestAnAccountLeavesRoomForOthers(t *testing.T) {
 	}
 }
 
-// TestASlotGoesToTheAccountWithTheFewest: waiting accounts take turns.
+// TestASlotGoesToTheAccountWithTheFewest: accounts that wait take turns.
 func TestASlotGoesToTheAccountWithTheFewest(t *testing.T) {
 	t.Parallel()
 	s := newSlots(1, policy{share: 1, wait: time.Minute}, func() time.Time { return time.Time{} })
@@ -137,7 +137,7 @@ func TestASlotGoesToTheAccountWithTheFewest(t *testing.T) {
 			}
 			granted <- grant{account, leave}
 		}()
-		for waiting := 0; waiting <= i; { // they come one after the other
+		for waiting := 0; waiting <= i; { // one after the other
 			waiting = 0
 			s.mu.Lock()
 			for _, a := range s.accounts {
@@ -163,9 +163,9 @@ func TestASlotGoesToTheAccountWithTheFewest(t *testing.T) {
 	}
 }
 
-// TestAWaitThatIsOfNoUseIsNotMade: what cannot be served in time is refused at
-// once, by 503 when it is others that use the slots; a wait that was of no use
-// ends, and leaves nothing behind.
+// TestAWaitThatIsOfNoUseIsNotMade: a request that cannot be served in time is
+// refused at once, with 503 when other accounts use the slots. A wait that ends
+// without a slot leaves no state.
 func TestAWaitThatIsOfNoUseIsNotMade(t *testing.T) {
 	t.Parallel()
 	s := newSlots(2, policy{share: 0.5, wait: time.Hour, usual: time.Minute}, time.Now)
@@ -195,8 +195,8 @@ func TestAWaitThatIsOfNoUseIsNotMade(t *testing.T) {
 	}
 }
 
-// TestAQuotaOfRequests: an account has so many requests a second of a class, and
-// after a second as many again.
+// TestAQuotaOfRequests: an account can use its quota of a class at once, and again
+// a second later.
 func TestAQuotaOfRequests(t *testing.T) {
 	t.Parallel()
 	var clock atomic.Int64
@@ -241,7 +241,7 @@ func TestIdleAccountsAreForgotten(t *testing.T) {
 	}
 }
 
-// send sends the head of a request and so much of its body, and returns the
+// send sends the header of a request and a part of its body, and returns the
 // connection.
 func send(t *testing.T, address, account, body string, length int) net.Conn {
 	t.Helper()
@@ -267,8 +267,8 @@ func answer(t *testing.T, conn net.Conn) string {
 	return resp.Status
 }
 
-// TestABodyIsReadBeforeASlotIsTaken: bodies that do not come take the memory of
-// their account, no slot, and nothing of another's. Their memory is free again.
+// TestABodyIsReadBeforeASlotIsTaken: bodies that do not arrive use the memory of
+// their account, no slot, and no memory of other accounts. Their memory is freed.
 func TestABodyIsReadBeforeASlotIsTaken(t *testing.T) {
 	t.Parallel()
 	const slow = 8
@@ -321,7 +321,7 @@ func TestABodyIsReadBeforeASlotIsTaken(t *testing.T) {
 	}
 }
 
-// TestABodyHasItsTime: one that does not come is not waited for.
+// TestABodyHasItsTime: a body that does not arrive in time fails.
 func TestABodyHasItsTime(t *testing.T) {
 	t.Parallel()
 	a := admission(t, func(c *AdmissionConfig) { c.BodyTime = time.Millisecond })

@@ -18,20 +18,19 @@ import (
 // error becomes a response.
 type Errors struct {
 	Log *slog.Logger
-	// Outage tells the errors of a server that cannot be asked from those that
-	// are a mistake of ours, "", and says to clients what is wrong; nil when
-	// there is no such server.
+	// Outage returns the message to clients for an error that is the outage of a
+	// server, and "" for other errors; nil when no server is needed.
 	Outage func(error) string
 }
 
-// Fail writes err in the documents' envelope, or as problem details (RFC 9457)
-// when the request asks for them. The client sees a fault's code and message;
-// of any other error it sees that there was one. An internal error is logged
-// here, once, with the request's id; another 5xx as a warning, and what is
-// below only at debug level.
+// Fail writes err in the contract's envelope, or as problem details (RFC 9457)
+// when the request asks for them. The client sees the code and the message of a
+// fault, and "internal error" for any other error. An internal error is logged
+// here, once, with the request's id; other 5xx are logged as warnings, 4xx at
+// debug level.
 //
-// A response that has begun cannot be taken back: its connection is cut, so
-// that the client does not take a part for the whole.
+// When the response has begun, the connection is cut, so that the client cannot
+// take a part of it for the whole.
 func (e Errors) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := e.shown(r, err)
 	note(r.Context(), func(r *request) { r.code = f.Code })
@@ -43,7 +42,7 @@ func (e Errors) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := Status(f.Code)
 	h := w.Header()
 	for _, name := range []string{"Content-Encoding", "Content-Disposition", "ETag", "Location"} {
-		h.Del(name) // meant for the response that is not sent
+		h.Del(name) // they are of the response that is not sent
 	}
 	h.Set("Cache-Control", "no-store")
 	h.Add("Vary", "Accept")
@@ -89,7 +88,7 @@ type problem struct {
 	Code   fault.Code `json:"code"`
 }
 
-// shown is the fault that the client gets to see.
+// shown returns the fault that the client sees.
 func (e Errors) shown(r *http.Request, err error) *fault.Fault {
 	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Code != fault.Internal {
 		return f
@@ -133,7 +132,7 @@ func safe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
-// encode is for the bodies of this package, which always encode.
+// encode encodes the bodies of this package, which cannot fail.
 func encode(body any) []byte {
 	b, _ := json.Marshal(body)
 	return append(b, '\n')

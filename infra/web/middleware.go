@@ -18,8 +18,8 @@ type FailFunc = func(w http.ResponseWriter, r *http.Request, err error)
 // Middleware wraps a handler.
 type Middleware = func(http.Handler) http.Handler
 
-// Recover turns a panic into an internal error, so that one request cannot end
-// the process or be left without an answer.
+// Recover answers a request whose handler panics with an internal error, so that
+// it does not end the process.
 func Recover(fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,11 +37,10 @@ func Recover(fail FailFunc) Middleware {
 	}
 }
 
-// LimitBody refuses bodies above the request's limit in bytes: when the length
-// is announced before they are read, else when the reader gets there
-// (http.MaxBytesError, which Fail also answers with 413). Many clients send all
-// of a body before they look for an answer, so one of up to twice the limit is
-// taken from them and thrown away.
+// LimitBody refuses bodies above the request's limit in bytes: at once when
+// Content-Length says so, otherwise when the limit is read (http.MaxBytesError,
+// which Fail answers with 413). Many clients send the whole body before they read
+// the response, so a body of up to twice the limit is read and discarded.
 func LimitBody(limitOf func(*http.Request) int64, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +48,7 @@ func LimitBody(limitOf func(*http.Request) int64, fail FailFunc) Middleware {
 			if r.ContentLength > limit {
 				w.Header().Set("Connection", "close")
 				if r.ContentLength <= 2*limit && r.Header.Get("Expect") == "" {
-					_, _ = io.Copy(io.Discard, r.Body) // refused, whether it comes or not
+					_, _ = io.Copy(io.Discard, r.Body) // the request is refused in any case
 				}
 				fail(w, r, &http.MaxBytesError{Limit: limit})
 				return
@@ -60,8 +59,8 @@ func LimitBody(limitOf func(*http.Request) int64, fail FailFunc) Middleware {
 	}
 }
 
-// Harden sets the headers that keep browsers from guessing, framing and
-// storing. A handler that serves pages replaces them.
+// Harden sets the headers that keep browsers from sniffing content types, framing
+// and caching. A handler that serves pages replaces them.
 func Harden(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -75,10 +74,10 @@ func Harden(next http.Handler) http.Handler {
 }
 
 // Budget bounds how long a request may take: its context ends after read for
-// methods that change nothing, after write for the others, and so much longer
-// for a request that moves many bytes, which also has that long to be sent.
-// Fail answers what comes of it with 504, or with 503 "outcome not known". An
-// answer that goes on is bound by Streams instead.
+// methods that change nothing, and after write for the others. A request that
+// transfers many bytes has longer in addition, also to be sent. Fail answers a
+// request whose time is over with 504, or with 503 "outcome not known". Streamed
+// responses are bounded by Streams instead.
 func Budget(read, write, longer time.Duration, isLong, isStream func(*http.Request) bool) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -92,7 +91,7 @@ func Budget(read, write, longer time.Duration, isLong, isStream func(*http.Reque
 			case isLong(r):
 				budget += longer
 				end := http.NewResponseController(w)
-				_ = end.SetReadDeadline(time.Now().Add(longer)) // else the server's holds
+				_ = end.SetReadDeadline(time.Now().Add(longer)) // instead of the server's
 				_ = end.SetWriteDeadline(time.Now().Add(longer + 2*write))
 			}
 			ctx, cancel := context.WithTimeout(r.Context(), budget)
@@ -102,8 +101,8 @@ func Budget(read, write, longer time.Duration, isLong, isStream func(*http.Reque
 	}
 }
 
-// Unless refuses what changes something while refuse returns an error, which is
-// sent as it is.
+// Unless answers requests that change something with the error of refuse, while
+// it returns one.
 func Unless(refuse func(context.Context) error, changes func(*http.Request) bool, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

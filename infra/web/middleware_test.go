@@ -24,8 +24,8 @@ func atMost(bytes int64) func(*http.Request) int64 {
 	return func(*http.Request) int64 { return bytes }
 }
 
-// service is a router with the whole stack around one write, one read, a
-// panic, and a response that breaks off.
+// service returns a router with the middleware around a write, a read, a panic,
+// and a response that breaks off.
 func service(t *testing.T, log io.Writer) (http.Handler, *Metrics) {
 	t.Helper()
 	logger := slog.New(slog.NewTextHandler(log, nil))
@@ -97,7 +97,7 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// A client that sends its whole body before it reads gets the 413 all the same.
+// A client that sends its whole body before it reads gets the 413 too.
 func TestLargeBodyIsTakenBeforeItIsRefused(t *testing.T) {
 	t.Parallel()
 	refused := LimitBody(atMost(MaxBody), Errors{Log: slog.New(slog.DiscardHandler)}.Fail)(http.NotFoundHandler())
@@ -197,8 +197,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// A request that is long has longer than the server gives others, to be sent
-// and to be answered.
+// A long request has more time than others, to be sent and to be answered.
 func TestLongRequestsHaveTime(t *testing.T) {
 	t.Parallel()
 	for long, want := range map[bool]int{false: 0, true: http.StatusOK} {

@@ -32,10 +32,10 @@ type Observer struct {
 	Now     func() time.Time
 }
 
-// Observe is the middleware for every request. The line that it logs and the
-// span never hold a header, a query or a body, where secrets can be. It belongs
-// on a chi router, within Identify and outside everything else, so that it sees
-// the route and the final status.
+// Observe is the middleware that measures, logs and traces every request. Neither
+// the log line nor the span has a header, a query or a body: those can have
+// secrets. It must be on a chi router, inside Identify and outside all other
+// middleware, so that it sees the route and the final status.
 func (o Observer) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := o.Now()
@@ -58,17 +58,17 @@ func (o Observer) Observe(next http.Handler) http.Handler {
 	})
 }
 
-// exchange is what the server knows of a request that has ended.
+// exchange is a request that has ended, as the server saw it.
 type exchange struct {
 	method, route   string
-	status          int // 0 of a response that never began
+	status          int // 0 when no response was written
 	bytes           int // of the response's body
 	took            time.Duration
 	remote, traceID string
 }
 
-// log writes the one line about a request. What is not known, such as the
-// command of a read, is left out.
+// log writes the one log line of a request. Attributes without a value, such as
+// the command of a read, are left out.
 func (o Observer) log(ctx context.Context, e *exchange) {
 	r := requestOf(ctx)
 	r.mu.Lock()
@@ -100,7 +100,7 @@ func (o Observer) log(ctx context.Context, e *exchange) {
 // OpenTelemetry's.
 const otherMethod = "_OTHER"
 
-// methodLabel keeps invented methods out of the labels.
+// methodLabel returns the method, or otherMethod: clients can send any.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,

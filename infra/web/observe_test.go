@@ -14,7 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// lines is a log that keeps what is said of requests.
+// lines is a log handler that keeps the lines of requests.
 type lines struct {
 	slog.Handler
 	mu  sync.Mutex
@@ -34,7 +34,7 @@ func (l *lines) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestEveryEndHasOneLine: however a request ends.
+// TestEveryEndHasOneLine: a request has one log line, however it ends.
 func TestEveryEndHasOneLine(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -72,8 +72,8 @@ func TestEveryEndHasOneLine(t *testing.T) {
 	}
 }
 
-// TestNoTraceCostsNothing: a request without a trace, while nothing is traced,
-// allocates nothing for it.
+// TestNoTraceCostsNothing: while nothing is traced, a request allocates nothing
+// for traces.
 func TestNoTraceCostsNothing(t *testing.T) {
 	o, r := Observer{}, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	n := testing.AllocsPerRun(100, func() {

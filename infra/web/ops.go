@@ -9,7 +9,7 @@ import (
 	"netsim/infra/health"
 )
 
-// checked is a health.Result as operators see it.
+// checked is a health.Result in the body of /readyz.
 type checked struct {
 	Name     string        `json:"name"`
 	Required bool          `json:"required"`
@@ -25,9 +25,8 @@ type readiness struct {
 	Checks []checked      `json:"checks"`
 }
 
-// Operations serves /livez, /readyz, /metrics and /debug/pprof/. It asks for no
-// token and tells internals: it belongs on a listener of its own that clients
-// cannot reach.
+// Operations serves /livez, /readyz, /metrics and /debug/pprof/. It requires no
+// token and shows internals: serve it on a listener that clients cannot reach.
 func Operations(metrics http.Handler, checks *health.Checks) http.Handler {
 	router := chi.NewRouter()
 	router.Get("/livez", func(w http.ResponseWriter, r *http.Request) {
@@ -48,8 +47,7 @@ func Operations(metrics http.Handler, checks *health.Checks) http.Handler {
 	return router
 }
 
-// ready is what operators see of a report, and the status of the answer: a
-// process that is degraded serves.
+// ready returns the body and the status of /readyz. A degraded process is ready.
 func ready(report health.Report) (readiness, int) {
 	state, status := readiness{Status: report.Status, Checks: make([]checked, len(report.Results))}, http.StatusOK
 	if report.Status == health.Unavailable {

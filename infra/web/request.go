@@ -12,8 +12,8 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// request is what the code behind the middleware tells about a request, for the
-// line in the log and the span.
+// request collects what handlers and inner middleware know about a request, for
+// its log line and its span.
 type request struct {
 	id string
 
@@ -23,7 +23,7 @@ type request struct {
 	operation string
 	command   string
 	outcome   string
-	code      fault.Code // of the error that it was answered with
+	code      fault.Code // of the error in the response
 }
 
 type requestKey struct{}
@@ -34,7 +34,7 @@ func requestOf(ctx context.Context) *request {
 	return r
 }
 
-// note changes what is known of the request, where ctx is that of one.
+// note changes the request of ctx, if there is one.
 func note(ctx context.Context, change func(*request)) {
 	if r := requestOf(ctx); r != nil {
 		r.mu.Lock()
@@ -43,26 +43,26 @@ func note(ctx context.Context, change func(*request)) {
 	}
 }
 
-// NoteCaller says whose request it is. Both ids are opaque: they go to the log
-// and to traces.
+// NoteCaller notes who sent the request. Both ids must be opaque: they go to the
+// log and to traces.
 func NoteCaller(ctx context.Context, account, caller string) {
 	note(ctx, func(r *request) { r.account, r.caller = account, caller })
 }
 
-// NoteOperation says which operation of the contract was requested.
+// NoteOperation notes which operation of the contract was requested.
 func NoteOperation(ctx context.Context, id string) {
 	note(ctx, func(r *request) { r.operation = id })
 }
 
-// NoteCommand says which command ran for the request and how it ended. Of
-// several commands the last one counts: a refusal ends the request.
+// NoteCommand notes which command ran for the request and its outcome. The last
+// command of a request replaces those before it: a refusal ends the request.
 func NoteCommand(ctx context.Context, command, outcome string) {
 	note(ctx, func(r *request) { r.command, r.outcome = command, outcome })
 }
 
 // Identify gives every request an id: the sender's X-Request-Id when it is a
 // plain one, else a new UUIDv7. The id is echoed, logged and found by
-// RequestID. Identify stands outside all other middleware.
+// RequestID. Identify must be outside all other middleware.
 func Identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(requestIDHeader)

@@ -7,7 +7,7 @@ import (
 
 type rootKey struct{}
 
-// Locate notes under which URL the client reaches the service, for Root.
+// Locate stores the URL under which the client reached the service, for Root.
 func Locate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme := "http"
@@ -19,8 +19,8 @@ func Locate(next http.Handler) http.Handler {
 }
 
 // Root returns scheme and host of the request, such as https://netsim.example,
-// or "" outside Locate. A client can only mislead itself by it: use it in
-// answers to the request, and nowhere else.
+// or "" outside Locate. The client chooses it: use it only in the response to the
+// same request.
 func Root(ctx context.Context) string {
 	root, _ := ctx.Value(rootKey{}).(string)
 	return root

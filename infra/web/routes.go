@@ -9,8 +9,8 @@ import (
 	"netsim/fault"
 )
 
-// Unrouted makes the router answer unknown paths and methods through fail. Use
-// it on the root router; the routers below inherit it.
+// Unrouted makes the router answer unknown paths and methods with fail. Call it
+// on the root router; subrouters inherit it.
 func Unrouted(router chi.Router, fail FailFunc) {
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, fault.New(fault.NotFound, "no such resource: %.200s", r.URL.Path))
@@ -22,7 +22,7 @@ func Unrouted(router chi.Router, fail FailFunc) {
 	})
 }
 
-// allowedMethods lists the methods that the request's path has routes for.
+// allowedMethods lists the methods for which the request's path has a route.
 func allowedMethods(routes chi.Routes, r *http.Request) string {
 	path := r.URL.RawPath
 	if path == "" {
@@ -40,7 +40,7 @@ func allowedMethods(routes chi.Routes, r *http.Request) string {
 	return strings.Join(allowed, ", ")
 }
 
-// unrouted is the route of requests that matched none.
+// unrouted is the route label of requests that matched no route.
 const unrouted = "unmatched"
 
 // route returns the pattern that the request matched, such as

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// NewServer makes a server that slow or greedy clients cannot hold up. The
-// header limit leaves room for a token of 16 KiB. A request has a minute to be
-// sent, and answer is how long its response may take after that.
+// NewServer returns a server with limits against slow clients and large headers.
+// The header limit leaves room for a token of 16 KiB. A request has a minute to
+// be sent; its response may take answer after that.
 func NewServer(handler http.Handler, answer time.Duration, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -25,9 +25,9 @@ func NewServer(handler http.Handler, answer time.Duration, log *slog.Logger) *ht
 	}
 }
 
-// CloseWhen asks clients to close their connection after each answer while the
-// server is ending: their next request opens one elsewhere, and none is on its
-// way when connections are closed.
+// CloseWhen asks clients to close their connection after each response while the
+// server is ending. Their next request then goes to another server, and none is
+// lost when the connections are closed.
 func CloseWhen(ending func() bool) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,9 +39,8 @@ func CloseWhen(ending func() bool) Middleware {
 	}
 }
 
-// Serve answers connections until ctx ends, then lets the requests that have
-// begun finish within grace, and cuts off those that do not. It returns nil
-// after an orderly end.
+// Serve serves until ctx ends. Requests that have begun may then take up to grace;
+// after that their connections are closed. It returns nil after an orderly end.
 func Serve(ctx context.Context, server *http.Server, listener net.Listener, grace time.Duration) error {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

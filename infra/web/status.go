@@ -1,6 +1,6 @@
-// Package web is what HTTP needs and no handler should know: the one mapping
-// from error codes to statuses, the error envelope, entity tags, sealed
-// cursors, the middleware around every request, and the two servers.
+// Package web has what all HTTP handlers share: the mapping from error codes to
+// statuses, the error envelope, entity tags, sealed cursors, the middleware of
+// every request, and the two servers.
 //
 // The order of the middleware on the root router is Identify, Observe, Harden,
 // Recover; LimitBody, authentication, authorization, Admission.Receive, Budget,

@@ -13,8 +13,8 @@ import (
 	"netsim/fault"
 )
 
-// TestEveryCodeHasAStatus reads the constants of package fault from its
-// source, so that a new code cannot be forgotten here.
+// TestEveryCodeHasAStatus reads the codes from the source of package fault, so
+// that a new code without a status fails.
 func TestEveryCodeHasAStatus(t *testing.T) {
 	t.Parallel()
 	codes := faultCodes(t)

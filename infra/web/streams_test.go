@@ -51,8 +51,8 @@ func open(t *testing.T, method, url string) (*http.Response, context.CancelFunc)
 	return resp, cancel
 }
 
-// TestStreams: an answer outlives the times of the server, and ends when its
-// client is gone.
+// TestStreams: a streamed response outlives the server's timeouts and ends when
+// its client has gone.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	parts, ended := make(chan string), make(chan error, 10)
@@ -81,8 +81,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestStreamsEnd: a stream ends with its life, and one that does not begin with
-// the budget.
+// TestStreamsEnd: a stream ends after its lifetime, and one that does not begin
+// after its budget.
 func TestStreamsEnd(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)

@@ -12,7 +12,7 @@ import (
 	"netsim/infra/telemetry"
 )
 
-// trace starts the span of a request, below that of the sender where the
+// trace starts the span of a request. Its parent is the client's span, if the
 // request has a valid trace context. The span is nil while nothing is traced.
 func (o Observer) trace(r *http.Request) (*http.Request, trace.Span) {
 	if o.Tracer == nil {
@@ -22,8 +22,8 @@ func (o Observer) trace(r *http.Request) (*http.Request, trace.Span) {
 	return r.WithContext(ctx), span
 }
 
-// sent returns the request's context with the trace context that it came with.
-// A header that is there twice is as good as none.
+// sent returns the request's context with the trace context of its headers. A
+// header that is repeated is ignored.
 func sent(r *http.Request) context.Context {
 	parent, state := r.Header["Traceparent"], "" // Values would allocate the canonical names
 	if len(parent) != 1 {
@@ -35,8 +35,8 @@ func sent(r *http.Request) context.Context {
 	return telemetry.Extract(r.Context(), parent[0], state)
 }
 
-// traceID returns the id of the trace that the request is a part of; also of
-// the sender's trace while this process traces nothing. It is "" for none.
+// traceID returns the id of the request's trace, "" for none. While this process
+// traces nothing it is the id that the client sent.
 func traceID(r *http.Request, span trace.Span) string {
 	var of trace.SpanContext
 	if span != nil {
@@ -50,8 +50,9 @@ func traceID(r *http.Request, span trace.Span) string {
 	return of.TraceID().String()
 }
 
-// endSpan ends the span of a request, named and described as OpenTelemetry's
-// conventions for HTTP say, without the path, in which clients' words can be.
+// endSpan ends the span of a request. Name and attributes are those of
+// OpenTelemetry's conventions for HTTP, without the path, which can have names
+// that clients chose.
 func endSpan(ctx context.Context, span trace.Span, e *exchange) {
 	if span == nil {
 		return

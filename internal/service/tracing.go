@@ -27,7 +27,7 @@ import (
 // specification that is not among them and concerns traces is refused.
 type Tracing struct {
 	OTLPEndpoint       string   `env:"OTEL_EXPORTER_OTLP_ENDPOINT" form:"url"`        // a collector's; traces go to v1/traces below it
-	OTLPTracesEndpoint string   `env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" form:"url"` // for traces instead, as it stands
+	OTLPTracesEndpoint string   `env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" form:"url"` // of the traces endpoint itself; replaces the former
 	OTLPHeaders        string   `env:"OTEL_EXPORTER_OTLP_HEADERS" form:"pairs" secret:"true"`
 	OTLPProtocol       string   `env:"OTEL_EXPORTER_OTLP_PROTOCOL" envDefault:"http/protobuf" form:"protocol"`
 	OTLPCompression    string   `env:"OTEL_EXPORTER_OTLP_COMPRESSION" envDefault:"none" form:"compression"`
