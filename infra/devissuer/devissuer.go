@@ -1,9 +1,9 @@
 // Package devissuer mints tokens of the local OIDC issuer that netsim-dev
-// serves, for "netsim token" and for tests. Production has an issuer of its
-// own and uses nothing of this.
+// serves, for "netsim token" and for tests. Production uses another issuer and
+// nothing of this package.
 //
-// The issuer is a directory, <data>/issuer, shared with infra/devstack, which
-// is another module and serves what it finds there over HTTP:
+// The issuer is a directory, <data>/issuer. infra/devstack, which is another
+// module, serves it over HTTP:
 //
 //	url        the issuer's name, written by netsim-dev at its first start
 //	keys.json  the private keys, newest first, a JWK set of mode 0600
@@ -25,17 +25,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// Audience is whom the tokens are for.
+// Audience is the audience of the tokens.
 const Audience = "netsim"
 
-// DefaultAccount is the billing account of a token that names none.
+// DefaultAccount is the billing account of a token without another one.
 const DefaultAccount = "acct_0000000000e008000000000001"
 
-// DefaultLife is how long a token is valid that asks for nothing else
-// (completions.md section 1.6).
+// DefaultLife is the default lifetime of a token (completions.md section 1.6).
 const DefaultLife = time.Hour
 
-// Options say whose token is minted. The zero value is a user with every
+// Options are those of a token. The zero value is a token of a user with every
 // workspace of the default account.
 type Options struct {
 	Service    bool          // a service token instead of a user's
@@ -44,8 +43,8 @@ type Options struct {
 	Workspaces []string      // workspace ids; all when empty
 	TTL        time.Duration // DefaultLife when zero; negative for an expired token
 
-	// Claims replaces claims, and removes those whose value is nil. Tests
-	// make the tokens with it that no issuer should.
+	// Claims replaces claims and removes those whose value is nil. With it tests
+	// make tokens that no issuer should mint.
 	Claims map[string]any
 }
 

@@ -125,7 +125,7 @@ func TestMintWithoutIssuerSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// newIssuer returns a data directory as netsim-dev leaves it.
+// newIssuer returns a data directory as netsim-dev makes it.
 func newIssuer(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

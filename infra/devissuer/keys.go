@@ -16,12 +16,11 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// keptKeys is how many keys stay published: the one in use and its
-// predecessors, whose tokens may still be valid.
+// keptKeys is how many keys are published: the one in use and its predecessors,
+// whose tokens may still be valid.
 const keptKeys = 8
 
-// Rotate makes a new signing key. Tokens signed with the last few keys before
-// it stay valid.
+// Rotate makes a new signing key. Tokens of the last few keys stay valid.
 func Rotate(dataDir string) error {
 	dir := filepath.Join(dataDir, "issuer")
 	return locked(dir, func() error {
@@ -34,7 +33,7 @@ func Rotate(dataDir string) error {
 	})
 }
 
-// signingKey returns the newest key of the issuer, making the first.
+// signingKey returns the newest key of the issuer. It makes the first one.
 func signingKey(dir string) (key jose.JSONWebKey, err error) {
 	err = locked(dir, func() error {
 		keys, err := readKeys(dir)
@@ -67,8 +66,8 @@ func readKeys(dir string) ([]jose.JSONWebKey, error) {
 	return set.Keys, nil
 }
 
-// addKey makes a key, puts it first, and publishes the set. The public halves
-// are written first: a key that signs is always one that verifies.
+// addKey makes a key, puts it first, and publishes the set. The public keys are
+// written first, so that every key that signs is published.
 func addKey(dir string, keys []jose.JSONWebKey) ([]jose.JSONWebKey, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -93,8 +92,7 @@ func addKey(dir string, keys []jose.JSONWebKey) ([]jose.JSONWebKey, error) {
 	return keys, writeKeys(filepath.Join(dir, "keys.json"), keys)
 }
 
-// writeKeys replaces the file in one step, so that readers see the old set or
-// the new one.
+// writeKeys replaces the file atomically: readers see the old set or the new one.
 func writeKeys(file string, keys []jose.JSONWebKey) error {
 	text, err := json.Marshal(jose.JSONWebKeySet{Keys: keys})
 	if err != nil {

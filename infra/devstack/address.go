@@ -9,17 +9,17 @@ import (
 	"syscall"
 )
 
-// Ports are chosen below the ephemeral range (32768 and up by default): a
-// client that redials an ephemeral port while its server is down can be given
-// that very port as its source, connect to itself, and keep the server out.
+// Ports are chosen below the ephemeral range (from 32768 by default). A client
+// that redials an ephemeral port while its server is down can get the same port
+// as its source, connect to itself, and keep the server from binding it.
 const firstPort, lastPort = 15000, 31999
 
-// attempts is how many free ports are tried before giving up. Another process
-// can take a port between our look and the server's bind.
+// attempts is how many free ports are tried. Another process can take a port
+// between our check and the server's bind.
 const attempts = 20
 
 // address resolves a --listen value: a loopback host and a port, where port 0
-// becomes a port that is free now. A given port is left for the server to bind.
+// becomes a free port. Another port is not checked; the server binds it.
 func address(listen string) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -40,7 +40,7 @@ func address(listen string) (string, error) {
 	return "", errors.New("no free port found")
 }
 
-// checkFree says in one clear line when something listens on addr already.
+// checkFree returns an error when another program listens on addr.
 func checkFree(addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {

@@ -8,20 +8,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// brokerPartitions is how many partitions a topic created with -1 gets. Few,
-// because the broker fsyncs partition after partition.
+// brokerPartitions is how many partitions a topic created with -1 gets. They are
+// few because the broker fsyncs one partition after the other.
 const brokerPartitions = 4
 
-// startBroker runs the embedded Kafka broker in this process. Its log needs
-// about its own size in free memory at start. Topics are never created by
-// asking for them, as on the clusters we document for production.
+// startBroker runs the embedded Kafka broker in this process. At start it needs
+// about as much free memory as its log is long. It creates no topic on demand, as
+// production clusters should not either.
 func startBroker(o options, dir string) (*server, error) {
 	addr, err := address(o.listen)
 	if err != nil {
 		return nil, err
 	}
-	// The service recognises its log by the cluster's id, so every data
-	// directory has one of its own. A log in memory is new at every start.
+	// The service identifies its log by the cluster's id, so every data directory
+	// has an id of its own. A log in memory is new at every start.
 	id := secret()
 	if !o.memory {
 		if id, err = remember(filepath.Join(dir, "cluster-id"), secret); err != nil {
@@ -33,7 +33,7 @@ func startBroker(o options, dir string) (*server, error) {
 		kfake.Ports(portOf(addr)),
 		kfake.ClusterID(id),
 		kfake.DefaultNumPartitions(brokerPartitions),
-		// A consumer that died is noticed in a second where the client asks for it.
+		// Clients may ask for a dead consumer to be noticed within a second.
 		kfake.GroupMinSessionTimeout(time.Second),
 	}
 	if !o.memory {

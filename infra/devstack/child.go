@@ -16,7 +16,7 @@ type child struct {
 }
 
 // spawn starts cmd in a process group of its own, so that a terminal's Ctrl-C
-// reaches only us, and has the kernel send it sig when we die, even by kill -9.
+// reaches only us. The kernel sends it sig when we die, also by kill -9.
 func spawn(cmd *exec.Cmd, sig syscall.Signal) (*child, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -26,8 +26,8 @@ func spawn(cmd *exec.Cmd, sig syscall.Signal) (*child, error) {
 	c := &child{cmd: cmd, ended: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// The signal follows the thread that started the process, so that
-		// thread is held until the process has ended.
+		// The signal is sent when the thread that started the process ends, so
+		// that thread is kept until the process has ended.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -40,8 +40,8 @@ func spawn(cmd *exec.Cmd, sig syscall.Signal) (*child, error) {
 	return c, <-started
 }
 
-// stop sends sig and waits; a child that has not ended after the grace period
-// is killed, which is an error.
+// stop sends sig and waits. A child that has not ended after the grace period is
+// killed, which is an error.
 func (c *child) stop(sig syscall.Signal, grace time.Duration) error {
 	c.cmd.Process.Signal(sig)
 	select {

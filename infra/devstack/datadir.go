@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// makeDir makes dir and its parents. New ones are searchable by everyone
-// whatever the umask, because PostgreSQL may run below them as another user;
-// secrets have files of mode 0600.
+// makeDir makes dir and its parents. New directories are searchable by everyone,
+// whatever the umask, because PostgreSQL may run below them as another user.
+// Secrets are in files of mode 0600.
 func makeDir(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -29,9 +29,9 @@ func makeDir(dir string) error {
 	return os.Chmod(dir, 0o755)
 }
 
-// lockDir makes dir with the given mode and takes it for this process alone,
-// until the returned file is closed or the process dies. None of the servers
-// guards itself against a second one on the same data.
+// lockDir makes dir with the given mode and locks it for this process until the
+// returned file is closed or the process dies. None of the servers prevents a
+// second one on the same data.
 func lockDir(dir string, mode os.FileMode) (*os.File, error) {
 	if err := makeDir(dir); err != nil {
 		return nil, err
@@ -50,9 +50,9 @@ func lockDir(dir string, mode os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// remember returns the text kept in the file, which only the owner can read.
-// The first time, it keeps what create returns; the caller holds the
-// directory's lock.
+// remember returns the text in the file, which only the owner can read. The first
+// call writes the text that create returns. The caller must hold the directory's
+// lock.
 func remember(file string, create func() string) (string, error) {
 	old, err := os.ReadFile(file)
 	if err == nil {
@@ -62,12 +62,12 @@ func remember(file string, create func() string) (string, error) {
 		return "", err
 	}
 	text := create()
-	// Written beside and renamed, so that a crash leaves no half a secret.
+	// Write another file and rename it, so that a crash leaves no partial secret.
 	if err := os.WriteFile(file+".new", []byte(text+"\n"), 0o600); err != nil {
 		return "", err
 	}
 	return text, os.Rename(file+".new", file)
 }
 
-// secret is a random text of 130 bits, fit for a password or an id.
+// secret returns a random text of 130 bits, for a password or an id.
 func secret() string { return rand.Text() }

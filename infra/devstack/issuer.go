@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// audience is whom the local issuer's tokens are for.
+// audience is the audience of the local issuer's tokens.
 const audience = "netsim"
 
-// startIssuer serves the local OIDC issuer: its discovery document and its
-// public keys. It never sees a private key. "netsim token" (infra/devissuer)
-// mints from the same directory, through two files:
+// startIssuer serves the local OIDC issuer: its discovery document and its public
+// keys. It reads no private key. "netsim token" (infra/devissuer) mints from the
+// same directory. They share two files:
 //
 //	url        the issuer's name, written here once; tokens carry it as iss
 //	jwks.json  the public keys, written there whenever a key is made
 //
-// The name is the address of the first start, and later starts use that port
-// again while it is free. When it is not, tokens stay valid all the same: the
-// service is told the name and the keys' address separately.
+// The name is the address of the first start. Later starts use the same port if it
+// is free. If it is not, tokens still stay valid: the service gets the name and
+// the address of the keys as two settings.
 func startIssuer(o options, dir string) (*server, error) {
 	listener, name, err := listenAsIssuer(o.listen, filepath.Join(dir, "url"))
 	if err != nil {
@@ -45,8 +45,8 @@ func startIssuer(o options, dir string) (*server, error) {
 	}, nil
 }
 
-// listenAsIssuer opens the issuer's listener and returns its name, which the
-// file remembers. Unless a port is asked for, the name's is tried first.
+// listenAsIssuer opens the issuer's listener and returns its name, which is kept
+// in the file. Unless --listen has a port, the name's port is tried first.
 func listenAsIssuer(listen, file string) (net.Listener, string, error) {
 	addr, err := address(listen)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // kafkaStart bounds how long Apache Kafka may take to answer.
 const kafkaStart = 2 * time.Minute
 
-// kafkaProperties configures a single KRaft node as the embedded broker is:
-// loopback, no automatic topics, no retention unless the topic says so.
+// kafkaProperties configures a single KRaft node like the embedded broker:
+// loopback, no automatic topics, no retention unless a topic has it.
 const kafkaProperties = `process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@%[2]s
@@ -41,7 +41,7 @@ group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
 %[5]s`
 
-// kafkaFlush makes Kafka write to the disk what it acknowledges.
+// kafkaFlush makes Kafka fsync before it acknowledges.
 const kafkaFlush = "log.flush.interval.messages=1\n"
 
 const kafkaLogging = `log4j.rootLogger=WARN, stderr
@@ -52,7 +52,8 @@ log4j.appender.stderr.layout.ConversionPattern=%d %p %m (%c)%n
 `
 
 // startKafka runs Apache Kafka, whose jars are in o.jars, as a child that ends
-// with us. It exists to prove that the embedded broker tells the truth.
+// with us. Tests run against it to prove that the embedded broker behaves like
+// Kafka.
 func startKafka(o options, dir string) (*server, error) {
 	if found, _ := filepath.Glob(filepath.Join(o.jars, "kafka_*.jar")); len(found) == 0 {
 		return nil, fmt.Errorf("no jars of Apache Kafka in %q; name their directory with --jars", o.jars)
@@ -87,7 +88,7 @@ func startKafka(o options, dir string) (*server, error) {
 	}, nil
 }
 
-// kafka is one node of Apache Kafka.
+// kafka is a node of Apache Kafka.
 type kafka struct {
 	java, jars, dir, addr string
 }
@@ -105,7 +106,7 @@ func (k *kafka) configure(controller string, sync bool) error {
 		os.WriteFile(k.file("log4j.properties"), []byte(kafkaLogging), 0o644))
 }
 
-// format prepares the log directory at the first start.
+// format formats the log directory at the first start.
 func (k *kafka) format() error {
 	if _, err := os.Stat(k.file("log/meta.properties")); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -138,7 +139,7 @@ func (k *kafka) start() (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Quick redials: the client's own backoff would be most of the start.
+	// Redial quickly: the client's backoff would be most of the start.
 	client, err := kgo.NewClient(kgo.SeedBrokers(k.addr), kgo.DialTimeout(time.Second),
 		kgo.RetryBackoffFn(func(int) time.Duration { return 50 * time.Millisecond }),
 		kgo.RequestRetries(1<<20), kgo.RetryTimeout(kafkaStart))

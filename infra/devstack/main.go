@@ -5,11 +5,11 @@
 //	netsim-dev run             all of it on disk, with the service as its child
 //	netsim-dev part NAME       one of them alone, for tests (see part.go)
 //
-// It is a module of its own, because these servers bring some forty modules
-// and a process-wide chdir (the S3 gateway's) that the service must not carry.
-// It speaks to the service through the environment and real protocols alone.
+// It is a module of its own because these servers need some forty modules and a
+// process-wide chdir (the S3 gateway's), which the service must not have. Its only
+// interfaces to the service are the environment and the servers' protocols.
 //
-// Linux only: that no process is left behind rests on PR_SET_PDEATHSIG.
+// It runs on Linux only: PR_SET_PDEATHSIG ends the children when it dies.
 package main
 
 import (

@@ -18,14 +18,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMain makes the test binary play three parts: the tests, netsim-dev
-// itself, and the service that it runs.
+// TestMain lets the test binary run as one of three programs: the tests,
+// netsim-dev, and the service that netsim-dev runs.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == "serve":
 		playService()
 	case len(os.Args) > 1 && os.Args[1] == "token":
-		// the service makes the issuer's key, which these tests do without
+		// netsim-dev has the service's program make the issuer's key; these tests need none
 	case os.Getenv("NETSIM_DEV_TEST") != "":
 		main()
 	default:
@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// playService is ready at once, answers every request with the environment it
-// was given, and ends in order on SIGTERM.
+// playService stands in for the service: it is ready at once, answers every request
+// with its environment, and ends in order on SIGTERM.
 func playService() {
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM)
@@ -60,7 +60,8 @@ type dev struct {
 	stderr string // a file
 }
 
-// newData returns a data directory, not made yet, that every user can enter.
+// newData returns the path of a data directory, which does not exist yet and which
+// every user can enter.
 func newData(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -100,8 +101,8 @@ func startCommand(t *testing.T, settings []string, name string, args ...string) 
 	}
 	t.Cleanup(func() {
 		if d.ProcessState == nil {
-			// In order: a killed one's postgres would write on while
-			// the test's directory is deleted.
+			// End it in order: after a kill its postgres would still write
+			// while the test's directory is deleted.
 			d.Process.Signal(syscall.SIGTERM)
 			d.Wait()
 		}
@@ -121,7 +122,7 @@ func runSettings(data string) []string {
 	return []string{"NETSIM_DATA=" + data, "NETSIM_HTTP=127.0.0.1:0"}
 }
 
-// until reads standard output to the line with the text, and returns all of it.
+// until reads standard output up to the line with the text and returns it.
 func (d *dev) until(t *testing.T, text string) string {
 	t.Helper()
 	var all strings.Builder
@@ -147,7 +148,7 @@ func (d *dev) untilEnd(t *testing.T) {
 	d.Wait()
 }
 
-// complaint returns what it said on standard error.
+// complaint returns its standard error.
 func (d *dev) complaint(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(d.stderr)
@@ -167,8 +168,8 @@ func (d *dev) end(t *testing.T, sig syscall.Signal) int {
 	return d.ProcessState.ExitCode()
 }
 
-// processes holds on to processes, so that their ends can be waited for even
-// when they are not children of ours.
+// processes has file descriptors of processes, by which their ends can be awaited
+// even though they are not our children.
 type processes map[int]int // pid → pidfd
 
 // descendants opens all processes below pid.

@@ -19,9 +19,9 @@ import (
 // objectsRegion is the region that S3 clients sign for.
 const objectsRegion = "us-east-1"
 
-// startObjects runs the S3 gateway over a directory. It changes this process's
-// working directory, so every path of ours is absolute, and only one can run
-// in a process.
+// startObjects runs the S3 gateway over a directory. The gateway changes the
+// working directory of the process, so all our paths are absolute, and a process
+// can run only one gateway.
 func startObjects(o options, dir string) (*server, error) {
 	addr, err := address(o.listen)
 	if err != nil {
@@ -46,7 +46,7 @@ func startObjects(o options, dir string) (*server, error) {
 		ended <- embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
 			RootUserAccess:    access,
 			RootUserSecret:    secretKey,
-			IAMService:        auth.NewIAMServiceSingle(root), // what it would choose, without printing so
+			IAMService:        auth.NewIAMServiceSingle(root), // its default, without a printed notice
 			Region:            objectsRegion,
 			Ports:             []string{addr},
 			MaxConnections:    4096,
@@ -73,9 +73,9 @@ func startObjects(o options, dir string) (*server, error) {
 	}, nil
 }
 
-// openObjects opens the directory as a store. Objects' metadata is kept in
-// extended attributes where the file system has them, else in files beside;
-// which of the two is decided once and remembered.
+// openObjects opens the directory as a store. Metadata of objects is in extended
+// attributes where the file system has them, otherwise in files; the choice is
+// made once for a directory.
 func openObjects(dir string) (*posix.Posix, error) {
 	files, sidecar := filepath.Join(dir, "files"), filepath.Join(dir, "metadata")
 	if err := errors.Join(makeDir(files), makeDir(sidecar)); err != nil {
@@ -100,11 +100,11 @@ func openObjects(dir string) (*posix.Posix, error) {
 	return posix.New(files, store, posix.PosixOpts{SideCarDir: sidecar, CopyObjectThreshold: copyLimit})
 }
 
-// copyLimit is the largest object that is copied at once, that of Amazon's S3.
+// copyLimit is the largest object that one request copies, as in Amazon's S3.
 const copyLimit = 5 << 30
 
-// answers waits until something accepts connections on addr, or returns why
-// the server that should have done so ended.
+// answers waits until addr accepts connections. When the server ends first, it
+// returns the server's error.
 func answers(addr string, ended <-chan error) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

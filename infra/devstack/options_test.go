@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestOptionsThatAreRefused: what a command would ignore is refused with one
-// sentence, before anything starts.
+// TestOptionsThatAreRefused: an option that a command would ignore is refused with
+// one sentence before anything starts.
 func TestOptionsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	known := []string{"data", "listen", "ephemeral"} // of every part

@@ -19,7 +19,7 @@ import (
 type options struct {
 	data   string // directory of all parts; each uses data/<its name>
 	listen string // host:port; port 0 is a free port below the ephemeral range
-	sync   bool   // fsync what is acknowledged
+	sync   bool   // fsync before acknowledging
 	memory bool   // broker only: keep nothing on disk
 	jars   string // kafka only: directory of Apache Kafka's jars
 
@@ -43,7 +43,7 @@ func (o *options) flags(part string) *flag.FlagSet {
 	return flags
 }
 
-// endpoint is what a client of a part needs to know; empty members are absent.
+// endpoint is what a client of a part needs to know. Empty members are left out.
 type endpoint struct {
 	Addr      string `json:"addr"`
 	URL       string `json:"url,omitempty"`
@@ -57,17 +57,17 @@ type endpoint struct {
 	Audience  string `json:"audience,omitempty"`
 }
 
-// server is a part that runs.
+// server is a running part.
 type server struct {
 	endpoint endpoint
 	stop     func() error // ends it in order; called once
-	ended    <-chan error // receives when it ends by itself; nil when it cannot
+	ended    <-chan error // receives its error when it ends by itself; nil when it cannot
 }
 
 // part runs one part, or all of them in this process, prints one JSON line on
-// stdout that maps each part's name to its endpoint when all are ready, and
-// ends them when stdin closes or on SIGTERM or SIGINT. The starter holds the
-// other end of stdin, so that its death, however sudden, ends the part.
+// stdout that maps each part's name to its endpoint when all are ready, and ends
+// them when stdin closes or on SIGTERM or SIGINT. The parent has the other end of
+// stdin, so that the parts end when it dies, however it dies.
 func part(args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("which part?\n%s", usage)
@@ -98,7 +98,7 @@ func part(args []string) error {
 		defer deleteData(o.data)
 	}
 
-	// Standard output is for the one line; libraries print there too.
+	// Standard output is for the one line, but libraries print there too.
 	stdout := os.Stdout
 	os.Stdout = os.Stderr
 
@@ -134,7 +134,8 @@ var partFlags = map[string][]string{
 	"no-sync": {"broker", "kafka", "postgres"},
 }
 
-// checkPartFlags refuses what the part would ignore.
+// checkPartFlags returns an error for a flag or an argument that the part would
+// ignore.
 func checkPartFlags(flags *flag.FlagSet, part string, names []string) (err error) {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("argument %q: one part at a time, and options", flags.Arg(0))

@@ -60,7 +60,7 @@ func TestPostgresSurvivesKill(t *testing.T) {
 	execute(t, ready.URL, "set synchronous_commit = on; create table kept (id int)")
 	d.end(t, syscall.SIGKILL)
 
-	// At once: the first postgres may still be ending.
+	// Restart at once: the first postgres may still be ending.
 	_, again := startPartOf(t, "postgres", data, "--listen", ready.Addr)
 	if again.URL != ready.URL {
 		t.Errorf("URL = %s after the restart, was %s", again.URL, ready.URL)
@@ -68,8 +68,9 @@ func TestPostgresSurvivesKill(t *testing.T) {
 	execute(t, again.URL, "drop table kept")
 }
 
-// A cluster's owner may be unable to enter the data directory, as below a
-// home directory of root's. Then its files are elsewhere, and stay there.
+// A cluster's owner may be unable to enter the data directory, for example below
+// root's home directory. Then the cluster's files are in another directory and
+// stay there.
 func TestPostgresBelowAPrivateDirectory(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data") // in a directory of mode 0700

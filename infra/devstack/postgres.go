@@ -24,18 +24,18 @@ const postgresName = "netsim"
 // postgresStart bounds how long a start may take, crash recovery included.
 const postgresStart = 2 * time.Minute
 
-// postgresTakeover is how long a start waits for a cluster whose netsim-dev
-// was killed: that PostgreSQL is told to end by the kernel and needs a moment.
+// postgresTakeover is how long a start waits for a cluster whose netsim-dev was
+// killed: the kernel tells that PostgreSQL to end, which takes a moment.
 const postgresTakeover = 15 * time.Second
 
-// elsewhere holds the clusters whose data directory their owner cannot enter.
+// elsewhere has the clusters whose owner cannot enter the data directory.
 const elsewhere = "/var/lib/netsim-dev"
 
-// cluster is a private PostgreSQL cluster, reachable on loopback with a
-// password that is kept beside it.
+// cluster is a private PostgreSQL cluster, reachable on loopback with a password
+// from a file in its directory.
 type cluster struct {
 	binaries
-	owner    *syscall.Credential // whom it runs as; nil for ourselves
+	owner    *syscall.Credential // the user that it runs as; nil for our own
 	pgdata   string
 	log      string
 	addr     string
@@ -43,14 +43,14 @@ type cluster struct {
 	sync     bool
 }
 
-// startPostgres starts the private cluster in dir, creating it at first.
-// postgres is our direct child (not pg_ctl's daemon), so that it ends with us.
+// startPostgres starts the private cluster in dir and creates it at the first
+// start. postgres is our child, not pg_ctl's daemon, so that it ends with us.
 func startPostgres(o options, dir string) (_ *server, err error) {
 	c := cluster{sync: o.sync}
 	if c.owner, err = postgresOwner(filepath.Join(dir, "pgdata")); err != nil {
 		return nil, err
 	}
-	if c.pgdata, err = placePgdata(dir, c.owner); err != nil {
+	if c.pgdata, err = locatePgdata(dir, c.owner); err != nil {
 		return nil, err
 	}
 	if c.binaries, err = findBinaries(c.pgdata, c.owner); err != nil {
@@ -78,8 +78,8 @@ func startPostgres(o options, dir string) (_ *server, err error) {
 	}, nil
 }
 
-// init makes the cluster when there is none yet. It is made beside its place
-// and renamed, so that an interrupted initdb leaves nothing half made.
+// init makes the cluster if there is none. It is made in another directory and
+// renamed, so that an interrupted initdb leaves no partial cluster.
 func (c *cluster) init() error {
 	if _, err := os.Stat(filepath.Join(c.pgdata, "PG_VERSION")); err == nil {
 		return nil
@@ -109,8 +109,8 @@ func (c *cluster) init() error {
 }
 
 // start starts the server and waits until it answers. It tries again while a
-// predecessor on the same data is still ending, and on another port when
-// somebody else took the one that was free.
+// predecessor on the same data is ending, and with another port when another
+// process has taken the free one.
 func (c *cluster) start(listen string) (*child, error) {
 	deadline := time.Now().Add(postgresTakeover)
 	for {
@@ -137,9 +137,9 @@ func (c *cluster) start(listen string) (*child, error) {
 	}
 }
 
-// spawn starts postgres. Its commits are asynchronous: the read model is
-// rebuilt from the log, whose offset is in the same transaction, so the worst
-// a power cut does is to make the projector repeat the last half second.
+// spawn starts postgres. Its commits are asynchronous: the read model follows from
+// the log, whose offset is in the same transaction, so that after a power cut the
+// projector at worst repeats the last half second.
 func (c *cluster) spawn() (*child, error) {
 	host, port, err := net.SplitHostPort(c.addr)
 	if err != nil {
@@ -168,8 +168,8 @@ func (c *cluster) spawn() (*child, error) {
 	return spawn(cmd, syscall.SIGINT) // SIGINT is PostgreSQL's fast shutdown
 }
 
-// ready returns when the server answers and our database exists, or with the
-// server's own complaint when it ended instead.
+// ready returns when the server answers and our database exists. When the server
+// ends first, it returns the error in the server's log.
 func (c *cluster) ready(running *child) error {
 	ctx, cancel := context.WithTimeout(context.Background(), postgresStart)
 	defer cancel()
@@ -215,7 +215,7 @@ func (c *cluster) command(name string, args ...string) *exec.Cmd {
 	return commandAs(c.owner, filepath.Join(c.dir, name), args...)
 }
 
-// give makes the cluster's owner the owner of a file.
+// give changes the owner of a file to the cluster's owner.
 func (c *cluster) give(file string) error {
 	if c.owner == nil {
 		return nil
@@ -223,11 +223,11 @@ func (c *cluster) give(file string) error {
 	return os.Chown(file, int(c.owner.Uid), int(c.owner.Gid))
 }
 
-// placePgdata returns where the cluster's files are kept: below dir, unless
-// the owner cannot search one of dir's parents (a clone below /root, say).
-// Then they are kept in elsewhere, under a name that dir remembers,
-// so that another data directory, or this one made anew, is another cluster.
-func placePgdata(dir string, owner *syscall.Credential) (string, error) {
+// locatePgdata returns the directory of the cluster's files: below dir, unless the
+// owner cannot search one of dir's parents (for example a clone below /root). Then
+// it is in elsewhere, with a name that is kept in dir, so that another data
+// directory, or this one after it was deleted, is another cluster.
+func locatePgdata(dir string, owner *syscall.Credential) (string, error) {
 	probe := commandAs(owner, "/bin/sh", "-c", ":")
 	probe.Dir = dir
 	err := probe.Run()
@@ -245,7 +245,7 @@ func placePgdata(dir string, owner *syscall.Credential) (string, error) {
 	return filepath.Join(path, "pgdata"), makeDir(path)
 }
 
-// deleteData deletes the data of all parts, wherever it is.
+// deleteData deletes the data of all parts, also that in elsewhere.
 func deleteData(data string) error {
 	name, err := os.ReadFile(filepath.Join(data, "postgres", "elsewhere"))
 	if err == nil {
@@ -256,7 +256,7 @@ func deleteData(data string) error {
 	return errors.Join(err, os.RemoveAll(data))
 }
 
-// complaint picks the line that says why from PostgreSQL's log.
+// complaint returns the line of PostgreSQL's log that has the cause.
 func complaint(log string) string {
 	for line := range strings.Lines(log) {
 		if _, why, found := strings.Cut(line, "FATAL:"); found {
@@ -271,7 +271,7 @@ func lastLine(text string) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// majorOf returns the major version of a cluster's files, 0 when there are none.
+// majorOf returns the major version of a cluster's files, 0 for no files.
 func majorOf(pgdata string) int {
 	text, _ := os.ReadFile(filepath.Join(pgdata, "PG_VERSION"))
 	major, _ := strconv.Atoi(strings.TrimSpace(string(text)))

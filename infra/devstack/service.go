@@ -23,13 +23,13 @@ const (
 	bucket       = "netsim"         // the service makes it when it is missing
 )
 
-// service is the program that the stack exists for.
+// service is the service, as a child of this process.
 type service struct {
 	binary string
 	http   string // where it serves the API
 	ops    string // where it serves health and metrics
 	data   string // absolute, because the S3 gateway changes the directory
-	cwd    string // where we were started; the banner's paths are relative to it
+	cwd    string // our first working directory; the banner's paths are relative to it
 	child  *child
 }
 
@@ -60,10 +60,11 @@ func newService(binary string) (*service, error) {
 	return s, err
 }
 
-// start runs "netsim serve" against the parts. It is killed when we die: it
-// must survive that on any day, and could not end in order without its log.
+// start runs "netsim serve" against the parts. The kernel kills it when we die: it
+// must survive a kill in any case, and could not end in order without its event
+// log.
 func (s *service) start(parts map[string]endpoint) error {
-	// The last run's log is kept, because a crash is looked into after a restart.
+	// Keep the log of the last run: crashes are examined after a restart.
 	if err := os.Rename(s.log(), s.log()+".previous"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -92,7 +93,7 @@ func (s *service) start(parts map[string]endpoint) error {
 
 func (s *service) log() string { return filepath.Join(s.data, "service.log") }
 
-// environment is the service's whole configuration.
+// environment returns all settings of the service.
 func (s *service) environment(parts map[string]endpoint) []string {
 	objects, issuer := parts["objects"], parts["issuer"]
 	return []string{
@@ -116,8 +117,8 @@ func (s *service) environment(parts map[string]endpoint) []string {
 	}
 }
 
-// issuerKey makes the issuer's first key, as its first token does: the service
-// is not ready while the issuer publishes none.
+// issuerKey makes the issuer's first key, by minting a token: the service is not
+// ready while the issuer publishes no key.
 func (s *service) issuerKey() error {
 	mint := exec.Command(s.binary, "token", "--data", s.data)
 	mint.Dir = s.cwd
@@ -131,8 +132,8 @@ func (s *service) writerKeysFile() string { return filepath.Join(s.data, "writer
 
 func (s *service) auditKeyFile() string { return filepath.Join(s.data, "audit.key") }
 
-// makeKeys makes the key that signs checkpoints and the one that seals
-// records, once.
+// makeKeys makes the key that signs checkpoints and the key that seals records,
+// unless they exist.
 func (s *service) makeKeys() error {
 	return errors.Join(
 		makeKey(s.auditKeyFile(), func() (string, error) {
@@ -146,7 +147,7 @@ func (s *service) makeKeys() error {
 		}))
 }
 
-// makeKey writes a key to a file that is not there yet.
+// makeKey writes a key to a file unless it exists.
 func makeKey(path string, generate func() (string, error)) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -162,8 +163,8 @@ func makeKey(path string, generate func() (string, error)) error {
 	return errors.Join(err, file.Close())
 }
 
-// writeSettings writes settings for a shell to read, so that the tools of the
-// command line find the same servers. They hold secrets.
+// writeSettings writes a file of settings for a shell, so that command line tools
+// find the same servers. It has secrets.
 func writeSettings(path string, settings []string) error {
 	var text strings.Builder
 	for _, setting := range settings {
@@ -173,8 +174,8 @@ func writeSettings(path string, settings []string) error {
 	return os.WriteFile(path, []byte(text.String()), 0o600)
 }
 
-// ready waits until the service says that it is. It returns when the service
-// has ended too; who watches its end says why.
+// ready waits until the service is ready. It also returns when the service has
+// ended; the caller learns that from child.ended.
 func (s *service) ready() error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -199,7 +200,7 @@ func (s *service) ready() error {
 	}
 }
 
-// ended says how the service ended, with the last words of its log.
+// ended returns how the service ended, with the last lines of its log.
 func (s *service) ended() error {
 	text, _ := os.ReadFile(s.log())
 	const most = 2000
@@ -210,12 +211,12 @@ func (s *service) ended() error {
 	return fmt.Errorf("the service ended: %w; its log %s ends with:\n%s", s.child.err, s.log(), tail)
 }
 
-// stop ends the service in order, before the parts that it needs for that.
+// stop ends the service in order. The parts must still run.
 func (s *service) stop() error {
 	return s.child.stop(syscall.SIGTERM, serviceGrace)
 }
 
-// banner says what a person needs, with a command to paste.
+// banner returns the addresses and a command to paste.
 func (s *service) banner(parts map[string]endpoint) string {
 	token := s.relative(s.binary) + " token"
 	if s.data != filepath.Join(s.cwd, defaultData) {
@@ -243,7 +244,7 @@ Ctrl-C ends everything.
 `, base, reachable(s.ops), data, s.relative(s.log()), token)
 }
 
-// relative shortens a path to one below the directory that we were started in.
+// relative returns a path relative to the directory that we were started in.
 func (s *service) relative(path string) string {
 	if short, err := filepath.Rel(s.cwd, path); err == nil && filepath.IsLocal(short) {
 		return quote("./" + short)
@@ -251,7 +252,7 @@ func (s *service) relative(path string) string {
 	return quote(path)
 }
 
-// reachable turns a listen address into one to connect to.
+// reachable returns an address by which clients reach a listen address.
 func reachable(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -263,7 +264,7 @@ func reachable(addr string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// quote quotes a word for the shell when it has to be.
+// quote quotes a word for the shell where necessary.
 func quote(word string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%,="
 	if strings.Trim(word, plain) == "" {

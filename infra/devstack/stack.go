@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// allParts are the parts of a whole stack, in the order they are started.
+// allParts are the parts of a stack, in the order of their start.
 var allParts = []string{"broker", "postgres", "objects", "issuer"}
 
 // stack is a set of running parts.
@@ -18,8 +18,8 @@ type stack struct {
 	ended   chan error // receives when any of them ends by itself
 }
 
-// startParts starts the named parts, each in its own directory below o.data.
-// When one fails, those already started are ended.
+// startParts starts the named parts, each in its own directory below o.data. When
+// one fails, those that have started are ended.
 func startParts(o options, names ...string) (*stack, error) {
 	s := &stack{ended: make(chan error, len(names))}
 	for _, name := range names {
@@ -36,8 +36,8 @@ func startParts(o options, names ...string) (*stack, error) {
 	return s, nil
 }
 
-// startPart starts one part in its own directory, which it holds until the part
-// is stopped.
+// startPart starts one part in its own directory, which is locked until the part is
+// stopped.
 func startPart(name string, o options) (*server, error) {
 	var start func(o options, dir string) (*server, error)
 	mode := os.FileMode(0o700)
@@ -77,7 +77,7 @@ func (s *stack) endpoints() map[string]endpoint {
 	return m
 }
 
-// stop ends the parts, the last started first.
+// stop ends the parts in the reverse order of their start.
 func (s *stack) stop() error {
 	var errs []error
 	for _, running := range slices.Backward(s.servers) {

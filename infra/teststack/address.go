@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// FreeAddress returns a host:port that nobody listens on, for a server that
-// must keep it over restarts. It lies below the ports that clients are given,
-// so that no connection takes it while the server is down.
+// FreeAddress returns a free host:port for a server that must keep it over
+// restarts. The port is below the ephemeral range, so that no outgoing connection
+// takes it while the server is down.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	for range 100 {

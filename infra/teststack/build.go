@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// root is the repository's directory. Tests run in their package's directory,
-// below it.
+// root returns the repository's directory, which is above the directory that a
+// test runs in.
 var root = sync.OnceValues(func() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -29,10 +29,11 @@ var root = sync.OnceValues(func() (string, error) {
 	return "", err
 })
 
-// binary is the path of netsim-dev, built when its sources have changed.
+// binary returns the path of netsim-dev, which is built when its sources have
+// changed.
 var binary = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv("NETSIM_DEV_BIN"); path != "" {
-		// Looked at, and so noticed by Go's test cache when it changes.
+		// Stat has Go's test cache notice a change of the file.
 		_, err := os.Stat(path)
 		return path, err
 	}
@@ -41,7 +42,7 @@ var binary = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(root, ".cache", "netsim-dev")
-	// Packages are tested in processes of their own, at the same time.
+	// The processes of several packages' tests run at the same time.
 	unlock, err := lockFile(path + ".lock")
 	if err != nil {
 		return "", err
@@ -54,8 +55,8 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// lockFile waits until this process alone holds the file, and returns how to
-// let it go.
+// lockFile locks the file for this process, waiting for others, and returns the
+// function that unlocks it.
 func lockFile(path string) (unlock func() error, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err

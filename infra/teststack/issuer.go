@@ -8,7 +8,7 @@ import (
 	"netsim/infra/devissuer"
 )
 
-// TokenIssuer is an OIDC issuer that mints whatever a test asks for.
+// TokenIssuer is an OIDC issuer that mints any token for a test.
 type TokenIssuer struct {
 	URL      string // the issuer's name; discovery works on it
 	JWKSURL  string
@@ -19,7 +19,7 @@ type TokenIssuer struct {
 }
 
 // Issuer returns the OIDC issuer that the tests of this process share. It has a
-// key: the first token makes it.
+// signing key already.
 func Issuer(t testing.TB) TokenIssuer {
 	t.Helper()
 	e := sharedIssuer.get(t, "issuer")
@@ -31,10 +31,10 @@ func Issuer(t testing.TB) TokenIssuer {
 	return i
 }
 
-// firstToken is for the key of the shared issuer.
+// firstToken makes the key of the shared issuer: minting makes it when missing.
 var firstToken sync.Once
 
-// Token returns a token that is valid now, unless the options say otherwise.
+// Token returns a token, which is valid now unless the options change that.
 func (i TokenIssuer) Token(o devissuer.Options) string {
 	i.t.Helper()
 	token, err := devissuer.Mint(i.data, o, time.Now())

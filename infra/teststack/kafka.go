@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// jars is the directory of Apache Kafka's jars, fetched by Maven at the first
-// use on this machine.
+// jars returns the directory of Apache Kafka's jars, which Maven fetches at the
+// first use on a machine.
 var jars = sync.OnceValues(func() (string, error) {
 	root, err := root()
 	if err != nil {
@@ -25,7 +25,7 @@ var jars = sync.OnceValues(func() (string, error) {
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	// Fetched beside its place and renamed: an interrupted fetch is repeated.
+	// Fetch into a temporary directory and rename: an interrupted fetch is repeated.
 	fresh := dir + ".new"
 	if err := os.RemoveAll(fresh); err != nil {
 		return "", err

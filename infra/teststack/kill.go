@@ -10,12 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killTree kills a process that is not our child together with its children,
-// and returns when all are gone. PostgreSQL's sessions are sessions in the
-// system's sense too, so no process group holds them, and one that outlived
-// its postmaster for an instant would still answer.
+// killTree kills a process that is not our child, and its children, and returns
+// when all have ended. PostgreSQL's backends are in process groups of their own,
+// and one that outlived its postmaster for a moment would still answer.
 func killTree(pid int) error {
-	// Stopped first, so that it starts no more children while we look.
+	// Stop it first, so that it starts no more children meanwhile.
 	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
 		return ignoreGone(err)
 	}
@@ -35,7 +34,7 @@ func killTree(pid int) error {
 	return killOther(pid)
 }
 
-// killOther kills a process that is not our child, and waits for its end.
+// killOther kills a process that is not our child and waits for its end.
 func killOther(pid int) error {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

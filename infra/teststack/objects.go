@@ -10,17 +10,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// ObjectStore is how to reach an S3 store, with path-style addressing.
+// ObjectStore says how to reach an S3 store, with path-style addressing.
 type ObjectStore struct {
 	Endpoint  string // base URL
 	Region    string
-	Bucket    string // fresh and empty
+	Bucket    string // new and empty
 	AccessKey string
 	SecretKey string
 }
 
-// Objects returns a fresh bucket in the S3 store that the tests of this
-// process share.
+// Objects returns a new bucket in the S3 store that the tests of this process
+// share.
 func Objects(t testing.TB) ObjectStore {
 	t.Helper()
 	e := sharedObjects.get(t, "objects")

@@ -10,12 +10,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// databases numbers the databases made in this process's cluster.
+// databases counts the databases made in this process's cluster.
 var databases atomic.Int64
 
-// Postgres returns the URL of a fresh, empty database of which the user is
-// superuser. It is dropped after the test, with whatever is still connected.
-// The cluster is shared by the tests of this process and does not fsync.
+// Postgres returns the URL of a new, empty database whose user is superuser. It is
+// dropped after the test; connections that are open then are closed. The cluster
+// is shared by the tests of this process and does not fsync.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	admin := sharedPostgres.get(t, "postgres", "--no-sync").URL
@@ -24,7 +24,7 @@ func Postgres(t testing.TB) string {
 		t.Fatalf("teststack: create database: %v", err)
 	}
 	t.Cleanup(func() {
-		// The test's context has ended by now.
+		// The test's context has ended.
 		if err := execute(context.Background(), admin, "drop database "+name+" with (force)"); err != nil {
 			t.Errorf("teststack: drop database: %v", err)
 		}

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// endpoint is what netsim-dev says about a server that is ready.
+// endpoint is what netsim-dev prints about a server that is ready.
 type endpoint struct {
 	Addr      string
 	URL       string
@@ -32,11 +32,11 @@ type process struct {
 	data     string // its data directory
 	endpoint endpoint
 	cmd      *exec.Cmd
-	stdin    io.Closer // its end is the server's signal to end
+	stdin    io.Closer // closing it ends the server
 }
 
-// startProcess runs netsim-dev with one part and waits until it is ready.
-// What it says on standard error is kept in a file beside the data.
+// startProcess runs netsim-dev with one part and waits until it is ready. Its
+// standard error goes to a file beside the data.
 func startProcess(name, data string, args ...string) (*process, error) {
 	path, err := binary()
 	if err != nil {
@@ -48,7 +48,7 @@ func startProcess(name, data string, args ...string) (*process, error) {
 	}
 	defer log.Close()
 	cmd := exec.Command(path, append([]string{"part", name, "--data", data}, args...)...)
-	// Not our own standard error: go test waits until every holder closes it.
+	// Not our standard error: go test waits until every process has closed it.
 	cmd.Stderr = log
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -81,9 +81,9 @@ func (p *process) stop() error {
 	return p.cmd.Wait()
 }
 
-// kill ends netsim-dev and its server with SIGKILL, and returns when both are
-// gone. A server that is a process of its own would otherwise be told to end
-// in order when netsim-dev dies, which is no crash.
+// kill ends netsim-dev and its server with SIGKILL, and returns when both have
+// ended. A server in a process of its own is killed first: when netsim-dev dies it
+// would end in order, which is not a crash.
 func (p *process) kill() error {
 	if p.endpoint.PID != p.cmd.Process.Pid {
 		if err := killTree(p.endpoint.PID); err != nil {
@@ -95,8 +95,8 @@ func (p *process) kill() error {
 	return nil
 }
 
-// Process is a server of one test's own, which the test may end and start
-// again. Its methods are for the goroutine that runs the test.
+// Process is a server of one test, which the test can end and restart. Its methods
+// must be called by the goroutine that runs the test.
 type Process struct {
 	Addr string // host:port, the same after a restart
 	URL  string // postgres: of its database; objects, issuer: its base address
@@ -105,18 +105,18 @@ type Process struct {
 	name    string
 	dir     string
 	args    []string
-	running *process // nil while it does not run
+	running *process // nil while it is stopped
 }
 
 // Start runs a server, one of broker, kafka, postgres, objects or issuer, with
 // its data in dir, and ends it with the test. The args are flags of
-// "netsim-dev part"; without any, what the server acknowledges is on the disk.
+// "netsim-dev part"; without flags the server fsyncs before it acknowledges.
 func Start(t testing.TB, name, dir string, args ...string) *Process {
 	t.Helper()
 	if name == "kafka" {
 		args = append(args, "--jars", kafkaJars(t))
 	}
-	if err := letThrough(dir); err != nil {
+	if err := openToAll(dir); err != nil {
 		t.Fatalf("teststack: %v", err)
 	}
 	p := &Process{t: t, name: name, dir: dir, args: args}
@@ -130,10 +130,10 @@ func Start(t testing.TB, name, dir string, args ...string) *Process {
 	return p
 }
 
-// letThrough lets every user enter dir and its parents below the directory for
-// temporary files: root's PostgreSQL runs as another user, and t.TempDir is
-// its maker's alone. What is secret below has modes of its own.
-func letThrough(dir string) error {
+// openToAll makes dir and its parents, below the directory for temporary files,
+// searchable by every user: root's PostgreSQL runs as another user, and
+// t.TempDir has mode 0700. Secrets in them have modes of their own.
+func openToAll(dir string) error {
 	for temp := os.TempDir(); strings.HasPrefix(dir, temp+string(filepath.Separator)); dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			return err
@@ -151,7 +151,7 @@ func (p *Process) start() {
 	p.running, p.Addr, p.URL = running, running.endpoint.Addr, running.endpoint.URL
 }
 
-// Kill ends the server with SIGKILL, wherever it is.
+// Kill ends the server with SIGKILL.
 func (p *Process) Kill() {
 	p.t.Helper()
 	if err := p.running.kill(); err != nil {
@@ -170,8 +170,8 @@ func (p *Process) Stop() {
 	}
 }
 
-// Restart starts the server again on the same data and address, ending it in
-// order first when it still runs.
+// Restart starts the server again with the same data and address. A server that
+// still runs is ended in order first.
 func (p *Process) Restart() {
 	p.t.Helper()
 	if p.running != nil {

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// Proxy stands between a client and a server, and can make the server look gone
-// or deaf.
+// Proxy is between a client and a server and can make the server look down or
+// hanging.
 type Proxy struct {
 	Addr string // host:port
 
 	target   string
 	listener net.Listener
 	mu       sync.Mutex
-	deaf     chan struct{} // closed when it ends; nil while bytes pass
+	hanging  chan struct{} // closed when hanging ends; nil while bytes pass
 	gone     bool
 	conns    map[net.Conn]bool
 }
@@ -36,29 +36,29 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	return p
 }
 
-// Hang accepts connections from now on and answers nothing, on those that are
-// open neither.
+// Hang makes the server look hanging: connections are accepted, but no byte passes
+// on them or on those that are open.
 func (p *Proxy) Hang() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.deaf = make(chan struct{})
+	p.hanging = make(chan struct{})
 }
 
-// Refuse cuts every connection, old and new.
+// Refuse closes every connection, old and new.
 func (p *Proxy) Refuse() { p.set(true) }
 
-// Heal passes new connections on. Those that hung are cut.
+// Heal ends Hang and Refuse. Connections that hung are closed.
 func (p *Proxy) Heal() { p.set(false) }
 
 func (p *Proxy) set(gone bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.gone = gone
-	if p.deaf != nil {
-		close(p.deaf)
-		p.deaf = nil
+	if p.hanging != nil {
+		close(p.hanging)
+		p.hanging = nil
 	} else if !gone {
-		return // what is open works
+		return // open connections work
 	}
 	for conn := range p.conns {
 		conn.Close()
@@ -113,15 +113,16 @@ func (p *Proxy) pipe(from, to net.Conn) {
 	}
 }
 
-// passes waits while the proxy hangs, and reports false then.
+// passes reports whether bytes pass. While the proxy hangs it waits for the end of
+// that and reports false.
 func (p *Proxy) passes() bool {
 	p.mu.Lock()
-	deaf := p.deaf
+	hanging := p.hanging
 	p.mu.Unlock()
-	if deaf == nil {
+	if hanging == nil {
 		return true
 	}
-	<-deaf
+	<-hanging
 	return false
 }
 

@@ -3,24 +3,25 @@
 // binary as a child of the test process.
 //
 // Shared servers are started at their first use in a test process and end with
-// it, whichever way it ends; no TestMain is needed:
+// it, however it ends; no TestMain is needed:
 //
 //	brokers := teststack.Broker(t)   // addresses; NETSIM_TEST_KAFKA=apache for Apache Kafka
-//	url := teststack.Postgres(t)     // a fresh, empty database, dropped after the test
-//	store := teststack.Objects(t)    // an S3 endpoint, its keys and a fresh bucket
-//	issuer := teststack.Issuer(t)    // an OIDC issuer; issuer.Token(t, …) mints
+//	url := teststack.Postgres(t)     // a new, empty database, dropped after the test
+//	store := teststack.Objects(t)    // an S3 endpoint, its keys and a new bucket
+//	issuer := teststack.Issuer(t)    // an OIDC issuer; issuer.Token(…) mints
 //
-// The broker is one for the whole process: use topic and group names that no
+// All tests of the process share one broker: use topic and group names that no
 // other test uses. It creates no topic by itself.
 //
-// A test that hurts its server has one of its own, on disk and with fsync:
+// A test that kills or stops its server starts one of its own, on disk and with
+// fsync:
 //
 //	p := teststack.Start(t, "broker", t.TempDir())
 //	p.Kill()    // kill -9
 //	p.Restart() // same data, same address
 //
-// The binary is built at the first use; NETSIM_DEV_BIN names one to use
-// instead. A server that cannot be had fails the test: nothing is skipped.
+// The binary is built at the first use; NETSIM_DEV_BIN can name another one. A
+// server that does not start fails the test: nothing is skipped.
 package teststack
 
 import (
@@ -36,9 +37,9 @@ type sharedServer struct {
 	err     error
 }
 
-// The shared servers are package variables because the process is what they
-// are shared by; they are started on demand and end when its end closes
-// their standard input.
+// The shared servers are package variables because the process shares them. They
+// start on demand and end when the end of the process closes their standard
+// input.
 var sharedBroker, sharedKafka, sharedPostgres, sharedObjects, sharedIssuer sharedServer
 
 // get starts the server at the first call. Its data is deleted when it ends.
@@ -49,7 +50,7 @@ func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
 		if dir, s.err = os.MkdirTemp("", "netsim-test-"+name+"-"); s.err != nil {
 			return
 		}
-		if s.err = letThrough(dir); s.err != nil {
+		if s.err = openToAll(dir); s.err != nil {
 			return
 		}
 		args = append([]string{"--ephemeral"}, args...)
@@ -72,8 +73,8 @@ func Broker(t testing.TB) []string {
 	return []string{sharedBroker.get(t, "broker", "--memory").Addr}
 }
 
-// BrokerPart is the name to give to Start for a broker of the kind that Broker
-// returns: "broker", or "kafka" with NETSIM_TEST_KAFKA=apache.
+// BrokerPart returns the name by which Start starts a broker of the kind that
+// Broker returns: "broker", or "kafka" with NETSIM_TEST_KAFKA=apache.
 func BrokerPart() string {
 	if os.Getenv("NETSIM_TEST_KAFKA") == "apache" {
 		return "kafka"
