@@ -11,17 +11,17 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Metrics counts requests. Its labels are the method, the route pattern and the
-// status: their number is bounded by the contract, whatever clients send.
+// Metrics counts requests by method, route pattern and status. The contract bounds
+// the number of label values, whatever clients send.
 type Metrics struct {
-	// Answered is called at the end of every request; nil is for nobody. The
-	// status is 0 when an answer never began.
+	// Answered, unless nil, is called at the end of every request. The status is 0
+	// when no response was written.
 	Answered func(method, route string, status int, took time.Duration)
 
 	active atomic.Int64
 }
 
-// Active is how many requests are being answered.
+// Active returns how many requests are in progress.
 func (m *Metrics) Active() int64 { return m.active.Load() }
 
 // Observer measures, logs and traces requests.
@@ -96,8 +96,7 @@ func (o Observer) log(ctx context.Context, e *exchange) {
 	o.Log.LogAttrs(ctx, slog.LevelInfo, "request", attributes...)
 }
 
-// otherMethod stands for the methods that clients invent; the name is
-// OpenTelemetry's.
+// otherMethod is the label of unknown methods, by OpenTelemetry's conventions.
 const otherMethod = "_OTHER"
 
 // methodLabel returns the method, or otherMethod: clients can send any.

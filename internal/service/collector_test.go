@@ -110,8 +110,7 @@ func path(tree map[string]*span, s *span) (names []string) {
 
 // to are the settings by which a service exports every span at once.
 func (c *collector) to(config *service.Config) {
-	config.Tracing = service.Tracing{
-		OTLPEndpoint: c.URL, OTLPHeaders: "api-key=" + c.token, OTLPTimeout: 10_000, SpanDelay: 20, SpanQueue: 20_000,
-		TracesSampler: "parentbased_always_on", ServiceName: "netsim-test", ResourceAttributes: "deployment.environment.name=test",
-	}
+	config.OTLPEndpoint, config.OTLPHeaders = c.URL, "api-key="+c.token
+	config.SpanDelay, config.SpanQueue = 20, 20_000
+	config.ServiceName, config.ResourceAttributes = "netsim-test", "deployment.environment.name=test"
 }
