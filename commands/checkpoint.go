@@ -2,11 +2,11 @@ package commands
 
 import "netsim/events"
 
-// CheckpointStream returns the stream of a deployment's checkpoints.
+// CheckpointStream returns the stream of a deployment's log checkpoints.
 func CheckpointStream(platform string) string { return events.CheckpointPrefix + "_" + platform }
 
-// Checkpoints is what decisions about checkpoints need: the last one, and what
-// the next has to name.
+// Checkpoints is the state that decisions about log checkpoints need: the last
+// one, and the accepted losses that the next must name.
 type Checkpoints struct {
 	Name   string    `json:"name,omitempty"`
 	Note   string    `json:"note,omitempty"`

@@ -7,9 +7,9 @@ import (
 	"netsim/fault"
 )
 
-// PublishCheckpoint writes a signed checkpoint to the log. Each names the one
-// before it, so it is refused when another was published since it was made.
-// Repeating the last one publishes nothing.
+// PublishCheckpoint publishes a signed log checkpoint. Each checkpoint names the
+// one before it: Conflict when another was published since this one was made.
+// Repeating the last one changes nothing.
 type PublishCheckpoint struct {
 	Checkpoint events.CheckpointPublished
 	Previous   string // the note that it follows; "" for the first

@@ -16,8 +16,8 @@ import (
 )
 
 // Command is a decision on a stream whose state is S. Decide is pure: equal
-// states and times give equal answers. A nil event and a nil error mean that
-// what the command wants is so already.
+// states and times give equal results. A nil event and a nil error mean that
+// there is nothing to change.
 type Command[S any] interface {
 	Decide(state *S, now time.Time) (events.Data, error)
 }
@@ -27,7 +27,7 @@ type State interface {
 	Evolve(e events.Event)
 }
 
-// Created tells whether a stream has events, for states that embed it.
+// created says whether a stream has events. States embed it.
 type created struct {
 	Exists bool `json:"exists,omitempty"`
 }

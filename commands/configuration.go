@@ -15,7 +15,7 @@ const (
 	Invalid   = "invalid"
 )
 
-// Configuration is what decisions about a configuration need.
+// Configuration is the state that decisions about a configuration need.
 type Configuration struct {
 	created
 	AccountID   string `json:"accountId,omitempty"`
@@ -38,7 +38,7 @@ func (c *Configuration) Evolve(e events.Event) {
 		c.Exists, c.AccountID, c.WorkspaceID, c.Name = true, d.AccountID, d.WorkspaceID, d.Name
 		c.Version, c.Status, c.Findings = 1, d.Status, d.Findings
 		c.Document, c.TracesetID, c.RankCount = d.Document, d.TracesetID, d.RankCount
-		if c.TracesetID != "" && c.RankCount == 0 { // told before rankCount was
+		if c.TracesetID != "" && c.RankCount == 0 { // an event from before rankCount was recorded
 			c.RankCount = rankCountOf(c.Document)
 		}
 	case events.ConfigurationUpdated:
@@ -73,7 +73,7 @@ func (c *Configuration) Evolve(e events.Event) {
 }
 
 // revise makes a new version, which is a draft. A document or a change that
-// cannot be read changes nothing but the version, in every reader alike.
+// cannot be parsed changes only the version, so that every reader agrees.
 func (c *Configuration) revise(version int64, change func(*design.Document)) {
 	c.Version, c.Status, c.Findings = version, Draft, ""
 	document, err := design.Parse(c.Document)
@@ -86,7 +86,7 @@ func (c *Configuration) revise(version int64, change func(*design.Document)) {
 	}
 }
 
-// rankCountOf is the number of ranks that a document's application was told.
+// rankCountOf returns the rank count that a document's application is set to.
 func rankCountOf(text string) int64 {
 	document, err := design.Parse(text)
 	if err != nil {
@@ -104,13 +104,13 @@ func (c *Configuration) update(d events.ConfigurationUpdated) {
 	}
 	c.revise(d.Version, func(doc *design.Document) {
 		for _, m := range d.Members {
-			_ = doc.Replace(m.Member, m.Value) // what cannot be read changes nothing
+			_ = doc.Replace(m.Member, m.Value) // a value that cannot be parsed changes nothing
 		}
 	})
 }
 
 func addComponent(doc *design.Document, d events.ConfigurationComponentAdded) {
-	_ = doc.Declare(d.Collection, d.Declaration) // what cannot be read changes nothing
+	_ = doc.Declare(d.Collection, d.Declaration) // a declaration that cannot be parsed changes nothing
 	for _, s := range d.Shares {
 		doc.AddShare(design.Entry{
 			Name: s.Name, ParentApplication: s.ParentApplication, ApplicationType: s.ApplicationType,
@@ -134,11 +134,11 @@ func setShares(doc *design.Document, shares []events.DistributionShare) {
 }
 
 func shareOf(s events.DistributionShare) float64 {
-	value, _ := strconv.ParseFloat(s.Value, 64) // written by decimalOf
+	value, _ := strconv.ParseFloat(s.Value, 64) // decimalOf wrote it
 	return value
 }
 
-// decimalOf writes a share so that it is read as the same number.
+// decimalOf formats a share so that it parses to the same number.
 func decimalOf(share float64) string { return strconv.FormatFloat(share, 'f', -1, 64) }
 
 func referenceOf(d events.ConfigurationReferenceSet) design.Ref {

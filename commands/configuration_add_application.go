@@ -9,10 +9,10 @@ import (
 	"netsim/simulator/design"
 )
 
-// AddApplication declares an application of a model, with the model's
-// defaults. One that is not coordinated gets the client's and the server's
-// share that are missing in the distribution. Source: completions 3.2, 3.5
-// row 7.
+// AddApplication declares an application of a model, with the model's defaults.
+// One that is not coordinated gets the client and server shares that the
+// distribution still lacks. Repeating it is refused: the name is taken. Source:
+// completions 3.2, 3.5 row 7.
 type AddApplication struct {
 	ID      string
 	Match   Match
@@ -45,7 +45,7 @@ func (c AddApplication) Decide(s *Configuration, _ time.Time) (events.Data, erro
 	var shares []events.DistributionShare
 	for _, kind := range []string{"client", "server"} {
 		name := c.Name + "-" + kind
-		if slices.ContainsFunc(document.Shares(), func(e design.Entry) bool { return e.IsOf(c.Name, name) }) { // of an application of this name, which a client has replaced
+		if slices.ContainsFunc(document.Shares(), func(e design.Entry) bool { return e.IsOf(c.Name, name) }) { // left by an earlier application of this name
 			continue
 		}
 		missing := 1 - sumOf(document.Shares(), kind)

@@ -8,9 +8,9 @@ import (
 	"netsim/simulator/design"
 )
 
-// AddComponent declares something of a model, with the model's defaults; a
-// rack or a pod becomes a container, a layer a link. Source: completions 3.5
-// row 11.
+// AddComponent declares a component of a model, with the model's defaults. A
+// rack or a pod becomes a container, a layer a link. Repeating it is refused:
+// the name is taken. Source: completions 3.5 row 11.
 type AddComponent struct {
 	ID      string
 	Match   Match

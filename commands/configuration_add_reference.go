@@ -10,8 +10,9 @@ import (
 	"netsim/simulator/design"
 )
 
-// AddReference lets something declared stand in a holder: the topology, a
-// container or a server. Source: completions 3.2, 3.5 rows 14, 18, 27.
+// AddReference adds a reference to a declared component to a holder: the
+// topology, a container or a server. Repeating it is refused. Source: completions
+// 3.2, 3.5 rows 14, 18, 27.
 type AddReference struct {
 	ID                    string
 	Match                 Match
@@ -21,7 +22,7 @@ type AddReference struct {
 	Type                  string
 	Count                 int64 // 0 for 1
 	Group                 string
-	ParentApplicationName string // of an application, and only of one
+	ParentApplicationName string // required for an application, forbidden for others
 }
 
 // Decide implements Command.
@@ -55,7 +56,7 @@ func (c AddReference) Decide(s *Configuration, _ time.Time) (events.Data, error)
 	})
 }
 
-// parent checks the parent application, which is an application's only.
+// parent checks the parent application, which only an application has.
 func (c AddReference) parent(document *design.Document) error {
 	switch {
 	case c.Type != design.TypeApplication && c.ParentApplicationName != "":

@@ -7,13 +7,14 @@ import (
 	"netsim/fault"
 )
 
-// AttachMappingFile lets a mapping file place the ranks of the chakra
-// applications. The order of its refusals is that of completions 3.5 row 35.
+// AttachMappingFile makes a mapping file place the ranks of the chakra
+// applications. Repeating it changes nothing. Its refusals are in the order of
+// completions 3.5 row 35.
 type AttachMappingFile struct {
 	ID            string
 	Match         Match
 	MappingFileID string
-	Live          bool  // whether the file is there, in the configuration's workspace
+	Live          bool  // the file exists in the configuration's workspace
 	RankCount     int64 // of the file
 }
 

@@ -7,13 +7,13 @@ import (
 	"netsim/fault"
 )
 
-// AttachTraceset lets the chakra application replay a traceset, whose rank
-// count the caller has read. Source: completions 3.5 row 31.
+// AttachTraceset makes the chakra application replay a traceset. Repeating it
+// changes nothing. Source: completions 3.5 row 31.
 type AttachTraceset struct {
 	ID         string
 	Match      Match
 	TracesetID string
-	RankCount  int64
+	RankCount  int64 // of the traceset
 }
 
 // Decide implements Command.

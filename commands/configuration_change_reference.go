@@ -7,8 +7,8 @@ import (
 	"netsim/fault"
 )
 
-// ChangeReference changes how many of something stand in a holder, or their
-// group. Source: completions 3.5 rows 15, 20, 28.
+// ChangeReference changes the count or the group of a reference. Repeating it
+// changes nothing. Source: completions 3.5 rows 15, 20, 28.
 type ChangeReference struct {
 	ID     string
 	Match  Match

@@ -6,16 +6,15 @@ import (
 	"netsim/events"
 )
 
-// Who besides its account reads a template. One without an account is built in,
-// and visible to all.
+// The accounts that can read a template. A built-in template has no account and
+// is visible to all.
 const (
 	VisibleToAccount = "account"
 	VisibleToAll     = "public"
 )
 
-// CreateConfiguration makes version 1 of a configuration: a draft, or, for a
-// simple submission, one that is validated in the same step. A configuration
-// that exists is left as it is, so a reaction may repeat itself.
+// CreateConfiguration makes version 1 of a configuration. It is a draft, or, for
+// a simple submission, already validated. Repeating it changes nothing.
 type CreateConfiguration struct {
 	Created events.ConfigurationCreated
 }

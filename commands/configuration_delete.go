@@ -8,6 +8,7 @@ import (
 )
 
 // DeleteConfiguration removes a configuration. Simulations keep their copy.
+// Repeating it is NotFound.
 type DeleteConfiguration struct {
 	ID     string
 	Reason string // request or workspace

@@ -7,8 +7,8 @@ import (
 	"netsim/fault"
 )
 
-// DetachMappingFile takes the mapping file away; the file itself stays. Source:
-// document 2.
+// DetachMappingFile detaches the mapping file; the file itself stays. Repeating
+// it is NotFound. Source: document 2.
 type DetachMappingFile struct {
 	ID    string
 	Match Match

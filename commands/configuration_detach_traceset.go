@@ -7,7 +7,8 @@ import (
 	"netsim/fault"
 )
 
-// DetachTraceset takes the traceset away. Source: completions 3.5 row 37.
+// DetachTraceset detaches the traceset. Repeating it is NotFound. Source:
+// completions 3.5 row 37.
 type DetachTraceset struct {
 	ID    string
 	Match Match

@@ -8,8 +8,8 @@ import (
 	"netsim/simulator/mapping"
 )
 
-// open returns the document to decide on, a copy, or the refusal of a
-// configuration that is gone or not of the version asked for.
+// open returns a copy of the document to decide on. It returns NotFound for a
+// configuration that does not exist, PreconditionFailed for another version.
 func (c *Configuration) open(id string, m Match) (*design.Document, error) {
 	if !c.Exists || c.Deleted {
 		return nil, fault.Missing("configuration", id)
@@ -20,7 +20,7 @@ func (c *Configuration) open(id string, m Match) (*design.Document, error) {
 	return design.Parse(c.Document)
 }
 
-// holder returns the document to decide on, as open does, and a holder in it.
+// holder returns the document, as open does, and a holder in it.
 func (c *Configuration) holder(id string, m Match, in HolderKind, name string) (*design.Document, design.Holder, error) {
 	document, err := c.open(id, m)
 	if err != nil {
@@ -30,11 +30,11 @@ func (c *Configuration) holder(id string, m Match, in HolderKind, name string) (
 	return document, h, err
 }
 
-// fitting returns the event of a change, unless it would make the document
-// larger than it may be. What it adds to the document stands in the event, too,
-// but for little in many places, so far below the limit nothing is measured.
+// fitting returns the event of a change, or PayloadTooLarge when the change would
+// make the document too large. The event is about as long as what it adds, so the
+// new document is built only when the two come near the limit.
 func (c *Configuration) fitting(change events.Data) (events.Data, error) {
-	const margin = 1 << 20 // more than the models that references are told
+	const margin = 1 << 20 // more than what a change adds beside its event's text: the models of references
 	text, err := events.Encode(change)
 	if err != nil || len(c.Document)+len(text)+margin <= design.MaxDocument {
 		return change, err
@@ -49,7 +49,7 @@ func (c *Configuration) fitting(change events.Data) (events.Data, error) {
 	return change, nil
 }
 
-// CheckSize refuses the text of a document that is too large.
+// CheckSize returns PayloadTooLarge for the text of a document that is too large.
 func CheckSize(document string) error {
 	if len(document) > design.MaxDocument {
 		return fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", len(document), design.MaxDocument)
@@ -57,9 +57,8 @@ func CheckSize(document string) error {
 	return nil
 }
 
-// keepsChakra refuses a change that takes away the last application that
-// replays traces while something is attached that is for one. had says whether
-// there was one.
+// keepsChakra refuses a change that removes the last chakra application while a
+// mapping file or a traceset is attached. had says whether there was one before.
 func (c *Configuration) keepsChakra(had bool, document *design.Document) error {
 	switch {
 	case !had || document.HasChakra():
@@ -72,8 +71,8 @@ func (c *Configuration) keepsChakra(had bool, document *design.Document) error {
 	return nil
 }
 
-// keepsMapping refuses a change after which the attached mapping file, if any,
-// would not place the ranks that there are.
+// keepsMapping refuses a change after which an attached mapping file would no
+// longer place exactly the ranks of the traceset.
 func (c *Configuration) keepsMapping(document *design.Document, ranks int64) error {
 	switch {
 	case c.MappingFile == "":
@@ -91,7 +90,7 @@ func mappingLocked() error {
 	return fault.New(fault.MappingParamsLocked, "UseMapping and MappingFileName are set by the attached mapping file; detach it first")
 }
 
-// HolderKind is a kind of what holds references.
+// HolderKind is a kind of holder of references.
 type HolderKind string
 
 // The kinds of holders.
@@ -101,7 +100,7 @@ const (
 	InServer    HolderKind = "server"
 )
 
-// find returns the holder, NotFound where nothing of the kind has the name.
+// find returns the holder of a name, NotFound when there is none of the kind.
 func (k HolderKind) find(document *design.Document, name string) (design.Holder, error) {
 	if k == InTopology {
 		h, _ := document.FindHolder("")
@@ -120,7 +119,7 @@ func (k HolderKind) find(document *design.Document, name string) (design.Holder,
 	return h, nil
 }
 
-// modelOf returns a model by its id or reference, and the version asked for.
+// modelOf returns a model by its id or reference, and the requested version.
 func modelOf(id, version string) (catalogue.Entry, string, error) {
 	model, known := catalogue.Find(id)
 	switch {
@@ -134,7 +133,7 @@ func modelOf(id, version string) (catalogue.Entry, string, error) {
 	return model, version, nil
 }
 
-// declare adds what is declared to a collection, unless its name is taken.
+// declare adds a declaration to a collection, unless its name is taken.
 func (s *Configuration) declare(document *design.Document, collection, name string, declared any, shares ...events.DistributionShare) (events.Data, error) {
 	if at, taken := document.Find(name); taken {
 		return nil, fault.New(fault.Validation, "name '%s' is taken by a declaration in %s", name, at.Collection)
@@ -148,7 +147,7 @@ func (s *Configuration) declare(document *design.Document, collection, name stri
 	})
 }
 
-// tolerance is how far sums of shares may be off.
+// tolerance is the allowed error of a sum of shares.
 const tolerance = 1e-9
 
 // sumOf adds up the shares of one kind of application.

@@ -11,9 +11,9 @@ import (
 	"netsim/simulator/validation"
 )
 
-// PatchParameters changes values of parameters: of an application, a
-// component, a link, or the global ones. Source: completions 3.5 rows 9, 13,
-// 24, 25, and 3.7.
+// PatchParameters changes parameter values of an application, a component or a
+// link, or global ones. Repeating it changes nothing. Source: completions 3.5
+// rows 9, 13, 24, 25, and 3.7.
 type PatchParameters struct {
 	ID     string
 	Match  Match
@@ -52,8 +52,8 @@ func (c PatchParameters) Decide(s *Configuration, _ time.Time) (events.Data, err
 	})
 }
 
-// apply returns the whole tree after the patch. What the model does not know
-// may be patched, too: validation reports it.
+// apply returns the whole tree after the patch. A parameter that the model does
+// not know may be set; validation reports it.
 func (c PatchParameters) apply(document *design.Document, stored design.Params) (design.Params, error) {
 	if c.Of == design.OfGlobal {
 		return validation.PatchGlobals("globalParameters", stored, c.Patch)

@@ -8,9 +8,10 @@ import (
 	"netsim/simulator/design"
 )
 
-// RemoveApplication takes an application away, the references to it and its
-// entries in the distribution; the remaining entries are rescaled to the sum
-// 1. What is attached keeps the application that it is for.
+// RemoveApplication removes an application, the references to it and its entries
+// in the distribution. The remaining entries are rescaled to the sum 1. The last
+// chakra application stays while a traceset or a mapping file is attached.
+// Repeating it is NotFound.
 type RemoveApplication struct {
 	ID    string
 	Match Match
@@ -36,8 +37,8 @@ func (c RemoveApplication) Decide(s *Configuration, _ time.Time) (events.Data, e
 	return removed, nil
 }
 
-// rescaled returns the entries whose shares change when those of each kind are
-// made to sum up to 1. Where all are 0 each gets the same.
+// rescaled scales the shares of each kind to the sum 1 and returns the entries
+// that change. Where all shares are 0, each entry gets the same share.
 func rescaled(entries []design.Entry) []events.DistributionShare {
 	var shares []events.DistributionShare
 	for _, kind := range []string{"client", "server"} {

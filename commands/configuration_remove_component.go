@@ -9,8 +9,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// RemoveComponent takes a component, a container or a link away, and every
-// reference to it. Source: completions 3.5 row 12.
+// RemoveComponent removes a component, a container or a link, and every reference
+// to it. Repeating it is NotFound. Source: completions 3.5 row 12.
 type RemoveComponent struct {
 	ID    string
 	Match Match

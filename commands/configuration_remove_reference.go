@@ -7,8 +7,8 @@ import (
 	"netsim/fault"
 )
 
-// RemoveReference takes something out of a holder; it stays declared. Source:
-// completions 3.5 rows 16, 21, 29.
+// RemoveReference removes a reference from a holder; the component stays
+// declared. Repeating it is NotFound. Source: completions 3.5 rows 16, 21, 29.
 type RemoveReference struct {
 	ID     string
 	Match  Match

@@ -11,8 +11,8 @@ import (
 )
 
 // UpdateConfiguration replaces members of a configuration's document, its name
-// or its traceset; what is not given stays. What equals the stored is not
-// recorded. Source: completions 3.5 row 4.
+// or its traceset. What is not given stays. Repeating it changes nothing. Source:
+// completions 3.5 row 4.
 type UpdateConfiguration struct {
 	ID         string
 	Match      Match
@@ -54,7 +54,7 @@ func (c UpdateConfiguration) Decide(s *Configuration, _ time.Time) (events.Data,
 	return s.fitting(updated)
 }
 
-// replace changes the document, and returns the members that became others.
+// replace changes the document and returns the members that changed.
 func (c UpdateConfiguration) replace(document *design.Document, ranks int64) ([]events.DocumentMember, error) {
 	before, err := document.Members()
 	if err != nil {

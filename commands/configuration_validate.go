@@ -7,9 +7,8 @@ import (
 	"netsim/fault"
 )
 
-// ValidateConfiguration writes down what validation found of one version. The
-// verdict that is recorded already is not recorded again, and a version that
-// has been superseded meanwhile is a conflict.
+// ValidateConfiguration records what validation found about one version. It is a
+// Conflict when there is a newer version. Repeating it changes nothing.
 type ValidateConfiguration struct {
 	ID       string
 	Version  int64

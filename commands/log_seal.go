@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// SealLog demands that a partition's records be sealed from here on, by this
-// key or one that is new. Repeating it with the same key does nothing.
+// SealLog demands seals on all later records of a partition, made by this key or
+// by a newer one. Repeating it with the same key changes nothing.
 type SealLog struct{ KeyID string }
 
 // Decide implements Command.

@@ -2,7 +2,7 @@ package commands
 
 import "netsim/events"
 
-// MappingFile is what decisions about a mapping file need.
+// MappingFile is the state that decisions about a mapping file need.
 type MappingFile struct {
 	created
 	Deleted bool `json:"deleted,omitempty"`

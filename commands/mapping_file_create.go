@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// CreateMappingFile records a mapping file whose bytes are stored; a file that
-// exists is left as it is.
+// CreateMappingFile records a mapping file whose bytes are stored. Repeating it
+// changes nothing.
 type CreateMappingFile struct {
 	Created events.MappingFileCreated
 }

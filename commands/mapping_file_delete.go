@@ -7,8 +7,8 @@ import (
 	"netsim/fault"
 )
 
-// DeleteMappingFile removes a mapping file softly: configurations keep the
-// reference to it, and simulations their copy.
+// DeleteMappingFile deletes a mapping file. Configurations keep their reference
+// to it, and simulations their copy. Repeating it is NotFound.
 type DeleteMappingFile struct {
 	ID     string
 	Reason string // request or workspace

@@ -2,7 +2,7 @@ package commands
 
 import "netsim/events"
 
-// Seals is what decisions about a partition's seals need: the key that sealed
+// Seals is the state that decisions about a partition's seals need: the key of
 // its last LogSealed.
 type Seals struct {
 	KeyID string `json:"keyId,omitempty"`

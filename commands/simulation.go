@@ -18,7 +18,7 @@ const (
 	// Invalid is shared with configurations.
 )
 
-// The engines of a platform link, and what a remote one may be able to do
+// The engines of a platform link, and the capability of a remote engine
 // (completions 5.4).
 const (
 	EngineBuiltin = "builtin"
@@ -26,7 +26,7 @@ const (
 	CanTerminate  = "terminate"
 )
 
-// Final reports whether a simulation's state never changes again.
+// Final reports whether a state is final.
 func Final(status string) bool {
 	switch status {
 	case Completed, Failed, Terminated, Invalid:
@@ -35,17 +35,17 @@ func Final(status string) bool {
 	return false
 }
 
-// Simulation is what decisions about a simulation need.
+// Simulation is the state that decisions about a simulation need.
 type Simulation struct {
 	created
 	Status     string          `json:"status,omitempty"`
 	Engine     string          `json:"engine,omitempty"` // of the platform link; "" before the start
 	RunID      string          `json:"runId,omitempty"`
 	BaseURL    string          `json:"baseUrl,omitempty"`   // of a remote engine
-	Stoppable  bool            `json:"stoppable,omitempty"` // it can terminate the run
+	Stoppable  bool            `json:"stoppable,omitempty"` // the remote engine can terminate the run
 	Progress   events.Progress `json:"progress,omitzero"`
-	Stalled    bool            `json:"stalled,omitempty"`    // as the last progress said
-	Checkpoint int64           `json:"checkpoint,omitempty"` // index of the last, 0 before the first
+	Stalled    bool            `json:"stalled,omitempty"`    // since the last progress
+	Checkpoint int64           `json:"checkpoint,omitempty"` // index of the last snapshot, 0 before the first
 	Published  string          `json:"published,omitempty"`  // manifest of the results
 	Deleted    bool            `json:"deleted,omitempty"`
 }

@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// CompleteSimulation records that a run reached its end. The first final event wins:
-// on an ended simulation it changes nothing.
+// CompleteSimulation records that a run reached its end. The first final event
+// wins: on a simulation that has ended it changes nothing.
 type CompleteSimulation struct {
 	Completed events.SimulationCompleted
 }

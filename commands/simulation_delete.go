@@ -7,9 +7,9 @@ import (
 	"netsim/fault"
 )
 
-// DeleteSimulation removes a simulation with its results, logs and checkpoints.
-// One that has not started is cancelled by that; a running one must be
-// terminated first. What was billed stays.
+// DeleteSimulation removes a simulation with its results, logs and snapshots. One
+// that has not started is cancelled; a running one must be terminated first. What
+// was billed stays. Repeating it is NotFound.
 type DeleteSimulation struct {
 	ID     string
 	Reason string // request or workspace

@@ -6,7 +6,7 @@ import (
 	"netsim/events"
 )
 
-// FailSimulation records that a run, or its staging, went wrong. On a simulation that
+// FailSimulation records that a run, or its staging, failed. On a simulation that
 // has ended or is deleted it changes nothing.
 type FailSimulation struct {
 	Failed events.SimulationFailed

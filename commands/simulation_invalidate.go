@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// InvalidateSimulation records that the recheck failed, or that there is
-// nothing to simulate: the run is invalid, for the reason given.
+// InvalidateSimulation records that a requested simulation failed its recheck, or
+// that there is nothing to simulate. Repeating it changes nothing.
 type InvalidateSimulation struct{ Reason string }
 
 // Decide implements Command.

@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// PublishResults records the stored file set. The same set again changes
-// nothing.
+// PublishResults records the stored result files. Repeating it with the same files
+// changes nothing.
 type PublishResults struct {
 	Published events.SimulationResultsPublished
 }

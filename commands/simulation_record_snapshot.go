@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// RecordSnapshot records that the state of a run is stored. Of a run that has
-// ended, and one that is not newer than the last, it records nothing.
+// RecordSnapshot records that an engine snapshot of a run is stored. It changes
+// nothing for a run that has ended, or a snapshot that is not newer than the last.
 type RecordSnapshot struct {
 	Checkpointed events.SimulationCheckpointed
 }

@@ -7,9 +7,9 @@ import (
 	"netsim/events"
 )
 
-// ReorderSimulation records that an engine takes a run again which the engine does
-// not know any more. When another worker has recorded that already, or the
-// simulation has ended, it changes nothing.
+// ReorderSimulation records that an engine accepted a run again after the remote
+// engine lost it. It changes nothing when another worker has recorded that, or
+// when the simulation has ended.
 type ReorderSimulation struct {
 	Lost      string // run id
 	Reordered events.SimulationReordered

@@ -6,10 +6,10 @@ import (
 	"netsim/events"
 )
 
-// ReportProgress records how far a run has come. Progress of a run that has
-// ended, or that is not ahead of what is recorded, is dropped: a worker that
-// resumes repeats what its predecessor reported. That nothing moves is recorded
-// once, at what was reached before.
+// ReportProgress records the progress of a run. Progress of a run that has ended,
+// or that is not ahead of the recorded one, is dropped: a worker that resumes
+// repeats what its predecessor reported. A stall is recorded once, with the
+// progress that was reached before.
 type ReportProgress struct {
 	Progress     events.Progress
 	StalledSince time.Time // when simulated time last moved; zero while it does

@@ -7,14 +7,14 @@ import (
 	"netsim/fault"
 )
 
-// Where a simulation comes from.
+// The kinds of requests for a simulation.
 const (
 	OriginStart  = "start"  // POST /simulations
 	OriginSimple = "simple" // a simple submission
 )
 
-// RequestSimulation asks for a run. The id is new or derives from the
-// idempotency key, so the same request makes one simulation.
+// RequestSimulation requests a run. The id is new or derives from the idempotency
+// key, so that a repeated request makes one simulation.
 type RequestSimulation struct {
 	Requested events.SimulationRequested
 }

@@ -6,9 +6,9 @@ import (
 	"netsim/events"
 )
 
-// StartSimulation records that an engine took the run. A worker that takes over a
-// running simulation changes nothing; an ended one is a conflict, and one that
-// was deleted before it started is not found.
+// StartSimulation records that an engine took the run. On a running simulation,
+// which another worker takes over, it changes nothing. An ended simulation is a
+// Conflict, a deleted one NotFound.
 type StartSimulation struct {
 	Started events.SimulationStarted
 }

@@ -7,9 +7,9 @@ import (
 	"netsim/fault"
 )
 
-// TerminateSimulation stops a running simulation for good. The worker sees it
-// and publishes what there is. A remote engine has agreed before, or is told by
-// the worker.
+// TerminateSimulation stops a running simulation for good. The worker publishes
+// the results so far. A remote engine has agreed before, or the worker notifies
+// it. Repeating it is a Conflict.
 type TerminateSimulation struct {
 	ID string
 	By string // user id

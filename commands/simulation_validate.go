@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// ValidateSimulation records that the recheck of a requested simulation
-// passed. Repeating it changes nothing.
+// ValidateSimulation records that a requested simulation passed its recheck.
+// Repeating it changes nothing.
 type ValidateSimulation struct {
 	Validated events.SimulationValidated
 }

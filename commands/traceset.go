@@ -7,7 +7,7 @@ import (
 	"netsim/fault"
 )
 
-// The states of a traceset (completions 6.1); one that is being uploaded is
+// The states of a traceset (completions 6.1). While it is uploaded there is only
 // its upload.
 const (
 	TracesetProcessing     = "processing"
@@ -22,12 +22,12 @@ const (
 	ScopePublic    = "public"
 )
 
-// Traceset is what decisions about a traceset need.
+// Traceset is the state that decisions about a traceset need.
 type Traceset struct {
 	created
 	Status      string    `json:"status,omitempty"`
 	Scope       string    `json:"scope,omitempty"`
-	HasWorkload bool      `json:"hasWorkload,omitempty"` // workload metadata are there
+	HasWorkload bool      `json:"hasWorkload,omitempty"` // has workload metadata
 	TTLDays     int64     `json:"ttlDays,omitempty"`
 	UsedAt      time.Time `json:"usedAt,omitzero"`
 	ExpiresAt   time.Time `json:"expiresAt,omitzero"` // zero: never
@@ -59,7 +59,7 @@ func (t *Traceset) Evolve(e events.Event) {
 	}
 }
 
-// live returns NotFound unless the traceset is there.
+// live returns NotFound unless the traceset exists.
 func (t *Traceset) live(id string) error {
 	if !t.Exists || t.Deleted {
 		return fault.Missing("traceset", id)

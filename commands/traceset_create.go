@@ -6,9 +6,8 @@ import (
 	"netsim/events"
 )
 
-// CreateTraceset records a traceset whose bytes are stored. Its id derives
-// from what makes it, so who repeats it makes one; one that exists is left as
-// it is.
+// CreateTraceset records a traceset whose bytes are stored. Repeating it changes
+// nothing; after a deletion it makes the traceset again.
 type CreateTraceset struct {
 	Created events.TracesetCreated
 }

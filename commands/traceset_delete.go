@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// DeleteTraceset removes a traceset. One that expires must have: who used it
-// meanwhile keeps it.
+// DeleteTraceset removes a traceset. For the reason "expired" it changes nothing
+// when a use has postponed the expiry. Repeating it is NotFound.
 type DeleteTraceset struct {
 	ID     string
 	Reason string // request, expired or workspace

@@ -8,8 +8,9 @@ import (
 	"netsim/fault"
 )
 
-// PromoteTraceset lets more see a traceset: the account, then everyone. At or
-// above the target nothing happens. Source: document 2, completions 6.1, 6.4.
+// PromoteTraceset makes a traceset visible to its account, or then to everyone. It
+// changes nothing when the scope is that wide already. Source: document 2,
+// completions 6.1, 6.4.
 type PromoteTraceset struct {
 	ID          string
 	Target      string   // ScopeTenant or ScopePublic

@@ -6,9 +6,8 @@ import (
 	"netsim/events"
 )
 
-// RecordExtraction records what a traceset's files were found to hold. What is
-// known already, or no longer matters, is not recorded. Source: completions
-// 6.1, 6.3.
+// RecordExtraction records what extraction found in a traceset's files. It changes
+// nothing unless the traceset is processing. Source: completions 6.1, 6.3.
 type RecordExtraction struct {
 	ID        string
 	Extracted events.TracesetMetadataExtracted

@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// RefuseExtraction records that a traceset's files cannot be used, which is
-// final.
+// RefuseExtraction records that a traceset's files cannot be used, which is final.
+// It changes nothing unless the traceset is processing.
 type RefuseExtraction struct {
 	ID     string
 	Failed events.TracesetMetadataFailed

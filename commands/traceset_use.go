@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// UseTraceset puts off the expiry of a traceset of a workspace, recorded at
-// most once an hour. Source: completions 6.4, 8 row 37.
+// UseTraceset postpones the expiry of a workspace's traceset. Within an hour of
+// the last recorded use it changes nothing. Source: completions 6.4, 8 row 37.
 type UseTraceset struct {
 	ID  string
 	Use string // download, resolve, attach or simulation

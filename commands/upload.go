@@ -13,11 +13,11 @@ const (
 	UploadAborted   = "aborted"
 )
 
-// ReasonDeleted is why an upload is aborted whose traceset is deleted, also
-// when it had come to nothing before.
+// ReasonDeleted is the reason of aborting an upload whose traceset is deleted. It
+// is recorded for an upload that was aborted before, too.
 const ReasonDeleted = "deleted"
 
-// Upload is what decisions about an upload session need.
+// Upload is the state that decisions about an upload session need.
 type Upload struct {
 	created
 	Status    string    `json:"status,omitempty"`

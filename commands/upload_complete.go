@@ -7,9 +7,8 @@ import (
 	"netsim/fault"
 )
 
-// CompleteUpload records that what was uploaded is stored and taken. One that
-// is completed stays as it is: who completes it twice does so with the same
-// bytes. Source: completions 6.2.
+// CompleteUpload records that the uploaded files are stored and accepted. Repeating
+// it changes nothing, since the bytes are the same. Source: completions 6.2.
 type CompleteUpload struct {
 	ID        string
 	Completed events.UploadCompleted

@@ -6,7 +6,7 @@ import (
 	"netsim/events"
 )
 
-// OpenUpload opens an upload session.
+// OpenUpload opens an upload session. Repeating it changes nothing.
 type OpenUpload struct {
 	Opened events.UploadOpened
 }

@@ -5,7 +5,7 @@ import (
 	"netsim/fault"
 )
 
-// Workspace is what decisions about a workspace need.
+// Workspace is the state that decisions about a workspace need.
 type Workspace struct {
 	created
 	AccountID       string `json:"accountId,omitempty"`
@@ -37,7 +37,7 @@ func (w *Workspace) Evolve(e events.Event) {
 	}
 }
 
-// live refuses a workspace that its users cannot see.
+// live returns NotFound for a workspace that its users cannot see.
 func (w *Workspace) live(id string) error {
 	if !w.Exists || w.Deleting || w.Deleted {
 		return fault.Missing("workspace", id)

@@ -7,8 +7,8 @@ import (
 	"netsim/fault"
 )
 
-// CreateWorkspace makes a workspace. Its id is new or derives from the
-// idempotency key, so the same request makes one workspace.
+// CreateWorkspace makes a workspace. Its id is new or derives from the idempotency
+// key, so that a repeated request makes one workspace.
 type CreateWorkspace struct {
 	AccountID   string
 	Owner       string

@@ -7,8 +7,8 @@ import (
 	"netsim/fault"
 )
 
-// DeleteWorkspace hides a workspace at once and has what it owns follow.
-// Asking again while that goes on changes nothing; afterwards it is not found.
+// DeleteWorkspace hides a workspace at once; a reaction then deletes what it owns.
+// Repeating it during that deletion changes nothing; afterwards it is NotFound.
 type DeleteWorkspace struct{ ID string }
 
 // Decide implements Command.

@@ -6,7 +6,8 @@ import (
 	"netsim/events"
 )
 
-// FinishWorkspaceDeletion records that the cascade is through.
+// FinishWorkspaceDeletion records that everything a workspace owned is deleted.
+// Repeating it changes nothing.
 type FinishWorkspaceDeletion struct {
 	ID      string
 	Removed events.WorkspaceDeleted

@@ -7,8 +7,8 @@ import (
 	"netsim/fault"
 )
 
-// SetLegacyProject ties a workspace to a project of the older service, once.
-// The same project again changes nothing, another one is a conflict.
+// SetLegacyProject binds a workspace to a project of the older service, once.
+// Repeating it changes nothing; another project is a Conflict.
 type SetLegacyProject struct {
 	ID              string
 	LegacyProjectID string

@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// UpdateWorkspace renames or describes a workspace. A change that alters
-// nothing records nothing.
+// UpdateWorkspace changes the name or the description of a workspace. Repeating it
+// changes nothing.
 type UpdateWorkspace struct {
 	ID          string
 	Name        string

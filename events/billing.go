@@ -15,7 +15,7 @@ func billingEvents() []entry {
 	}
 }
 
-// UsageRecorded records that an account's use of something changed: it is the
+// UsageRecorded records that an account's use of a resource changed. It is the
 // billing event of Document 1, and opens, updates or closes a billing item.
 // Source: completions 7.1, 7.2, 8 row 41.
 type UsageRecorded struct {
@@ -40,14 +40,14 @@ type UsageRecorded struct {
 	OccurredAt     time.Time `json:"occurredAt"` // eventTimestamp: when the cause happened
 }
 
-// CreditGranted records credit given to an account; the reference is unique.
+// CreditGranted records credit that an account was given. The reference is unique.
 type CreditGranted struct {
 	Amount    string `json:"amount"` // decimal
 	Currency  string `json:"currency"`
 	Reference string `json:"reference"`
 }
 
-// CreditHeld records an amount set aside for a running simulation.
+// CreditHeld records that an amount was held for a simulation.
 type CreditHeld struct {
 	SimulationID string    `json:"simulationId"`
 	Amount       string    `json:"amount"` // decimal
@@ -55,7 +55,7 @@ type CreditHeld struct {
 	ExpiresAt    time.Time `json:"expiresAt"`
 }
 
-// CreditReleased records that what was held for a simulation is free again.
+// CreditReleased records that the amount held for a simulation was released.
 type CreditReleased struct {
 	SimulationID string `json:"simulationId"`
 	Amount       string `json:"amount"` // decimal, what was held
@@ -125,11 +125,11 @@ type CostSegment struct {
 	Count    int64     `json:"count"`    // units of all active items of the rate
 }
 
-// AccessLogged records that someone looked a person's billing up by name.
+// AccessLogged records that a caller filtered billing by a person's name.
 type AccessLogged struct {
 	Caller    string `json:"caller"`    // user id
 	Operation string `json:"operation"` // such as listRates
-	FilterKey string `json:"filterKey"` // userName; the value is a name and is not kept
+	FilterKey string `json:"filterKey"` // userName; its value is a person's name and is not recorded
 	SubjectID string `json:"subjectId,omitempty"`
 }
 

@@ -37,8 +37,8 @@ type ConfigurationCreated struct {
 	Visibility            string `json:"visibility,omitempty"` // account or public, of templates; absent: public
 }
 
-// ConfigurationUpdated records that members of a configuration, or its name,
-// were replaced whole. Every change of a configuration makes a version.
+// ConfigurationUpdated records that whole members of a configuration, or its name,
+// were replaced. Every change of a configuration makes a version.
 type ConfigurationUpdated struct {
 	Version        int64            `json:"version"`           // the new one
 	Name           string           `json:"name,omitempty"`    // absent: unchanged
@@ -60,11 +60,10 @@ type ConfigurationComponentAdded struct {
 	Version     int64               `json:"version"`
 	Collection  string              `json:"collection"`       // applications, components, containers or links
 	Declaration string              `json:"declaration"`      // canonical JSON text
-	Shares      []DistributionShare `json:"shares,omitempty"` // the entries that came with a non-coordinated application
+	Shares      []DistributionShare `json:"shares,omitempty"` // the entries of a non-coordinated application
 }
 
-// DistributionShare is the share of an entry in the distribution of
-// applications.
+// DistributionShare is the share of one entry of the distribution of applications.
 type DistributionShare struct {
 	Name              string `json:"name,omitempty"` // of a new entry
 	ParentApplication string `json:"parentApplication"`
@@ -73,24 +72,24 @@ type DistributionShare struct {
 	Value             string `json:"value"` // decimal, 0 to 1
 }
 
-// ConfigurationComponentRemoved records that a declaration is gone, and with it
-// the references to it and its entries in the distribution.
+// ConfigurationComponentRemoved records that a declaration was removed, with the
+// references to it and its entries in the distribution.
 type ConfigurationComponentRemoved struct {
 	Version    int64               `json:"version"`
 	Collection string              `json:"collection"`
 	Name       string              `json:"name"`
 	References []ReferenceHolder   `json:"references,omitempty"` // where it was referenced
-	Shares     []DistributionShare `json:"shares,omitempty"`     // the remaining entries that were rescaled
+	Shares     []DistributionShare `json:"shares,omitempty"`     // the rescaled remaining entries
 }
 
-// ReferenceHolder is a place that holds references.
+// ReferenceHolder is what holds references.
 type ReferenceHolder struct {
 	HolderKind string `json:"holderKind"`       // topology, rack, pod or server
 	Holder     string `json:"holder,omitempty"` // its name; absent for the topology
 }
 
-// ConfigurationReferenceSet records that something declared stands in a holder,
-// or stands there otherwise than before.
+// ConfigurationReferenceSet records that a reference to a declared component was
+// added to a holder, or changed.
 type ConfigurationReferenceSet struct {
 	Version               int64  `json:"version"`
 	HolderKind            string `json:"holderKind"` // topology, rack, pod or server
@@ -104,8 +103,7 @@ type ConfigurationReferenceSet struct {
 	ParentApplicationName string `json:"parentApplicationName,omitempty"`
 }
 
-// ConfigurationReferenceRemoved records that something no longer stands in a
-// holder.
+// ConfigurationReferenceRemoved records that a reference was removed from a holder.
 type ConfigurationReferenceRemoved struct {
 	Version    int64  `json:"version"`
 	HolderKind string `json:"holderKind"`
@@ -113,8 +111,8 @@ type ConfigurationReferenceRemoved struct {
 	Name       string `json:"name"`
 }
 
-// ConfigurationParametersPatched records that values of parameters, or a share
-// of the distribution, were replaced.
+// ConfigurationParametersPatched records that parameter values, or a share of the
+// distribution, were replaced.
 type ConfigurationParametersPatched struct {
 	Version    int64               `json:"version"`
 	TargetKind string              `json:"targetKind"`       // application, component, link, global or distribution
@@ -131,32 +129,34 @@ type ConfigurationTracesetAttached struct {
 	RankCount  int64  `json:"rankCount"`
 }
 
-// ConfigurationTracesetDetached records that it no longer does.
+// ConfigurationTracesetDetached records that the chakra application no longer
+// replays a traceset.
 type ConfigurationTracesetDetached struct {
 	Version int64 `json:"version"`
 }
 
-// ConfigurationMappingFileAttached records that the chakra applications place
-// their ranks by a mapping file.
+// ConfigurationMappingFileAttached records that a mapping file places the ranks of
+// the chakra applications.
 type ConfigurationMappingFileAttached struct {
 	Version       int64  `json:"version"`
 	MappingFileID string `json:"mappingFileId"`
 }
 
-// ConfigurationMappingFileDetached records that they no longer do.
+// ConfigurationMappingFileDetached records that no mapping file places the ranks of
+// the chakra applications any more.
 type ConfigurationMappingFileDetached struct {
 	Version int64 `json:"version"`
 }
 
-// ConfigurationValidated records a validation verdict other than the one
-// already recorded for the version.
+// ConfigurationValidated records the result of validating a version, unless the
+// same result is recorded already.
 type ConfigurationValidated struct {
 	Version  int64  `json:"version"`
 	Status   string `json:"status"`   // validated or invalid
 	Findings string `json:"findings"` // canonical JSON text of the findings
 }
 
-// ConfigurationDeleted records that a configuration is gone.
+// ConfigurationDeleted records that a configuration was deleted.
 type ConfigurationDeleted struct {
 	Reason string `json:"reason"` // request or workspace
 }

@@ -1,13 +1,12 @@
-// Package events is what netsim remembers: the event types, the frame that
-// every record carries, the hash chain and the rule that decides which records
-// are facts.
+// Package events has the event types, the frame of every record, the hash chain,
+// and the rule that decides which records are facts.
 //
 // # The rule
 //
 // A record is a fact if and only if, at its offset, its sequence is its
 // stream's head plus one and its previous hash is the head's hash. Every other
-// record is not a fact, for every reader, for ever. Every partition is judged by
-// itself: a head is that of a stream in one partition. Optimistic concurrency,
+// record is not a fact, for every reader, for ever. Each partition is judged by
+// itself: a head belongs to a stream in one partition. Optimistic concurrency,
 // idempotent retries, exactly-once reactions and tamper evidence all follow
 // from it (docs/log.md).
 //
@@ -15,8 +14,8 @@
 //
 // An event is a Kafka record in the CloudEvents 1.0 binary form: attributes are
 // "ce_" headers, the value is the event's data as JSON, the key is the stream.
-// Arbitration reads the frame only, never the value, so a body that nobody can
-// read is still a fact. Frame version 1 never changes.
+// Arbitration reads the frame only, never the value, so a record whose value
+// cannot be decoded is still a fact. Frame version 1 never changes.
 //
 // The hash of an event is SHA-256 over
 //
@@ -26,6 +25,6 @@
 //	    its value (nothing when the header is absent)
 //	SHA-256 of the record's value, 32 bytes
 //
-// testdata/golden holds vectors that any other implementation can be tested
-// with; verdicts.py beside them is one.
+// testdata/golden has test vectors for other implementations, and one in Python,
+// verdicts.py.
 package events

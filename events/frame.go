@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// Hash is the SHA-256 of an event; the zero Hash stands before a stream's
-// first event.
+// Hash is the SHA-256 of an event. The zero Hash precedes a stream's first event.
 type Hash [sha256.Size]byte
 
 // String returns the hash in lower-case hex, and "" for the zero Hash.
@@ -30,20 +29,20 @@ type Header struct {
 	Value []byte
 }
 
-// Message is a record as it lies in the log.
+// Message is the key, value and headers of a record.
 type Message struct {
 	Key     []byte
 	Value   []byte
 	Headers []Header
 }
 
-// Record is a message at its place in the log.
+// Record is a message with its position in the log.
 type Record struct {
 	Message
 	Topic     string
 	Partition int32
 	Offset    int64
-	Time      time.Time // when the log took it (LogAppendTime)
+	Time      time.Time // when the broker appended it (LogAppendTime)
 }
 
 // Frame is the part of a record that arbitration reads.
@@ -54,11 +53,11 @@ type Frame struct {
 	PartitionKey  string    // ce_partitionkey: what the partition is computed from
 	Sequence      int64     // ce_sequence: 1, 2, 3 … within the stream
 	PreviousHash  Hash      // ce_previoushash: of the event before; absent at sequence 1
-	CommandID     string    // ce_commandid: repeating a command repeats it; may be ""
+	CommandID     string    // ce_commandid: the same for a repeated command; may be ""
 	CommandDigest string    // ce_commanddigest: of the command's body; may be ""
 	Time          time.Time // ce_time: when it happened, UTC, milliseconds
 	Actor         string    // ce_actor: a user's id, or System
-	CorrelationID string    // ce_correlationid: the request that started it all; may be ""
+	CorrelationID string    // ce_correlationid: the request that led to it; may be ""
 	CauseID       string    // ce_causeid: the event that this one reacts to; may be ""
 	DataVersion   int       // ce_dataversion: of the data's schema
 }
@@ -120,19 +119,19 @@ func (f Frame) Texts() []string {
 	return texts
 }
 
-// HashOver returns the hash of the event whose data has the SHA-256 given:
-// whoever may not see the data can still follow the chain.
+// HashOver returns the hash of the event whose data has the given SHA-256. A reader
+// that may not see the data can still follow the chain.
 func (f Frame) HashOver(value [sha256.Size]byte) Hash {
 	values := f.values()
 	return hashFrame(&values, value)
 }
 
-// FrameText reports whether s can stand in a frame: 1 to 512 bytes of printable
-// ASCII without spaces.
+// FrameText reports whether s is a valid value of a frame's header: 1 to 512 bytes
+// of printable ASCII without spaces.
 func FrameText(s string) bool { return printable([]byte(s)) }
 
-// Check returns an error wrapping ErrFrame for a frame that no reader would
-// read. Such a record must not be appended: it could never be a fact.
+// Check returns an error that wraps ErrFrame for a frame that readers reject. Such
+// a record must not be appended: it could never be a fact.
 func (f Frame) Check() error {
 	for i, v := range f.values() {
 		required := requiredFields&(1<<i) != 0
@@ -183,8 +182,8 @@ func hashFrame(values *[len(frameHeaders)][]byte, value [sha256.Size]byte) (out 
 // ErrFrame is wrapped by every error of ReadFrame.
 var ErrFrame = errors.New("unreadable frame")
 
-// ReadFrame reads a record's frame and computes its hash. Its errors are a
-// matter of the record alone, so that every reader refuses the same ones:
+// ReadFrame reads a record's frame and computes its hash. Its errors depend on the
+// record alone, so that every reader rejects the same records. It rejects
 // a frame header that is missing, doubled, empty, longer than 512 bytes or not
 // printable ASCII; a number, hash or time not in its one form; a key that is
 // not the stream; no value.
@@ -221,9 +220,8 @@ func ReadFrame(m *Message) (Frame, Hash, error) {
 	return f, hashFrame(&values, sha256.Sum256(m.Value)), nil
 }
 
-// frameIndex returns the place of a header in frameHeaders, or -1. A switch is
-// several times as fast as looking through them, and this is asked for every
-// header of every record.
+// frameIndex returns the index of a header in frameHeaders, or -1. It runs for every
+// header of every record, and a switch is several times as fast as a search.
 func frameIndex(key string) int {
 	switch key {
 	case "ce_frameversion":
@@ -262,7 +260,7 @@ func printable(v []byte) bool {
 	if len(v) == 0 || len(v) > maxFrameValue {
 		return false
 	}
-	// Eight bytes at a time: this looks at most bytes of every frame.
+	// Eight bytes at a time: this runs over most bytes of every frame.
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	for ; len(v) >= 8; v = v[8:] {
 		x := binary.LittleEndian.Uint64(v)

@@ -23,7 +23,7 @@ const (
 	SealPrefix          = "seal"       // one stream a partition, in every family
 )
 
-// System is the actor that stands for the service, where nobody asked it.
+// System is the actor of what the service does by itself.
 const System = "system"
 
 // The built-in workspaces (completions.md section 1.1).
@@ -54,8 +54,8 @@ func NewID(prefix string) string {
 	return prefix + "_" + encodeID(uuid.Must(uuid.NewV7()))
 }
 
-// DerivedID returns the identifier that the parts determine. Equal parts give
-// equal identifiers, which is what makes a repeated create the same create.
+// DerivedID returns the identifier that the parts determine. Equal parts give equal
+// identifiers, so that a repeated create makes one resource.
 func DerivedID(prefix string, parts ...string) string {
 	return prefix + "_" + encodeID(DerivedUUID(parts...))
 }

@@ -23,8 +23,8 @@ type MappingFileCreated struct {
 	ObjectKey         string `json:"objectKey"`
 }
 
-// MappingFileDeleted records that a mapping file is gone for those who have
-// not yet started a simulation with it.
+// MappingFileDeleted records that a mapping file was deleted. Simulations that were
+// started with it keep their copy.
 type MappingFileDeleted struct {
 	Reason string `json:"reason"` // request or workspace
 }

@@ -1,8 +1,7 @@
 package events
 
-// AccountQuotasSet records that an operator set quotas of an account. It holds
-// all that differ from the service's settings from then on; a quota that is not
-// in it is as the settings say.
+// AccountQuotasSet records that an operator set quotas of an account. It has all
+// quotas that now differ from the service's settings; the settings have the rest.
 type AccountQuotasSet struct {
 	Quotas []AccountQuota `json:"quotas"` // by name
 }

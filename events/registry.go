@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Data is what an event tells: a struct of this package.
+// Data is the data of an event: a struct of this package.
 type Data interface {
 	// EventType is the name on the wire, such as netsim.simulation.started.v1.
 	EventType() string
@@ -26,7 +26,7 @@ type Event struct {
 // does not know.
 var ErrUnknownType = errors.New("unknown event type")
 
-// entry is one type and version that may stand in the log.
+// entry is one type and version of events in the log.
 type entry struct {
 	zero   Data
 	decode func(value []byte) (Data, error)
@@ -77,8 +77,8 @@ func decode[T Data](value []byte) (Data, error) {
 	return d, nil
 }
 
-// Decode reads an event's data. A type that is not registered is
-// ErrUnknownType: its stream waits for a release that knows it.
+// Decode reads an event's data. A type that is not registered is ErrUnknownType;
+// its stream is parked until a release knows the type.
 func Decode(eventType string, value []byte) (Data, error) {
 	read, ok := decoders()[eventType]
 	if !ok {
@@ -90,7 +90,7 @@ func Decode(eventType string, value []byte) (Data, error) {
 // Known reports whether a type is registered.
 func Known(eventType string) bool { return decoders()[eventType] != nil }
 
-// Encode writes an event's data as it stands in the record's value.
+// Encode returns an event's data as the value of a record.
 func Encode(d Data) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -2,31 +2,31 @@ package events
 
 import "crypto/sha256"
 
-// Head is where a stream stands: the sequence and hash of its last fact. The
-// zero Head is that of a stream without facts.
+// Head is the sequence and hash of a stream's last fact. A stream without facts has
+// the zero Head.
 type Head struct {
 	Sequence int64
 	Hash     Hash
 }
 
-// Verdict is what the rule says of a record.
+// Verdict is the result of the rule for a record.
 type Verdict string
 
-// The verdicts. Only Accepted makes a fact; the others say why not.
+// The verdicts. Only an accepted record is a fact.
 const (
 	Accepted  Verdict = "accepted"
-	Duplicate Verdict = "duplicate" // the head itself, once more
+	Duplicate Verdict = "duplicate" // a copy of the head
 	Stale     Verdict = "stale"     // another event has its sequence
 	Gap       Verdict = "gap"       // its predecessor is not a fact
 	Broken    Verdict = "broken"    // its predecessor is another event
 	Misplaced Verdict = "misplaced" // not in the partition of its key
 	Forged    Verdict = "forged"    // not sealed as the partition demands
-	BadFrame  Verdict = "bad-frame" // nothing that can be read
+	BadFrame  Verdict = "bad-frame" // the frame cannot be read
 )
 
-// Judge applies the rule to a record whose frame and hash are given, in the
-// partition at hand of a topic with count partitions. Admitted is what the
-// partition's Sealing says of its seal.
+// Judge applies the rule to a record of a partition, by its frame and hash. The
+// topic has count partitions. Admitted says whether the partition's Sealing admits
+// the record's seal.
 func Judge(head Head, f *Frame, hash Hash, admitted bool, partition, count int32) Verdict {
 	switch {
 	case PartitionOf(f.PartitionKey, count) != partition:
@@ -47,7 +47,7 @@ func Judge(head Head, f *Frame, hash Hash, admitted bool, partition, count int32
 }
 
 // Digest is the running digest over a partition's facts in order: the SHA-256
-// of the digest before and the fact's hash. Two readers with equal digests at
+// of the previous digest and the fact's hash. Two readers with equal digests at
 // an offset have seen the same facts.
 type Digest [sha256.Size]byte
 

@@ -13,14 +13,14 @@ import (
 	"sync"
 )
 
-// SealHeader is the header that says who wrote a record: the id of a writer's
-// key, a colon, and in hex the HMAC-SHA-256 by that key over
+// SealHeader is the header that proves which service wrote a record: the id of a
+// writer's key, a colon, and in hex the HMAC-SHA-256 with that key over
 //
 //	"netsim.seal.v1" and a line feed, the family, a line feed, the event's hash (32 bytes)
 //
 // The hash covers the frame and the value; the family ties the record to its
-// topic. The seal is outside the hash, so that a log can be followed without
-// any key.
+// topic. The seal is outside the hash, so that readers without a key can
+// follow the log.
 const SealHeader = "netsim-seal"
 
 const (
@@ -30,22 +30,22 @@ const (
 	sealLength  = 2*keyIDBytes + 1 + 2*sha256.Size
 )
 
-// Unchecked is the sealer of every record for a reader without keys: it takes
-// seals on trust.
+// Unchecked is the sealer of every record for a reader without keys, which trusts
+// all seals.
 const Unchecked = "unchecked"
 
-// WriterKeys are the keys by which the processes of a deployment know each
-// other's records. The first seals, all verify. A nil *WriterKeys verifies
+// WriterKeys are the keys with which the processes of a deployment seal their
+// records and verify each other's. The first key seals, all verify. A nil *WriterKeys verifies
 // nothing and seals nothing. Safe for concurrent use.
 type WriterKeys struct{ keys []*writerKey }
 
-// writerKey is a key with its HMACs ready to be used again.
+// writerKey is a key with a pool of its HMACs.
 type writerKey struct {
 	id   string // hex
 	macs sync.Pool
 }
 
-// mac is one HMAC and the memory that it needs.
+// mac is one HMAC with its buffers.
 type mac struct {
 	hash.Hash
 	in, out []byte
@@ -54,8 +54,8 @@ type mac struct {
 // ErrWriterKey is wrapped by every error of ParseWriterKeys.
 var ErrWriterKey = errors.New("a writer's key is 64 hex digits, such as openssl rand -hex 32 prints")
 
-// ParseWriterKeys reads keys, each 32 bytes in hex; the first is to seal. It
-// returns nil for none. The errors do not repeat what was read.
+// ParseWriterKeys parses keys, each 32 bytes in hex. The first key seals. It returns
+// nil for no keys. Errors do not contain the keys.
 func ParseWriterKeys(texts ...string) (*WriterKeys, error) {
 	k := &WriterKeys{}
 	for i, text := range texts {
@@ -65,7 +65,7 @@ func ParseWriterKeys(texts ...string) (*WriterKeys, error) {
 		}
 		one := newWriterKey(secret)
 		if slices.ContainsFunc(k.keys, func(other *writerKey) bool { return other.id == one.id }) {
-			return nil, fmt.Errorf("key %d of %d is there twice", i+1, len(texts))
+			return nil, fmt.Errorf("key %d of %d is given twice", i+1, len(texts))
 		}
 		k.keys = append(k.keys, one)
 	}
@@ -75,8 +75,8 @@ func ParseWriterKeys(texts ...string) (*WriterKeys, error) {
 	return k, nil
 }
 
-// newWriterKey names the key by the HMAC of the domain: it says nothing of 32
-// random bytes, and nobody has to invent a name.
+// newWriterKey derives the key's id by an HMAC, so that the id discloses nothing of
+// the key.
 func newWriterKey(secret []byte) *writerKey {
 	k := &writerKey{}
 	k.macs.New = func() any { return &mac{Hash: hmac.New(sha256.New, secret)} }
@@ -155,14 +155,13 @@ func (k *WriterKeys) Sealer(family Family, hash Hash, m *Message) string {
 	return ""
 }
 
-// Sealing is what a partition has come to demand of seals: the ids of the keys
-// that have sealed a LogSealed in it, in order. Empty, none is demanded. The
-// last of them and keys that are not among them are accepted, those before the
-// last are retired.
+// Sealing lists the ids of the keys that sealed a LogSealed of a partition, in
+// order. An empty Sealing demands no seals. Otherwise the last key and keys that are
+// not listed are admitted; the keys before the last are retired.
 type Sealing []string
 
-// Admits reports whether a record with a sealer may be a fact. A LogSealed
-// needs a seal in any case: a writer without a key cannot demand one.
+// Admits reports whether a record with a sealer may be a fact. A LogSealed always
+// needs a seal, so that a writer without a key cannot demand seals.
 func (s Sealing) Admits(f *Frame, sealer string) bool {
 	switch {
 	case sealer == Unchecked:
@@ -173,7 +172,7 @@ func (s Sealing) Admits(f *Frame, sealer string) bool {
 	return sealer != "" && !slices.Contains(s[:len(s)-1], sealer)
 }
 
-// After returns what the partition demands after an accepted record.
+// After returns the Sealing after an accepted record.
 func (s Sealing) After(f *Frame, sealer string) Sealing {
 	if f.Type != logSealedType || sealer == Unchecked || len(s) > 0 && s[len(s)-1] == sealer {
 		return s
@@ -181,13 +180,13 @@ func (s Sealing) After(f *Frame, sealer string) Sealing {
 	return append(s[:len(s):len(s)], sealer)
 }
 
-// String returns the ids with spaces between them; ParseSealing reads that.
+// String returns the ids with spaces between them, which ParseSealing parses.
 func (s Sealing) String() string { return strings.Join(s, " ") }
 
-// ParseSealing reads what String has written.
+// ParseSealing parses the result of String.
 func ParseSealing(text string) Sealing { return strings.Fields(text) }
 
-// SealStream returns the stream on which a partition's LogSealed lie: the first
+// SealStream returns the stream of a partition's LogSealed: the first
 // of seal_<family>_0, seal_<family>_1 … that belongs to the partition.
 func SealStream(family Family, partition, count int32) string {
 	name := append([]byte(SealPrefix), '_')
@@ -202,9 +201,8 @@ func SealStream(family Family, partition, count int32) string {
 
 const logSealedType = "netsim.log.sealed.v1"
 
-// LogSealed records that a partition takes only sealed records from here on,
-// and none sealed by a key that has sealed a LogSealed before this one. It
-// counts only when it is sealed itself. Source: docs/log.md.
+// LogSealed records that a partition accepts only sealed records from here on, and
+// none sealed by a key of an earlier LogSealed. It must itself be sealed. Source: docs/log.md.
 type LogSealed struct {
 	KeyID string `json:"keyId"` // of the key that sealed it, for people; the rule reads the seal
 }

@@ -20,8 +20,8 @@ func simulationEvents() []entry {
 	}
 }
 
-// SimulationRequested records that a simulation was asked for: by a start
-// (state validating) or by a simple submission (state provisioning).
+// SimulationRequested records that a simulation was requested by a start (state
+// validating) or by a simple submission (state provisioning).
 // Source: completions 5.1, 5.2, 4.3, 8 row 19.
 type SimulationRequested struct {
 	Origin               string        `json:"origin"` // start or simple
@@ -39,10 +39,10 @@ type SimulationRequested struct {
 	SandboxID            string        `json:"sandboxId,omitempty"`
 }
 
-// Checkpointing is what a start asks for.
+// Checkpointing is how a start requests engine snapshots.
 type Checkpointing struct {
 	Enabled    bool  `json:"enabled"`
-	IntervalNs int64 `json:"intervalNs"` // wall-clock time between checkpoints
+	IntervalNs int64 `json:"intervalNs"` // wall-clock time between snapshots
 }
 
 // SimulationValidated records that the recheck passed: validating → provisioning.
@@ -61,14 +61,13 @@ type SimulationStarted struct {
 	RunID   string `json:"runId"`
 	BaseURL string `json:"baseUrl,omitempty"` // of a remote engine
 	Ranks   int64  `json:"ranks"`
-	// Capabilities are what a remote engine can do with the run: terminate.
-	// The built-in one can do everything.
+	// Capabilities of a remote engine: terminate. The built-in engine has all.
 	Capabilities []string `json:"capabilities,omitempty"`
 }
 
-// SimulationReordered records that a remote engine had lost the run, and that
-// it or another one takes it again, from the beginning: the platform link is a
-// new one, the state stays running.
+// SimulationReordered records that a remote engine lost the run, and that it or
+// another engine accepted it again, from the beginning. The platform link is new,
+// the state stays running.
 type SimulationReordered struct {
 	RunID        string   `json:"runId"`
 	BaseURL      string   `json:"baseUrl"`
@@ -82,21 +81,20 @@ type Progress struct {
 	DeliveredBytes  int64 `json:"deliveredBytes"`
 	FinishedRanks   int64 `json:"finishedRanks"`
 
-	TotalBytes          int64  `json:"totalBytes,omitempty"` // of the whole workload; 0 when nobody knows
+	TotalBytes          int64  `json:"totalBytes,omitempty"` // of the whole workload; 0 when unknown
 	FinishedCollectives int64  `json:"finishedCollectives,omitempty"`
 	TotalCollectives    int64  `json:"totalCollectives,omitempty"`
 	LastCollective      string `json:"lastCollective,omitempty"` // the last that finished, in words
 }
 
-// SimulationProgressed records progress, at most once in five seconds, or that
-// there has been none for a while.
+// SimulationProgressed records progress, at most once in five seconds, or a stall.
 type SimulationProgressed struct {
 	Progress
 	StalledSince time.Time `json:"stalledSince,omitzero"` // when simulated time last moved; zero while it does
 }
 
-// SimulationCheckpointed records that the state of a running simulation is in
-// the object store, from which another worker goes on. Source: completions 5.2,
+// SimulationCheckpointed records that an engine snapshot of a running simulation is
+// in the object store. Another worker can resume from it. Source: completions 5.2,
 // 8 row 24.
 type SimulationCheckpointed struct {
 	Index           int64  `json:"index"` // from 1
@@ -114,7 +112,7 @@ type SimulationResultsPublished struct {
 	TotalPackets int64    `json:"totalPackets"`
 	AvgLatencyPs int64    `json:"avgLatencyPs"` // mean transfer completion time
 	Partial      bool     `json:"partial"`
-	Reached      Progress `json:"reached,omitzero"` // where the files end; not in the first events of this type
+	Reached      Progress `json:"reached,omitzero"` // the progress that the files cover; missing in the first events of this type
 }
 
 // SimulationCompleted records running → completed.
@@ -135,7 +133,7 @@ type SimulationTerminated struct {
 	By string `json:"by"` // user id
 }
 
-// SimulationDeleted records that an ended simulation is gone.
+// SimulationDeleted records that a simulation was deleted.
 type SimulationDeleted struct {
 	Reason string `json:"reason"` // request or workspace
 }

@@ -31,7 +31,7 @@ type TracesetCreated struct {
 	Status      string         `json:"status"`                     // processing, or ready for a simple submission
 	Workload    string         `json:"workloadMetadata,omitempty"` // canonical JSON text
 	Scope       string         `json:"scope,omitempty"`            // absent: workspace
-	UploadID    string         `json:"uploadId,omitempty"`         // of the multipart upload that it came by
+	UploadID    string         `json:"uploadId,omitempty"`         // of the multipart upload that made it
 }
 
 // TracesetFile is one stored file of a traceset.
@@ -46,7 +46,7 @@ type TracesetFile struct {
 
 // The roles of a traceset's files (completions 6.2).
 const (
-	RolePrimary    = "primary"    // of ranks
+	RolePrimary    = "primary"    // traces of ranks
 	RoleSupporting = "supporting" // everything else
 )
 
@@ -56,8 +56,8 @@ const (
 	LayoutFolder = "prefix" // the unpacked files in one folder
 )
 
-// TracesetMetadataExtracted records what the files of a traceset were found to
-// hold; it is ready.
+// TracesetMetadataExtracted records what extraction found in the files of a
+// traceset, which is ready now.
 type TracesetMetadataExtracted struct {
 	Format    string      `json:"format"`
 	Layout    string      `json:"layout,omitempty"` // prefix when archives were unpacked; absent: cas
@@ -68,7 +68,7 @@ type TracesetMetadataExtracted struct {
 	Warnings  []string    `json:"warnings,omitempty"`  // at most 100
 }
 
-// RankRange says which ranks a file holds the traces of.
+// RankRange is the range of ranks whose traces a file has.
 type RankRange struct {
 	File  string `json:"file"`
 	Start int64  `json:"start"`
@@ -81,7 +81,7 @@ type TracesetMetadataFailed struct {
 	File   string `json:"file,omitempty"`
 }
 
-// TracesetPromoted records that more may see a traceset.
+// TracesetPromoted records that a traceset was made visible to a wider scope.
 type TracesetPromoted struct {
 	From        string   `json:"from"` // scope: workspace, tenant or public
 	To          string   `json:"to"`
@@ -90,13 +90,14 @@ type TracesetPromoted struct {
 	Workload    string   `json:"workloadMetadata,omitempty"` // absent: unchanged
 }
 
-// TracesetUsed records a use, which puts its expiry off; at most one an hour.
+// TracesetUsed records a use of a traceset, which postpones its expiry. At most one
+// an hour is recorded.
 type TracesetUsed struct {
 	Use       string    `json:"use"` // download, resolve, attach or simulation
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
-// TracesetDeleted records that a traceset is gone.
+// TracesetDeleted records that a traceset was deleted.
 type TracesetDeleted struct {
 	Reason string `json:"reason"` // request, expired or workspace
 }

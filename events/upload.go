@@ -11,7 +11,7 @@ func uploadEvents() []entry {
 	}
 }
 
-// The kinds of what is uploaded.
+// The kinds of uploads.
 const (
 	UploadTraceset    = "traceset"
 	UploadMappingFile = "mapping_file"
@@ -23,7 +23,7 @@ type UploadOpened struct {
 	Kind        string       `json:"kind"` // traceset or mapping_file
 	AccountID   string       `json:"accountId"`
 	WorkspaceID string       `json:"workspaceId"`
-	ResultID    string       `json:"resultId"` // of the traceset or mapping file to be
+	ResultID    string       `json:"resultId"` // of the future traceset or mapping file
 	Name        string       `json:"name"`
 	Description string       `json:"description,omitempty"`
 	Tags        []string     `json:"tags,omitempty"`
@@ -33,33 +33,33 @@ type UploadOpened struct {
 	ExpiresAt   time.Time    `json:"expiresAt"`
 }
 
-// UploadFile is a file that is to be uploaded.
+// UploadFile is a file of an upload session.
 type UploadFile struct {
 	Name        string `json:"name"`
 	ContentType string `json:"contentType"`
 	Role        string `json:"role,omitempty"` // primary or supporting; of a traceset's file
-	Size        int64  `json:"size"`           // bytes; of a mapping file the most it may have
-	Parts       int64  `json:"parts"`          // how many are issued
+	Size        int64  `json:"size"`           // bytes; the maximum for a mapping file
+	Parts       int64  `json:"parts"`          // how many part links are issued
 	ObjectKey   string `json:"objectKey"`      // where it is staged
 	StoreID     string `json:"storeId"`        // the object store's id of the multipart upload
 }
 
-// UploadCompleted records that all files of an upload are stored and taken,
-// also when their content was there before.
+// UploadCompleted records that all files of an upload are stored and accepted, also
+// when their content was stored before.
 type UploadCompleted struct {
 	ResultID    string         `json:"resultId"`              // the traceset or mapping file
-	DuplicateOf string         `json:"duplicateOf,omitempty"` // ResultID, when its content was there before
+	DuplicateOf string         `json:"duplicateOf,omitempty"` // ResultID, when its content was stored before
 	Files       []UploadedFile `json:"files"`
 }
 
-// UploadedFile is a file as it arrived.
+// UploadedFile is a file that was uploaded.
 type UploadedFile struct {
 	Name string `json:"name"`
 	Hash string `json:"hash"` // sha256: and hex, or crc64nvme: and base64url
 	Size int64  `json:"size"` // bytes
 }
 
-// UploadAborted records that nothing will come of an upload.
+// UploadAborted records that an upload ended without a result.
 type UploadAborted struct {
 	Reason string `json:"reason"` // expired, refused, storage, workspace or deleted
 }

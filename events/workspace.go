@@ -11,7 +11,7 @@ func workspaceEvents() []entry {
 	}
 }
 
-// WorkspaceCreated records that a workspace exists. Source: completions 2.8, 8 row 1.
+// WorkspaceCreated records that a workspace was created. Source: completions 2.8, 8 row 1.
 type WorkspaceCreated struct {
 	AccountID   string `json:"accountId"` // "" for a built-in workspace
 	Name        string `json:"name"`
@@ -19,24 +19,24 @@ type WorkspaceCreated struct {
 	Owner       string `json:"owner"` // user id, or "system"
 }
 
-// WorkspaceUpdated records that a workspace's name or description changed; it
-// carries both as they are now.
+// WorkspaceUpdated records that a workspace's name or description changed. It has
+// both new values.
 type WorkspaceUpdated struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 }
 
-// WorkspaceLegacyProjectSet records that a workspace was tied to a project of
-// the older service, once and for all.
+// WorkspaceLegacyProjectSet records that a workspace was bound to a project of the
+// older service, which is final.
 type WorkspaceLegacyProjectSet struct {
 	LegacyProjectID string `json:"legacyProjectId"` // UUID text
 }
 
-// WorkspaceDeletionRequested records that a workspace is gone for its users and
-// that what it owns is to follow.
+// WorkspaceDeletionRequested records that a workspace is hidden from its users and
+// that what it owns is being deleted.
 type WorkspaceDeletionRequested struct{}
 
-// WorkspaceDeleted records that everything the workspace owned is deleted.
+// WorkspaceDeleted records that everything that the workspace owned is deleted.
 type WorkspaceDeleted struct {
 	Configurations int64 `json:"configurations"` // removed by the cascade
 	Simulations    int64 `json:"simulations"`

@@ -1,9 +1,9 @@
-// Package fault is the service's one vocabulary for errors: a code, a message
-// that is safe to show, and an optional cause that is not. An error without a
-// code is internal and its text never leaves the process.
+// Package fault has the errors that clients see: a code, a message that is safe to
+// show, and an optional cause that is not. An error without a code is internal, and
+// its text never leaves the process.
 //
-// The codes are those of completions.md section 1.3. Which HTTP status a code
-// becomes is decided in one place, infra/web.
+// The codes are those of completions.md section 1.3. Package web maps them to HTTP
+// statuses.
 package fault
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Code names one kind of refusal, as clients see it.
+// Code is a kind of error, as clients see it.
 type Code string
 
 // The codes of completions.md section 1.3.
@@ -49,26 +49,26 @@ const (
 	TracesetConflictsWithMapping Code = "TRACESET_CONFLICTS_WITH_MAPPING"
 )
 
-// Fault is a refusal with a code. Message is lower case, names the field,
-// shows the offending value and never internals.
+// Fault is an error with a code. Message is lower case. It names the field and the
+// wrong value, and no internals.
 type Fault struct {
 	Code       Code
 	Message    string
 	RetryAfter time.Duration // when positive, sent as Retry-After
-	Quota      *Quota        // when given, the quota that is used up
+	Quota      *Quota        // the exhausted quota, if that is the reason
 	Cause      error         // logged, never shown
 }
 
-// Quota is how much an account may use of something, and what is left of it.
+// Quota is the limit of an account, and what remains of it.
 type Quota struct {
 	Name      string
 	Limit     int64
 	Remaining int64
-	Window    time.Duration // in which the limit may be used; 0 where it is of what is there at a time
+	Window    time.Duration // of the limit; 0 for a limit on what exists at one time
 	Unit      string        // "" for requests; else as in draft-ietf-httpapi-ratelimit-headers
 }
 
-// Exceeded is the fault of a request for which nothing is left of a quota.
+// Exceeded returns the fault of a request that an exhausted quota refuses.
 func Exceeded(q Quota, retryAfter time.Duration, format string, args ...any) *Fault {
 	q.Remaining = 0
 	return &Fault{Code: RateLimited, Message: fmt.Sprintf(format, args...), RetryAfter: retryAfter, Quota: &q}
@@ -83,18 +83,19 @@ func (f *Fault) Error() string {
 
 func (f *Fault) Unwrap() error { return f.Cause }
 
-// New makes a fault whose message is formatted as by fmt.Sprintf.
+// New returns a fault with a message formatted as by fmt.Sprintf.
 func New(code Code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Missing is the fault of an id that names nothing the caller may know of.
+// Missing returns the fault of an id that does not exist, or that the caller may
+// not know of.
 func Missing(what string, id any) *Fault {
 	return New(NotFound, "%s %v does not exist", what, id)
 }
 
-// Unknown is the fault of an outcome that is not known yet: the same request
-// with the same idempotency key, sent again, learns it.
+// Unknown returns the fault of an outcome that is not known yet. The same request
+// with the same idempotency key returns the outcome later.
 func Unknown(cause error) *Fault {
 	return &Fault{
 		Code:       Unavailable,

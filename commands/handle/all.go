@@ -10,31 +10,30 @@ import (
 	"netsim/events"
 )
 
-// Sent is a command and who sends it.
+// Sent is a command with its origin.
 type Sent[S any] struct {
-	From    Origin // with a command id, each its own
+	From    Origin // with a command id of its own
 	Command commands.Command[S]
 }
 
-// Priors is what a log offers that can look many commands up at once.
+// Priors is implemented by a log that can look up many commands at once.
 type Priors interface {
 	// Priors returns the facts that earlier runs of the commands left on the
 	// stream, by command id.
 	Priors(ctx context.Context, stream string, commandIDs []string) (map[string]events.Prior, error)
 }
 
-// All runs commands on one stream, as Command runs each of them, and
-// returns their results in the same order. What they share is done once: the
-// look-ups, the way through the lane, and the wait. What keeps a command from
-// going with the others has it run by Command, which runs it once in any case,
-// as its id says.
+// All runs commands on one stream and returns their results in the same order. It
+// loads the stream, passes the lane and waits once for all of them. A command that
+// cannot run together with the others is run by Command. Command ids ensure that
+// each command runs once.
 //
 // After an error some of the commands may have run.
 func All[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []Sent[S]) ([]Result, error) {
 	results := make([]Result, len(all))
 	done := make([]bool, len(all))
 	observe := h.observer(ctx)
-	for pass := range 2 { // another writer may take the place of all of them, once
+	for pass := range 2 { // a second pass, in case another writer's record came first
 		before := slices.Clone(done)
 		err := together[S, P](ctx, h, to, all, results, done)
 		for i, one := range all {
@@ -61,8 +60,8 @@ func All[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []
 	return results, nil
 }
 
-// together runs those commands that can go at once and are not done, and marks
-// them as done.
+// together runs the commands that are not done and can run together, and marks them
+// as done.
 func together[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []Sent[S], results []Result, done []bool) error {
 	log, ok := h.Log.(Priors)
 	if !ok || !slices.Contains(done, false) {
@@ -97,20 +96,20 @@ func together[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, a
 				continue
 			}
 			if prior, found := priors[ids[i]]; found {
-				done[i], _ = r.from.ran(&prior) // Command says what is wrong
+				done[i], _ = r.from.ran(&prior) // Command returns the fault
 				results[i].Repeated = done[i]
 				continue
 			}
 			state, ok := t.state.(P)
 			if !ok {
-				break // Command says so
+				break // Command returns the error
 			}
 			data, refusal := all[i].Command.Decide((*S)(state), now)
 			if refusal != nil || data == nil {
-				continue // an answer takes a closer look
+				continue // Command checks that the decision's basis is a fact
 			}
 			if out[i], err = r.append(ctx, t, now, data); err != nil {
-				break // so does a log that takes no more
+				break // Command returns the error
 			}
 		}
 	}
@@ -118,10 +117,9 @@ func together[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, a
 	return awaitAll(ctx, at.tip, runs, out, results, done)
 }
 
-// awaitAll waits for the verdicts, for that of the last record first: when it is
-// a fact, so is every record that it stands on. A record that is none leaves its
-// command to be run again; the first error is returned when all have been
-// waited for.
+// awaitAll waits for the verdicts, starting with the last record: when it is a
+// fact, so is every record before it. The command of a record that is not a fact is
+// left to run again. After all verdicts it returns the first error.
 func awaitAll(ctx context.Context, t *tip, runs []*run, out []*events.Event, results []Result, done []bool) (first error) {
 	facts := false
 	for i := len(out) - 1; i >= 0; i-- {
@@ -144,7 +142,7 @@ func awaitAll(ctx context.Context, t *tip, runs []*run, out []*events.Event, res
 	return first
 }
 
-// tryClaim claims a command's id unless another run of it is under way here.
+// tryClaim claims a command's id unless another run has claimed it.
 func (l *lane) tryClaim(commandID string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

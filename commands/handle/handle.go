@@ -1,6 +1,5 @@
-// Package handle runs commands. Command is the one way to the log: it loads a
-// stream's state, lets the command decide, appends the event, and waits for the
-// log's verdict.
+// Package handle runs commands on the log. Command loads a stream's state, calls
+// Decide, appends the event, and waits for the log's verdict.
 package handle
 
 import (
@@ -23,26 +22,26 @@ import (
 type Target struct {
 	Stream       string
 	PartitionKey string // workspace id, or account id where there is none
-	Fresh        bool   // the id has just been made: nothing can be there yet
+	Fresh        bool   // the id is new, so there is nothing to load
 }
 
-// Result is what became of a command.
+// Result is the result of a command.
 type Result struct {
-	Event    *events.Event   // the fact; nil when there was nothing to do or when Repeated
+	Event    *events.Event   // the fact; nil when there was nothing to change, or when Repeated
 	At       events.Position // of Event
 	Repeated bool            // the command had run before
-	State    commands.State  // a copy, as Event left it; nil without an event, and of All
+	State    commands.State  // a copy of the state after Event; nil without an event, and from All
 }
 
-// Handler runs commands. Within it every stream in use has a lane, in which
-// decisions fold over what has been appended but not yet judged.
+// Handler runs commands. Every stream in use has a lane: a command decides on the
+// state after the appended records, before the log has judged them.
 type Handler struct {
 	Log     Log
 	Now     func() time.Time
 	Timeout time.Duration      // how long a verdict may take, 0 for 10 s
-	Keys    *events.WriterKeys // seal what is appended; nil seals nothing
-	// Begin, when set, is called for every command that Handle runs. What it
-	// adds to the context is there for the Log and for Observe.
+	Keys    *events.WriterKeys // to seal records with; nil seals nothing
+	// Begin, when set, is called for every command before it runs. The Log and
+	// Observe get the context that it returns.
 	Begin func(ctx context.Context, command, stream string) context.Context
 	// Observe, when set, is called once for every command that ends.
 	Observe func(context.Context, Observation)
@@ -54,7 +53,7 @@ type Handler struct {
 const (
 	maxAttempts    = 12
 	defaultTimeout = 10 * time.Second
-	patience       = 10 // how many timeouts a verdict is waited for
+	maxTimeouts    = 10 // how many timeouts the background waits for a verdict
 )
 
 // stateOf ties a state's pointer to its value type.
@@ -63,17 +62,17 @@ type stateOf[S any] interface {
 	commands.State
 }
 
-// Command runs cmd on the target stream and returns once the log has judged
-// what it appended. An answer of the command itself (nothing to do, or a
-// refusal) is given only when everything that it was based on is a fact, and
-// when that is not older than the command.
+// Command runs cmd on the target stream and returns after the log has judged the
+// appended record. When cmd appends nothing or refuses, Command returns only
+// after every record that the decision was based on is a fact, and it has loaded
+// the stream since it was called.
 //
-// A record that lost its place to another writer is decided again from the
-// new head, with jitter, a bounded number of times; after that the fault is
-// Conflict. When no verdict comes in time the fault is fault.Unknown. The
-// record still waits for its verdict then, and with it, in this process, the
-// same command sent again and everything decided on top, so that none of them
-// answers from a state that the verdict overthrows.
+// When another writer's record came first, Command decides again from the new
+// head, with jitter. After a bounded number of attempts the fault is Conflict.
+// When the verdict does not come in time the fault is fault.Unknown, and the
+// verdict is awaited in the background. Until it comes, the same command and
+// every command that decided on top of the record wait in this process, so that
+// none of them returns a result that the verdict would contradict.
 func Command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, from Origin, cmd commands.Command[S]) (Result, error) {
 	decide := func(s commands.State, now time.Time) (events.Data, error) {
 		state, ok := s.(P)
@@ -85,7 +84,7 @@ func Command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, fr
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.timeout())
 	defer cancel()
 	copied := func(s commands.State) commands.State {
-		state := *(s.(P)) //nolint:forcetypeassert // decide has looked
+		state := *(s.(P)) //nolint:forcetypeassert // decide has checked it
 		return P(&state)
 	}
 	r := &run{Handler: h, lane: h.enter(to.Stream), to: to, from: from, decide: decide, copied: copied}
@@ -99,7 +98,7 @@ func Command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, fr
 	return result, err
 }
 
-// run is a command on its way.
+// run is one run of a command.
 type run struct {
 	*Handler
 	lane     *lane
@@ -109,13 +108,14 @@ type run struct {
 	copied   func(commands.State) commands.State
 	claimed  bool
 	attempts int
-	out      *appended // the last that was appended
+	out      *appended // the last appended record
 }
 
-// errLost says that a decision stood on a record that is not a fact.
-var errLost = errors.New("lost its place in the stream")
+// errLost is returned for a decision on top of a record that is not a fact.
+var errLost = errors.New("another writer's record came first")
 
-// attempt decides until something has come of it.
+// attempt decides until the log has accepted a record, or there is a result
+// without one.
 func (r *run) attempt(ctx context.Context) (Result, error) {
 	if r.from.CommandID != "" {
 		if err := r.lane.claim(ctx, r.from.CommandID); err != nil {
@@ -129,7 +129,7 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 		if !errors.Is(err, errLost) {
 			return result, err
 		}
-		r.to.Fresh = false // something is there, or was lost on the way
+		r.to.Fresh = false // there is a record now, or ours was rejected
 		if err := pause(ctx, r.attempts-1); err != nil {
 			return Result{}, fault.Unknown(err)
 		}
@@ -139,34 +139,33 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 	return Result{}, refusal
 }
 
-// end lets go of the lane and of the command's id, once no verdict is out.
+// end releases the lane and the command's id, after the verdict on its record.
 func (r *run) end() {
-	let := func() {
+	release := func() {
 		if r.claimed {
 			r.lane.release(r.from.CommandID)
 		}
 		r.leave(r.to.Stream, r.lane)
 	}
 	if r.out == nil {
-		let()
+		release()
 		return
 	}
 	select {
 	case <-r.out.judged:
-		let()
+		release()
 	default:
 		go func() {
 			<-r.out.judged
-			let()
+			release()
 		}()
 	}
 }
 
-// try decides once. With look it looks the stream up even when the lane has a
-// tip.
-func (r *run) try(ctx context.Context, look bool) (Result, error) {
+// try decides once. With load it loads the stream even when the lane has a tip.
+func (r *run) try(ctx context.Context, load bool) (Result, error) {
 	l := r.lane
-	at, err := r.view(ctx, l, r.to, r.from.CommandID, look)
+	at, err := r.view(ctx, l, r.to, r.from.CommandID, load)
 	if err != nil {
 		return Result{}, err
 	}
@@ -177,7 +176,7 @@ func (r *run) try(ctx context.Context, look bool) (Result, error) {
 	t := at.tip
 	l.mu.Lock()
 	if l.tip == t && t.head.Sequence < at.sequence {
-		l.tip = nil // another process has moved the stream on
+		l.tip = nil // another process has appended to the stream
 	}
 	if l.tip != t {
 		l.mu.Unlock()
@@ -188,7 +187,7 @@ func (r *run) try(ctx context.Context, look bool) (Result, error) {
 	if refusal != nil || data == nil {
 		last := t.last
 		l.mu.Unlock()
-		if !at.looked {
+		if !at.loaded {
 			return r.try(ctx, true)
 		}
 		return Result{}, answerAfter(ctx, last, refusal)
@@ -198,7 +197,7 @@ func (r *run) try(ctx context.Context, look bool) (Result, error) {
 		l.mu.Unlock()
 		return Result{}, err
 	}
-	made := r.copied(t.state) // others decide on top once the lane is free
+	made := r.copied(t.state) // before the lane is unlocked and others evolve it
 	l.mu.Unlock()
 	result, err := r.await(ctx, t, event)
 	if result.Event != nil {
@@ -207,8 +206,8 @@ func (r *run) try(ctx context.Context, look bool) (Result, error) {
 	return result, err
 }
 
-// append puts the decided event on top of the tip. The lane is locked, so the
-// order of sequences is the order of appends.
+// append appends the event after the tip. The lane is locked, so sequences are in
+// the order of appends.
 func (r *run) append(ctx context.Context, t *tip, now time.Time, data events.Data) (*events.Event, error) {
 	family, err := events.FamilyOf(r.to.Stream)
 	if err != nil {
@@ -239,8 +238,8 @@ func (r *run) append(ctx context.Context, t *tip, now time.Time, data events.Dat
 	return &e, nil
 }
 
-// pause waits a random time that grows with the attempts, so that writers on
-// several nodes do not meet again.
+// pause waits a random time that grows with the attempts, so that the writers of
+// several processes do not collide again.
 func pause(ctx context.Context, attempt int) error {
 	return wait.For(ctx, rand.N(time.Millisecond<<min(attempt, 7)))
 }

@@ -9,23 +9,23 @@ import (
 	"netsim/fault"
 )
 
-// lane is a stream in use by this process. Its tip is where the stream will
-// stand when all that has been appended proves to be facts.
+// lane is a stream in use by this process. Its tip is the head of the stream if
+// every appended record becomes a fact.
 type lane struct {
 	users int // guarded by Handler.mu
 
 	mu     sync.Mutex
 	tip    *tip
-	claims map[string]chan struct{} // commands under way, by id
+	claims map[string]chan struct{} // running commands, by id
 }
 
 type tip struct {
 	head  events.Head
 	state commands.State
-	last  *appended // the append that head stands on; nil when it was loaded
+	last  *appended // the record at head; nil when head was loaded
 }
 
-// appended is a record whose verdict others may wait for.
+// appended is an appended record, with its verdict.
 type appended struct {
 	wait   Wait
 	judged chan struct{}
@@ -55,7 +55,7 @@ func (h *Handler) leave(stream string, l *lane) {
 	}
 }
 
-// claim waits until no other run of the same command is under way here.
+// claim claims a command's id. It first waits for any other run that has it.
 func (l *lane) claim(ctx context.Context, commandID string) error {
 	for {
 		l.mu.Lock()
@@ -84,7 +84,7 @@ func (l *lane) release(commandID string) {
 	delete(l.claims, commandID)
 }
 
-// drop forgets a tip that stands on a record that is not a fact.
+// drop removes a tip after a record that is not a fact.
 func (l *lane) drop(t *tip) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,22 +97,23 @@ func (l *lane) drop(t *tip) {
 type view struct {
 	tip      *tip
 	prior    *events.Prior // the fact that an earlier run of the command left
-	looked   bool          // the stream was looked up since the command began
-	sequence int64         // of the stream's last fact then
+	loaded   bool          // the stream was loaded since the command began
+	sequence int64         // of the stream's last fact at that time
 }
 
-// view returns the lane's tip, loading it when there is none. With look it
-// looks the stream and the command up in any case.
+// view returns the lane's tip, and loads the stream when there is none. With load
+// it loads the stream and looks up the command in any case.
 //
-// The look-up is never older than the tip: what another process appended
-// before the tip was loaded is seen by the look-up, what it appends afterwards
-// makes our append lose. A tip may lie behind the look-up, when another process
-// has moved the stream on; an answer that appends nothing would not notice.
-func (h *Handler) view(ctx context.Context, l *lane, to Target, commandID string, look bool) (view, error) {
+// What is loaded is never older than the tip: a record that another process
+// appended before the tip was loaded is in it, and one that comes later makes our
+// append fail. The tip can be older than what is loaded, when another process
+// appended since. A command that appends nothing would not notice, so it compares
+// the sequences.
+func (h *Handler) view(ctx context.Context, l *lane, to Target, commandID string, load bool) (view, error) {
 	l.mu.Lock()
 	if t := l.tip; t != nil {
 		l.mu.Unlock()
-		if !look {
+		if !load {
 			return view{tip: t}, nil
 		}
 		s, err := h.Log.Load(ctx, to.Stream, commandID)

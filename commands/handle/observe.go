@@ -9,16 +9,16 @@ import (
 	"netsim/fault"
 )
 
-// Outcome is what one run of a command came to.
+// Outcome is the outcome of one run of a command.
 type Outcome string
 
 // The outcomes of a command.
 const (
 	OutcomeAccepted Outcome = "accepted"  // its event is a fact
 	OutcomeRepeated Outcome = "repeated"  // it had run before
-	OutcomeNothing  Outcome = "nothing"   // there was nothing to do
-	OutcomeRefused  Outcome = "refused"   // its decision was a refusal
-	OutcomeRejected Outcome = "rejected"  // other writers were ahead in every attempt
+	OutcomeNothing  Outcome = "nothing"   // there was nothing to change
+	OutcomeRefused  Outcome = "refused"   // it refused
+	OutcomeRejected Outcome = "rejected"  // another writer's record came first in every attempt
 	OutcomeTimedOut Outcome = "timed_out" // no verdict came in time
 	OutcomeFailed   Outcome = "failed"    // an internal error, or the log is unavailable
 )
@@ -40,8 +40,8 @@ type Observation struct {
 	Took     time.Duration
 }
 
-// observer returns the function that reports a command to h.Observe. What the
-// command took begins now.
+// observer returns the function that reports a command to h.Observe, and starts to
+// measure its duration.
 func (h *Handler) observer(ctx context.Context) func(command any, attempts int, result Result, err error) {
 	if h.Observe == nil {
 		return func(any, int, Result, error) {}

@@ -51,10 +51,10 @@ func (o Origin) Derive(parts ...string) Origin {
 	return o
 }
 
-// Keyed returns the origin of a request with an idempotency key, and o without
-// one. The account, the operation, the id of what it changes and the key
-// determine the command id. The digest tells a repetition from another request
-// with the same key (completions.md section 1.1).
+// Keyed returns the origin of a request with an idempotency key; without a key it
+// returns o. The account, the operation, the id of the changed resource and the key
+// determine the command id. The digest distinguishes a repetition from another
+// request with the same key (completions.md section 1.1).
 func (o Origin) Keyed(account, operation, id, key string, body any) (Origin, error) {
 	if key == "" {
 		return o, nil
@@ -81,8 +81,8 @@ func (o Origin) ran(prior *events.Prior) (bool, error) {
 	return true, nil
 }
 
-// Repeated reports whether a command has run before. Ask it before a check that
-// the first run may have made fail, so that a repetition gets the same answer.
+// Repeated reports whether a command has run before. Call it before a check that
+// fails after the first run, so that a repetition gets the first answer.
 func (h *Handler) Repeated(ctx context.Context, stream string, from Origin) (bool, error) {
 	if from.CommandID == "" {
 		return false, nil

@@ -8,14 +8,14 @@ import (
 	"netsim/fault"
 )
 
-// await waits for the verdict on what has been appended. When it does not come
-// in time it is waited for in the background, much longer.
+// await waits for the verdict on the appended record. When it does not come in
+// time, await returns fault.Unknown and a goroutine waits much longer.
 func (r *run) await(ctx context.Context, t *tip, e *events.Event) (Result, error) {
 	a := r.out
 	verdict, at, err := r.judge(ctx, a)
 	if err != nil && ctx.Err() != nil {
 		go func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience*r.timeout())
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxTimeouts*r.timeout())
 			defer cancel()
 			verdict, _, err := r.judge(ctx, a)
 			r.settle(t, a, err == nil && fact(verdict))
@@ -31,7 +31,7 @@ func (r *run) await(ctx context.Context, t *tip, e *events.Event) (Result, error
 	case err == nil:
 		return Result{}, errLost
 	case fault.CodeOf(err) != fault.Internal:
-		return Result{}, err // the log says itself what is known
+		return Result{}, err // the log's own fault
 	default:
 		return Result{}, fault.Unknown(err)
 	}
@@ -48,16 +48,16 @@ func (r *run) judge(ctx context.Context, a *appended) (events.Verdict, events.Po
 
 func fact(v events.Verdict) bool { return v == events.Accepted || v == events.Duplicate }
 
-// settle tells everyone whose decision stands on the record what became of it.
+// settle publishes the verdict to the commands that decided on top of the record.
 func (r *run) settle(t *tip, a *appended, fact bool) {
 	if !fact {
-		r.lane.drop(t) // first, so that whoever is told starts from another tip
+		r.lane.drop(t) // before the others wake up and use the lane
 	}
 	a.fact = fact
 	close(a.judged)
 }
 
-// answerAfter gives a command's own answer once what it stands on is a fact.
+// answerAfter returns the refusal, or nil, once the record before it is a fact.
 func answerAfter(ctx context.Context, last *appended, refusal error) error {
 	if last == nil {
 		return refusal

@@ -56,8 +56,8 @@ type (
 
 const kafkaBinding = "0.5.0"
 
-// asyncAPI describes the service as the one that sends: a channel for each
-// topic, a message for each type.
+// asyncAPI describes the service as the sender: a channel for each topic, a message
+// for each type.
 func asyncAPI(types []eventType) ([]byte, error) {
 	doc := asyncDocument{
 		AsyncAPI: "3.0.0",

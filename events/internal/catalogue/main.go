@@ -1,9 +1,7 @@
-// Command catalogue writes what outside readers of the log need to know of its
-// events, from the event types themselves: docs/events.md, api/asyncapi.yaml
-// and a JSON Schema of each type's data in api/events.
-//
-// What a type and its fields mean is said once, in their Go comments; this
-// command only retells it. Run it with
+// Command catalogue generates the reference of events for readers of the log:
+// docs/events.md, api/asyncapi.yaml and a JSON Schema of each type's data in
+// api/events. It copies the meaning of types and fields from their Go comments. Run
+// it with
 //
 //	go generate ./events
 package main

@@ -34,10 +34,10 @@ func page(types []eventType) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// cell escapes what would end a cell of a table.
+// cell escapes the characters that would end a table's cell.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-// form says what a field holds, in a word or two.
+// form returns the type of a field, in a word or two.
 func form(f field) string {
 	what := string(f.Kind)
 	if f.Kind == object {

@@ -44,14 +44,14 @@ const (
 	object  kind = "object"
 )
 
-// source is what the package events declares.
+// source has the declarations of package events.
 type source struct {
 	structs map[string]*ast.StructType
 	docs    map[string]string
 }
 
-// read returns the registered types in catalogue order, with what the Go source
-// in dir says of them.
+// read returns the registered types in catalogue order, with their comments in the
+// Go source in dir.
 func read(dir string) ([]eventType, error) {
 	src, err := parse(dir)
 	if err != nil {
@@ -105,8 +105,8 @@ func parse(dir string) (source, error) {
 	return src, nil
 }
 
-// sentence returns what a type's comment says without the type's Go name and
-// its source: "Records that …".
+// sentence returns a type's comment without the Go name and the source: "Records
+// that …".
 func sentence(name, doc string) string {
 	doc, _, _ = strings.Cut(strings.Join(strings.Fields(doc), " "), "Source:")
 	said, ok := strings.CutPrefix(strings.TrimSpace(doc), name+" records ")
@@ -174,8 +174,8 @@ func (src source) field(f *ast.Field) (field, error) {
 	return one, err
 }
 
-// familyOf returns the family of a type, which its second part tells. What lies
-// in every topic is listed with the checkpoints.
+// familyOf returns the family of a type, by the second part of its name. Types that
+// are in every topic are listed with the checkpoints.
 func familyOf(eventType string) (events.Family, error) {
 	aggregate := strings.Split(eventType, ".")[1]
 	switch aggregate {

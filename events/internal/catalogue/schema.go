@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// schema is a JSON Schema (2020-12) as far as event data needs it.
+// schema is the part of JSON Schema (2020-12) that event data needs.
 type schema struct {
 	Dialect     string   `json:"$schema,omitempty"`
 	ID          string   `json:"$id,omitempty"`
@@ -89,7 +89,7 @@ func fieldSchema(f field) schema {
 	return s
 }
 
-// marshal writes JSON without escaping what HTML does not like.
+// marshal returns JSON without HTML escapes.
 func marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
