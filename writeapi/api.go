@@ -1,8 +1,7 @@
-// Package writeapi answers the operations that change something: a handler
-// decodes the request, sends one command, and answers from the read model,
-// where the change is visible when the command returns. It sees neither SQL
-// nor Kafka nor a table; what it must know beforehand it asks through the
-// interfaces below.
+// Package writeapi implements the operations that change something. A handler
+// decodes the request, runs one command, and answers from the read model, which
+// shows the change when the command returns. The package uses neither SQL nor
+// Kafka: the interfaces below read what a handler must know before its command.
 package writeapi
 
 import (
@@ -17,7 +16,7 @@ import (
 	"netsim/simulator/validation"
 )
 
-// API has the POST, PATCH and DELETE operations but the preview's.
+// API implements the POST, PATCH and DELETE operations, except the preview.
 type API struct {
 	Commands       *handle.Handler
 	Workspaces     Workspaces
@@ -35,85 +34,84 @@ type API struct {
 	Engines        Engines
 	Quotas         Quotas
 	MaxFiles       int // of an upload
-	// Hold sets credit aside for a simulation that is about to be requested, or
-	// returns PaymentRequired. Repeating it holds nothing more.
+	// Hold holds credit for a simulation before it is requested, or returns
+	// PaymentRequired. Repeating it holds nothing more.
 	Hold func(ctx context.Context, simulation string, requested events.SimulationRequested) error
-	// TracesetID is the id of the account's traceset for a simple submission.
+	// TracesetID returns the id of the account's traceset for a simple submission.
 	TracesetID func(account string, submission blueprint.Simple) (string, error)
 	// Unfold makes the traceset and the configuration of a simple submission.
 	// Repeating it changes nothing.
 	Unfold func(ctx context.Context, simulation string, requested events.SimulationRequested) error
 }
 
-// Quotas are the quotas of accounts.
+// Quotas checks the quotas of accounts.
 type Quotas interface {
-	// AdmitRun returns RateLimited for a run of the account that is beyond a
-	// quota.
+	// AdmitRun returns RateLimited when one more run would exceed a quota.
 	AdmitRun(ctx context.Context, account string) error
-	// AdmitUpload is the same for an upload of so many bytes.
+	// AdmitUpload returns RateLimited when an upload of the size, in bytes, would
+	// exceed a quota.
 	AdmitUpload(ctx context.Context, account string, size int64) error
 }
 
-// Workspaces are the workspaces as reads show them.
+// Workspaces reads workspaces.
 type Workspaces interface {
 	// AdmitWorkspace returns NotFound unless the workspace is live and of the
 	// caller's account, Forbidden unless the caller is a member.
 	AdmitWorkspace(ctx context.Context, id string) error
-	// AdmitWorkspaceDeletion is the same, but one that is being deleted passes.
+	// AdmitWorkspaceDeletion is the same, but admits a workspace that is being
+	// deleted.
 	AdmitWorkspaceDeletion(ctx context.Context, id string) error
 	// Workspace returns the workspace and its entity tag.
 	Workspace(ctx context.Context, id string) (api.Workspace, string, error)
 }
 
-// Configurations are the configurations as reads show them.
+// Configurations reads configurations.
 type Configurations interface {
-	// AdmitConfiguration returns the newest version of a configuration that
-	// exists and that the caller may work with.
+	// AdmitConfiguration returns the newest version of a configuration, NotFound or
+	// Forbidden unless the caller may use it.
 	AdmitConfiguration(ctx context.Context, id string) (commands.Configuration, error)
-	// ConfigurationAt is the configuration as of a version, NotFound where
-	// there is no such version.
+	// ConfigurationAt returns a version of the configuration, or NotFound.
 	ConfigurationAt(ctx context.Context, id string, version int64) (commands.Configuration, error)
 	// Configuration returns the configuration and its entity tag.
 	Configuration(ctx context.Context, id string) (api.Configuration, string, error)
-	// ConfigurationAfter is the configuration as a change at a time left it.
+	// ConfigurationAfter returns the configuration after a change at a time.
 	ConfigurationAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Configuration, error)
 }
 
-// Simulations are the simulations as reads show them.
+// Simulations reads simulations.
 type Simulations interface {
-	// AdmitDeletion returns the workspace of a simulation that exists and that
-	// the caller may delete.
+	// AdmitDeletion returns the workspace of a simulation, NotFound or Forbidden
+	// unless the caller may delete it.
 	AdmitDeletion(ctx context.Context, id string) (workspace string, err error)
-	// AdmitTermination is the same, but a simulation whose workspace is deleted
-	// passes, and live is false. Of the state there is what decides about it.
+	// AdmitTermination is the same for a termination. When the workspace is deleted
+	// it returns live as false. The state has only what the decision needs.
 	AdmitTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error)
 	// Simulation returns the simulation.
 	Simulation(ctx context.Context, id string) (api.Simulation, error)
 }
 
-// Engines are the engines behind HTTP.
+// Engines calls the remote engines.
 type Engines interface {
-	// TerminateRun asks an engine to stop a run, and returns the HTTP status of
-	// its answer. An error says that there was none.
+	// TerminateRun asks an engine to stop a run and returns the HTTP status of its
+	// response, or an error without a response.
 	TerminateRun(ctx context.Context, baseURL, runID string) (status int, err error)
 }
 
-// MappingFiles are the mapping files as reads show them.
+// MappingFiles reads mapping files.
 type MappingFiles interface {
 	// AdmitMappingFile returns the workspace of a mapping file, deleted or not,
-	// that the caller may work with.
+	// NotFound or Forbidden unless the caller may use it.
 	AdmitMappingFile(ctx context.Context, id string) (workspace string, err error)
-	// MappingFile returns how a mapping file was made and whether it still is,
-	// whoever asks; one that never was is not.
+	// MappingFile returns the event that made a mapping file, and whether the file
+	// still exists. It does not check the caller. For a missing file live is false.
 	MappingFile(ctx context.Context, id string) (made events.MappingFileCreated, live bool, err error)
-	// Servers returns the server of each rank, as the stored file places them.
+	// Servers returns the server of each rank from the stored file.
 	Servers(ctx context.Context, file events.MappingFileCreated) ([]uint32, error)
 }
 
-// Tracesets are the tracesets as reads show them.
+// Tracesets reads tracesets.
 type Tracesets interface {
-	// AdmitTraceset returns NotFound unless the traceset is there for the
-	// caller.
+	// AdmitTraceset returns NotFound unless the caller sees the traceset.
 	AdmitTraceset(ctx context.Context, id string) error
 	// Traceset returns what validation needs of a traceset, deleted or not.
 	Traceset(ctx context.Context, id string) (validation.Traceset, error)

@@ -13,9 +13,9 @@ import (
 )
 
 // CloneConfiguration implements POST /configurations/{config_id}/clone: a copy
-// of one version. It is ours; templates have an operation of their own.
+// of one version. Templates have an operation of their own.
 func (a *API) CloneConfiguration(ctx context.Context, r api.CloneConfigurationRequestObject) (api.CloneConfigurationResponseObject, error) {
-	// A key belongs to the configuration in the path.
+	// The idempotency key is one of this configuration.
 	w, err := create(ctx, "CloneConfiguration "+r.ConfigID, events.ConfigurationPrefix, r.Params.IdempotencyKey, r.Body)
 	if err != nil {
 		return nil, err
@@ -32,8 +32,8 @@ func (a *API) CloneConfiguration(ctx context.Context, r api.CloneConfigurationRe
 	}}, nil
 }
 
-// cloneVersion clones the version asked for, the newest one for 0, into the
-// workspace asked for, the original's for "".
+// cloneVersion clones the requested version, or the newest for 0, into the
+// requested workspace, or the original's for "".
 func (a *API) cloneVersion(ctx context.Context, w write, id string, body *api.ConfigurationClone) (none handle.Result, err error) {
 	c, err := a.mutable(ctx, id)
 	if err != nil {
@@ -47,16 +47,16 @@ func (a *API) cloneVersion(ctx context.Context, w write, id string, body *api.Co
 	return a.clone(ctx, w, source{id, c}, body.Name, cmp.Or(body.WorkspaceID, c.WorkspaceID))
 }
 
-// source is what is cloned: a template or a version of a configuration.
+// source is the original: a template or a version of a configuration.
 type source struct {
 	id string
 	commands.Configuration
 }
 
-// clone makes a draft in a workspace, the default one for "", with the
-// source's document byte for byte and its traceset, but without its mapping
-// file, which the document then does not mention either (completions.md section
-// 2.5; document 1, Versioning item 8).
+// clone makes a draft in a workspace, the default one for "". The draft has the
+// source's document, byte for byte, and its traceset. A mapping file is not cloned,
+// and is removed from the document (completions.md section 2.5; document 1,
+// Versioning item 8).
 func (a *API) clone(ctx context.Context, w write, from source, name, workspace string) (none handle.Result, err error) {
 	workspace, err = a.destination(ctx, workspace)
 	if err != nil {
@@ -88,8 +88,8 @@ func (a *API) clone(ctx context.Context, w write, from source, name, workspace s
 		}})
 }
 
-// destination is the workspace of a new configuration: the one asked for, when
-// the caller may put something there, or the default one.
+// destination returns the workspace of a new resource: the requested one, or the
+// default one for "". It returns an error unless the caller may use it.
 func (a *API) destination(ctx context.Context, workspace string) (string, error) {
 	switch workspace {
 	case "":

@@ -72,7 +72,7 @@ func (a *API) AddComponent(ctx context.Context, r api.AddComponentRequestObject)
 	}}, nil
 }
 
-// declaration is the component or the container of a name.
+// declaration returns the component or the container of a name.
 func (e edited) declaration(name string) (api.Declaration, error) {
 	var found any
 	found, err := e.container(name)

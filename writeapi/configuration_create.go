@@ -16,7 +16,7 @@ import (
 )
 
 // CreateConfiguration implements POST /configurations (completions.md section
-// 3.5 row 2): a draft, completed with what the service knows.
+// 3.5 row 2): it makes a draft and completes it from the catalogue.
 func (a *API) CreateConfiguration(ctx context.Context, r api.CreateConfigurationRequestObject) (api.CreateConfigurationResponseObject, error) {
 	w, err := create(ctx, "CreateConfiguration", events.ConfigurationPrefix, r.Params.IdempotencyKey, r.Body)
 	if err != nil {
@@ -38,8 +38,8 @@ func (a *API) CreateConfiguration(ctx context.Context, r api.CreateConfiguration
 	}}, nil
 }
 
-// made makes the configuration of a write, unless the write is a repetition,
-// and returns it as it was made.
+// made makes the configuration of a write, unless the write is a repetition, and
+// returns version 1.
 func (a *API) made(ctx context.Context, w write, create func() (handle.Result, error)) (api.Configuration, string, error) {
 	var result handle.Result
 	_, err := a.once(ctx, w, func() (err error) { result, err = create(); return err })
@@ -53,7 +53,7 @@ func (a *API) made(ctx context.Context, w write, create func() (handle.Result, e
 	return a.whole(ctx, w.stream, after)
 }
 
-// create checks what the request refers to and makes the configuration.
+// create checks the resources that the request names and makes the configuration.
 func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate, document *design.Document) (none handle.Result, err error) {
 	workspace, err := a.destination(ctx, body.WorkspaceID)
 	if err != nil {
@@ -81,7 +81,7 @@ func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate
 		commands.CreateConfiguration{Created: created})
 }
 
-// storable is the text of a document that is not too large.
+// storable returns the text of a document, or PayloadTooLarge.
 func storable(document *design.Document) (string, error) {
 	text, err := design.Canonical(document)
 	if err != nil {
@@ -90,7 +90,7 @@ func storable(document *design.Document) (string, error) {
 	return text, commands.CheckSize(text)
 }
 
-// readDocument reads a document as a client sends it, and completes it.
+// readDocument reads a client's document and completes it.
 func readDocument(body *api.ConfigurationCreate) (*design.Document, error) {
 	sent := documentMembers{body.Applications, body.Components, body.Containers, body.Links, &body.Topology, body.GlobalParameters}
 	if err := sent.checkParams(); err != nil {
@@ -110,8 +110,8 @@ func readDocument(body *api.ConfigurationCreate) (*design.Document, error) {
 	return document, nil
 }
 
-// documentMembers are the members of a document that a request holds; what it
-// does not hold is nil.
+// documentMembers are the members of a document in a request; missing ones are
+// nil.
 type documentMembers struct {
 	Applications     []api.Application `json:"applications,omitzero"`
 	Components       []api.Component   `json:"components,omitzero"`
@@ -121,7 +121,7 @@ type documentMembers struct {
 	GlobalParameters api.Params        `json:"globalParameters,omitzero"`
 }
 
-// checkParams checks the form of every tree of parameters.
+// checkParams checks the syntax of every tree of parameters.
 func (d documentMembers) checkParams() error {
 	for i, c := range d.Components {
 		if err := validation.CheckParams(fmt.Sprintf("components[%d].typedParameters", i), c.TypedParameters); err != nil {

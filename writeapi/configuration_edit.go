@@ -24,32 +24,30 @@ type edit struct {
 	body      any // nil for none
 }
 
-// headers are those of every request that changes a configuration.
+// headers are the headers of every request that changes a configuration.
 type headers struct {
 	IfMatch        api.IfMatch
 	IdempotencyKey api.IdempotencyKey
 }
 
-// decision is a command to a configuration.
+// decision is a command on a configuration.
 type decision = commands.Command[commands.Configuration]
 
-// edited is a configuration as a change left it, whose version it is of.
+// edited is a configuration after a change, with the entity tag of that version.
 type edited struct {
 	commands.Configuration
 	tag string
 	at  time.Time // of the change; zero when nothing changed
 }
 
-// A decider makes the command for a configuration, of whose version the request
-// may have said something.
+// A decider makes the command for a configuration. The command checks If-Match.
 type decider = func(commands.Configuration, commands.Match) (decision, error)
 
-// edit sends the command that decide makes for the newest version of a
-// configuration that the caller may change, and returns the configuration as
-// the command left it, whatever others have made of it since. Where nothing
-// changed, as by a repetition, which is not decided again, that is the newest
-// version. If-Match is looked at before decide, and again by the command, which
-// may find another version.
+// edit runs the command that decide makes for the newest version of a
+// configuration, and returns the configuration after the command, without later
+// changes. When nothing changed, and for a repetition, it returns the newest
+// version. If-Match is checked before decide, and again by the command, which may
+// find a newer version.
 func (a *API) edit(ctx context.Context, e edit, decide decider) (edited, error) {
 	id := e.path[0]
 	w, err := newWrite(ctx, e.operation, strings.Join(e.path, "/"), e.headers.IdempotencyKey, e.body)
@@ -79,7 +77,7 @@ func (a *API) edit(ctx context.Context, e edit, decide decider) (edited, error) 
 	return edited{Configuration: c, tag: web.ETag(c.Version)}, err
 }
 
-// editWhole changes a configuration and returns it as reads show it.
+// editWhole changes a configuration and returns all of it.
 func (a *API) editWhole(ctx context.Context, e edit, decide decider) (api.Configuration, string, error) {
 	after, err := a.edit(ctx, e, decide)
 	if err != nil {
@@ -88,7 +86,7 @@ func (a *API) editWhole(ctx context.Context, e edit, decide decider) (api.Config
 	return a.whole(ctx, e.path[0], after)
 }
 
-// whole is a configuration as reads show it, as a change left it.
+// whole returns all of a configuration after a change.
 func (a *API) whole(ctx context.Context, id string, after edited) (api.Configuration, string, error) {
 	if after.at.IsZero() {
 		return a.Configurations.Configuration(ctx, id)
@@ -97,7 +95,7 @@ func (a *API) whole(ctx context.Context, id string, after edited) (api.Configura
 	return view, after.tag, err
 }
 
-// admit checks what can be refused before the command, and makes the command.
+// admit makes the checks that come before the command, and makes the command.
 func (a *API) admit(ctx context.Context, id string, match commands.Match, decide decider) (commands.Configuration, decision, error) {
 	c, err := a.mutable(ctx, id)
 	if err != nil {
@@ -110,13 +108,13 @@ func (a *API) admit(ctx context.Context, id string, match commands.Match, decide
 	return c, command, err
 }
 
-// always is the decision that needs to know nothing beforehand.
+// always is the decider that needs nothing of the configuration.
 func always(command func(commands.Match) decision) decider {
 	return func(_ commands.Configuration, m commands.Match) (decision, error) { return command(m), nil }
 }
 
-// declared is everything that the configuration declares, reachable or not. A
-// part that somebody else has removed since a repeated change is not found.
+// declared returns everything that the configuration declares, reachable or not.
+// After a repetition a part may be missing that another client removed since.
 func (e edited) declared() (api.ConfigurationVersion, error) {
 	var view api.ConfigurationVersion
 	if err := json.Unmarshal([]byte(e.Document), &view); err != nil {
@@ -149,7 +147,7 @@ func (e edited) application(name string) (api.Application, error) {
 	return named(view.Applications, "application", name, func(a api.Application) string { return a.Name })
 }
 
-// parameters is the tree of one kind's target, as design.Document names them.
+// parameters returns the tree of a target, by its kind in design.Document.
 func (e edited) parameters(kind, target string) (api.Params, error) {
 	document, err := design.Parse(e.Document)
 	if err != nil {

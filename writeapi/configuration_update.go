@@ -48,7 +48,7 @@ func (a *API) UpdateConfiguration(ctx context.Context, r api.UpdateConfiguration
 	return api.UpdateConfiguration200JSONResponse{Body: whole, Headers: api.UpdateConfiguration200ResponseHeaders{ETag: tag}}, nil
 }
 
-// unreached says which declared components an answer does not list.
+// unreached returns warnings about the declared components that a response omits.
 func (e edited) unreached() (warnings []string, err error) {
 	document, err := design.Parse(e.Document)
 	if err != nil {
@@ -63,7 +63,7 @@ func (e edited) unreached() (warnings []string, err error) {
 	return warnings, nil
 }
 
-// readUpdate reads what an update says by itself.
+// readUpdate reads an update without its references to other resources.
 func readUpdate(body *api.ConfigurationUpdate) (commands.UpdateConfiguration, error) {
 	var update commands.UpdateConfiguration
 	if body.Name != nil { // a null leaves it empty

@@ -52,8 +52,8 @@ func (a *API) mutable(ctx context.Context, id string) (commands.Configuration, e
 }
 
 // ValidateConfiguration implements POST /configurations/{config_id}/validate
-// (completions.md sections 3.4, 3.6), which templates allow, too. A verdict
-// that is recorded already is not recorded again.
+// (completions.md sections 3.4, 3.6). Templates allow it, too. A result that
+// is recorded already is not recorded again.
 func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigurationRequestObject) (api.ValidateConfigurationResponseObject, error) {
 	w, err := change(ctx, "ValidateConfiguration", r.ConfigID, r.Params.IdempotencyKey, nil)
 	if err != nil {
@@ -84,7 +84,7 @@ func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigura
 		commands.ValidateConfiguration{ID: r.ConfigID, Version: c.Version, Status: status, Findings: text, Match: match}); err != nil {
 		return nil, err
 	}
-	// The verdict is of the version that was looked at, whatever came since.
+	// The result is that of the validated version, even if there is a newer one.
 	return api.ValidateConfiguration200JSONResponse{
 		Body: verdict, Headers: api.ValidateConfiguration200ResponseHeaders{ETag: web.ETag(c.Version)},
 	}, nil
@@ -111,8 +111,8 @@ func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]valida
 	return validation.Check(document, with), nil
 }
 
-// placement is what validation needs of a mapping file. Its content is only read
-// when it places the ranks that there are, which bounds what is kept of it.
+// placement returns what validation needs of a mapping file. The content is read
+// only when the rank counts agree, which bounds its size in memory.
 func (a *API) placement(ctx context.Context, id string, t *validation.Traceset) (*validation.MappingFile, error) {
 	made, live, err := a.MappingFiles.MappingFile(ctx, id)
 	if err != nil {
@@ -125,7 +125,7 @@ func (a *API) placement(ctx context.Context, id string, t *validation.Traceset) 
 	return m, err
 }
 
-// refusal is the 400 of a message.
+// refusal returns the 400 with a message.
 func refusal(err error) error {
 	return fault.New(fault.Validation, "%s", err)
 }

@@ -24,8 +24,8 @@ const (
 )
 
 // SubmitSimple implements POST /simple/simulations (completions.md section 4).
-// The simulation is requested; its traceset and configuration are made at
-// once, so that both are there when the client gets the answer.
+// It requests the simulation, then makes the traceset and the configuration, so
+// that both exist when the client gets the response.
 func (a *API) SubmitSimple(ctx context.Context, r api.SubmitSimpleRequestObject) (api.SubmitSimpleResponseObject, error) {
 	w, err := create(ctx, "SubmitSimple", events.SimulationPrefix, r.Params.IdempotencyKey, r.Body)
 	if err != nil {
@@ -71,13 +71,13 @@ func (a *API) simpleRequest(w write, simple blueprint.Simple, name string) (even
 	}, nil
 }
 
-// simpleName is the name of a submission that brings none.
+// simpleName returns the name of a submission without one.
 func simpleName(simulation string, s blueprint.Simple) string {
 	return fmt.Sprintf("simple-%s-%d-%s", strings.ToLower(s.Groups[0].Phases[0].OperationType),
 		collective.Ranks(s.Groups), simulation[len(simulation)-8:])
 }
 
-// accepted echoes the submission with its algorithms resolved.
+// accepted returns the submission with its algorithms resolved.
 func accepted(simulation string, body *api.SimpleSubmission, simple blueprint.Simple) api.SubmitSimpleResponseObject {
 	answer := api.SimpleAccepted{
 		SimulationID: simulation, Status: api.SimpleAcceptedStatusAccepted, Mode: api.SimpleAcceptedModeParallel,

@@ -12,9 +12,9 @@ import (
 )
 
 // TerminateSimulation implements POST /simulations/{sim_id}/terminate, by the
-// table of completions.md section 5.4. The built-in engine can always stop: it
-// sees the event. A remote one is asked first, but in a deleted workspace, where
-// the worker tells it.
+// table of completions.md section 5.4. The built-in engine stops on the
+// event. A remote engine is asked first, except in a deleted workspace, where the
+// worker notifies it.
 func (a *API) TerminateSimulation(ctx context.Context, r api.TerminateSimulationRequestObject) (api.TerminateSimulationResponseObject, error) {
 	w, err := change(ctx, "TerminateSimulation", r.SimID, r.Params.IdempotencyKey, nil)
 	if err != nil {
@@ -48,16 +48,15 @@ func (a *API) TerminateSimulation(ctx context.Context, r api.TerminateSimulation
 	return api.TerminateSimulation200JSONResponse(s), nil
 }
 
-// agreed asks the remote engine of a run to stop it; false is a refusal. It is
-// not asked when the command has been done before, or would be refused and says
-// so itself.
+// agreed asks the remote engine of a run to stop it; false is a refusal. It does
+// not ask when the command has run before, or would be refused.
 func (a *API) agreed(ctx context.Context, w write, s *commands.Simulation, terminate commands.TerminateSimulation) (bool, error) {
 	done, err := a.repeated(ctx, w)
 	if err != nil || done {
 		return done, err
 	}
 	if _, err := terminate.Decide(s, time.Time{}); err != nil {
-		return true, nil //nolint:nilerr // the command tells
+		return true, nil //nolint:nilerr // the command returns the refusal
 	}
 	status, err := a.Engines.TerminateRun(ctx, s.BaseURL, s.RunID)
 	if err != nil {
@@ -75,7 +74,7 @@ func (a *API) agreed(ctx context.Context, w write, s *commands.Simulation, termi
 	return false, fault.New(passedOn(status), "the engine of simulation %s answers with status %d", terminate.ID, status)
 }
 
-// passedOn is the code of an engine's own failure: that of its status where
+// passedOn returns the code of an engine's failure: that of its HTTP status, if
 // section 1.3 has one.
 func passedOn(status int) fault.Code {
 	switch status {
@@ -91,8 +90,8 @@ func passedOn(status int) fault.Code {
 	return fault.BadGateway
 }
 
-// stopDispatched answers for a simulation whose workspace is deleted: whatever
-// its state is, there is nothing more to do and nothing to show.
+// stopDispatched responds for a simulation whose workspace is deleted: in every
+// state there is nothing left to do and nothing to show.
 func stopDispatched(err error) (api.TerminateSimulationResponseObject, error) {
 	switch fault.CodeOf(err) {
 	case fault.Conflict, fault.NotFound, fault.Validation, fault.NotImplemented:

@@ -12,21 +12,21 @@ import (
 	web "netsim/infra/web"
 )
 
-// Templates are the templates as reads show them.
+// Templates reads templates.
 type Templates interface {
 	// AdmitTemplate returns a template that the caller sees.
 	AdmitTemplate(ctx context.Context, id string) (commands.Configuration, error)
 	// AdmitTemplateDeletion returns NotFound unless the caller sees the template,
 	// Forbidden unless the caller's account made it.
 	AdmitTemplateDeletion(ctx context.Context, id string) error
-	// TemplateAfter is the template as a change at a time left it.
+	// TemplateAfter returns the template after a change at a time.
 	TemplateAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Template, error)
 	// Template returns the template and its entity tag.
 	Template(ctx context.Context, id string) (api.Template, string, error)
 }
 
-// CreateTemplate implements POST /templates: a
-// configuration in the template workspace, with a category and a description.
+// CreateTemplate implements POST /templates: it makes a configuration in the
+// template workspace, with a category and a description.
 func (a *API) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObject) (api.CreateTemplateResponseObject, error) {
 	w, err := create(ctx, "CreateTemplate", events.ConfigurationPrefix, r.Params.IdempotencyKey, r.Body)
 	if err != nil {
@@ -62,8 +62,8 @@ func (a *API) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObj
 	}}, nil
 }
 
-// templateAfter is a template as it was made, or as it is now where that was
-// before, and its entity tag.
+// templateAfter returns a template and its entity tag: as it was made, or as it is
+// now for a repetition.
 func (a *API) templateAfter(ctx context.Context, id string, result handle.Result) (api.Template, string, error) {
 	made, ok := result.State.(*commands.Configuration)
 	if !ok {
@@ -73,7 +73,7 @@ func (a *API) templateAfter(ctx context.Context, id string, result handle.Result
 	return view, web.ETag(made.Version), err
 }
 
-// documentOf is the document of a new template, empty where it says nothing.
+// documentOf returns the document of a new template; missing members are empty.
 func documentOf(t *api.TemplateCreate) *api.ConfigurationCreate {
 	topology := api.Topology{Type: api.TopologyTypeClos, TopologyTiers: 1}
 	if t.Topology != nil {

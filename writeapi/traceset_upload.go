@@ -19,23 +19,22 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// DirectUploads take tracesets that come in one request.
+// DirectUploads accepts tracesets that come in one request.
 type DirectUploads interface {
-	// Stage stores a file of an upload until the others are there.
+	// Stage stores a file of an upload until all files have come.
 	Stage(ctx context.Context, upload, name, contentType string, r io.Reader) (events.TracesetFile, error)
-	// Keep makes a traceset of what is staged, or returns the one that has the
+	// Keep makes a traceset of the staged files, or returns the one that has the
 	// same files and name.
 	Keep(ctx context.Context, upload string, to handle.Target, from handle.Origin, t events.TracesetCreated) (traceset string, fresh bool, err error)
-	// Discard removes what is staged.
+	// Discard removes the staged files.
 	Discard(ctx context.Context, upload string)
 }
 
-// maxDirect is the most bytes of all files of a direct upload (completions
-// 6.2).
+// maxDirect bounds the bytes of all files of a direct upload (completions 6.2).
 const maxDirect = 100_000_000
 
 // UploadTraceset implements POST /tracesets (completions 6.2). The files are
-// stored as they come; what they are is known with the last.
+// stored as they come; the format is known after the last.
 func (a *API) UploadTraceset(ctx context.Context, r api.UploadTracesetRequestObject) (api.UploadTracesetResponseObject, error) {
 	w, err := change(ctx, "UploadTraceset", "", "", nil)
 	if err != nil {
@@ -48,7 +47,7 @@ func (a *API) UploadTraceset(ctx context.Context, r api.UploadTracesetRequestObj
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Quotas.AdmitUpload(ctx, w.caller.AccountID, 1); err != nil { // what it has is known when it is here
+	if err := a.Quotas.AdmitUpload(ctx, w.caller.AccountID, 1); err != nil { // its size is known after the last file
 		return nil, err
 	}
 	upload := events.NewID(events.UploadPrefix)
@@ -93,13 +92,13 @@ func sizeOf(files []events.TracesetFile) (size int64) {
 	return size
 }
 
-// readForm reads the form to its end, stages its files and fills in what it
-// says. The contract has been held against it.
+// readForm reads the whole form, stages its files and fills in t. The form was
+// checked against the contract.
 func (a *API) readForm(ctx context.Context, upload string, form *multipart.Reader, t *events.TracesetCreated) error {
 	left := int64(maxDirect)
 	for {
 		part, err := form.NextPart()
-		if err == io.EOF { //nolint:errorlint // a form that ends too early is another error that wraps it
+		if err == io.EOF { //nolint:errorlint // io.EOF wrapped in another error is a form that ends too early
 			break
 		}
 		if err != nil {
@@ -119,7 +118,7 @@ func (a *API) readForm(ctx context.Context, upload string, form *multipart.Reade
 	return nil
 }
 
-// readField takes a field that is no file.
+// readField reads a field that is not a file.
 func readField(part *multipart.Part, t *events.TracesetCreated) error {
 	text, err := io.ReadAll(part)
 	if err != nil {
@@ -145,7 +144,7 @@ func readField(part *multipart.Part, t *events.TracesetCreated) error {
 
 func (a *API) readFile(ctx context.Context, upload string, part *multipart.Part, left *int64, t *events.TracesetCreated) error {
 	_, disposition, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
-	name := disposition["filename"] // as sent: Part.FileName would cut a path off
+	name := disposition["filename"] // Part.FileName would remove the directories
 	if err != nil || !fileName.MatchString(name) || len(name) > 255 {
 		return fault.New(fault.Validation, "file must be named with 1 to 255 letters, digits, '.', '_' and '-', without '..' and not '.', got '%.300s'", name)
 	}
@@ -170,14 +169,14 @@ func (a *API) readFile(ctx context.Context, upload string, part *multipart.Part,
 	return nil
 }
 
-// The forms of a file's name and content type, as in the contract.
+// The patterns of a file's name and content type, as in the contract.
 var (
 	fileName  = regexp.MustCompile(`^\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?$`)
 	mediaType = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
 )
 
-// roleOf is the role that a file's name tells: the trace of a rank, an archive
-// of such, or something else (completions 6.2, 6.3).
+// roleOf returns the role of a file by its name: primary for a rank's trace or an
+// archive of traces, else supporting (completions 6.2, 6.3).
 func roleOf(name string) string {
 	if _, err := chakra.RankOf(name); err == nil {
 		return string(api.UploadRolePrimary)
@@ -190,7 +189,7 @@ func roleOf(name string) string {
 	return string(api.UploadRoleSupporting)
 }
 
-// metered reads until too much has been read.
+// metered is a reader that fails after too many bytes.
 type metered struct {
 	r    io.Reader
 	left *int64
@@ -199,7 +198,7 @@ type metered struct {
 func (m *metered) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	if *m.left -= int64(n); *m.left < 0 {
-		_, _ = io.Copy(io.Discard, m.r) // many clients send all before they look for an answer
+		_, _ = io.Copy(io.Discard, m.r) // many clients read no response before they have sent everything
 		return 0, fault.New(fault.PayloadTooLarge, "the files have more than %d bytes together; upload them in parts", maxDirect)
 	}
 	return n, err

@@ -11,23 +11,21 @@ import (
 	"netsim/simulator/design"
 )
 
-// TracesetFiles are the files of tracesets as reads show them, and the uses
-// that keep them.
+// TracesetFiles reads the files of tracesets, and the uses that postpone expiry.
 type TracesetFiles interface {
 	// TracesetDownload returns a download link for a file, "" for the first.
 	TracesetDownload(ctx context.Context, id, file string) (api.TracesetDownload, error)
-	// TracesetResolution returns where the files are; fault.Validation when
-	// there are none.
+	// TracesetResolution returns the locations of the files, Validation when there
+	// are none.
 	TracesetResolution(ctx context.Context, id string) (api.TracesetResolution, error)
-	// TracesetUse says whether a use is to be recorded, and in the partition of
-	// which key.
+	// TracesetUse returns whether to record a use, and the partition key for it.
 	TracesetUse(ctx context.Context, id string) (partition string, due bool, err error)
 }
 
-// TracesetOwners say who may change a traceset.
+// TracesetOwners checks who may change a traceset.
 type TracesetOwners interface {
-	// OwnTraceset returns the key of the partition of a traceset that the caller
-	// may change, and its upload when it is no more than that.
+	// OwnTraceset returns the partition key of a traceset that the caller may
+	// change. For a traceset that is still being uploaded it returns the upload.
 	OwnTraceset(ctx context.Context, id string) (partition, upload string, err error)
 	// TracesetView returns a traceset.
 	TracesetView(ctx context.Context, id string) (api.Traceset, error)
@@ -102,7 +100,7 @@ func (a *API) PromoteTraceset(ctx context.Context, r api.PromoteTracesetRequestO
 	return promoted, err
 }
 
-// workloadText is how workload metadata are stored; "" when they say nothing.
+// workloadText returns the stored form of workload metadata, "" for empty ones.
 func workloadText(given *api.WorkloadMetadata) (string, error) {
 	m := *given
 	text, err := design.Canonical(m)
@@ -125,8 +123,8 @@ func (a *API) GetTracesetDownload(ctx context.Context, r api.GetTracesetDownload
 	return api.GetTracesetDownload200JSONResponse(link), a.use(ctx, r.ID, "download")
 }
 
-// ResolveTraceset implements GET /tracesets/{id}/resolve. That there are no
-// files is told without a code (document 2).
+// ResolveTraceset implements GET /tracesets/{id}/resolve. The error of a traceset
+// without files has no code (document 2).
 func (a *API) ResolveTraceset(ctx context.Context, r api.ResolveTracesetRequestObject) (api.ResolveTracesetResponseObject, error) {
 	resolved, err := a.TracesetFiles.TracesetResolution(ctx, r.ID)
 	if fault.Is(err, fault.Validation) {
@@ -140,7 +138,7 @@ func (a *API) ResolveTraceset(ctx context.Context, r api.ResolveTracesetRequestO
 	return api.ResolveTraceset200JSONResponse(resolved), a.use(ctx, r.ID, "resolve")
 }
 
-// use records a use of a traceset, where that is due.
+// use records a use of a traceset when the last recorded one is old enough.
 func (a *API) use(ctx context.Context, id, what string) error {
 	w, err := change(ctx, "UseTraceset", id, "", nil)
 	if err != nil {

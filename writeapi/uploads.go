@@ -13,29 +13,29 @@ import (
 	"netsim/simulator/mapping"
 )
 
-// Sessions are the upload sessions.
+// Sessions opens and reads upload sessions.
 type Sessions interface {
-	// Open opens a session, unless it is there.
+	// Open opens a session. Repeating it changes nothing.
 	Open(ctx context.Context, to handle.Target, from handle.Origin, opened events.UploadOpened) error
-	// Links returns where to put the parts of each file, and until when.
+	// Links returns the upload links of each file's parts, and when they expire.
 	Links(ctx context.Context, upload string) ([]api.UploadFileLinks, time.Time, error)
-	// Finish returns what a completed session has become, and whether that was
-	// there before.
+	// Finish returns the resource of a completed session, and whether it existed
+	// before.
 	Finish(ctx context.Context, upload string) (result string, duplicate bool, err error)
 }
 
-// Completions make something of what was uploaded.
+// Completions makes resources of uploaded files.
 type Completions interface {
 	// CompleteTraceset returns the traceset, and whether it is new.
 	CompleteTraceset(ctx context.Context, upload string, files []api.UploadedFile, from handle.Origin) (traceset string, fresh bool, err error)
-	// CompleteMappingFile returns the mapping file, and whether it was there.
+	// CompleteMappingFile returns the mapping file, and whether it existed before.
 	CompleteMappingFile(ctx context.Context, upload string, parts []api.UploadedPart, from handle.Origin) (file string, duplicate bool, err error)
 }
 
-// Uploaded is what comes of uploads as reads show it.
+// Uploaded reads the resources that uploads make.
 type Uploaded interface {
-	// AdmitUpload returns the workspace of a session that is there for the
-	// caller, Validation when it is of another kind.
+	// AdmitUpload returns the workspace of a session that the caller may use,
+	// Validation when it is of another kind.
 	AdmitUpload(ctx context.Context, upload, kind string) (workspace string, err error)
 	// TracesetView returns a traceset.
 	TracesetView(ctx context.Context, id string) (api.Traceset, error)
@@ -121,7 +121,7 @@ func (a *API) open(ctx context.Context, operation, key string, body any, opened 
 	return w.stream, a.Sessions.Open(ctx, w.to(opened.WorkspaceID), w.origin, opened)
 }
 
-// filesToUpload are the files of a session as it is opened with them.
+// filesToUpload returns the files of a new session.
 func (a *API) filesToUpload(asked []api.UploadFile) ([]events.UploadFile, error) {
 	if len(asked) > a.MaxFiles {
 		return nil, fault.New(fault.Validation, "files must have at most %d items, got %d", a.MaxFiles, len(asked))
@@ -140,8 +140,8 @@ func (a *API) filesToUpload(asked []api.UploadFile) ([]events.UploadFile, error)
 	return files, nil
 }
 
-// sessionRole is the role of a file of a session: primary unless it is given.
-// The process groups are of no rank, whatever is given.
+// sessionRole returns the role of a file of a session: the given one, or primary.
+// The file of process groups is always supporting.
 func sessionRole(f api.UploadFile) string {
 	if f.Name == archive.GroupsFile {
 		return string(api.UploadRoleSupporting)
@@ -163,10 +163,10 @@ func (a *API) CompleteTracesetUpload(ctx context.Context, r api.CompleteTraceset
 		return err
 	})
 	if err == nil && !done && !fresh {
-		done, err = a.repeated(ctx, w) // by the same request, since it was looked for
+		done, err = a.repeated(ctx, w) // the same request completed it in the meantime
 	}
 	if err == nil && done {
-		fresh = true // the first time, of which this repeats the answer
+		fresh = true // as in the response to the first request
 		traceset, _, err = a.Sessions.Finish(ctx, id)
 	}
 	if err != nil {
@@ -218,8 +218,8 @@ func (a *API) CompleteMappingFileUpload(ctx context.Context, r api.CompleteMappi
 	}}, nil
 }
 
-// completion is the write that completes a session which is there for the
-// caller.
+// completion returns the write that completes a session, and checks that the
+// caller may use the session.
 func (a *API) completion(ctx context.Context, operation, kind, id, key string, body any) (write, error) {
 	w, err := change(ctx, operation, id, key, body)
 	if err == nil {

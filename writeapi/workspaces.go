@@ -66,7 +66,7 @@ func (a *API) UpdateWorkspace(ctx context.Context, r api.UpdateWorkspaceRequestO
 }
 
 // DeleteWorkspace implements DELETE /workspaces/{workspace_id}. Repeating it
-// while the deletion goes on gives the same answer.
+// during the deletion gives the same response.
 func (a *API) DeleteWorkspace(ctx context.Context, r api.DeleteWorkspaceRequestObject) (api.DeleteWorkspaceResponseObject, error) {
 	w, err := change(ctx, "DeleteWorkspace", r.WorkspaceID, "", nil)
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *API) SetLegacyProject(ctx context.Context, r api.SetLegacyProjectReques
 	if err := a.Workspaces.AdmitWorkspace(ctx, r.WorkspaceID); err != nil {
 		return nil, err
 	}
-	project := strings.ToLower(r.Body.LegacyProjectID) // UUIDs are equal whatever their case
+	project := strings.ToLower(r.Body.LegacyProjectID) // UUIDs compare without case
 	result, err := handle.Command[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin, commands.SetLegacyProject{
 		ID: r.WorkspaceID, LegacyProjectID: project,
 	})
@@ -117,8 +117,8 @@ func (a *API) SetLegacyProject(ctx context.Context, r api.SetLegacyProjectReques
 	}, nil
 }
 
-// workspaceAfter is a workspace as a command left it, and its entity tag. The
-// counts of what is in it are those of now.
+// workspaceAfter returns a workspace after a command, and its entity tag. Its
+// counts are current.
 func (a *API) workspaceAfter(ctx context.Context, id string, result handle.Result) (api.Workspace, string, error) {
 	w, tag, err := a.Workspaces.Workspace(ctx, id)
 	if made, ok := result.State.(*commands.Workspace); ok {
@@ -128,7 +128,7 @@ func (a *API) workspaceAfter(ctx context.Context, id string, result handle.Resul
 	return w, tag, err
 }
 
-// notBuiltIn refuses changes to the workspaces that the service itself owns
+// notBuiltIn refuses changes to the workspaces that the service owns
 // (completions.md section 1.1).
 func notBuiltIn(workspace string) error {
 	if events.BuiltIn(workspace) {

@@ -12,16 +12,16 @@ import (
 	web "netsim/infra/web"
 )
 
-// write is a request as a command sees it: who sends it, to which stream, and
-// what a repetition of it is known by.
+// write is a request for one command: its caller, its stream, and the origin of
+// the command, which identifies repetitions.
 type write struct {
 	caller auth.Caller
 	stream string
 	origin handle.Origin
 }
 
-// create is the write that makes a resource. Its id is new, or derives from
-// the idempotency key (completions.md section 1.1).
+// create returns the write that makes a resource. Its id is new, or derives from the
+// idempotency key (completions.md section 1.1).
 func create(ctx context.Context, operation, prefix, key string, body any) (write, error) {
 	w, err := newWrite(ctx, operation, "", key, body)
 	if key == "" {
@@ -32,7 +32,7 @@ func create(ctx context.Context, operation, prefix, key string, body any) (write
 	return w, err
 }
 
-// change is a write to a resource that exists.
+// change returns the write that changes an existing resource.
 func change(ctx context.Context, operation, id, key string, body any) (write, error) {
 	w, err := newWrite(ctx, operation, id, key, body)
 	w.stream = id
@@ -49,24 +49,23 @@ func newWrite(ctx context.Context, operation, id, key string, body any) (write, 
 	return write{caller: caller, origin: from}, err
 }
 
-// to is the stream of the write, in the partition of its workspace.
+// to returns the target of a new resource, in the partition of its workspace.
 func (w write) to(workspace string) handle.Target {
 	return handle.Target{Stream: w.stream, PartitionKey: workspace, Fresh: w.origin.CommandID == ""}
 }
 
-// existing is to, for a stream that has events.
+// existing returns the target of an existing resource.
 func (w write) existing(workspace string) handle.Target {
 	return handle.Target{Stream: w.stream, PartitionKey: workspace}
 }
 
-// repeated reports whether the same write has been done before.
+// repeated reports whether the write's command has run before.
 func (a *API) repeated(ctx context.Context, w write) (bool, error) {
 	return a.Commands.Repeated(ctx, w.stream, w.origin)
 }
 
-// once does what a write asks for, unless it has been done before, which done
-// says. What keeps it from being done may be the same request, which came to its
-// end since it was looked for; that is no error either.
+// once calls do unless the write's command has run before, which done reports. When
+// do fails because the same request finished in the meantime, that is no error.
 func (a *API) once(ctx context.Context, w write, do func() error) (done bool, err error) {
 	if done, err = a.repeated(ctx, w); done || err != nil {
 		return done, err
@@ -79,8 +78,8 @@ func (a *API) once(ctx context.Context, w write, do func() error) (done bool, er
 	return false, err
 }
 
-// oneAccount refuses the platform-wide service, which has no account of its
-// own to put a resource into.
+// oneAccount refuses the platform-wide service account, whose resources would have
+// no account.
 func oneAccount(caller auth.Caller) error {
 	if caller.Platformwide() {
 		return fault.New(fault.Forbidden, "a token of one account is required, this one acts for all")
