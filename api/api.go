@@ -1,7 +1,7 @@
-// Package api is the contract: openapi.yaml, written by hand, and what is
-// generated from it: types, routes and the strict server that writeapi and
-// readapi implement. A handler returns refusals as errors; the generated code
-// therefore knows only the answers of operations that went well.
+// Package api is the contract: openapi.yaml, and the types, routes and strict
+// server that are generated from it. Packages writeapi and readapi implement the
+// server. A handler returns refusals as errors, so the generated code has only the
+// responses of success.
 package api
 
 import _ "embed"

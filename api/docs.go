@@ -22,11 +22,11 @@ var docsStyle []byte
 //go:embed docs/docs.js
 var docsScript []byte
 
-// docsPolicy lets the page use this origin and nothing else.
+// docsPolicy allows the page to use only this origin.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
 	"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Docs serves the contract to people, at /docs and below, and to tools, at
+// Docs serves the contract as pages at /docs and below, and as files at
 // /openapi.yaml and /openapi.json. It needs no network and no token.
 func Docs() http.Handler {
 	mux := http.NewServeMux()
@@ -42,7 +42,7 @@ func Docs() http.Handler {
 	asJSON := sync.OnceValues(documentJSON)
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		content, err := asJSON()
-		if err != nil { // a test shows that it is not so for this document
+		if err != nil { // a test shows that this document converts
 			http.Error(w, "the contract cannot be read", http.StatusInternalServerError)
 			return
 		}
@@ -51,7 +51,7 @@ func Docs() http.Handler {
 	return mux
 }
 
-// file is content that is served as it is.
+// file is static content.
 type file struct {
 	contentType string
 	content     []byte
@@ -63,13 +63,13 @@ func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", docsPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", "no-cache") // kept, but asked for each time
+	h.Set("Cache-Control", "no-cache") // the browser revalidates its copy
 	h.Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(f.content)))
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.content))
 }
 
-// documentJSON returns the contract in JSON, its members in the order of the
-// YAML, which is the order that readers expect.
+// documentJSON returns the contract in JSON, with the members in the order of the
+// YAML.
 func documentJSON() ([]byte, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(document, &root); err != nil {

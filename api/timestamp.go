@@ -5,15 +5,15 @@ import "time"
 const timestampFormat = "2006-01-02T15:04:05.000Z"
 
 // Timestamp is an instant in the form of completions.md section 1.2: RFC 3339,
-// printed in UTC with milliseconds and Z, read with any offset and precision.
+// formatted in UTC with milliseconds and Z, parsed with any offset and precision.
 type Timestamp struct{ time.Time }
 
-// MarshalText prints the instant, truncated to milliseconds.
+// MarshalText formats the instant, truncated to milliseconds.
 func (t Timestamp) MarshalText() ([]byte, error) {
 	return t.UTC().AppendFormat(nil, timestampFormat), nil
 }
 
-// UnmarshalText reads an RFC 3339 timestamp.
+// UnmarshalText parses an RFC 3339 timestamp.
 func (t *Timestamp) UnmarshalText(text []byte) error {
 	parsed, err := time.Parse(time.RFC3339Nano, string(text))
 	if err != nil {
@@ -23,16 +23,16 @@ func (t *Timestamp) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Bind reads a query parameter. Without it the generated server takes the
-// struct for a date.
+// Bind parses a query parameter. Without it the generated server treats the struct
+// as a date.
 func (t *Timestamp) Bind(text string) error { return t.UnmarshalText([]byte(text)) }
 
-// MarshalJSON prints the instant as MarshalText does, in quotes.
+// MarshalJSON formats the instant as MarshalText does, in quotes.
 func (t Timestamp) MarshalJSON() ([]byte, error) {
 	return t.UTC().AppendFormat(nil, `"`+timestampFormat+`"`), nil
 }
 
-// UnmarshalJSON reads a JSON string as UnmarshalText does; null leaves t as it is.
+// UnmarshalJSON parses a JSON string as UnmarshalText does; null leaves t unchanged.
 func (t *Timestamp) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// compiler turns the document's schemas into checkers, each once, so that a
-// schema may contain itself.
+// compiler compiles each schema of the document once, so that a schema may contain
+// itself.
 type compiler map[*openapi3.Schema]*schema
 
 // compile returns the checker of a schema. It refuses keywords that the

@@ -19,7 +19,7 @@ import (
 // Contract is the compiled contract. It is safe for concurrent use.
 type Contract struct {
 	operations map[route]*Operation
-	routes     chi.Router // only matches, serves nothing
+	routes     chi.Router // used only to match
 }
 
 // route is a method and a path template.
@@ -35,17 +35,17 @@ type Operation struct {
 	parameters []parameter
 	body       *schema // nil when the operation takes no JSON
 	form       *form   // nil when the operation takes no form
-	bodyless   bool    // the body may be left out
-	maxBody    int     // bytes, where it is less than that of all operations, else 0
+	bodyless   bool    // the body is optional
+	maxBody    int     // bytes; 0 for the limit of all operations
 	responses  map[int]*response
 }
 
-// Access says who may use an operation and what it costs: the extension x-netsim-access.
+// Access is the extension x-netsim-access: who may use an operation, and its cost.
 type Access struct {
 	Token string // "any" token, or a "service" token
 	Class string // what it costs: read, write, heavy, stream or upload
 	Flag  string // feature flag without which the operation is 404; may be empty
-	Reads bool   // it changes nothing although its method could
+	Reads bool   // it changes nothing, whatever its method
 	Long  bool   // it reads many bytes: minutes
 }
 
@@ -55,8 +55,8 @@ type parameter struct {
 	schema   *schema
 }
 
-// Load returns the contract, compiled on first use. An error means that the
-// program was built with a contract it cannot serve.
+// Load returns the contract, compiled on first use. An error means that the program
+// was built with an unusable contract.
 func Load() (*Contract, error) { return load() }
 
 var load = sync.OnceValues(func() (*Contract, error) { return parse(api.Document()) })
@@ -128,9 +128,9 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 	return op, nil
 }
 
-// Find returns the operation that a request asks for, or false when the
-// contract has none for its path and method. HEAD asks for what GET does. A
-// request that a chi router has brought here is not matched once more.
+// Find returns the operation of a request, or false when the contract has none for
+// its path and method. HEAD finds the operation of GET. A request that a chi router
+// has matched is not matched again.
 func (c *Contract) Find(r *http.Request) (*Operation, bool) {
 	method := r.Method
 	if method == http.MethodHead {
@@ -157,8 +157,7 @@ func (c *Contract) Operations() []*Operation {
 // Statuses returns the statuses that the operation lists, in order.
 func (op *Operation) Statuses() []int { return slices.Sorted(maps.Keys(op.responses)) }
 
-// MaxBody returns the most bytes of the request's body, where it is another
-// than that of all operations, else 0.
+// MaxBody returns the operation's own limit on the bytes of a request's body, or 0.
 func (op *Operation) MaxBody() int64 { return int64(op.maxBody) }
 
 // documents reports whether the operation lists the status.

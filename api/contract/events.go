@@ -10,7 +10,7 @@ import (
 // each event, an object of its fields.
 const eventStream = "text/event-stream"
 
-// checkEvents returns how a whole stream of events breaks the contract.
+// checkEvents returns how a complete event stream violates the contract.
 func (s *schema) checkEvents(body []byte) error {
 	for block := range bytes.SplitSeq(body, []byte("\n\n")) {
 		event := map[string]any{}

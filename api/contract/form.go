@@ -18,16 +18,15 @@ import (
 )
 
 // form is the body of an operation that takes multipart/form-data. Its files
-// may be larger than memory, so it is checked while the handler reads it: the
-// handler reads what the check has let through, and the refusal instead of the
-// part that breaks the contract. What must be there and is not is told in place
-// of the form's end.
+// may be larger than memory, so it is checked while the handler reads it. Reading
+// returns the refusal at the first part that violates the contract, or at the end
+// when a required part is missing.
 type form struct {
 	schema *schema
 	files  map[string]bool // the fields that are files
 }
 
-// maxField is the most bytes of a field that is no file.
+// maxField bounds the bytes of a field that is not a file.
 const maxField = 1 << 20
 
 // form compiles the body; nil when the operation takes no form.
@@ -46,8 +45,8 @@ func (c compiler) form(content openapi3.Content) (*form, error) {
 	return f, err
 }
 
-// filter puts the check between the request's body and its reader. The caller
-// calls end when the request is answered.
+// filter makes the request's body check the form. The caller calls end after the
+// response.
 func (f *form) filter(r *http.Request) (end func(), err error) {
 	sent := r.Header.Get("Content-Type")
 	mediaType, parameters, err := mime.ParseMediaType(sent)
@@ -70,8 +69,8 @@ func (f *form) filter(r *http.Request) (end func(), err error) {
 	return b.end, nil
 }
 
-// filteredBody begins to pass the form on when it is read first: a client that
-// waits to be asked for its body is asked only then.
+// filteredBody starts to read the form at the first Read: only then does a client
+// that sent "Expect: 100-continue" get its 100.
 type filteredBody struct {
 	*io.PipeReader
 
@@ -85,14 +84,14 @@ func (b *filteredBody) Read(p []byte) (int, error) {
 	return b.PipeReader.Read(p)
 }
 
-// end stops passing on, and returns when that has stopped.
+// end stops the check and waits until it has stopped.
 func (b *filteredBody) end() {
 	b.PipeReader.Close() //nolint:errcheck // it never fails
 	b.begin.Do(func() { close(b.ended) })
 	<-b.ended
 }
 
-// pass passes on the parts of a form up to the first that the contract refuses.
+// pass copies the parts of a form up to the first that the contract refuses.
 func (f *form) pass(from *multipart.Reader, to *multipart.Writer) error {
 	fields := map[string]any{}
 	for {
@@ -153,8 +152,8 @@ func (f *form) passPart(part *multipart.Part, to *multipart.Writer, fields map[s
 	return err
 }
 
-// take adds the text of a field to those that came before, as its schema wants
-// it, and checks it.
+// take decodes the text of a field by its schema, adds it to the values, and checks
+// it.
 func take(fields map[string]any, name string, of *schema, text string) error {
 	if !utf8.ValidString(text) || notText(text) {
 		return fault.New(fault.Validation, "%s must be utf-8 text without NUL characters", name)
@@ -183,7 +182,7 @@ func take(fields map[string]any, name string, of *schema, text string) error {
 	return nil
 }
 
-// unreadable is the refusal of a body that cannot be read to its end.
+// unreadable returns the refusal of a body that cannot be read completely.
 func unreadable(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", tooLarge.Limit)

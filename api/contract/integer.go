@@ -10,9 +10,9 @@ import (
 // maxDigits is more digits than any integer of 64 bits has.
 const maxDigits = 20
 
-// whole writes a number that has no fractional part as an integer, and reports
-// whether it is one: JSON has one type of numbers, so 8.0 and 8e0 are 8. A
-// number that is too long for 64 bits stays as it is.
+// whole formats a number without a fractional part as an integer, and reports
+// whether it is one. JSON has one type of numbers, so 8.0 and 8e0 are 8. A number
+// that is too long for 64 bits is not changed.
 func whole(number json.Number) (json.Number, bool) {
 	text, exponent := string(number), 0
 	if !strings.ContainsAny(text, ".eE") {
@@ -45,8 +45,8 @@ func whole(number json.Number) (json.Number, bool) {
 	return json.Number(significant), true
 }
 
-// asInteger is a checked value as its schema means it: an integer is written as
-// one, however the client wrote it.
+// asInteger returns a checked value by its schema: an integer in its plain form,
+// whatever form the client sent.
 func (s *schema) asInteger(value any) any {
 	number, ok := value.(json.Number)
 	if !ok || !slices.Contains(s.types, "integer") || slices.Contains(s.types, "number") {

@@ -12,10 +12,10 @@ import (
 	"netsim/fault"
 )
 
-// decode reads exactly one JSON value. It also refuses what encoding/json would
-// let pass as something else than was sent: text that is not UTF-8 and halves
-// of surrogate pairs, which become U+FFFD, and a member given twice, of which
-// the last would win. NUL is no text either: PostgreSQL does not store it.
+// decode reads exactly one JSON value. It refuses what encoding/json would change
+// silently: text that is not UTF-8 and unpaired surrogates, which become U+FFFD, and
+// a repeated member, of which the last would win. It also refuses NUL, which
+// PostgreSQL does not store.
 func decode(body []byte) (any, error) {
 	if !utf8.Valid(body) {
 		return nil, fault.New(fault.Validation, "the request body is not utf-8")
@@ -43,8 +43,8 @@ func decode(body []byte) (any, error) {
 	return value, nil
 }
 
-// scan returns how many members a JSON text names, and refuses escapes that
-// stand for no text.
+// scan returns how many members a JSON text has, and refuses escapes that are not
+// text.
 func scan(text []byte) (named int, err error) {
 	quoted := false
 	for i := 0; i < len(text); i++ {
@@ -72,7 +72,7 @@ func scan(text []byte) (named int, err error) {
 	return named, nil
 }
 
-// escaped reads the escape \uXXXX that the text begins with, or is -1.
+// escaped returns the value of the escape \uXXXX at the start of the text, or -1.
 func escaped(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return -1
@@ -101,8 +101,8 @@ func members(value any) int {
 	return n
 }
 
-// repeated finds the first member that is given twice in the next value, which
-// is well-formed.
+// repeated returns the first repeated member in the next value, which is
+// well-formed.
 func repeated(d *json.Decoder) *violation {
 	token, _ := d.Token()
 	opening, composite := token.(json.Delim)

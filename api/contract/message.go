@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-const maxShown = 64 // characters of an offending value that a message repeats
+const maxShown = 64 // characters of a wrong value that a message shows
 
-// violation says what is wrong with the value at a path.
+// violation is an error in the value at a path.
 type violation struct {
 	path string // such as workload.phases[0].dataSize; empty for the whole
 	text string // such as "must be between 1 and 10, got 0"
@@ -26,7 +26,7 @@ func (v *violation) at(step string) *violation {
 	return v
 }
 
-// message is the violation as a sentence; whole names a value without a path.
+// message returns the violation as a sentence; whole names a value without a path.
 func (v *violation) message(whole string) string {
 	if v.path == "" {
 		return whole + " " + v.text
@@ -85,7 +85,7 @@ func (s *schema) nouns() string {
 	return strings.Join(nouns, " or ")
 }
 
-// bounds says what a number outside them must be.
+// bounds returns the message for a number outside its bounds.
 func (s *schema) bounds() string {
 	switch {
 	case s.max == nil:
@@ -119,7 +119,7 @@ func (s *schema) memberNames() string {
 	return strings.Join(names, ", ")
 }
 
-// show repeats an offending value so that it can be found, and no more of it.
+// show returns as much of a wrong value as a client needs to find it.
 func show(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -137,7 +137,7 @@ func show(value any) string {
 	}
 }
 
-// clip shortens text and escapes what does not print.
+// clip shortens text and escapes unprintable characters.
 func clip(text string) string {
 	ellipsis := ""
 	text = text[:min(len(text), (maxShown+1)*utf8.UTFMax)] // a value may have megabytes

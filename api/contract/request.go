@@ -19,8 +19,8 @@ import (
 
 // Check returns middleware that refuses requests outside the contract, through
 // fail. It comes after authentication and authorization (the order of checks in
-// completions.md section 1.3). Requests for which the contract has no operation
-// pass; they are the router's to refuse.
+// completions.md section 1.3). Requests without an operation pass, and the router
+// refuses them.
 //
 // The body is read and decoded once: the strict server binds the checked value.
 func (c *Contract) Check(fail func(w http.ResponseWriter, r *http.Request, err error)) func(http.Handler) http.Handler {
@@ -39,9 +39,9 @@ func (c *Contract) Check(fail func(w http.ResponseWriter, r *http.Request, err e
 	}
 }
 
-// check returns the first violation: path, query, headers, body. It replaces
-// the body of r by the one it has read, or by one that is checked as it is
-// read. The caller calls end when the request is answered.
+// check returns the first violation: path, query, headers, body. It replaces the
+// body of r by the decoded one, or by one that is checked while it is read. The
+// caller calls end after the response.
 func (op *Operation) check(r *http.Request) (end func(), err error) {
 	if err := op.checkPath(r.URL); err != nil {
 		return nil, err
@@ -102,8 +102,7 @@ func (op *Operation) parameter(name string) parameter {
 	return op.parameters[i] // the document was validated: every template has its parameter
 }
 
-// checkQuery passes over the query of an operation that lists no 400: it takes
-// no parameters, and could not refuse one.
+// checkQuery ignores the query of an operation without a 400: it has no parameters.
 func (op *Operation) checkQuery(raw string) error {
 	if !op.documents(http.StatusBadRequest) {
 		return nil
@@ -131,7 +130,7 @@ func (op *Operation) checkQuery(raw string) error {
 	return nil
 }
 
-// notText reports whether a value is what PostgreSQL would not take for text.
+// notText reports whether PostgreSQL would refuse a value as text.
 func notText(value string) bool {
 	return !utf8.ValidString(value) || strings.Contains(value, "\x00")
 }
@@ -152,8 +151,8 @@ func (p parameter) check(values []string) error {
 	return nil
 }
 
-// decode reads the text of a parameter as its schema wants it. Text that is not
-// of the type stays text, for the check to refuse.
+// decode parses the text of a parameter by its schema. Text of another type stays
+// text, which the check refuses.
 func (p parameter) decode(text string) any {
 	switch {
 	case slices.Contains(p.schema.types, "integer"):
@@ -168,8 +167,8 @@ func (p parameter) decode(text string) any {
 	return text
 }
 
-// checkedBody is a request body that has been read. The generated server binds
-// its value instead of decoding the bytes again (runtime.BindJSONBody).
+// checkedBody is a decoded request body. The generated server binds its value
+// instead of decoding the bytes again (runtime.BindJSONBody).
 type checkedBody struct {
 	io.Reader
 	value any

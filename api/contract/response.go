@@ -36,11 +36,10 @@ func (c compiler) response(from *openapi3.Response) (*response, error) {
 	return to, nil
 }
 
-// Response returns how a response breaks the contract: an operation or status
-// it does not list, a header or body that is missing or of another form. An
-// object with named members may hold no others, even where the contract leaves
-// room for future ones. Requests that the contract has no operation for must
-// be refused with 404 or 405.
+// Response returns how a response violates the contract: an unlisted operation or
+// status, a missing or wrong header or body. An object with named members may have
+// no others, even where the contract allows future ones. The response to a request
+// without an operation must be 404 or 405.
 func (c *Contract) Response(r *http.Request, status int, header http.Header, body []byte) error {
 	op, ok := c.Find(r)
 	if !ok {

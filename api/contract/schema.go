@@ -39,9 +39,8 @@ type member struct {
 }
 
 // check returns the first violation in a fixed order, or nil. Integers in a
-// value that passes are written as such (see whole). In strict mode,
-// objects with named members hold no others even where the contract leaves
-// them open.
+// value that passes get their plain form (see whole). In strict mode, objects with
+// named members have no others, even where the contract allows them.
 func (s *schema) check(value any, strict bool) *violation {
 	if len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isType(value, t) }) {
 		return mustBe(s.nouns(), value)

@@ -1,4 +1,4 @@
-// Package report shows validation's findings as the contract has them.
+// Package report converts validation findings to the contract's types.
 package report
 
 import (

@@ -1,6 +1,6 @@
-// Package submission reads a simple submission: what a request asks for, with
-// everything resolved that it leaves open. Submitting and previewing refuse
-// the same requests, with the messages of completions.md section 4.1.
+// Package submission reads a simple submission and resolves what the request leaves
+// open. Submission and preview refuse the same requests, with the messages of
+// completions.md section 4.1.
 package submission
 
 import (
@@ -41,8 +41,8 @@ func Resolve(s *api.SimpleSubmission) (blueprint.Simple, topology.Derivation, er
 	return simple, derived, nil
 }
 
-// Echo returns the phases as the answer to a submission shows them, with the
-// resolved algorithms.
+// Echo returns the phases for the response to a submission, with the resolved
+// algorithms.
 func Echo(resolved []collective.Phase) api.SimplePhases {
 	out := make(api.SimplePhases, len(resolved))
 	for i, p := range resolved {

@@ -1,4 +1,4 @@
-// Package contracttest fails a test when a server answers outside the contract.
+// Package contracttest fails a test when a response violates the contract.
 package contracttest
 
 import (
@@ -11,8 +11,8 @@ import (
 	"netsim/api/contract"
 )
 
-// CheckResponse fails t when the response to req, with this body, is outside
-// the contract.
+// CheckResponse fails t when the response to req, with this body, violates the
+// contract.
 func CheckResponse(t testing.TB, req *http.Request, resp *http.Response, body []byte) {
 	t.Helper()
 	c, err := contract.Load()
@@ -25,7 +25,7 @@ func CheckResponse(t testing.TB, req *http.Request, resp *http.Response, body []
 }
 
 // Transport returns base (http.DefaultTransport when nil) with every response
-// checked: one outside the contract fails t. A response is read whole before
+// checked: a violation of the contract fails t. A response is read completely before
 // it is returned.
 func Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
 	if base == nil {

@@ -13,18 +13,17 @@ import (
 	"netsim/api/contract"
 )
 
-// seen notes which answers of the service the tests of this process have had.
+// seen records which responses of the service the tests of this process got.
 var seen struct {
 	sync.Mutex
 	pairs map[string]bool
 	file  *os.File
 }
 
-// Saw notes that the service, not a stand-in for it, has answered the request
-// with this status. The directory that NETSIM_CONTRACT_SEEN names gets a file
-// for each package, made anew by each run of its tests; command unseen reads
-// them. A run whose result Go takes from its cache leaves the file of the run
-// that the result is from.
+// Saw records that the service, not a substitute for it, responded to the request
+// with this status. The directory NETSIM_CONTRACT_SEEN gets a file for each package,
+// which each run of its tests replaces; command unseen reads them. When Go returns a
+// cached result, the file of that earlier run stays.
 func Saw(t testing.TB, req *http.Request, status int) {
 	t.Helper()
 	dir := os.Getenv("NETSIM_CONTRACT_SEEN")
