@@ -33,7 +33,7 @@ func (c AddComponent) Decide(s *Configuration, _ time.Time) (events.Data, error)
 	case model.Type != c.Type:
 		return nil, fault.New(fault.Validation, "type must be '%s' as that of model '%s', got '%s'", model.Type, c.Model, c.Type)
 	case model.Type == design.TypeApplication:
-		return nil, fault.New(fault.Validation, "model '%s' is an application's", c.Model)
+		return nil, fault.New(fault.Validation, "model '%s' is the model of an application; add it as an application", c.Model)
 	}
 	var declared any
 	collection := design.Components

@@ -41,10 +41,10 @@ func (c AddReference) Decide(s *Configuration, _ time.Time) (events.Data, error)
 	case !declared:
 		return nil, fault.Missing(c.Type, c.Name)
 	case at.Type != c.Type:
-		return nil, fault.New(fault.Validation, "type must be '%s' as '%s' is declared, got '%s'", at.Type, c.Name, c.Type)
+		return nil, fault.New(fault.Validation, "type must be '%s', the type of the declaration '%s', got '%s'", at.Type, c.Name, c.Type)
 	}
 	if _, there := holder.Reference(c.Name); there {
-		return nil, fault.New(fault.Validation, "name '%s' stands there already", c.Name)
+		return nil, fault.New(fault.Validation, "name '%s' is referenced there already", c.Name)
 	}
 	if err := c.parent(document); err != nil {
 		return nil, err

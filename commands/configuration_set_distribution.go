@@ -26,7 +26,7 @@ func (c SetDistribution) Decide(s *Configuration, _ time.Time) (events.Data, err
 		return nil, err
 	}
 	if document.Topology.AppDistribution == nil {
-		return nil, fault.New(fault.Validation, "the topology has no appDistribution; a non-coordinated application begins one")
+		return nil, fault.New(fault.Validation, "the topology has no appDistribution; add a non-coordinated application first")
 	}
 	entries := document.Shares()
 	i := slices.IndexFunc(entries, func(e design.Entry) bool { return e.IsOf(c.ParentApplication, c.DistributionID) })

@@ -128,7 +128,7 @@ func (h *Handler) view(ctx context.Context, l *lane, to Target, commandID string
 		}
 	}
 	if s.Parked {
-		return view{}, fault.New(fault.Unavailable, "%s waits for a repair of its history", to.Stream)
+		return view{}, fault.New(fault.Unavailable, "%s cannot change until an operator repairs its stream", to.Stream)
 	}
 	state, err := commands.ReadState(to.Stream, s.State)
 	if err != nil {
