@@ -146,7 +146,7 @@ func TestContentThatIsHeldTooLong(t *testing.T) {
 	p, account, workspace, _ := uploading(t)
 	hasty := servicetest.Start(t, func(c *service.Config) {
 		*c = p.Config
-		c.Roles, c.UploadPatience = []string{service.RoleAPI}, 50*time.Millisecond
+		c.Roles, c.UploadPatience = []string{service.RoleAPI}, time.Second // connecting takes some of it
 	}).User(t, account)
 
 	s := openMapping(t, hasty, workspace, "m.txt", 4)
