@@ -27,21 +27,21 @@ func Caller(ctx context.Context) (auth.Caller, error) {
 	return caller, nil
 }
 
-// rule is a rule of rules.go.
+// rule is one of the rules in rules.go.
 type rule func(auth.Caller) projections.Rule
 
 func owned(c auth.Caller) projections.Rule { return projections.Rule{Owned(c)} }
 
-// everOwned is owned, but what a deleted workspace has passes.
+// everOwned is owned, with the rows of deleted workspaces.
 func everOwned(c auth.Caller) projections.Rule {
 	s := Owned(c)
 	s.Live = false
 	return projections.Rule{s}
 }
 
-// admit returns nil when the rule shows the row to the caller. A row that only
-// another membership would show is Forbidden, every other one NotFound
-// (completions.md section 1.6). row.Live is looked up when it matters.
+// admit returns nil when the caller sees the row by the rule, Forbidden when
+// membership of the workspace is all that is missing, and else NotFound
+// (completions.md section 1.6). It reads row.Live itself, when it matters.
 func (a *Access) admit(ctx context.Context, may rule, what, id string, row projections.Owner) error {
 	caller, err := Caller(ctx)
 	if err != nil || may(caller).Has(row) {
@@ -61,8 +61,8 @@ func (a *Access) admit(ctx context.Context, may rule, what, id string, row proje
 	return fault.Missing(what, id)
 }
 
-// Member refuses a caller who is no member of a workspace, whoever's it is. ""
-// stands for every workspace of the caller.
+// Member returns Forbidden unless the caller is a member of the workspace; nil
+// for "". It does not check whose the workspace is.
 func Member(ctx context.Context, workspace string) error {
 	caller, err := Caller(ctx)
 	if err != nil || workspace == "" || caller.MemberOf(workspace) {
@@ -75,10 +75,10 @@ func notMember(workspace string) error {
 	return fault.New(fault.Forbidden, "you are not a member of workspace %s", workspace)
 }
 
-// HasWorkspace reports whether a workspace in any state can have something for
-// the caller. It is false for a missing one and for another account's, and the
-// caller does not learn which of the two it is. One of the account asks for a
-// member.
+// HasWorkspace reports whether the caller may list the content of a workspace, in
+// any state. It is false for a missing workspace and for another account's, so
+// that the caller cannot tell the two apart. It returns Forbidden for one of the
+// account that the caller is not a member of.
 func (a *Access) HasWorkspace(ctx context.Context, id string) (bool, error) {
 	w, err := a.Rows.Workspace(ctx, id)
 	if err == nil {
@@ -90,11 +90,11 @@ func (a *Access) HasWorkspace(ctx context.Context, id string) (bool, error) {
 	return err == nil, err
 }
 
-// maySteer refuses to end or remove a run of the default workspace, which is
-// open to the whole account, unless the run is the caller's or the token names
-// the workspace.
-func maySteer(caller auth.Caller, s *projections.Simulation) error {
-	own := s.CreatedBy == caller.UserID || s.CreatedBy == caller.Subject // of runs from before ids were opaque
+// mayEnd returns Forbidden unless the caller may end or delete a simulation. In
+// the default workspace, which is open to the whole account, these are the user
+// who made it and callers whose token names the workspace.
+func mayEnd(caller auth.Caller, s *projections.Simulation) error {
+	own := s.CreatedBy == caller.UserID || s.CreatedBy == caller.Subject // old runs have the subject
 	if s.WorkspaceID != events.DefaultWorkspace || own || caller.Names(s.WorkspaceID) {
 		return nil
 	}

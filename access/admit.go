@@ -10,7 +10,7 @@ import (
 	"netsim/projections"
 )
 
-// AdmitWorkspace checks that the workspace is live and that the caller may
+// AdmitWorkspace returns an error unless the workspace is live and the caller may
 // work in it.
 func (a *Access) AdmitWorkspace(ctx context.Context, id string) error {
 	_, err := a.WorkspaceRow(ctx, id, projections.Live)
@@ -34,7 +34,7 @@ func (a *Access) AdmitConfiguration(ctx context.Context, id string) (commands.Co
 	}, err
 }
 
-// ConfigurationAt is what AdmitConfiguration returns, as of a version.
+// ConfigurationAt is AdmitConfiguration for one version.
 func (a *Access) ConfigurationAt(ctx context.Context, id string, version int64) (commands.Configuration, error) {
 	c, err := a.AdmitConfiguration(ctx, id)
 	if err != nil {
@@ -73,8 +73,7 @@ func (a *Access) AdmitTemplateDeletion(ctx context.Context, id string) error {
 	return nil
 }
 
-// AdmitDeletion checks that the simulation exists and that the caller may
-// delete it, and returns its workspace.
+// AdmitDeletion returns the workspace of a simulation that the caller may delete.
 func (a *Access) AdmitDeletion(ctx context.Context, id string) (workspace string, err error) {
 	s, err := a.SimulationRow(ctx, id)
 	if err != nil {
@@ -84,12 +83,12 @@ func (a *Access) AdmitDeletion(ctx context.Context, id string) (workspace string
 	if err != nil {
 		return "", err
 	}
-	return s.WorkspaceID, maySteer(caller, &s)
+	return s.WorkspaceID, mayEnd(caller, &s)
 }
 
-// AdmitTermination is AdmitDeletion, but a simulation whose workspace is
-// deleted passes, and live tells (completions.md section 5.4). It returns what
-// decides about the termination, too.
+// AdmitTermination returns the workspace of a simulation that the caller may
+// terminate, and the state that decides about it. A simulation whose workspace is
+// deleted passes, with live false (completions.md section 5.4).
 func (a *Access) AdmitTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error) {
 	caller, err := Caller(ctx)
 	if err != nil {
@@ -102,7 +101,7 @@ func (a *Access) AdmitTermination(ctx context.Context, id string) (workspace str
 	if err := a.admit(ctx, everOwned, "simulation", id, projections.Owner{AccountID: s.AccountID, WorkspaceID: s.WorkspaceID}); err != nil {
 		return "", false, state, err
 	}
-	if err := maySteer(caller, &s); err != nil {
+	if err := mayEnd(caller, &s); err != nil {
 		return "", false, state, err
 	}
 	if live, err = projections.WorkspaceIsLive(ctx, a.DB, s.WorkspaceID); err != nil {
@@ -124,8 +123,8 @@ func (a *Access) AdmitMappingFile(ctx context.Context, id string) (workspace str
 	return m.WorkspaceID, err
 }
 
-// AdmitUpload checks that an upload session is there for the caller and of the
-// kind. It returns its workspace.
+// AdmitUpload returns the workspace of an upload session that the caller may work
+// with, Validation for one of another kind.
 func (a *Access) AdmitUpload(ctx context.Context, id, kind string) (workspace string, err error) {
 	u, err := a.UploadRow(ctx, id)
 	if err != nil {
@@ -137,8 +136,8 @@ func (a *Access) AdmitUpload(ctx context.Context, id, kind string) (workspace st
 	return u.WorkspaceID, nil
 }
 
-// AdmitTraceset checks that the traceset is there for the caller. Any that the
-// caller cannot see does not exist; without the traceset routes, none does.
+// AdmitTraceset returns NotFound unless the caller sees the traceset, and for all
+// of them when the traceset routes are off.
 func (a *Access) AdmitTraceset(ctx context.Context, id string) error {
 	_, err := a.TracesetRow(ctx, id)
 	if fault.Is(err, fault.Forbidden) || err == nil && !a.TraceRoutes {
@@ -147,10 +146,10 @@ func (a *Access) AdmitTraceset(ctx context.Context, id string) error {
 	return err
 }
 
-// OwnTraceset checks that the traceset is there and that the caller may change
-// it: it is of the caller's account, and of one of its workspaces. One that is
-// being uploaded, or that nothing came of, is its upload, deleted or not. The
-// partition is the key of that of the stream.
+// OwnTraceset returns the partition key of the stream of a traceset that the
+// caller may change: one of the caller's account, in a workspace that the caller
+// is a member of. For a traceset whose files are not stored, these are the key of
+// its upload and the upload's id.
 func (a *Access) OwnTraceset(ctx context.Context, id string) (partition, upload string, err error) {
 	caller, err := Caller(ctx)
 	if err != nil {

@@ -93,7 +93,7 @@ func newModel(t *testing.T) *model {
 	return m
 }
 
-// apply makes the read model of the facts.
+// apply makes the tables and applies the facts.
 func (m *model) apply(t *testing.T, facts []events.Fact) {
 	t.Helper()
 	writes := &pgx.Batch{}
@@ -111,7 +111,7 @@ func (m *model) apply(t *testing.T, facts []events.Fact) {
 	}
 }
 
-// list returns what the caller sees of every kind in lists.
+// list returns the ids of all rows that the caller sees in lists, by kind.
 func (m *model) list(ctx context.Context, c auth.Caller) (map[string][]string, error) {
 	page := projections.Page{Limit: 1000}
 	seen := map[string][]string{}
@@ -126,7 +126,7 @@ func (m *model) list(ctx context.Context, c auth.Caller) (map[string][]string, e
 	note("workspaces", err, idsOf(w, func(w projections.Workspace) string { return w.ID }))
 	configurations, _, err := projections.ListConfigurations(ctx, m.db, projections.ConfigurationQuery{Scope: access.Owned(c), Page: page})
 	note("configurations", err, slices.DeleteFunc(idsOf(configurations, func(c projections.Configuration) string { return c.ID }), func(id string) bool {
-		return slices.Contains(m.ids["templates"], id) // those of the account are configurations, too
+		return slices.Contains(m.ids["templates"], id) // lists of configurations have the account's own templates
 	}))
 	templates, _, err := projections.ListTemplates(ctx, m.db, projections.TemplateQuery{Seen: access.Templates(c), Page: page})
 	note("templates", err, idsOf(templates, func(c projections.Configuration) string { return c.ID }))
@@ -190,9 +190,9 @@ func callers() *rapid.Generator[auth.Caller] {
 	})
 }
 
-// TestListsAndReadsAgree: whoever asks, a list has the rows that can be read
-// one by one, and no other. Of the others those are Forbidden that a list would
-// have if the caller were a member of every workspace.
+// TestListsAndReadsAgree: for any caller, a list has the rows that the caller can
+// read one by one, and no other. Reading another row is Forbidden if the list would
+// have it for a member of every workspace, and else NotFound.
 func TestListsAndReadsAgree(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)

@@ -23,8 +23,8 @@ func (a *Access) WorkspaceRow(ctx context.Context, id string, states ...string) 
 	return w, a.admit(ctx, Workspaces, "workspace", id, projections.Owner{AccountID: w.AccountID, WorkspaceID: id})
 }
 
-// ConfigurationRow reads a configuration that is not deleted and that the
-// caller sees; a template is one, too.
+// ConfigurationRow reads a configuration that is not deleted and that the caller
+// sees. Templates are configurations.
 func (a *Access) ConfigurationRow(ctx context.Context, id string) (projections.Configuration, error) {
 	return a.configuration(ctx, "configuration", id)
 }
@@ -64,9 +64,9 @@ func (a *Access) SimulationRow(ctx context.Context, id string) (projections.Simu
 	return s, a.admit(ctx, owned, "simulation", id, projections.Owner{AccountID: s.AccountID, WorkspaceID: s.WorkspaceID})
 }
 
-// AnySimulationRow reads a simulation of whatever account: its results are open
-// to every authenticated user (document 1, Authentication), unless the service
-// keeps them to the owners.
+// AnySimulationRow reads a simulation of any account that is not deleted. Results
+// are open to every authenticated user (document 1, Authentication), unless the
+// service restricts them.
 func (a *Access) AnySimulationRow(ctx context.Context, id string) (projections.Simulation, error) {
 	s, err := a.Rows.Simulation(ctx, id)
 	if err != nil {
@@ -114,8 +114,8 @@ func (a *Access) TracesetRow(ctx context.Context, id string) (projections.Traces
 	return t, a.admit(ctx, Tracesets, "traceset", id, projections.Owner{AccountID: t.AccountID, WorkspaceID: t.WorkspaceID, Sharing: t.Scope})
 }
 
-// TracesetUploadRow reads the upload by which a traceset comes that the caller
-// sees: as long as its files are not stored, a traceset is its upload.
+// TracesetUploadRow reads the upload of a traceset that the caller sees. Until its
+// files are stored, a traceset has no row of its own, and is in scope workspace.
 func (a *Access) TracesetUploadRow(ctx context.Context, traceset string) (projections.Upload, error) {
 	u, err := projections.FindTracesetUpload(ctx, a.DB, traceset)
 	if err != nil {

@@ -23,8 +23,8 @@ func builtIn() []string {
 	return []string{events.DefaultWorkspace, events.TemplateWorkspace, events.TracesetWorkspace}
 }
 
-// workspaces are those that the caller is a member of, each once; nil for every
-// one. A token may name a built-in one, too.
+// workspaces are those that the caller is a member of, nil for every one. Each is
+// listed once, although a token may name a built-in one.
 func workspaces(c auth.Caller) []string {
 	if c.AllWorkspaces {
 		return nil
@@ -34,7 +34,7 @@ func workspaces(c auth.Caller) []string {
 	return slices.Compact(all)
 }
 
-// Reach tells apart callers who see different rows.
+// Reach is equal for two callers only if they see the same rows.
 func Reach(c auth.Caller) string {
 	if c.AllWorkspaces {
 		return Account(c) + " *"
@@ -70,8 +70,8 @@ func Tracesets(c auth.Caller) projections.Rule {
 }
 
 // TracesetsFrom is the rule of the tracesets that can be seen from a workspace:
-// of those that workspaces own only its own. From no workspace, "", only public
-// ones can be seen.
+// public ones, those promoted to the account, and the workspace's own. Without a
+// workspace only public ones can be seen.
 func TracesetsFrom(c auth.Caller, workspace string) projections.Rule {
 	all := Tracesets(c)
 	if workspace == "" {

@@ -7,10 +7,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Owned is a kind of thing that a workspace owns and that is deleted with it.
+// Owned is a table of resources that are deleted with their workspace.
 type Owned string
 
-// What follows a workspace. Simulations do when they have ended.
+// The tables of resources that a workspace owns. A simulation is deleted once
+// it has ended.
 const (
 	OwnedConfigurations Owned = "configurations"
 	OwnedTracesets      Owned = "tracesets"
@@ -23,7 +24,7 @@ func (o Owned) deletable() string {
 	switch o {
 	case OwnedConfigurations, OwnedMappingFiles:
 		return "NOT deleted"
-	case OwnedTracesets: // what was promoted stays
+	case OwnedTracesets: // promoted ones stay
 		return "status <> 'deleted' AND scope = 'workspace'"
 	case OwnedUploads:
 		return "status = 'open'"
@@ -33,8 +34,8 @@ func (o Owned) deletable() string {
 	return "false"
 }
 
-// ListDeletable returns the ids of at most limit things of a workspace that
-// are to follow it.
+// ListDeletable returns the ids of at most limit resources of a workspace that
+// can be deleted with it now.
 func ListDeletable(ctx context.Context, db Reader, what Owned, workspace string, limit int) ([]string, error) {
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT id FROM %s WHERE workspace_id = $1 AND %s ORDER BY id LIMIT $2`,
 		what, what.deletable()), workspace, limit)
@@ -45,8 +46,8 @@ func ListDeletable(ctx context.Context, db Reader, what Owned, workspace string,
 	return ids, nil
 }
 
-// CountCommanded counts the things of a workspace on which the command was
-// carried out.
+// CountCommanded counts the resources of a workspace on which the command was
+// executed.
 func CountCommanded(ctx context.Context, db Reader, what Owned, workspace, commandID string) (int64, error) {
 	var n int64
 	err := db.QueryRow(ctx, fmt.Sprintf(`

@@ -13,8 +13,8 @@ import (
 	"netsim/internal/columns"
 )
 
-// ConfigurationVersion is one version of a configuration. Document is only
-// read where one version is asked for.
+// ConfigurationVersion is one version of a configuration. Lists leave Document
+// empty.
 type ConfigurationVersion struct {
 	ConfigurationID string
 	Version         int64
@@ -27,7 +27,8 @@ type ConfigurationVersion struct {
 
 var configurationVersionColumns = columns.Of[ConfigurationVersion]()
 
-// FindConfigurationVersion reads one version, or returns NotFound.
+// FindConfigurationVersion reads one version. It returns NotFound for a missing
+// one.
 func FindConfigurationVersion(ctx context.Context, db Reader, id string, version int64) (ConfigurationVersion, error) {
 	var v ConfigurationVersion
 	err := db.QueryRow(ctx, `
@@ -63,9 +64,9 @@ type ConfigurationQuery struct {
 	Page  Page
 }
 
-// ListConfigurations returns one page, of which neither documents nor findings
-// are read, and the position of the next one. What is listed is cut into
-// places, as that of ListSimulations is.
+// ListConfigurations returns one page, without documents and findings, and the
+// position of the next one. It merges one index scan for each workspace or
+// account, as ListSimulations does.
 func ListConfigurations(ctx context.Context, db Reader, q ConfigurationQuery) ([]Configuration, []string, error) {
 	const columns = "id, workspace_id, name, status, version, component_count, created_at, modified_at"
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}

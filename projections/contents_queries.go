@@ -8,8 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// MappingFilesOfChecksum lists an account's live mapping files in a workspace
-// that have the checksum, which files of different content may share.
+// MappingFilesOfChecksum lists an account's mapping files in a workspace that
+// have the checksum and are not deleted. Files with different content may have
+// the same checksum.
 func MappingFilesOfChecksum(ctx context.Context, db Reader, account, workspace, hash string) ([]MappingFile, error) {
 	t := &NewMappingFiles().table
 	rows, err := db.Query(ctx, fmt.Sprintf(
@@ -22,8 +23,8 @@ func MappingFilesOfChecksum(ctx context.Context, db Reader, account, workspace, 
 	return found, nil
 }
 
-// TracesetOfContent returns the oldest live traceset of this name that an
-// account has in a workspace and that holds the library; "" when there is none.
+// TracesetOfContent returns the oldest traceset of an account in a workspace
+// that has the library and the name and is not deleted; "" when there is none.
 func TracesetOfContent(ctx context.Context, db Reader, account, workspace, libraryHash, name string) (string, error) {
 	var id string
 	err := db.QueryRow(ctx, `

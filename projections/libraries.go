@@ -12,15 +12,15 @@ import (
 	"netsim/events"
 )
 
-// LibraryQuery asks for libraries as the tracesets tell of them that can be
-// seen (completions.md section 2.7).
+// LibraryQuery asks for the libraries of tracesets that can be seen
+// (completions.md section 2.7).
 type LibraryQuery struct {
 	Seen  Rule   // each of its scopes is about one Sharing
 	Scope string // of the library, as its most promoted traceset has it; "" for every one
 	Page  Page
 }
 
-// Library is what can be seen of a library.
+// Library is a library as the visible tracesets that refer to it show it.
 type Library struct {
 	ID         string
 	Hash       string
@@ -30,10 +30,10 @@ type Library struct {
 	TotalSize  int64  // bytes
 	References int64  // tracesets
 	RankCount  int64
-	Status     string // of the traceset of which most is known
+	Status     string // of the traceset whose extraction has come furthest
 	Files      string // JSON array of events.TracesetFile
 	FileCount  int64  // of a prefix
-	Family     string // workloadFamily of a traceset that says one
+	Family     string // workloadFamily of the oldest traceset that has one
 	CreatedAt  time.Time
 }
 
@@ -48,8 +48,8 @@ func (q LibraryQuery) seen(c *conditions, row string) string {
 }
 
 // ListLibraries returns one page, newest first, and the position of the next
-// one. A library stands where the oldest of its most promoted tracesets does,
-// so that a page is walks over tracesets that leave out the others.
+// one. A library has the position of the oldest of its most promoted tracesets,
+// so a page is a list of these tracesets without the others.
 func ListLibraries(ctx context.Context, db Reader, q LibraryQuery) ([]Library, []string, error) {
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
 	if err := q.Page.fits(keys); err != nil {
@@ -93,11 +93,11 @@ func ListLibraries(ctx context.Context, db Reader, q LibraryQuery) ([]Library, [
 	return libraries, next, err
 }
 
-// readLibraries reads what can be seen of libraries, in the order of the hashes.
+// readLibraries reads the libraries with these hashes, in their order.
 func readLibraries(ctx context.Context, db Reader, q LibraryQuery, hashes []string) ([]Library, error) {
 	var c conditions
 	wanted := c.arg(hashes)
-	// What one traceset of a library has learnt holds for all of them.
+	// Metadata that was extracted for one traceset of a library hold for all.
 	const best = "ORDER BY array_position(ARRAY['ready', 'processing', 'metadata_failed'], status), created_at, id"
 	one := func(column string) string { return fmt.Sprintf("(array_agg(%[1]s %[2]s))[1] AS %[1]s", column, best) }
 	rows, err := db.Query(ctx, fmt.Sprintf(`
@@ -117,9 +117,8 @@ func readLibraries(ctx context.Context, db Reader, q LibraryQuery, hashes []stri
 	return found, nil
 }
 
-// FindLibraries returns the libraries that can be seen and that have the id, or
-// a hash that begins with the prefix; in the order of their hashes, at most as
-// many as limit.
+// FindLibraries returns at most limit libraries that can be seen and have the
+// id, or for "" a hash with the prefix, in the order of their hashes.
 func FindLibraries(ctx context.Context, db Reader, q LibraryQuery, id, prefix string, limit int) ([]Library, error) {
 	var c conditions
 	if id != "" {
@@ -137,8 +136,8 @@ func FindLibraries(ctx context.Context, db Reader, q LibraryQuery, id, prefix st
 	return readLibraries(ctx, db, q, hashes)
 }
 
-// ListLibraryTracesets returns the tracesets of a library that can be seen, the
-// newest first: their ids, names and workspaces.
+// ListLibraryTracesets returns the ids, names and workspaces of at most limit
+// tracesets of a library that can be seen, newest first.
 func ListLibraryTracesets(ctx context.Context, db Reader, q LibraryQuery, hash string, limit int) ([]Traceset, error) {
 	var c conditions
 	c.add("t.library_hash = ?", hash)

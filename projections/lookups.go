@@ -10,9 +10,9 @@ import (
 	"netsim/internal/gather"
 )
 
-// Lookups reads single rows for many callers at once with few queries. Every
-// request looks up what it is about, and what came of it; under load these
-// were most of the database's work.
+// Lookups reads single rows, and batches the reads of concurrent requests into
+// few queries. Every request reads its subject before and after its work. Under
+// load these reads were most of the database's work.
 type Lookups struct {
 	workspaces     gather.Gather[string, Workspace]
 	counts         gather.Gather[countKey, WorkspaceStats]
@@ -20,7 +20,7 @@ type Lookups struct {
 	configurations gather.Gather[string, Configuration]
 }
 
-// NewLookups returns look-ups in the read model.
+// NewLookups returns Lookups in the read model.
 func NewLookups(db Reader) *Lookups {
 	return &Lookups{
 		workspaces:     gather.Gather[string, Workspace]{Query: rowsByID(db, &NewWorkspaces().table)},
@@ -30,26 +30,25 @@ func NewLookups(db Reader) *Lookups {
 	}
 }
 
-// Workspace reads a workspace in any state. It returns NotFound for one that
-// never was.
+// Workspace reads a workspace in any state. It returns NotFound for a missing
+// one.
 func (l *Lookups) Workspace(ctx context.Context, id string) (Workspace, error) {
 	return lookUp(ctx, &l.workspaces, "workspace", id)
 }
 
-// Simulation reads a simulation, a deleted one too. It returns NotFound for
-// one that never was.
+// Simulation reads a simulation, deleted or not. It returns NotFound for a
+// missing one.
 func (l *Lookups) Simulation(ctx context.Context, id string) (Simulation, error) {
 	return lookUp(ctx, &l.simulations, "simulation", id)
 }
 
-// Configuration reads a configuration as it is now, a deleted one too. It
-// returns NotFound for one that never was.
+// Configuration reads the current version of a configuration, deleted or not.
+// It returns NotFound for a missing one.
 func (l *Lookups) Configuration(ctx context.Context, id string) (Configuration, error) {
 	return lookUp(ctx, &l.configurations, "configuration", id)
 }
 
-// CountWorkspace reads a workspace's counts: those of the account, or of all
-// accounts for "".
+// CountWorkspace counts what an account has in a workspace; all accounts for "".
 func (l *Lookups) CountWorkspace(ctx context.Context, id, account string) (WorkspaceStats, error) {
 	stats, _, err := l.counts.Get(ctx, countKey{id, account})
 	if err != nil {
@@ -69,7 +68,7 @@ func lookUp[R any](ctx context.Context, g *gather.Gather[string, R], what, id st
 	return row, nil
 }
 
-// rowsByID returns the query of a table's rows by their key.
+// rowsByID returns a query for a table's rows by their keys.
 func rowsByID[R any](db Reader, t *table[R]) func(context.Context, []string) (map[string]R, error) {
 	sql := fmt.Sprintf(`SELECT %s FROM %s WHERE %s = ANY($1)`, t.columns.List(""), t.name, t.columns.Key())
 	return func(ctx context.Context, ids []string) (map[string]R, error) {
@@ -86,7 +85,7 @@ func rowsByID[R any](db Reader, t *table[R]) func(context.Context, []string) (ma
 	}
 }
 
-// countsOf returns the query of workspaces' counts.
+// countsOf returns a query for the counts of workspaces.
 func countsOf(db Reader) func(context.Context, []countKey) (map[countKey]WorkspaceStats, error) {
 	return func(ctx context.Context, keys []countKey) (map[countKey]WorkspaceStats, error) {
 		asked := make([]*countKey, len(keys))

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// FindMappingFile reads a mapping file, also one that is deleted. It returns
-// NotFound for one that never was.
+// FindMappingFile reads a mapping file, deleted or not. It returns NotFound for
+// a missing one.
 func FindMappingFile(ctx context.Context, db Reader, id string) (MappingFile, error) {
 	return find(ctx, db, &NewMappingFiles().table, "mapping file", id)
 }

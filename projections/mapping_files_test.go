@@ -12,8 +12,8 @@ import (
 	"netsim/projections"
 )
 
-// TestListMappingFiles: page by page, newest first, what is there for whom; an
-// index has it in this order.
+// TestListMappingFiles: page by page, newest first, each account's mapping files,
+// in the order of an index.
 func TestListMappingFiles(t *testing.T) {
 	t.Parallel()
 	db := connect(t)

@@ -8,7 +8,7 @@ import (
 	"netsim/projections"
 )
 
-// A cursor of ours may come from a release whose order had other keys.
+// Another release, whose order had other keys, may have sealed a cursor.
 func TestAPositionOfAnotherOrderIsRefused(t *testing.T) {
 	t.Parallel()
 	type list = func(context.Context, projections.Page) error
@@ -66,7 +66,7 @@ func TestAPositionOfAnotherOrderIsRefused(t *testing.T) {
 				positions = append(positions, tc.broken)
 			}
 			for _, position := range positions {
-				// Without a database, whatever is read panics.
+				// There is no database, so every query panics.
 				err := tc.list(t.Context(), projections.Page{Limit: 10, After: position})
 				if !fault.Is(err, fault.Validation) {
 					t.Errorf("position %q: %v, want a validation error", position, err)

@@ -19,15 +19,15 @@ type Reader interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Page asks for at most Limit rows behind a position. The position is the
-// sort keys of a row as text, its id last; nil is the beginning.
+// Page asks for at most Limit rows after a position. A position is the sort
+// keys of a row as text, the id last; nil is the start of the list.
 type Page struct {
 	Limit int
 	After []string
 }
 
-// fits refuses a position that is none of this order's: another release gave
-// it out, for an order that has changed since.
+// fits refuses a position that does not have the keys of the order. Another
+// release may have sealed it, and the order has changed since.
 func (p Page) fits(keys []sortKey) error {
 	bad := fault.New(fault.Validation, "cursor is invalid or expired")
 	if p.After == nil {
@@ -44,7 +44,7 @@ func (p Page) fits(keys []sortKey) error {
 	return nil
 }
 
-// takes reports whether a position's text is of the key's type.
+// takes reports whether the text parses as the key's type.
 func (k sortKey) takes(text string) bool {
 	var err error
 	switch k.kind {
@@ -58,17 +58,18 @@ func (k sortKey) takes(text string) bool {
 	return err == nil
 }
 
-// conditions gathers the parts of a WHERE and their arguments.
+// conditions collects the parts of a WHERE clause and their arguments.
 type conditions struct {
 	parts []string
 	args  []any
-	blind bool // whether to plan without a look at the arguments
+	blind bool // whether to hide the arguments from the planner
 }
 
-// arg adds an argument and returns its placeholder. PostgreSQL plans a prepared
-// statement anew each time while a look at the arguments seems to make a better
-// plan of it, and then plans for longer than it reads a page. It cannot look
-// into a SELECT, so it soon keeps the plan of a blind statement.
+// arg adds an argument and returns its placeholder. As long as the values of
+// the arguments seem to allow a better plan, PostgreSQL plans a prepared
+// statement on every execution, and that takes longer than reading a page. It
+// does not evaluate a SELECT while planning, so a blind statement soon gets a
+// generic plan.
 func (c *conditions) arg(value any) string {
 	c.args = append(c.args, value)
 	placeholder := "$" + strconv.Itoa(len(c.args))
@@ -84,7 +85,7 @@ func (c *conditions) arg(value any) string {
 	return placeholder
 }
 
-// add adds a condition in which each ? stands for the next value.
+// add adds a condition. Each ? in it stands for the next value.
 func (c *conditions) add(condition string, values ...any) {
 	for _, value := range values {
 		condition = strings.Replace(condition, "?", c.arg(value), 1)
@@ -115,7 +116,8 @@ func (c *conditions) contains(text string, columns ...string) {
 	c.parts = append(c.parts, "("+strings.Join(found, " OR ")+")")
 }
 
-// likeEscaper is read only: what a search text means is what it says.
+// likeEscaper makes a search text match itself, without wildcards. It is read
+// only.
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 func (c *conditions) where() string {
@@ -125,9 +127,9 @@ func (c *conditions) where() string {
 	return strings.Join(c.parts, " AND ")
 }
 
-// sortKey is one key of an order, and how it is compared.
+// sortKey is one key of an order.
 type sortKey struct {
-	column string // expression, such as the one that an index has
+	column string // SQL expression, the same as in the index
 	kind   string // SQL type
 	desc   bool
 }
@@ -143,14 +145,15 @@ func orderBy(keys []sortKey) string {
 	return strings.Join(out, ", ")
 }
 
-// after adds that a row comes behind the position in the order of the keys.
+// after adds the condition that a row comes after the position.
 func (c *conditions) after(keys []sortKey, position []string) {
 	c.parts = append(c.parts, c.behind(keys, position))
 }
 
-// behind is the condition that a row comes behind the position in the order of
-// the keys. Keys of one direction compare as a row, which an index can seek.
-// Otherwise the first key bounds the walk.
+// behind is the condition that a row comes after the position in the order of
+// the keys. Keys of one direction are compared as a row, so that an index can
+// seek to it. Keys of both directions are compared one by one, and the first
+// bounds the scan.
 func (c *conditions) behind(keys []sortKey, position []string) string {
 	if position == nil {
 		return "true"
@@ -174,7 +177,7 @@ func (c *conditions) behind(keys []sortKey, position []string) string {
 	return fmt.Sprintf("%s %s= %s AND (%s)", columns[0], keys[0].operator(), values[0], strings.Join(either, " OR "))
 }
 
-// operator compares a key with that of a position before it.
+// operator compares a row's key with the position's.
 func (k sortKey) operator() string {
 	if k.desc {
 		return "<"
@@ -182,7 +185,7 @@ func (k sortKey) operator() string {
 	return ">"
 }
 
-// positionOf renders a row's sort keys for Page.After.
+// positionOf formats a row's sort keys for Page.After.
 func positionOf(keys []any) []string {
 	out := make([]string, len(keys))
 	for i, key := range keys {
@@ -196,8 +199,9 @@ func positionOf(keys []any) []string {
 	return out
 }
 
-// cut takes the row beyond the limit, which only says that there are more, and
-// returns the position of the last row that is left; nil on the last page.
+// cut removes the row beyond the limit, which was only read to see whether there
+// are more. It returns the position of the last row that remains, nil on the
+// last page.
 func cut[R any](rows []R, limit int, keys func(*R) []any) ([]R, []string) {
 	if len(rows) <= limit {
 		return rows, nil
@@ -206,7 +210,7 @@ func cut[R any](rows []R, limit int, keys func(*R) []any) ([]R, []string) {
 	return rows, positionOf(keys(&rows[limit-1]))
 }
 
-// find reads one row by its id, or returns NotFound.
+// find reads one row by its id. It returns NotFound for a missing one.
 func find[R any](ctx context.Context, db Reader, t *table[R], what, id string) (R, error) {
 	var row R
 	err := db.QueryRow(ctx, fmt.Sprintf(`SELECT %s FROM %s WHERE %s = $1`,
@@ -229,6 +233,6 @@ func collect[R any](rows pgx.Rows, queryErr error, scan pgx.RowToFunc[R]) ([]R, 
 	return pgx.CollectRows(rows, scan)
 }
 
-// none reports whether a list of what is wanted wants nothing; a nil one wants
-// everything.
+// none reports whether a list of wanted values is empty. A nil list is no
+// restriction.
 func none(wanted []string) bool { return wanted != nil && len(wanted) == 0 }

@@ -16,7 +16,7 @@ type Scope struct {
 
 // Rule is who may see the rows of a table: a caller sees the rows of any of
 // the rule's scopes. Package access makes the rules. Has applies one to a row
-// that was read, on applies it to the rows of a query.
+// that was read. on applies it to the rows of a query.
 type Rule []Scope
 
 // Owner is what a rule asks of a row.
@@ -115,9 +115,9 @@ func joined(parts []string, operator, none string) string {
 	return strings.Join(parts, operator)
 }
 
-// places adds what is in the scope to the conditions on a row, and returns the
-// accounts, or the workspaces and accounts, to join the row with: from a table
-// that counts what each of them has. It is "" when one account is all there is.
+// places adds the scope to the conditions on the rows of a table, and returns
+// the accounts, or the workspaces and accounts, to join the rows with: those for
+// which the table of counts has any rows. It is "" when the scope is one account.
 func (s Scope) places(c *conditions, table, counts string) string {
 	switch row := ownersOf(table, ""); {
 	case s.Workspaces != nil:

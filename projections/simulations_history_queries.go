@@ -13,13 +13,13 @@ import (
 type Moment struct {
 	Sequence   int64 // of the fact in its stream, ascending, with gaps
 	At         time.Time
-	Progressed bool // it came further; otherwise its status changed
+	Progressed bool // whether it is a progress report; otherwise the status changed
 	Status     string
 	Reason     string       // of a failure
-	Progress   *RunProgress // nil before there is any
+	Progress   *RunProgress // nil before the first report
 }
 
-// History returns up to limit moments of a simulation after a sequence, oldest
+// History returns at most limit moments of a simulation after a sequence, oldest
 // first.
 func History(ctx context.Context, db Reader, simulation string, after int64, limit int) ([]Moment, error) {
 	rows, err := db.Query(ctx, `
@@ -42,14 +42,14 @@ func History(ctx context.Context, db Reader, simulation string, after int64, lim
 	return moments, nil
 }
 
-// Followed is how a simulation's history stands.
+// Followed is the state of a simulation's history.
 type Followed struct {
 	Simulation string
 	Last       int64 // sequence of its last moment
-	Gone       bool  // it or its workspace is deleted
+	Gone       bool  // whether it or its workspace is deleted
 }
 
-// Follow returns how the histories of the simulations stand.
+// Follow returns the states of the histories of the simulations.
 func Follow(ctx context.Context, db Reader, simulations []string) ([]Followed, error) {
 	rows, err := db.Query(ctx, `
 		SELECT s.id AS simulation, coalesce((SELECT max(sequence) FROM simulation_history WHERE simulation_id = s.id), 0) AS last,

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// FindSimulation reads a simulation, also one that is deleted. It returns
-// NotFound for one that never was.
+// FindSimulation reads a simulation, deleted or not. It returns NotFound for a
+// missing one.
 func FindSimulation(ctx context.Context, db Reader, id string) (Simulation, error) {
 	return find(ctx, db, &NewSimulations().table, "simulation", id)
 }
@@ -35,14 +35,14 @@ type SimulationQuery struct {
 // ListSimulations returns one page, each row as JSON, and the position of the
 // next page.
 //
-// What is listed is cut into places: an account or a workspace and an account,
-// each with a status or without. In each of them an index has the rows in the
-// order of their creation, so that a page costs a walk of a page's length,
-// wherever in the list it is; a list of several places merges their walks.
-// Where no status is asked for there is an order by name too. The other orders
-// have no index, since every index makes each change of a simulation dearer:
-// PostgreSQL keeps the best of a page while it reads the rows of the places. A
-// search is a filter on the way, unless what it finds is rare.
+// A list is split into partitions: an account, or a workspace and an account,
+// each with one status or with all. An index has the rows of each partition in
+// the order of their creation, so a page reads as many rows as it has, wherever
+// in the list it is. A list of several partitions merges their index scans. An
+// index by name serves lists without a status. The other orders have no index,
+// because every index makes each update of a simulation more expensive: for
+// them PostgreSQL reads all rows of the partitions and keeps the first of the
+// order. A search filters the rows of a scan, unless its matches are rare.
 func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [][]byte, next []string, err error) {
 	if none(q.Statuses) || none(q.Scope.Workspaces) {
 		return nil, nil, nil
@@ -69,13 +69,14 @@ func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [
 	return readPage(rows, q.Page.Limit)
 }
 
-// The tables of the orders that may change with a status and of those that stay.
+// The table of the orders that a change of status may change, and the table of
+// the others.
 const (
 	changing = "simulations"
 	staying  = "simulation_items"
 )
 
-// table is the one that has the order that the query asks for.
+// table is the table that has the order of the query.
 func (q SimulationQuery) table() string {
 	for _, o := range q.Sort {
 		if o.Key != "created" && o.Key != "name" {
@@ -89,13 +90,13 @@ func (q SimulationQuery) table() string {
 	return staying
 }
 
-// walked reports whether every walk has an index of its order, so that there is
-// one plan whatever the values are.
+// walked reports whether every scan has an index in its order, so that one plan
+// fits all values.
 func (q SimulationQuery) walked() bool {
 	return len(q.Sort) == 1 && (q.Sort[0].Key == "created" || q.Sort[0].Key == "name" && q.Statuses == nil)
 }
 
-// filter adds what a row of any place must be.
+// filter adds the conditions on the rows of every partition.
 func (q SimulationQuery) filter(c *conditions) {
 	if q.table() == changing {
 		c.add("deleted = ''")
@@ -105,11 +106,12 @@ func (q SimulationQuery) filter(c *conditions) {
 	c.find(q.Search)
 }
 
-// maxMerged is how many places are merged; planning takes its time for each.
+// maxMerged is the most partitions that are merged. Planning time grows with
+// each.
 const maxMerged = 42
 
-// merged is the page as a merge of the places' walks, each of which goes only
-// as far as the merge asks. It is "" when the places are not known or too many.
+// merged is the query of the page as a merge of the partitions' scans. It is ""
+// when the partitions are not known or too many.
 func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 	workspaces, statuses := q.Scope.Workspaces, q.Statuses
 	if q.Scope.AccountID == "" || max(len(workspaces), 1)*max(len(statuses), 1) > maxMerged {
@@ -117,7 +119,7 @@ func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 	}
 	c := conditions{blind: q.walked()}
 	account := q.Scope
-	account.Workspaces = nil // each has a walk
+	account.Workspaces = nil // each has a scan of its own
 	c.add(account.on(&c, ownersOf(q.table(), "")))
 	q.filter(&c)
 	c.filter(q.Where)
@@ -136,8 +138,8 @@ func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 		strings.Join(walks, ") UNION ALL ("), orderBy(named(keys)), limit), c.args
 }
 
-// split has each walk end in each of the column's values; as they are where
-// there are none.
+// split replaces each scan by one for each value of the column. nil leaves the
+// scans as they are.
 func (c *conditions) split(walks []string, column string, values []string) []string {
 	if values == nil {
 		return walks
@@ -152,7 +154,8 @@ func (c *conditions) split(walks []string, column string, values []string) []str
 	return each
 }
 
-// gathered is the page as the best of all places, which the read model counts.
+// gathered is the query of the page as the first rows of all partitions, which
+// are read from the table that counts them.
 func (q SimulationQuery) gathered(keys []sortKey) (string, []any) {
 	var c conditions
 	places := q.places(&c)
@@ -168,7 +171,7 @@ func (q SimulationQuery) gathered(keys []sortKey) (string, []any) {
 		orderBy(named(keys)), limit), c.args
 }
 
-// readPage reads rows of JSON and sort keys. A row beyond the limit only says
+// readPage reads rows of JSON and sort keys. A row beyond the limit only shows
 // that there are more.
 func readPage(rows pgx.Rows, limit int) (items [][]byte, next []string, err error) {
 	defer rows.Close()
@@ -192,8 +195,8 @@ func readPage(rows pgx.Rows, limit int) (items [][]byte, next []string, err erro
 	return items, nil, nil
 }
 
-// places adds what is listed to the conditions, and returns the places that
-// it is in as a FROM.
+// places adds the rows of the list to the conditions, and returns the partitions
+// as a FROM clause.
 func (q SimulationQuery) places(c *conditions) string {
 	var from []string
 	if places := q.Scope.places(c, q.table(), "simulation_counts"); places != "" {
@@ -206,8 +209,9 @@ func (q SimulationQuery) places(c *conditions) string {
 	return strings.Join(from, " CROSS JOIN ")
 }
 
-// simulationKeys are the sort keys of an order; ties are broken by id, in the
-// direction of the last key. What has not started or ended sorts as the latest.
+// simulationKeys are the sort keys of an order. The id breaks ties, in the
+// direction of the last key. A simulation that has not started, or not ended,
+// sorts as the latest.
 func simulationKeys(sort []Order) []sortKey {
 	var keys []sortKey
 	seen := map[string]bool{}

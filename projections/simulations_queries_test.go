@@ -17,7 +17,7 @@ import (
 	"netsim/projections"
 )
 
-// listed is a simulation as the test knows it.
+// listed is a simulation of the test.
 type listed struct {
 	id, account, workspace, name, status string
 	created, started                     time.Time
@@ -25,8 +25,8 @@ type listed struct {
 
 const gone = "workspace_00000000000000000000000099"
 
-// simulationWorld has simulations of two accounts in workspaces of which one
-// is being deleted, and in a built-in one. Times, names and statuses repeat.
+// simulationWorld has simulations of two accounts in several workspaces: a built-in
+// one and one that is being deleted among them. Times, names and statuses repeat.
 func simulationWorld(t *testing.T, m *readModel) []listed {
 	t.Helper()
 	at := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
@@ -73,7 +73,7 @@ func simulationWorld(t *testing.T, m *readModel) []listed {
 	return world
 }
 
-// expected is the list that a query asks for, by walking over everything.
+// expected is the result of a query, computed from all simulations in Go.
 func expected(world []listed, q simulationQuery) []string {
 	var found []listed
 	for _, s := range world {
@@ -128,8 +128,8 @@ func expected(world []listed, q simulationQuery) []string {
 	return out
 }
 
-// TestListSimulations: page by page, every list is what a walk over everything
-// finds, whatever is asked for.
+// TestListSimulations: page by page, every list equals the one that is computed
+// from all simulations in Go.
 func TestListSimulations(t *testing.T) {
 	t.Parallel()
 	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewSimulations())
@@ -166,7 +166,7 @@ func TestListSimulations(t *testing.T) {
 	})
 }
 
-// simulationQuery is a query, and what its filters ask for.
+// simulationQuery is a query with the values of its filters.
 type simulationQuery struct {
 	projections.SimulationQuery
 

@@ -6,20 +6,20 @@ import (
 	"regexp"
 )
 
-// PostgreSQL cannot know how rare the middle of a name is: its statistics are
-// of whole values. So a search looks at some names first. Where it finds what
-// it looks for, a page is not far, and it walks there; otherwise it has the
-// trigrams name all that there is, which is little.
+// PostgreSQL's statistics are about whole values, so the planner does not know
+// how many names contain a text. A search therefore samples some names first.
+// When enough of them match, a scan in the order of the list finds a page soon.
+// Otherwise the trigram index finds all matches, which are few.
 const (
 	sampledNames = 500
 	commonFrom   = 3 // of the sampled
 )
 
-// trigram is read only: a search without one has to walk. Trigrams are of
-// letters and digits next to each other.
+// trigram matches three letters or digits next to each other. A search without
+// them cannot use the trigram index. It is read only.
 var trigram = regexp.MustCompile(`[\pL\pN]{3}`)
 
-// isRare reports whether a page of what the search finds in an account is far.
+// isRare reports whether few simulations of the account match the search.
 func (q SimulationQuery) isRare(ctx context.Context, db Reader) (bool, error) {
 	if q.Scope.AccountID == "" || !trigram.MatchString(q.Search) {
 		return false, nil
@@ -33,14 +33,14 @@ func (q SimulationQuery) isRare(ctx context.Context, db Reader) (bool, error) {
 	return found < commonFrom, err
 }
 
-// find adds a search that no index serves, for the names on a walk.
+// find adds a search without an index, for the rows of a scan.
 func (c *conditions) find(text string) {
 	if text != "" {
 		c.add("strpos(folded, (SELECT lower(?))) > 0", text)
 	}
 }
 
-// rare is the page as the best of what the trigrams find.
+// rare is the query of the page among the matches of the trigram index.
 func (q SimulationQuery) rare(keys []sortKey) (string, []any) {
 	var c conditions
 	c.add("folded LIKE lower(?)", "%"+likeEscaper.Replace(q.Search)+"%")

@@ -11,7 +11,7 @@ import (
 	"netsim/projections"
 )
 
-// explained runs a query and what PostgreSQL has to say about how it did.
+// explained runs each query and adds up the rows that its plan has read.
 type explained struct {
 	*pgx.Conn
 	t      *testing.T
@@ -57,8 +57,8 @@ func (n planNode) rows(tables []string) float64 {
 	return sum
 }
 
-// TestPagesAreShortWalks: a page reads some rows for each of its own, wherever
-// it is in a list of many, and whatever the list is restricted to.
+// TestPagesAreShortWalks: the rows that a page reads are proportional to its size,
+// at every position of a long list and with every restriction.
 func TestPagesAreShortWalks(t *testing.T) {
 	t.Parallel()
 	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewSimulations())

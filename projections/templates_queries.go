@@ -20,7 +20,7 @@ type TemplateQuery struct {
 	Page    Page
 }
 
-// ListTemplates returns one page, of which only what a list shows is read, and
+// ListTemplates returns one page, with only the columns that a list shows, and
 // the position of the next one.
 func ListTemplates(ctx context.Context, db Reader, q TemplateQuery) ([]Configuration, []string, error) {
 	var c conditions
@@ -30,7 +30,7 @@ func ListTemplates(ctx context.Context, db Reader, q TemplateQuery) ([]Configura
 	if err := q.Page.fits(keys); err != nil {
 		return nil, nil, err
 	}
-	// Said as a constant, it is what the index of templates is about.
+	// A constant, not an argument, so that it matches the index of templates.
 	c.add("NOT deleted AND workspace_id = '" + events.TemplateWorkspace + "'")
 	c.add(q.Seen.on(&c, ownersOf("configurations", "visibility")))
 	c.filter(q.Where)
@@ -45,7 +45,7 @@ func ListTemplates(ctx context.Context, db Reader, q TemplateQuery) ([]Configura
 	return found, next, nil
 }
 
-// class is where a template stands in the list.
+// class is the group of a template in the list.
 func (q TemplateQuery) class(t *Configuration) int {
 	switch t.AccountID {
 	case "":
@@ -56,13 +56,13 @@ func (q TemplateQuery) class(t *Configuration) int {
 	return 2
 }
 
-// ValidatedConfigurations returns which of the configurations are there and
+// ValidatedConfigurations returns which of the configurations exist and are
 // validated.
 func ValidatedConfigurations(ctx context.Context, db Reader, ids []string) (map[string]bool, error) {
 	rows, err := db.Query(ctx, `SELECT id FROM configurations WHERE id = ANY($1) AND status = 'validated'`, ids)
 	found, err := collect(rows, err, pgx.RowTo[string])
 	if err != nil {
-		return nil, fmt.Errorf("look for validated configurations: %w", err)
+		return nil, fmt.Errorf("find validated configurations: %w", err)
 	}
 	there := make(map[string]bool, len(found))
 	for _, id := range found {

@@ -12,13 +12,13 @@ import (
 	"netsim/projections"
 )
 
-// readModel is a read model that facts are applied to as the projector does.
+// readModel is a read model, to which facts are applied as by the projector.
 type readModel struct {
 	db          *pgx.Conn
 	projections []projections.Projection
 }
 
-// connect returns a connection to a database of the test's own.
+// connect returns a connection to a new database.
 func connect(t *testing.T) *pgx.Conn {
 	t.Helper()
 	db, err := pgx.Connect(t.Context(), teststack.Postgres(t))
@@ -29,8 +29,8 @@ func connect(t *testing.T) *pgx.Conn {
 	return db
 }
 
-// newReadModel makes the tables in a schema of that name, which it puts first
-// in the search path.
+// newReadModel makes the tables in a schema of that name, which becomes the first of
+// the search path.
 func newReadModel(ctx context.Context, db *pgx.Conn, schema string, parts ...projections.Projection) (*readModel, error) {
 	m := &readModel{db, parts}
 	name := pgx.Identifier{schema}.Sanitize()
@@ -62,14 +62,14 @@ func (m *readModel) apply(ctx context.Context, facts ...events.Fact) error {
 	return m.db.SendBatch(ctx, writes).Close()
 }
 
-// forget drops what the projections have at hand, as a restart does.
+// forget drops the cached rows of the projections, as a restart does.
 func (m *readModel) forget() {
 	for _, p := range m.projections {
 		p.Forget()
 	}
 }
 
-// empty makes the read model as if it had just been made.
+// empty removes all rows and cached rows.
 func (m *readModel) empty(ctx context.Context, tables ...string) error {
 	m.forget()
 	for _, table := range tables {
@@ -80,7 +80,7 @@ func (m *readModel) empty(ctx context.Context, tables ...string) error {
 	return nil
 }
 
-// dump returns every row of the tables, each as text, in the order of the text.
+// dump returns all rows of the tables as sorted texts.
 func (m *readModel) dump(ctx context.Context, tables ...string) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, table := range tables {

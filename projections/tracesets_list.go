@@ -25,17 +25,17 @@ type TracesetQuery struct {
 	Page     Page
 }
 
-// TracesetItem is a row of a list of tracesets. One that is being uploaded, or
-// that nothing came of, has no library.
+// TracesetItem is a row of a list of tracesets. One whose upload is open or
+// aborted has no library.
 type TracesetItem struct {
 	Traceset
 
 	FilesCount int64
 }
 
-// ListTracesets returns one page and the position of the next one. It merges
-// short walks, one over each scope and status of what can be seen, each of
-// which an index has in order.
+// ListTracesets returns one page and the position of the next one. It merges an
+// index scan for each scope of the rule and each status, which reads no more
+// rows than a page has.
 func ListTracesets(ctx context.Context, db Reader, q TracesetQuery) ([]TracesetItem, []string, error) {
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
 	if err := q.Page.fits(keys); err != nil {
@@ -47,7 +47,7 @@ func ListTracesets(ctx context.Context, db Reader, q TracesetQuery) ([]TracesetI
 	for _, s := range q.Seen {
 		all = append(all, stored.in(s, &c)...)
 		if s.Sharing == "" || s.Sharing == commands.ScopeWorkspace {
-			s.Sharing = "" // an upload has none
+			s.Sharing = "" // uploads have no such column
 			all = append(all, sessions.in(s, &c)...)
 		}
 	}
@@ -65,7 +65,7 @@ func ListTracesets(ctx context.Context, db Reader, q TracesetQuery) ([]TracesetI
 	return found, next, nil
 }
 
-// walks are those over the tracesets whose files are stored, and over the
+// walks are the scans of the tracesets whose files are stored, and of the
 // uploads of the others.
 func (q TracesetQuery) walks(keys []sortKey) (stored, sessions walk) {
 	stored = walk{
@@ -92,12 +92,12 @@ func (q TracesetQuery) walks(keys []sortKey) (stored, sessions walk) {
 	return stored, sessions
 }
 
-// some returns which of the statuses are asked for.
+// some returns the statuses that the query asks for.
 func (q TracesetQuery) some(statuses ...string) []string {
 	return slices.DeleteFunc(statuses, func(s string) bool { return q.Statuses != nil && !slices.Contains(q.Statuses, s) })
 }
 
-// walk is the first rows of each status in the order of an index.
+// walk is a scan of the first rows of each status, in the order of an index.
 type walk struct {
 	table, columns, where string
 	statuses              []string
@@ -105,8 +105,8 @@ type walk struct {
 	page                  Page
 }
 
-// in is the SQL of the walk in a scope, none when there is nothing to walk over.
-// Workspaces have a walk each.
+// in is the SQL of the walk over a scope, nil when the scope has no rows. Each
+// workspace is scanned by itself.
 func (w walk) in(s Scope, c *conditions) []string {
 	if len(w.statuses) == 0 || none(s.Workspaces) {
 		return nil

@@ -18,7 +18,7 @@ import (
 )
 
 // tracesetWorld has tracesets of two accounts and of every scope and status, in
-// workspaces of which one is being deleted. Times repeat.
+// several workspaces, one of which is being deleted. Times repeat.
 func tracesetWorld(t *testing.T, m *readModel) []projections.Traceset {
 	t.Helper()
 	at := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
@@ -27,7 +27,7 @@ func tracesetWorld(t *testing.T, m *readModel) []projections.Traceset {
 			ID: fmt.Sprint(stream, sequence), Stream: stream, Sequence: sequence, Time: when,
 		}}}
 	}
-	facts := []events.Fact{ // what a workspace has for itself goes with it
+	facts := []events.Fact{ // tracesets of scope workspace disappear with their workspace
 		fact(events.DefaultWorkspace, 1, at, events.WorkspaceCreated{}),
 		fact(gone, 1, at, events.WorkspaceCreated{AccountID: "acct_a"}),
 		fact(gone, 2, at, events.WorkspaceDeletionRequested{}),
@@ -97,7 +97,7 @@ func tracesetWorld(t *testing.T, m *readModel) []projections.Traceset {
 	return world
 }
 
-// callers are those of whom the lists are asked.
+// callers draws a caller.
 func callers() *rapid.Generator[auth.Caller] {
 	return rapid.Custom(func(r *rapid.T) auth.Caller {
 		c := auth.Caller{
@@ -125,8 +125,8 @@ func sees(c auth.Caller, t projections.Traceset) bool {
 	return own && member && t.WorkspaceID != gone
 }
 
-// TestListTracesets: page by page, every list is what a walk over everything
-// finds, whoever asks for whatever.
+// TestListTracesets: page by page, every list equals the one that is computed from
+// all tracesets in Go, for any caller.
 func TestListTracesets(t *testing.T) {
 	t.Parallel()
 	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewTracesets(), projections.NewUploads())
@@ -173,8 +173,8 @@ func TestListTracesets(t *testing.T) {
 	})
 }
 
-// TestPagesOfTracesetsAreShortWalks: whoever asks for whatever, a page reads
-// about as many rows as it has for each walk that it merges.
+// TestPagesOfTracesetsAreShortWalks: for any caller, a page reads about as many rows
+// as it has for each index scan that it merges.
 func TestPagesOfTracesetsAreShortWalks(t *testing.T) {
 	t.Parallel()
 	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewTracesets(), projections.NewUploads())
@@ -222,8 +222,8 @@ func TestPagesOfTracesetsAreShortWalks(t *testing.T) {
 			t.Errorf("%s: %v rows were read, at most %v are to be", name, e.read, most)
 		}
 	}
-	// Of a library that four tracesets refer to, three are walked over, and each
-	// looks at some of the others.
+	// Of the four tracesets of a library, three are scanned, and each reads some of
+	// the others.
 	from := func(account, workspace string) projections.Rule {
 		return access.TracesetsFrom(auth.Caller{AccountID: account, Service: account == auth.AllAccounts, AllWorkspaces: true}, workspace)
 	}

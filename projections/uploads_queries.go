@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// FindUpload reads an upload session in any state. It returns NotFound for one
-// that never was.
+// FindUpload reads an upload session in any state. It returns NotFound for a
+// missing one.
 func FindUpload(ctx context.Context, db Reader, id string) (Upload, error) {
 	return find(ctx, db, &NewUploads().table, "upload", id)
 }
 
-// ExpiredUploads lists open sessions that should have been completed by now,
-// those that expired first first.
+// ExpiredUploads lists at most limit open sessions whose time is over, in the
+// order of their expiry.
 func ExpiredUploads(ctx context.Context, db Reader, now time.Time, limit int) ([]Upload, error) {
 	t := &NewUploads().table
 	rows, err := db.Query(ctx, fmt.Sprintf(

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// FindWorkspace reads a workspace in any state. It returns NotFound for one
-// that never was.
+// FindWorkspace reads a workspace in any state. It returns NotFound for a
+// missing one.
 func FindWorkspace(ctx context.Context, db Reader, id string) (Workspace, error) {
 	return find(ctx, db, &NewWorkspaces().table, "workspace", id)
 }
@@ -47,7 +47,8 @@ func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspa
 	return found, next, nil
 }
 
-// WorkspaceIsLive reports whether the workspace is there for its users.
+// WorkspaceIsLive reports whether the workspace is not deleted, nor being
+// deleted.
 func WorkspaceIsLive(ctx context.Context, db Reader, id string) (bool, error) {
 	var c conditions
 	var live bool

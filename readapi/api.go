@@ -1,6 +1,6 @@
-// Package readapi answers the operations that change nothing: it reads the
-// read model and the object store, and never appends. What a write needs to
-// know of the read model, before it decides and for its answer, it asks here.
+// Package readapi answers the operations that change nothing. It reads the read
+// model and the object store, and never appends an event. It also makes the
+// views that package writeapi answers with.
 package readapi
 
 import (
@@ -18,7 +18,7 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// API has the GET operations but billing's, the preview of a simple
+// API implements the GET operations except billing's, the preview of a simple
 // submission, and the views that package writeapi asks for.
 type API struct {
 	*access.Access
@@ -28,20 +28,20 @@ type API struct {
 	Now        func() time.Time
 	Build      Build
 	Health     *health.Checks
-	ConsoleURL string // absolute, without a slash at the end; empty when there is no console
-	// ResultsOwnership keeps results to callers who may read the simulation.
+	ConsoleURL string // absolute, without a trailing slash; "" when there is no console
+	// ResultsOwnership restricts results to callers who may read the simulation.
 	ResultsOwnership bool
 	Storage          Storage
-	// Inspect reads the traces of a traceset and says what is wrong with them.
+	// Inspect reads the traces of a traceset and reports what is wrong with them.
 	Inspect func(ctx context.Context, t *projections.Traceset) (*chakra.Report, error)
 
-	Feed      *Feed         // of who follows simulations
-	Heartbeat time.Duration // between two signs of life of a stream, 0 for 15 s
+	Feed      *Feed         // wakes the followers of simulations
+	Heartbeat time.Duration // interval of a stream's heartbeats, 0 for 15 s
 
-	summaries singleflight.Group // computations under way, by object key
+	summaries singleflight.Group // running computations, by object key
 }
 
-// Objects is the store that result files are in.
+// Objects is the object store with the result files.
 type Objects interface {
 	Get(ctx context.Context, key string) (io.ReadCloser, objects.Info, error)
 	Put(ctx context.Context, key, contentType string, r io.Reader) (objects.Stored, error)

@@ -17,7 +17,7 @@ const (
 	charts     = "/api/v1/chart-definitions"
 )
 
-// ids are those of the catalogue's entries that are wanted, in its order.
+// ids are the ids of the wanted entries, in the order of the catalogue.
 func ids(wanted func(catalogue.Entry) bool) []string {
 	got := []string{}
 	for _, e := range catalogue.Entries() {
@@ -153,8 +153,8 @@ func TestListModels(t *testing.T) {
 	p.Bearer(t, "").Get(models).Refused(401, "UNAUTHORIZED")
 }
 
-// TestGetModel: a declaration is taken by POST /configurations as it stands,
-// and comes back from there as it was.
+// TestGetModel: POST /configurations accepts a declaration unchanged, and GET
+// returns it unchanged.
 func TestGetModel(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

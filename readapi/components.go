@@ -16,8 +16,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// ListComponents implements GET /components (completions.md section 2.3). The
-// catalogue is the same for everyone.
+// ListComponents implements GET /components (completions.md section 2.3). Every
+// caller sees the same catalogue.
 func (a *API) ListComponents(ctx context.Context, r api.ListComponentsRequestObject) (api.ListComponentsResponseObject, error) {
 	p := r.Params
 	l, err := a.listing(ctx, r, 50)
@@ -43,8 +43,8 @@ func (a *API) ListComponents(ctx context.Context, r api.ListComponentsRequestObj
 	return api.ListComponents200JSONResponse{Components: items, Pagination: l.pagination(len(items), next)}, nil
 }
 
-// entries returns the listing's page of the catalogue's entries that are
-// wanted, and the position behind it.
+// entries returns the page of the catalogue's entries for which wanted is true,
+// and the position of the next page.
 func (l listing) entries(wanted func(*catalogue.Entry) bool) (page []catalogue.Entry, next []string, err error) {
 	for _, e := range catalogue.Entries() {
 		if wanted(&e) {
@@ -54,7 +54,7 @@ func (l listing) entries(wanted func(*catalogue.Entry) bool) (page []catalogue.E
 	if after := l.page.After; after != nil {
 		i := slices.IndexFunc(page, func(e catalogue.Entry) bool { return e.ID == after[0] })
 		if i < 0 {
-			return nil, nil, errCursor() // of another release
+			return nil, nil, errCursor() // another release had the entry
 		}
 		page = page[i+1:]
 	}
@@ -65,7 +65,7 @@ func (l listing) entries(wanted func(*catalogue.Entry) bool) (page []catalogue.E
 	return page, next, nil
 }
 
-// GetComponent implements GET /components/{component_id}, whose id may be the
+// GetComponent implements GET /components/{component_id}. The id may be the
 // model's reference.
 func (a *API) GetComponent(_ context.Context, r api.GetComponentRequestObject) (api.GetComponentResponseObject, error) {
 	e, v, err := modelAt("component", r.ComponentID, r.Params.Version)
@@ -95,7 +95,8 @@ func (a *API) GetComponent(_ context.Context, r api.GetComponentRequestObject) (
 	return api.GetComponent200JSONResponse{Body: view, Headers: api.GetComponent200ResponseHeaders{ETag: tag}}, nil
 }
 
-// modelAt returns a model by its id or its reference, and a version of it.
+// modelAt returns a model by its id or its reference, and the version, the newest
+// stable one for "".
 func modelAt(what, name, version string) (catalogue.Entry, catalogue.Version, error) {
 	e, known := catalogue.Find(name)
 	if !known {
@@ -108,7 +109,7 @@ func modelAt(what, name, version string) (catalogue.Entry, catalogue.Version, er
 	return e, v, nil
 }
 
-// containerSchema says what a rack or a pod is made of; nil for other types.
+// containerSchema describes the members of a rack or a pod; nil for other types.
 func containerSchema(kind string) *api.ContainerSchema {
 	if catalogue.Category(kind) != catalogue.CategoryContainer {
 		return nil
@@ -133,8 +134,8 @@ func containerSchema(kind string) *api.ContainerSchema {
 	}
 }
 
-// digestTag is the entity tag of a view that ships with the program: it changes
-// when the view does.
+// digestTag is the entity tag of a view that is compiled into the program. It
+// changes with the view.
 func digestTag(view any) (string, error) {
 	text, err := json.Marshal(view)
 	if err != nil {

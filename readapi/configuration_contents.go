@@ -13,8 +13,8 @@ import (
 	"netsim/projections"
 )
 
-// contents are what a configuration declares, whether the topology reaches it
-// or not.
+// contents are the declarations of a configuration, also those that the topology
+// does not reach.
 type contents struct {
 	Applications     []api.ApplicationItem `json:"applications"`
 	Components       []api.Component       `json:"components"`
@@ -24,8 +24,8 @@ type contents struct {
 	GlobalParameters json.RawMessage       `json:"globalParameters"`
 }
 
-// contents reads what a configuration that the caller may see declares, and the
-// configuration's entity tag.
+// contents reads the declarations of a configuration that the caller sees, and
+// its entity tag.
 func (a *API) contents(ctx context.Context, id string) (contents, string, error) {
 	var d contents
 	c, err := a.ConfigurationRow(ctx, id)
@@ -111,8 +111,8 @@ func (a *API) ListConfigurationComponents(ctx context.Context, r api.ListConfigu
 	return api.ListConfigurationComponents200JSONResponse{Components: items, Pagination: l.pagination(len(items), next)}, nil
 }
 
-// holders returns the name of what holds each name first, in the order of the
-// document: servers, containers, the topology.
+// holders returns the first holder of each name, in the order of the document:
+// servers, containers, the topology.
 func (d *contents) holders() map[string]string {
 	first := map[string]string{}
 	hold := func(holder string, refs []api.Reference) {
@@ -151,9 +151,9 @@ func (a *API) ListConfigurationContainers(ctx context.Context, r api.ListConfigu
 	return api.ListConfigurationContainers200JSONResponse{Containers: page, Pagination: l.pagination(len(page), next)}, nil
 }
 
-// pageOf cuts a page out of a list that is read whole. A position is the name
-// of the last item that was read and its index: where the name is gone when the
-// next page is read, what took its place begins that page.
+// pageOf returns a page of a list that was read as a whole, and the position of
+// the next page. A position is the name of the last item and its index. When the
+// item of that name has been removed since, the next page starts at the index.
 func pageOf[T any](items []T, p projections.Page, name func(*T) string) ([]T, []string, error) {
 	start := 0
 	if p.After != nil {

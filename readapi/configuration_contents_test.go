@@ -161,7 +161,8 @@ func TestListConfigurationContainers(t *testing.T) {
 	user.Get(list+"?type=switch").Refused(400, "VALIDATION_ERROR")
 }
 
-// refusedPages asks for pages that a list refuses: another list's cursor is one.
+// refusedPages requests pages that a list must refuse, such as with another list's
+// cursor.
 func refusedPages(t *testing.T, c *servicetest.Client, list, other, filter string) {
 	t.Helper()
 	next := cursor(c, list+"?limit=1")
@@ -174,7 +175,8 @@ func refusedPages(t *testing.T, c *servicetest.Client, list, other, filter strin
 	}
 }
 
-// A list goes on behind what was read, also when that has gone.
+// A list continues after the last item that was read, also when the item has been
+// removed.
 func TestAConfigurationThatChangesBetweenPages(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
@@ -207,13 +209,13 @@ func TestAConfigurationThatChangesBetweenPages(t *testing.T) {
 	path = configured(t, user, twoTiers("changing"))
 	list = path + "/components?limit=3"
 	next = "&next=" + cursor(user, list)
-	user.Delete(path + "/components/leaf").Want(204) // the last that was read
+	user.Delete(path + "/components/leaf").Want(204) // the last item that was read
 	if diff := cmp.Diff([]string{"server", "nic", "gpu"}, rest()); diff != "" {
 		t.Errorf("without the last (-want +got):\n%s", diff)
 	}
 }
 
-// Every part of a configuration is there for those who may see the whole.
+// A caller who sees a configuration sees each part of it.
 func TestAccessToConfigurationContents(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -240,7 +242,7 @@ func TestAccessToConfigurationContents(t *testing.T) {
 	}
 }
 
-// Templates are everyone's to read, part by part too.
+// Every caller can read the parts of a public template.
 func TestContentsOfATemplate(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())

@@ -11,8 +11,8 @@ import (
 	"netsim/simulator/design/difference"
 )
 
-// GetConfigurationDiff implements GET /configurations/{config_id}/diff: what
-// two versions differ in, with every declared component.
+// GetConfigurationDiff implements GET /configurations/{config_id}/diff: the
+// differences of two versions, with every declared component.
 func (a *API) GetConfigurationDiff(ctx context.Context, r api.GetConfigurationDiffRequestObject) (api.GetConfigurationDiffResponseObject, error) {
 	c, err := a.ConfigurationRow(ctx, r.ConfigID)
 	if err != nil {
@@ -48,8 +48,9 @@ func (a *API) GetConfigurationDiff(ctx context.Context, r api.GetConfigurationDi
 	return api.GetConfigurationDiff200JSONResponse(view), nil
 }
 
-// comparable is the JSON of a version as GET shows it, but with what the
-// topology does not reach, and with nothing that every version differs in.
+// comparable is the JSON of a version as GET shows it, with the components that
+// the topology does not reach, and without the members that differ in every
+// version.
 func (a *API) comparable(ctx context.Context, id string, version int64) ([]byte, error) {
 	v, err := projections.FindConfigurationVersion(ctx, a.DB, id, version)
 	if err != nil {

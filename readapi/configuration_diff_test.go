@@ -26,7 +26,7 @@ func TestGetConfigurationDiff(t *testing.T) {
 	path := configured(t, user, twoTiers("diff"))
 	diff := path + "/diff"
 
-	// Version 1 has nothing before it.
+	// Version 1 has no predecessor.
 	nothing := object{"from": 1.0, "to": 1.0, "patch": []any{}, "changes": []any{}}
 	for _, query := range []string{"", "?from=1", "?to=1", "?from=1&to=1"} {
 		if got := cmp.Diff(nothing, user.Get(diff+query).Want(200).Object()); got != "" {
@@ -61,7 +61,7 @@ func TestGetConfigurationDiff(t *testing.T) {
 				"before": 16.0, "after": 8.0, "text": "rack rack: server count 16 → 8",
 			}},
 		},
-		"?from=3&to=4": { // one that GET does not show, since the topology does not reach it
+		"?from=3&to=4": { // GET does not show it, because the topology does not reach it
 			"from": 3.0, "to": 4.0,
 			"patch":   []any{object{"op": "remove", "path": "/components/6"}},
 			"changes": []any{object{"kind": "removed", "subject": "nic spare", "path": "/components/6", "text": "component spare removed"}},
@@ -98,8 +98,8 @@ func TestGetConfigurationDiff(t *testing.T) {
 	}
 }
 
-// Where the topology reaches every component, the patch is one of what GET
-// shows of the versions.
+// When the topology reaches every component, the patch applies to the versions as
+// GET shows them.
 func TestAPatchIsOfTheVersions(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
@@ -128,8 +128,7 @@ func TestAPatchIsOfTheVersions(t *testing.T) {
 	}
 }
 
-// apply applies an operation of a JSON Patch to a document, as far as there are
-// lists and members.
+// apply applies an operation of a JSON Patch to a document of lists and objects.
 func apply(t *testing.T, document object, o object) {
 	t.Helper()
 	value := o["value"]
@@ -149,7 +148,7 @@ func apply(t *testing.T, document object, o object) {
 	}, func(holder object, name string) { holder[name] = value })
 }
 
-// take removes what is at a path.
+// take removes and returns the value at a path.
 func take(t *testing.T, document object, path string) (taken any) {
 	t.Helper()
 	edit(t, document, path, func(list []any, i int) []any {

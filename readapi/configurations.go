@@ -55,8 +55,8 @@ func (a *API) GetConfiguration(ctx context.Context, r api.GetConfigurationReques
 		return nil, err
 	}
 	tag := web.ETag(c.Version)
-	// A verdict, and the end of a mapping file, come without a new version: who
-	// saw the draft must see them.
+	// A verdict and the deletion of a mapping file change the answer without a new
+	// version, so only a draft without a mapping file is never modified.
 	if c.Status == commands.Draft && c.MappingFileID == "" && web.NotModified(r.Params.IfNoneMatch, tag) {
 		return api.GetConfiguration304Response{Headers: api.NotModifiedResponseHeaders{ETag: tag}}, nil
 	}
@@ -114,7 +114,7 @@ func (a *API) GetConfigurationVersion(ctx context.Context, r api.GetConfiguratio
 	return api.GetConfigurationVersion200JSONResponse(view), nil
 }
 
-// versionView is what a version declares and what is attached to it.
+// versionView is the declarations of a version and its attachments.
 func (a *API) versionView(ctx context.Context, id string, v *projections.ConfigurationVersion) (api.ConfigurationVersion, error) {
 	var view api.ConfigurationVersion
 	if err := readDocument(v.Document, &view); err != nil {
@@ -125,8 +125,8 @@ func (a *API) versionView(ctx context.Context, id string, v *projections.Configu
 	return view, err
 }
 
-// Configuration returns a configuration as GET does, and its entity tag,
-// without a check of access: the answer to a write that was allowed.
+// Configuration returns a configuration as GET does, and its entity tag. It does
+// not check access: it answers a write that was allowed.
 func (a *API) Configuration(ctx context.Context, id string) (api.Configuration, string, error) {
 	c, err := a.Rows.Configuration(ctx, id)
 	if err != nil {
@@ -136,7 +136,8 @@ func (a *API) Configuration(ctx context.Context, id string) (api.Configuration, 
 	return view, web.ETag(c.Version), err
 }
 
-// ConfigurationAfter returns a configuration as a change at a time left it.
+// ConfigurationAfter returns a configuration in the state after a change that
+// was made at a time.
 func (a *API) ConfigurationAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Configuration, error) {
 	c, err := a.rowAfter(ctx, id, state, at)
 	if err != nil {
@@ -145,8 +146,8 @@ func (a *API) ConfigurationAfter(ctx context.Context, id string, state commands.
 	return a.configurationView(ctx, &c)
 }
 
-// rowAfter is the row of a configuration as a change at a time left it; from
-// the stored row it has what no change touches.
+// rowAfter is the row of a configuration in the state after a change that was
+// made at a time. The members that no change touches are those of the stored row.
 func (a *API) rowAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (projections.Configuration, error) {
 	c, err := a.Rows.Configuration(ctx, id)
 	if err != nil {
@@ -187,7 +188,7 @@ func readDocument(text string, view any) error {
 	return nil
 }
 
-// reachable leaves the components that the topology reaches (completions.md
+// reachable returns the components that the topology reaches (completions.md
 // section 3.2).
 func reachable(text string, components []api.Component) ([]api.Component, error) {
 	document, err := design.Parse(text)
@@ -198,7 +199,7 @@ func reachable(text string, components []api.Component) ([]api.Component, error)
 	return slices.DeleteFunc(components, func(c api.Component) bool { return !reached[c.Name] }), nil
 }
 
-// attached is what a view shows of the traceset and the mapping file.
+// attached returns the references to the traceset and the mapping file.
 func (a *API) attached(ctx context.Context, traceset, mappingFile string) (*api.TracesetReference, *api.MappingFileReference, error) {
 	t, err := a.tracesetReference(ctx, traceset)
 	if err != nil {

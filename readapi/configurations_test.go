@@ -64,7 +64,7 @@ func TestGetConfiguration(t *testing.T) {
 	if reply.Header.Get("ETag") != `"1"` || c["version"] != 1.0 || c["status"] != "validated" || len(c["components"].([]any)) == 0 {
 		t.Errorf("%s %v", reply.Header.Get("ETag"), c)
 	}
-	user.Get(path, servicetest.Header{Name: "If-None-Match", Value: `"1"`}).Want(200) // it is judged: a verdict is no new version
+	user.Get(path, servicetest.Header{Name: "If-None-Match", Value: `"1"`}).Want(200) // a verdict changes the answer without a new version
 	user.Get(path, servicetest.Header{Name: "If-None-Match", Value: `"2"`}).Want(200)
 
 	versions := user.Get(path + "/versions").Want(200).Object()["versions"].([]any)
@@ -88,7 +88,7 @@ func TestGetConfiguration(t *testing.T) {
 	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
 }
 
-// Versions keep what they were: document, status and time.
+// Versions keep their document, status and time.
 func TestVersionsOfAConfiguration(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())

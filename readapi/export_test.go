@@ -1,6 +1,6 @@
 package readapi
 
-// Following is how many follow something.
+// Following is the number of followers.
 func (f *Feed) Following() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

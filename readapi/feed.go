@@ -12,12 +12,12 @@ import (
 	"netsim/projections"
 )
 
-// Feed wakes those who follow simulations when there is something for them. It
-// looks once for all of them, when the projector says that the read model has
-// changed, and at most every lookEvery.
+// Feed wakes the followers of simulations when there are new events for them.
+// When the projector reports that the read model has changed, the feed polls the
+// histories for all followers with one query, at most once per pollInterval.
 type Feed struct {
 	DB      projections.Reader
-	Changes func() (changed <-chan struct{}, stop func()) // says that the read model has changed
+	Changes func() (changed <-chan struct{}, stop func()) // notifies that the read model has changed
 	Log     *slog.Logger
 
 	mu        sync.Mutex
@@ -26,18 +26,18 @@ type Feed struct {
 }
 
 const (
-	lookEvery   = 50 * time.Millisecond
-	lookTimeout = 5 * time.Second
-	lookAgain   = time.Second // after a look that failed
+	pollInterval = 50 * time.Millisecond
+	pollTimeout  = 5 * time.Second
+	pollRetry    = time.Second // after a failed poll
 )
 
-// follower is one who follows a simulation.
+// follower is a client that follows a simulation.
 type follower struct {
 	feed       *Feed
 	simulation string
-	seen       int64         // sequence of the last moment it has read
-	wake       chan struct{} // has room for one; closed when the feed ends it
-	gone       bool          // it has left, or was ended
+	seen       int64         // sequence of the last moment that it has read
+	wake       chan struct{} // buffered, 1; closed when the feed ends the follower
+	gone       bool          // whether it has left or was ended
 }
 
 // Run wakes followers until ctx ends, and then ends them.
@@ -51,27 +51,27 @@ func (f *Feed) Run(ctx context.Context) error {
 			return nil
 		case <-changed:
 		}
-		for f.look(ctx) != nil {
-			if wait.For(ctx, lookAgain) != nil {
+		for f.poll(ctx) != nil {
+			if wait.For(ctx, pollRetry) != nil {
 				return nil
 			}
 		}
-		if wait.For(ctx, lookEvery) != nil {
+		if wait.For(ctx, pollInterval) != nil {
 			return nil
 		}
 	}
 }
 
-// look wakes those whose simulation has a moment that they have not seen, and
-// ends those whose simulation is gone.
-func (f *Feed) look(ctx context.Context) error {
+// poll wakes the followers that have not seen the last moment of their
+// simulation, and ends those whose simulation is deleted.
+func (f *Feed) poll(ctx context.Context) error {
 	f.mu.Lock()
 	simulations := slices.Collect(maps.Keys(f.followers))
 	f.mu.Unlock()
 	if len(simulations) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	followed, err := projections.Follow(ctx, f.DB, simulations)
 	if err != nil {
@@ -94,7 +94,8 @@ func (f *Feed) look(ctx context.Context) error {
 	return nil
 }
 
-// follow has somebody follow a simulation whose moments up to seen are known.
+// follow adds a follower of a simulation that has seen the moments up to a
+// sequence. It returns Unavailable when the feed has ended.
 func (f *Feed) follow(simulation string, seen int64) (*follower, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,7 +113,7 @@ func (f *Feed) follow(simulation string, seen int64) (*follower, error) {
 	return one, nil
 }
 
-// Open returns how many follow a simulation.
+// Open returns the number of followers.
 func (f *Feed) Open() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +123,7 @@ func (f *Feed) Open() (n int) {
 	return n
 }
 
-// saw notes what the follower has read, and whether there may be more.
+// saw records what the follower has read. more says that it must read again.
 func (one *follower) saw(seen int64, more bool) {
 	one.feed.mu.Lock()
 	defer one.feed.mu.Unlock()
@@ -132,7 +133,7 @@ func (one *follower) saw(seen int64, more bool) {
 	}
 }
 
-// leave ends the following. It may be called again.
+// leave removes the follower. It may be called twice.
 func (one *follower) leave() {
 	one.feed.mu.Lock()
 	defer one.feed.mu.Unlock()
@@ -145,7 +146,7 @@ func (one *follower) wakeLocked() {
 	}
 	select {
 	case one.wake <- struct{}{}:
-	default: // it is awake already
+	default: // it is already awake
 	}
 }
 
@@ -161,7 +162,7 @@ func (one *follower) endLocked() {
 	}
 }
 
-// end ends everyone, and lets nobody follow any more.
+// end ends all followers and refuses new ones.
 func (f *Feed) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

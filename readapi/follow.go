@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	heartbeat      = 15 * time.Second // between two signs of life of a stream
-	reconnectAfter = 2 * time.Second  // what clients are asked to wait before they ask again
-	momentsAtOnce  = 100
+	heartbeat      = 15 * time.Second // interval of a stream's heartbeats
+	reconnectAfter = 2 * time.Second  // how long clients are asked to wait before they reconnect
+	momentsAtOnce  = 100              // most moments of one query
 )
 
 // FollowSimulation implements GET /simulations/{sim_id}/events: the history of
-// a simulation as server-sent events, from any of them on.
+// a simulation as server-sent events, after the last one that the client has.
 func (a *API) FollowSimulation(ctx context.Context, r api.FollowSimulationRequestObject) (api.FollowSimulationResponseObject, error) {
 	s := &stream{ctx: ctx, api: a, id: r.SimID, after: cmp.Or(r.Params.LastEventIDHeader, r.Params.LastEventID)}
 	sim, err := a.SimulationRow(ctx, s.id)
@@ -49,20 +49,20 @@ func (a *API) FollowSimulation(ctx context.Context, r api.FollowSimulationReques
 	}, nil
 }
 
-// stream reads as the events of one client. It ends with its context, after the
-// final event, when the simulation is gone, and when the store does not answer:
-// then the client asks again, and misses nothing.
+// stream is the events of one client as an io.Reader. It ends with its context,
+// after the final event, when the simulation is deleted, and when the read model
+// does not answer. In the last case the client reconnects and misses nothing.
 type stream struct {
 	ctx      context.Context
 	api      *API
 	id       string
-	after    int64 // sequence of the last event that is read
+	after    int64 // sequence of the last event that was read
 	follower *follower
 	waiting  bytes.Buffer
 	ended    bool
 }
 
-// Read implements io.Reader. It returns when there is something to send.
+// Read implements io.Reader. It blocks until there is something to send.
 func (s *stream) Read(p []byte) (int, error) {
 	for s.waiting.Len() == 0 {
 		if s.ended {
@@ -79,7 +79,7 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// await waits for the next event or sign of life.
+// await waits for the next event or heartbeat.
 func (s *stream) await() {
 	alive := time.NewTimer(cmp.Or(s.api.Heartbeat, heartbeat))
 	defer alive.Stop()
@@ -95,7 +95,7 @@ func (s *stream) await() {
 	}
 }
 
-// more reads what has come to the history.
+// more reads the new moments of the history.
 func (s *stream) more() error {
 	moments, err := projections.History(s.ctx, s.api.DB, s.id, s.after, momentsAtOnce)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *stream) event(m *projections.Moment) api.SimulationEvent {
 	}
 }
 
-// progressView is the progress of a run as the contract has it, nil of none.
+// progressView is the progress of a run as the contract shows it; nil for nil.
 func progressView(p *projections.RunProgress) *api.SimulationProgress {
 	if p == nil {
 		return nil
@@ -146,14 +146,14 @@ func progressView(p *projections.RunProgress) *api.SimulationProgress {
 	return view
 }
 
-// maxCount is the largest number that every JSON reader holds exactly.
+// maxCount is the largest integer that every JSON parser represents exactly.
 const maxCount = 1<<53 - 1
 
-// maxEstimate is the longest rest of a run that is told, in nanoseconds: what
-// takes longer than a month cannot be estimated from its beginning.
+// maxEstimate is the longest remaining time that is shown, in nanoseconds. A run
+// of more than a month cannot be estimated from its first events.
 const maxEstimate = int64(30 * 24 * time.Hour)
 
-// errEnding refuses who would follow while the service ends.
+// errEnding refuses a follower while the service shuts down.
 func errEnding() error {
-	return &fault.Fault{Code: fault.Unavailable, Message: "the service is ending; ask again", RetryAfter: time.Second}
+	return &fault.Fault{Code: fault.Unavailable, Message: "the service is shutting down; repeat the request", RetryAfter: time.Second}
 }

@@ -28,7 +28,7 @@ import (
 	"netsim/readapi"
 )
 
-// told is an event of a stream.
+// told is one event of a stream.
 type told struct {
 	ID          int64
 	Name        string
@@ -68,7 +68,7 @@ func readEvents(t *testing.T, r io.Reader) (all []told) {
 	return all
 }
 
-// followed is a simulation in a world, and who may follow it.
+// followed is a simulation in a world, with the API that streams its events.
 type followed struct {
 	*testworld.World
 	api *readapi.API
@@ -92,7 +92,7 @@ func newFollowed(t *testing.T) *followed {
 	return f
 }
 
-// follow returns the stream from after an event on; nil when nothing follows.
+// follow returns the stream after an event; nil when there is nothing after it.
 func (f *followed) follow(t *testing.T, ctx context.Context, after int64) io.ReadCloser {
 	t.Helper()
 	ctx = auth.WithCaller(ctx, auth.Caller{UserID: "u", AccountID: testworld.Account, AllWorkspaces: true})
@@ -108,7 +108,7 @@ func (f *followed) follow(t *testing.T, ctx context.Context, after int64) io.Rea
 	return nil
 }
 
-// collect reads a stream in the background, and closes it then.
+// collect reads a stream in the background and closes it at the end.
 func collect(t *testing.T, stream io.ReadCloser) <-chan []told {
 	t.Helper()
 	got := make(chan []told, 1)
@@ -119,8 +119,8 @@ func collect(t *testing.T, stream io.ReadCloser) <-chan []told {
 	return got
 }
 
-// TestFollow: whoever follows gets every status and all progress once, in
-// order, however he comes to it, until the final one.
+// TestFollow: a follower gets every status and all progress once, in order, up to
+// the final one, whenever it starts to follow.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	f := newFollowed(t)
@@ -176,7 +176,7 @@ func TestFollowEnds(t *testing.T) {
 	}
 	stays := f.follow(t, t.Context(), 0)
 	lines := bufio.NewReader(stays)
-	for line := ""; line != ":\n"; { // it lives
+	for line := ""; line != ":\n"; { // a heartbeat
 		var err error
 		if line, err = lines.ReadString('\n'); err != nil {
 			t.Fatal(err)
@@ -198,7 +198,7 @@ func TestFollowEnds(t *testing.T) {
 		t.Errorf("the stream of a workspace that is deleted: %q, %v", rest, err)
 	}
 	if n := f.api.Feed.Following(); n != 0 {
-		t.Errorf("%d follow a simulation that is gone", n)
+		t.Errorf("%d follow a deleted simulation", n)
 	}
 
 	f2 := newFollowed(t)
@@ -217,8 +217,8 @@ func TestFollowEnds(t *testing.T) {
 	}
 }
 
-// TestFollowOverHTTP: a run from its submission to its end, and who may not
-// follow it.
+// TestFollowOverHTTP: a run from its submission to its end, and callers who may
+// not follow it.
 func TestFollowOverHTTP(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -275,8 +275,8 @@ func TestFollowOverHTTP(t *testing.T) {
 	user.Get(path).Refused(404, "NOT_FOUND")
 }
 
-// TestFollowIsBounded: there are so many streams and no more, and they end with
-// their life and with the service.
+// TestFollowIsBounded: the number of streams is limited, and a stream ends at its
+// maximum age and with the service.
 func TestFollowIsBounded(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.MaxStreams, c.StreamLife = 1, time.Second })

@@ -8,7 +8,7 @@ import (
 	"netsim/infra/health"
 )
 
-// Build says which program answers.
+// Build identifies the program.
 type Build struct {
 	Version   string
 	Commit    string
@@ -25,8 +25,8 @@ func (a *API) GetHealth(context.Context, api.GetHealthRequestObject) (api.GetHea
 	}, nil
 }
 
-// GetReadiness implements GET /health/ready: what this process needs, asked at
-// the same time.
+// GetReadiness implements GET /health/ready: it probes the dependencies of this
+// process concurrently.
 func (a *API) GetReadiness(ctx context.Context, _ api.GetReadinessRequestObject) (api.GetReadinessResponseObject, error) {
 	report := a.Health.Report(ctx)
 	ready := api.Readiness{

@@ -22,7 +22,7 @@ func TestHealth(t *testing.T) {
 	if got := user.Get("/api/v1/health").Want(200).Object(); got["status"] != "ok" || got["startedAt"] == nil {
 		t.Errorf("%v", got)
 	}
-	ready := user.Eventually("/api/v1/health/ready", func(r servicetest.Reply) bool { // once a worker has begun
+	ready := user.Eventually("/api/v1/health/ready", func(r servicetest.Reply) bool { // once a worker has started
 		return r.Object()["status"] == "ready"
 	}).Object()
 	var names []string
@@ -36,7 +36,7 @@ func TestHealth(t *testing.T) {
 	p.Bearer(t, "").Get("/api/v1/health").Refused(401, "UNAUTHORIZED")
 }
 
-// TestReadiness: a report is shown without what clients should not see.
+// TestReadiness: a report does not show internal details to clients.
 func TestReadiness(t *testing.T) {
 	t.Parallel()
 	lag := int64(7)

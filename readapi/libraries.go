@@ -3,7 +3,6 @@ package readapi
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"netsim/access"
 	"netsim/api"
@@ -14,8 +13,8 @@ import (
 	"netsim/projections"
 )
 
-// maxMatches bounds what is said of a library at once: the tracesets that refer
-// to it, and the libraries whose hashes begin alike.
+// maxMatches is the most tracesets of a library that are shown, and the most
+// libraries with the same hash prefix.
 const maxMatches = 100
 
 // ListLibraries implements GET /libraries (completions.md section 2.7).
@@ -40,8 +39,7 @@ func (a *API) ListLibraries(ctx context.Context, r api.ListLibrariesRequestObjec
 	return api.ListLibraries200JSONResponse{Items: items, Pagination: l.pagination(len(items), next)}, nil
 }
 
-// GetLibrary implements GET /libraries/{id}, by id or by what the hash begins
-// with.
+// GetLibrary implements GET /libraries/{id}. The id may be a prefix of the hash.
 func (a *API) GetLibrary(ctx context.Context, r api.GetLibraryRequestObject) (api.GetLibraryResponseObject, error) {
 	caller, err := access.Caller(ctx)
 	if err != nil {
@@ -52,7 +50,7 @@ func (a *API) GetLibrary(ctx context.Context, r api.GetLibraryRequestObject) (ap
 	}
 	q := projections.LibraryQuery{Seen: access.TracesetsFrom(caller, r.Params.WorkspaceID)}
 	id, prefix := r.ID, ""
-	if !strings.HasPrefix(r.ID, events.LibraryPrefix+"_") {
+	if !events.ValidID(events.LibraryPrefix, r.ID) {
 		id, prefix = "", r.ID
 	}
 	found, err := projections.FindLibraries(ctx, a.DB, q, id, prefix, maxMatches)

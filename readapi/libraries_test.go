@@ -53,8 +53,8 @@ func TestListLibraries(t *testing.T) {
 	check(user, in+"&scope=tenant")
 	check(stranger, in)
 
-	// Promotion shows a library to more, and puts it where its promoted
-	// traceset is.
+	// Promotion makes a library visible to more callers, and moves it to the
+	// position of its promoted traceset.
 	user.Post(tracesets+"/"+made[4]+"/promote", nil).Want(200)
 	check(user, in, h13, h11, h7)
 	check(user, in+"&scope=tenant", h13)
@@ -87,7 +87,7 @@ func TestListLibraries(t *testing.T) {
 	user.Get(libraries+"?scope=public").Refused(400, "VALIDATION_ERROR")
 	p.User(t, account, other).Get(libraries+"?workspaceId="+mine).Refused(403, "FORBIDDEN")
 
-	// A library is there while a traceset refers to it.
+	// A library exists as long as a traceset refers to it.
 	user.Delete(tracesets + "/" + made[0]).Want(204)
 	check(user, in, h13, h7, h11)
 	user.Delete(tracesets + "/" + made[2]).Want(204)
@@ -130,7 +130,7 @@ func TestGetLibrary(t *testing.T) {
 	p.User(t, servicetest.NewAccount()).Get(path+in).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(path+in).Refused(403, "FORBIDDEN")
 
-	// Hashes that begin alike are not found by chance: they are made.
+	// Hashes with a common prefix cannot be found by chance, so they are made up.
 	twins := sameHash(t, p, account, mine)
 	reply := user.Get(libraries + "/" + twins[0][:8] + in).Want(300).Object()
 	matches := reply["matches"].([]any)
@@ -143,7 +143,7 @@ func TestGetLibrary(t *testing.T) {
 	}
 }
 
-// sameHash records tracesets of two libraries whose hashes begin alike.
+// sameHash records tracesets of two libraries whose hashes have a common prefix.
 func sameHash(t *testing.T, p *servicetest.Program, account, workspace string) []string {
 	t.Helper()
 	beside := p.Beside(t)

@@ -8,13 +8,13 @@ import (
 	"netsim/projections"
 )
 
-// logLevels are the severities as the log stores them, least first.
+// logLevels are the severities in the order of the numbers that the log stores.
 func logLevels() []api.LogLevel {
 	return []api.LogLevel{api.LogLevelDebug, api.LogLevelInfo, api.LogLevelWarn, api.LogLevelError}
 }
 
 // GetLogs implements GET /simulations/{sim_id}/logs (completions.md section
-// 5.8): in the order in which the entries were written.
+// 5.8): the entries in the order in which they were written.
 func (a *API) GetLogs(ctx context.Context, r api.GetLogsRequestObject) (api.GetLogsResponseObject, error) {
 	l, err := a.listing(ctx, r, 100)
 	if err != nil {

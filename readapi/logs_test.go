@@ -11,7 +11,7 @@ import (
 )
 
 // TestLogFilters: every combination of severity, component and page size lists
-// what a plain reading of the documents lists, oldest first.
+// the entries that the documents require, oldest first.
 func TestLogFilters(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

@@ -14,16 +14,16 @@ import (
 	"netsim/simulator/mapping"
 )
 
-// maxMappingFiles is the longest page of mapping files; a client that asks for
-// more gets that many (completions.md sections 1.4, 9 item 12).
+// maxMappingFiles is the largest page of mapping files. A larger limit means this
+// one (completions.md sections 1.4, 9 item 12).
 const maxMappingFiles = 100
 
-// mappingFileTag is the entity tag of every mapping file, which never changes
-// (completions.md section 1.5).
+// mappingFileTag is the entity tag of every mapping file, because a mapping file
+// never changes (completions.md section 1.5).
 const mappingFileTag = `"0"`
 
-// ListMappingFiles implements GET /mapping-files: those of one workspace. One
-// that does not exist has none (completions.md section 6.6).
+// ListMappingFiles implements GET /mapping-files: those of one workspace. A
+// missing workspace has none (completions.md section 6.6).
 func (a *API) ListMappingFiles(ctx context.Context, r api.ListMappingFilesRequestObject) (api.ListMappingFilesResponseObject, error) {
 	l, err := a.listing(ctx, r, 50)
 	if err != nil {
@@ -76,8 +76,8 @@ func (a *API) GetMappingFileDownload(ctx context.Context, r api.GetMappingFileDo
 	return api.GetMappingFileDownload200JSONResponse{URL: link.URL, ExpiresAt: timestamp(link.Expires)}, nil
 }
 
-// MappingFile returns how a mapping file was made and whether it still is; one
-// that never was is not.
+// MappingFile returns how a mapping file was made, and whether it is live. A
+// missing one is not.
 func (a *API) MappingFile(ctx context.Context, id string) (made events.MappingFileCreated, live bool, err error) {
 	m, err := projections.FindMappingFile(ctx, a.DB, id)
 	switch {
@@ -93,11 +93,11 @@ func (a *API) MappingFile(ctx context.Context, id string) (made events.MappingFi
 	}, !m.Deleted, nil
 }
 
-// Servers returns the server of each rank, as the stored file places them.
+// Servers returns the server of each rank from the stored file.
 func (a *API) Servers(ctx context.Context, file events.MappingFileCreated) ([]uint32, error) {
 	body, _, err := a.Objects.Get(ctx, file.ObjectKey)
 	if err != nil {
-		// Not the client's: every file is stored before it is created.
+		// An internal error: every file is stored before its event.
 		return nil, fmt.Errorf("read mapping file %s: %s", file.ObjectKey, err.Error())
 	}
 	defer body.Close() //nolint:errcheck // it was only read
@@ -112,8 +112,8 @@ func (a *API) Servers(ctx context.Context, file events.MappingFileCreated) ([]ui
 	return servers, nil
 }
 
-// mappingFile reads a mapping file that the caller may see and that is not
-// deleted.
+// mappingFile reads a mapping file that the caller may work with.
+// MappingFileDeleted is the error for a deleted one.
 func (a *API) mappingFile(ctx context.Context, id string) (projections.MappingFile, error) {
 	m, err := a.MappingFileRow(ctx, id)
 	if err == nil && m.Deleted {
@@ -130,8 +130,8 @@ func mappingFileView(m *projections.MappingFile) api.MappingFile {
 	}
 }
 
-// mappingFileReference is what configurations and simulations show of a mapping
-// file, deleted or not; nil for "".
+// mappingFileReference is the reference to a mapping file, deleted or not, in
+// configurations and simulations; nil for "".
 func (a *API) mappingFileReference(ctx context.Context, id string) (*api.MappingFileReference, error) {
 	if id == "" {
 		return nil, nil

@@ -47,8 +47,8 @@ func compatibility(v catalogue.Version) *api.ModelCompatibility {
 }
 
 // GetModel implements GET /models/{model_id}: a declaration (completions.md
-// section 3.2) under the name of the model's type, which a configuration takes
-// as it stands.
+// section 3.2) that can be copied into a configuration. Its name is the model's
+// type.
 func (a *API) GetModel(_ context.Context, r api.GetModelRequestObject) (api.GetModelResponseObject, error) {
 	e, v, err := modelAt("model", r.ModelID, r.Params.Version)
 	if err != nil {

@@ -63,12 +63,12 @@ func newListing(ctx context.Context, cursors *web.Cursors, request any, defaultL
 		return l, err
 	}
 	if json.Unmarshal(position, &l.page.After) != nil || l.page.After == nil {
-		return l, errCursor() // of another release
+		return l, errCursor() // another release sealed it
 	}
 	return l, nil
 }
 
-// errCursor refuses a cursor of ours that does not have this form.
+// errCursor refuses a cursor whose position does not fit the list.
 func errCursor() error { return fault.New(fault.Validation, "cursor is invalid or expired") }
 
 // seal returns the cursor of a position, "" for none.

@@ -12,14 +12,14 @@ import (
 	"netsim/projections"
 )
 
-// Quotas are the quotas of accounts: those of the settings, where an operator
-// has not set others. What an account uses is read from the read model, which
-// is some milliseconds behind, and a reaction behind for stored bytes: requests
-// at the same time may go beyond a limit by as many as they are.
+// Quotas are the quotas of accounts: those that an operator has set, else the
+// defaults of the settings. The usage of an account is read from the read model,
+// which lags by milliseconds, and for stored bytes by a reaction. Concurrent
+// requests may therefore exceed a limit by their number.
 type Quotas struct {
 	DB       projections.Reader
 	Defaults map[string]int64
-	Changes  func() (changed <-chan struct{}, stop func()) // says that the read model has changed
+	Changes  func() (changed <-chan struct{}, stop func()) // notifies that the read model has changed
 	Now      func() time.Time
 	Log      *slog.Logger
 
@@ -38,7 +38,7 @@ func (q *Quotas) Limit(account, name string) int64 {
 
 // Load reads the quotas that operators have set.
 func (q *Quotas) Load(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	set, err := projections.AccountQuotas(ctx, q.DB)
 	if err == nil {
@@ -47,21 +47,21 @@ func (q *Quotas) Load(ctx context.Context) error {
 	return err
 }
 
-// Run follows the quotas that operators set until ctx ends. While they cannot
-// be read, those that were read last hold.
+// Run reads the quotas whenever operators change them, until ctx ends. While
+// they cannot be read, the last ones apply.
 func (q *Quotas) Run(ctx context.Context) error {
 	changed, stop := q.Changes()
 	defer stop()
 	for {
-		next := lookEvery
+		next := pollInterval
 		if err := q.Load(ctx); err != nil && ctx.Err() == nil {
 			q.Log.WarnContext(ctx, "quotas cannot be read", "error", err)
-			next = lookAgain
+			next = pollRetry
 		}
 		if wait.For(ctx, next) != nil {
 			return nil
 		}
-		if next == lookAgain {
+		if next == pollRetry {
 			continue
 		}
 		select {
@@ -72,7 +72,7 @@ func (q *Quotas) Run(ctx context.Context) error {
 	}
 }
 
-// AdmitRun refuses a run of the account that is beyond a quota.
+// AdmitRun returns RateLimited for a run of the account beyond a quota.
 func (q *Quotas) AdmitRun(ctx context.Context, account string) error {
 	most, bytes := q.Limit(account, commands.QuotaRuns), q.Limit(account, commands.QuotaStorage)
 	unfinished, stored, err := projections.RunsOf(ctx, q.DB, account, most)
@@ -88,8 +88,8 @@ func (q *Quotas) AdmitRun(ctx context.Context, account string) error {
 	return nil
 }
 
-// AdmitUpload refuses an upload of so many bytes by the account that is beyond
-// a quota.
+// AdmitUpload returns RateLimited for an upload by the account beyond a quota.
+// The size is in bytes.
 func (q *Quotas) AdmitUpload(ctx context.Context, account string, size int64) error {
 	most, bytes := q.Limit(account, commands.QuotaUploads), q.Limit(account, commands.QuotaStorage)
 	now := q.Now().UTC()

@@ -21,13 +21,13 @@ import (
 )
 
 // resultSet is the published files of an ended simulation, in the order in
-// which they were finished.
+// which they were written.
 type resultSet struct {
 	simulation projections.Simulation
 	files      []resultFile
 }
 
-// resultFile is an entry of the manifest that a run leaves beside its files.
+// resultFile is an entry of the manifest that a run stores with its files.
 type resultFile struct {
 	Name        string `json:"name"`
 	Size        int64  `json:"size"`   // bytes
@@ -38,9 +38,9 @@ type resultFile struct {
 
 const maxManifest = 64 << 20 // bytes
 
-// results reads the result files of a simulation, of whatever account unless
-// ResultsOwnership is set. There are none, and it is NotFound, until the simulation is final and its files
-// are published (completions.md section 5.3).
+// results reads the manifest of a simulation, of any account unless
+// ResultsOwnership is set. It returns NotFound until the simulation has ended and
+// its files are published (completions.md section 5.3).
 func (a *API) results(ctx context.Context, id string) (resultSet, error) {
 	find := a.AnySimulationRow
 	if a.ResultsOwnership {
@@ -112,8 +112,8 @@ func (a *API) GetResults(ctx context.Context, r api.GetResultsRequestObject) (ap
 	return api.GetResults200JSONResponse(answer), nil
 }
 
-// dashboard is the page of a simulation in the console, and without a console
-// the simulation itself.
+// dashboard is the URL of a simulation in the console, or in the API when there
+// is no console.
 func (a *API) dashboard(ctx context.Context, simulation string) string {
 	console := a.ConsoleURL
 	if console == "" {
@@ -122,8 +122,9 @@ func (a *API) dashboard(ctx context.Context, simulation string) string {
 	return console + "/simulations/" + simulation
 }
 
-// window cuts a page out of the files of a manifest. The position is how many
-// are behind it and the manifest, since another one may be published.
+// window returns a page of the files of a manifest, and the position of the next
+// one. A position is the number of files before it, and the manifest, because
+// another manifest may be published between two pages.
 func (l listing) window(files []resultFile, manifest string) (shown []resultFile, next []string, err error) {
 	from := 0
 	if after := l.page.After; after != nil {
@@ -131,7 +132,7 @@ func (l listing) window(files []resultFile, manifest string) (shown []resultFile
 			return nil, nil, errCursor()
 		}
 		if after[1] != manifest {
-			return nil, nil, fault.New(fault.Validation, "cursor is expired: the results were published anew")
+			return nil, nil, fault.New(fault.Validation, "cursor is expired: the results were published again")
 		}
 		if from, err = strconv.Atoi(after[0]); err != nil || from < 0 {
 			return nil, nil, errCursor()
@@ -144,7 +145,7 @@ func (l listing) window(files []resultFile, manifest string) (shown []resultFile
 	return files[:l.page.Limit], []string{strconv.Itoa(from + l.page.Limit), manifest}, nil
 }
 
-// selected are the files of a type and of a record, "" for every one.
+// selected returns the files of a type and of a record; "" stands for every one.
 func (s resultSet) selected(kind, record string) []resultFile {
 	var out []resultFile
 	for _, f := range s.files {
@@ -180,7 +181,7 @@ func (a *API) GetResultDownload(ctx context.Context, r api.GetResultDownloadRequ
 }
 
 // resultFile finds a file of the result set: one that the run published, or a
-// summary computed since.
+// summary that was computed later.
 func (a *API) resultFile(ctx context.Context, set resultSet, name string) (resultFile, error) {
 	i := slices.IndexFunc(set.files, func(f resultFile) bool { return f.Name == name })
 	if i >= 0 {

@@ -22,11 +22,11 @@ import (
 
 const (
 	summaryType    = "application/zstd"
-	summaryTimeout = 5 * time.Minute // of a computation, which outlives the request that began it
+	summaryTimeout = 5 * time.Minute // of a computation, which outlives the request that started it
 )
 
-// summaryFacts is what is known of a computed summary. It lies beside the
-// summary, and with it in the result set, so that a new set begins anew.
+// summaryFacts describes a computed summary. It is stored next to the summary in
+// the folder of the result set, so a new result set has no summaries.
 type summaryFacts struct {
 	Size          int64     `json:"size"`   // bytes, compressed
 	SHA256        string    `json:"sha256"` // hex
@@ -36,8 +36,8 @@ type summaryFacts struct {
 }
 
 // GetResultData implements GET /simulations/{sim_id}/results/data
-// (completions.md section 5.7): the summary of a metric, computed when it is
-// asked for the first time.
+// (completions.md section 5.7): the summary of a metric, computed on the first
+// request.
 func (a *API) GetResultData(ctx context.Context, r api.GetResultDataRequestObject) (api.GetResultDataResponseObject, error) {
 	metric, tier := r.Params.Metric, tierOf(r.Params.Tier)
 	if metric == api.ResultMetricPerf && tier != api.ResultDataTierAll {
@@ -93,9 +93,9 @@ func tierOf(asked api.GetResultDataParamsTier) api.ResultDataTier {
 	return cmp.Or(api.ResultDataTier(asked), api.ResultDataTierAll)
 }
 
-// summary returns what is known of a summary, and whether it was there
-// already. Requests for one that is missing wait for one computation, and only
-// the request that began it says so.
+// summary returns the facts of a summary, and whether it was cached. Concurrent
+// requests for a missing one wait for one computation. Only the request that
+// started it reports false.
 func (a *API) summary(ctx context.Context, s *projections.Simulation, name, metric, tier string, shards []resultFile) (summaryFacts, bool, error) {
 	key := s.ResultsPrefix + name
 	facts, err := a.summaryFacts(ctx, key)
@@ -106,7 +106,7 @@ func (a *API) summary(ctx context.Context, s *projections.Simulation, name, metr
 	computed := a.summaries.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), summaryTimeout)
 		defer cancel()
-		// One that was under way may have ended since this request looked.
+		// Another computation may have ended since the facts were read.
 		if facts, err := a.summaryFacts(ctx, key); !fault.Is(err, fault.NotFound) {
 			return facts, err
 		}
@@ -131,8 +131,8 @@ func (a *API) summaryFacts(ctx context.Context, key string) (facts summaryFacts,
 	return facts, json.NewDecoder(body).Decode(&facts)
 }
 
-// summarise reads the shards and stores the summary and, when it is there, the
-// facts.
+// summarise computes the summary of the shards. It stores the summary first and
+// then its facts, so facts without a summary do not exist.
 func (a *API) summarise(ctx context.Context, s *projections.Simulation, key, metric, tier string, shards []resultFile) (summaryFacts, error) {
 	began := a.Now()
 	readers := make([]io.Reader, len(shards))
@@ -144,7 +144,7 @@ func (a *API) summarise(ctx context.Context, s *projections.Simulation, key, met
 		defer shard.close()
 		readers[i] = shard
 	}
-	var summary bytes.Buffer // percentiles and series of a run, whatever its size
+	var summary bytes.Buffer // percentiles and series; small for a run of any size
 	var rows int64
 	var err error
 	if metric == string(api.ResultMetricPerf) {
@@ -171,8 +171,8 @@ func (a *API) summarise(ctx context.Context, s *projections.Simulation, key, met
 	return facts, err
 }
 
-// lateReader opens what it reads with the first read, so that of many shards
-// one is open at a time.
+// lateReader opens its object on the first read and closes it at the end, so that
+// only one of many shards is open at a time.
 type lateReader struct {
 	open func() (io.ReadCloser, error)
 	body io.ReadCloser
@@ -200,7 +200,7 @@ func (r *lateReader) close() {
 	}
 }
 
-// drained is what a lateReader reads after the end.
+// drained is the body of a lateReader after the end.
 type drained struct{}
 
 func (drained) Read([]byte) (int, error) { return 0, io.EOF }

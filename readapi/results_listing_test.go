@@ -24,7 +24,7 @@ type stored struct {
 	content    []byte
 }
 
-// publish replaces the results of a simulation in the default workspace by these
+// publish replaces the results of a simulation in the default workspace with these
 // files, in this order.
 func publish(t *testing.T, w *testworld.World, id string, files []stored) {
 	t.Helper()
@@ -54,8 +54,8 @@ func publishIn(t *testing.T, w *testworld.World, workspace, id string, files []s
 	testworld.In(t, w, workspace, id, commands.PublishResults{Published: events.SimulationResultsPublished{Prefix: prefix, Manifest: prefix + "manifest.json"}})
 }
 
-// TestResultsListing: every combination of filter, order and page size over a
-// set with several shards lists what a plain reading of the documents lists.
+// TestResultsListing: every combination of filter, order and page size over a set
+// with several shards lists the files that the documents require.
 func TestResultsListing(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

@@ -10,8 +10,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// TestResultsOwnership: with the setting, results are there for those who may
-// read the simulation, and without it for every user.
+// TestResultsOwnership: with the setting, only callers who may read the simulation
+// get its results, without it every user does.
 func TestResultsOwnership(t *testing.T) {
 	t.Parallel()
 	shared := servicetest.Shared(t)

@@ -22,7 +22,7 @@ import (
 	"netsim/simulator/results"
 )
 
-// shards cuts a CSV file in so many, each with the header.
+// shards splits a CSV file into n, each with the header.
 func shards(content []byte, n int) (all [][]byte) {
 	lines := bytes.SplitAfter(bytes.TrimSuffix(content, []byte("\n")), []byte("\n"))
 	header, rows := lines[0], lines[1:]
@@ -32,9 +32,9 @@ func shards(content []byte, n int) (all [][]byte) {
 	return all
 }
 
-// TestResultDataOfShards: what results/data says of a run in several shards is
-// what somebody computes from the CSV files, and callers at the same time have
-// it computed once.
+// TestResultDataOfShards: results/data of a run in several shards equals an
+// independent computation from the CSV files, and concurrent requests compute it
+// once.
 func TestResultDataOfShards(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -85,8 +85,8 @@ func TestResultDataOfShards(t *testing.T) {
 	user.Get(path+"/data?metric=pfc").Refused(404, "NOT_FOUND")
 }
 
-// alike is how near figures of histograms are to the exact ones: a thousandth,
-// and a hundredth of a percent.
+// alike is the tolerance for figures from histograms: a thousandth, and a hundredth
+// of a percent.
 func alike(a, b float64) bool { return math.Abs(a-b) <= 0.0101+math.Abs(b)/500 }
 
 // data is an answer of results/data.
@@ -111,8 +111,8 @@ func (d data) content(t *testing.T, into any) {
 	}
 }
 
-// computeAtOnce asks ten times at the same time: one computes, the others get
-// what it has computed.
+// computeAtOnce sends ten concurrent requests: one computes, the others get its
+// result.
 func computeAtOnce(t *testing.T, user *servicetest.Client, path string) data {
 	t.Helper()
 	answers := make([]data, 10)
@@ -140,7 +140,7 @@ func computeAtOnce(t *testing.T, user *servicetest.Client, path string) data {
 	return answers[0]
 }
 
-// dataOfLinks is what nd-stats summaries hold.
+// dataOfLinks is the content of nd-stats summaries.
 type dataOfLinks struct {
 	Tiers   []tierData
 	Series  []pointData
@@ -166,7 +166,7 @@ type hotData struct {
 	MeanUtilPercent float64
 }
 
-// rowsOf reads a CSV file, as columns by name.
+// rowsOf reads a CSV file into columns by name.
 func rowsOf(t *testing.T, content []byte) (rows []map[string]string) {
 	t.Helper()
 	all, err := csv.NewReader(bytes.NewReader(content)).ReadAll()
@@ -261,7 +261,7 @@ func linksOf(t *testing.T, content []byte) (want dataOfLinks) {
 	return want
 }
 
-// dataOfPerf is what perf summaries hold.
+// dataOfPerf is the content of perf summaries.
 type dataOfPerf struct{ Paths []pathData }
 
 type pathData struct {

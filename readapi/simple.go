@@ -10,7 +10,7 @@ import (
 )
 
 // PreviewSimple implements POST /simple/simulations/preview (completions.md
-// section 4.3): the topology that the submission would get. It makes nothing.
+// section 4.3): the topology that the submission would get. It records nothing.
 func (a *API) PreviewSimple(_ context.Context, r api.PreviewSimpleRequestObject) (api.PreviewSimpleResponseObject, error) {
 	_, derived, err := submission.Resolve(r.Body)
 	if err != nil {
@@ -45,7 +45,7 @@ func topologyView(d topology.Derivation) api.DerivedTopology {
 }
 
 // GetCompatibility implements GET /simple/compatibility (completions.md
-// section 4.4). The matrix is static.
+// section 4.4).
 func (a *API) GetCompatibility(context.Context, api.GetCompatibilityRequestObject) (api.GetCompatibilityResponseObject, error) {
 	var entries []api.CompatibilityEntry
 	for _, c := range collective.Matrix() {

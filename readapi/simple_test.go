@@ -12,8 +12,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestPreviewSimple: the preview of every reference case, over HTTP, is the
-// reference's (completions 4.2).
+// TestPreviewSimple: over HTTP, the preview of every reference case equals the
+// reference (completions 4.2).
 func TestPreviewSimple(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

@@ -46,8 +46,8 @@ func (a *API) ListSimulations(ctx context.Context, r api.ListSimulationsRequestO
 	return simulationPage{Key: "simulations", Rows: items, NextCursor: l.seal(next)}, nil
 }
 
-// known returns the values of a comma-separated filter that exist, each once:
-// nil when there is no filter, none when all its values are unknown.
+// known returns the known values of a comma-separated filter: nil for no filter,
+// an empty list when all its values are unknown.
 func known(filter string, values ...string) []string {
 	if filter == "" {
 		return nil
@@ -56,7 +56,7 @@ func known(filter string, values ...string) []string {
 	return slices.DeleteFunc(values, func(v string) bool { return !slices.Contains(asked, v) })
 }
 
-// simulationOrder reads a sort that the contract has checked.
+// simulationOrder parses a sort parameter that the contract has checked.
 func simulationOrder(sort string) []projections.Order {
 	if sort == "" {
 		return []projections.Order{{Key: "created", Desc: true}}
@@ -79,8 +79,8 @@ func (a *API) GetSimulation(ctx context.Context, r api.GetSimulationRequestObjec
 	return api.GetSimulation200JSONResponse(view), err
 }
 
-// Simulation returns a simulation as GET does, without a check of access: the
-// answer to a write that was allowed.
+// Simulation returns a simulation as GET does. It does not check access: it
+// answers a write that was allowed.
 func (a *API) Simulation(ctx context.Context, id string) (api.Simulation, error) {
 	s, err := a.Rows.Simulation(ctx, id)
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *API) simulationView(ctx context.Context, s *projections.Simulation) (ap
 		CreatedAt: timestamp(s.CreatedAt), StartedAt: timestampOf(s.StartedAt), CompletedAt: timestampOf(s.CompletedAt),
 		FailureReason: s.FailureReason, Progress: progressView(s.RunProgress()),
 	}
-	if s.EventsProcessed > 0 { // a run that has not progressed has nothing to tell
+	if s.EventsProcessed > 0 { // zeros before the first progress would mislead
 		view.Metrics = &api.SimulationMetrics{
 			SimulatedTime: simulatedTime(s), EventsProcessed: s.EventsProcessed, Throughput: throughput(s),
 		}

@@ -92,8 +92,8 @@ func TestListSimulations(t *testing.T) {
 	p.Bearer(t, "").Get(simulations).Refused(401, "UNAUTHORIZED")
 }
 
-// TestWorkspacesBoundLists: members of a workspace see what is in it, others of
-// the account do not, and when it is deleted nobody does.
+// TestWorkspacesBoundLists: members of a workspace see its content, other users of
+// the account do not, and no one does after its deletion.
 func TestWorkspacesBoundLists(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

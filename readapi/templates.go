@@ -15,8 +15,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// ListTemplates implements GET /templates: the built-in ones, the account's and
-// the public ones.
+// ListTemplates implements GET /templates: the built-in ones, the account's own
+// and the public ones of others.
 func (a *API) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObject) (api.ListTemplatesResponseObject, error) {
 	l, err := a.listing(ctx, r, 50)
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *API) Template(ctx context.Context, id string) (api.Template, string, er
 	return view, web.ETag(t.Version), err
 }
 
-// TemplateAfter returns a template as the command that made it left it.
+// TemplateAfter returns a template in the state after the command that made it.
 func (a *API) TemplateAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Template, error) {
 	t, err := a.rowAfter(ctx, id, state, at)
 	if err != nil {
@@ -106,8 +106,8 @@ func (a *API) templateView(ctx context.Context, t *projections.Configuration) (a
 	return view, nil
 }
 
-// describe adds to each parameter what its model says of it (document 1,
-// Versioning item 8). A model that the catalogue does not know says nothing.
+// describe adds the model's description to each parameter (document 1, Versioning
+// item 8). A model that is not in the catalogue has none.
 func describe(p *json.RawMessage, model string, err error) error {
 	entry, _ := catalogue.Find(model)
 	return describeWith(p, entry.Parameters, err)

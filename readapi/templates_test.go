@@ -121,7 +121,7 @@ func TestGetTemplate(t *testing.T) {
 		c.WorkspaceID != events.TemplateWorkspace || c.ActiveTraceset["id"] == "" {
 		t.Errorf("%+v", template)
 	}
-	// A parameter carries what its model says of it, the default as a string.
+	// A parameter has its model's description, with the default as a string.
 	i := slices.IndexFunc(c.Components, func(m struct {
 		Name            string
 		TypedParameters map[string]any

@@ -15,7 +15,7 @@ import (
 
 const validateTopology = "/api/v1/topology/validate"
 
-// drawnRack is a rack of eight servers as someone draws it: no parameters, no
+// drawnRack is a rack of eight servers from a drawing tool: no parameters, no
 // topology.
 func drawnRack() object {
 	return object{
@@ -56,7 +56,7 @@ func TestValidateTopology(t *testing.T) {
 	if got["topologyMap"] != graph {
 		t.Errorf("map %s, want %s", got["topologyMap"], graph)
 	}
-	// The checksum is that of the value, not of how it is written.
+	// The checksum is of the value, not of its formatting.
 	text, err := json.MarshalIndent(drawnRack(), " ", "\t")
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestValidateTopologyRefuses(t *testing.T) {
 	}
 }
 
-// TestReadsAreNotShed: while no write is taken, what only reads is answered.
+// TestReadsAreNotShed: while writes are refused, reads are answered.
 func TestReadsAreNotShed(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.MaxWrites = 0 })

@@ -31,7 +31,7 @@ func TestListTracesetCandidates(t *testing.T) {
 	elsewhere["workspaceId"] = workspace
 	list := configured(t, user, twoTiers("candidates")) + "/traceset"
 
-	// What is public is everyone's, and may be there or not.
+	// Other tests make public tracesets, so they may be listed or not.
 	own := func(list string) []string {
 		ids := pages(t, user, list, "tracesets", "id")
 		if slices.Contains(ids, other) {
@@ -72,7 +72,7 @@ func TestListTracesetCandidates(t *testing.T) {
 	}
 }
 
-// What is public is there for every account, and can be attached.
+// Public tracesets are visible to every account, and can be attached.
 func TestPublicTracesetsAreCandidates(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -92,7 +92,7 @@ func TestPublicTracesetsAreCandidates(t *testing.T) {
 	}
 }
 
-// Without the traceset routes the operation is there and finds nothing.
+// Without the traceset routes the operation answers with an empty list.
 func TestCandidatesWithoutTraceRoutes(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.TraceRoutes = false })

@@ -20,7 +20,7 @@ import (
 )
 
 // ValidateTraceset implements POST /tracesets/{id}/validate (completions.md
-// section 6.4): it reads what is stored and says what is true of it now.
+// section 6.4): it checks the stored files. It records nothing.
 func (a *API) ValidateTraceset(ctx context.Context, r api.ValidateTracesetRequestObject) (api.ValidateTracesetResponseObject, error) {
 	t, err := a.traceset(ctx, r.ID)
 	if err != nil {
@@ -106,7 +106,7 @@ func metadata(t *projections.Traceset) api.TracesetCheck {
 	return c
 }
 
-// correlation compares the ranks with the servers of a configuration.
+// correlation compares the number of ranks with the servers of a configuration.
 func (a *API) correlation(ctx context.Context, t *projections.Traceset, topology string) (api.TracesetCheck, error) {
 	check := api.TracesetCheck{Name: api.TracesetCheckNameTopologyCorrelation}
 	if topology == "" {
@@ -138,8 +138,8 @@ func (a *API) correlation(ctx context.Context, t *projections.Traceset, topology
 	return check, nil
 }
 
-// contentChecks are the checks of what Chakra traces hold, with what a passed
-// one says.
+// contentChecks are the checks of the content of Chakra traces, each with the
+// message of a passed one.
 func contentChecks() []struct {
 	of      chakra.Check
 	name    api.TracesetCheckName
@@ -158,14 +158,14 @@ func contentChecks() []struct {
 	}
 }
 
-// content checks what the traces hold. A check fails with the first thing that
-// is wrong: its file, rank and node. Where ranks or files are amiss, what is
-// between files is not looked at, and such a check fails, too.
+// content checks the content of the traces. The message of a failed check is its
+// first finding: file, rank and node. When ranks are missing or files unreadable,
+// the checks across files are not done, and they fail, too.
 func (a *API) content(ctx context.Context, t *projections.Traceset) ([]api.TracesetCheck, error) {
 	wrong := map[chakra.Check]string{}
 	report, err := a.Inspect(ctx, t)
 	switch {
-	case fault.Is(err, fault.NotFound): // file_integrity says which
+	case fault.Is(err, fault.NotFound): // the check file_integrity names them
 		wrong[chakra.CheckReadable], report = "files are missing", &chakra.Report{}
 	case fault.Is(err, fault.Unprocessable):
 		wrong[chakra.CheckGroups], report = err.Error(), &chakra.Report{}
@@ -178,8 +178,8 @@ func (a *API) content(ctx context.Context, t *projections.Traceset) ([]api.Trace
 		if f.Warning {
 			into = warned
 		}
-		if _, told := into[f.Check]; !told {
-			into[f.Check] = tell(f)
+		if _, first := into[f.Check]; !first {
+			into[f.Check] = messageOf(f)
 		}
 	}
 	_, ranks := wrong[chakra.CheckRanks]
@@ -200,9 +200,9 @@ func (a *API) content(ctx context.Context, t *projections.Traceset) ([]api.Trace
 	return checks, nil
 }
 
-// tell names the file, the rank and the node of a finding, and says what is
+// messageOf names the file, the rank and the node of a finding, and what is
 // wrong.
-func tell(f chakra.Finding) string {
+func messageOf(f chakra.Finding) string {
 	text := f.String()
 	if f.Rank >= 0 && !strings.Contains(text, "rank ") {
 		text = fmt.Sprintf("rank %d: %s", f.Rank, text)

@@ -55,8 +55,9 @@ func (a *API) GetTraceset(ctx context.Context, r api.GetTracesetRequestObject) (
 	return api.GetTraceset200JSONResponse(view), err
 }
 
-// TracesetView returns a traceset as reads show it, to whoever has just made
-// or changed it. Who repeats that later may find it deleted.
+// TracesetView returns a traceset as GET does. It does not check access: it
+// answers a write that was allowed. It returns NotFound for a deleted traceset,
+// which a repeated write may find.
 func (a *API) TracesetView(ctx context.Context, id string) (api.Traceset, error) {
 	t, err := projections.FindTraceset(ctx, a.DB, id)
 	if err != nil {
@@ -68,8 +69,8 @@ func (a *API) TracesetView(ctx context.Context, id string) (api.Traceset, error)
 	return tracesetView(&t)
 }
 
-// traceset reads a traceset that the caller sees. One that is being uploaded,
-// or that nothing came of, has files without hashes.
+// traceset reads a traceset that the caller sees. One whose upload is open or
+// aborted has files without hashes.
 func (a *API) traceset(ctx context.Context, id string) (projections.Traceset, error) {
 	t, err := a.TracesetRow(ctx, id)
 	if !fault.Is(err, fault.NotFound) {
@@ -85,8 +86,8 @@ func (a *API) traceset(ctx context.Context, id string) (projections.Traceset, er
 	return sessionView(&u)
 }
 
-// Traceset returns what validation needs of a traceset. One that never was is
-// as good as deleted.
+// Traceset returns the data of a traceset that validation needs. A missing one
+// counts as deleted.
 func (a *API) Traceset(ctx context.Context, id string) (validation.Traceset, error) {
 	t, err := projections.FindTraceset(ctx, a.DB, id)
 	if fault.Is(err, fault.NotFound) {
@@ -99,7 +100,7 @@ func (a *API) Traceset(ctx context.Context, id string) (validation.Traceset, err
 	return validation.Traceset{Status: t.Status, Ranks: t.RankCount, Groups: sums.GroupSizes}, err
 }
 
-// sessionView is the traceset that an upload is to become.
+// sessionView is the traceset of an upload whose files are not stored yet.
 func sessionView(u *projections.Upload) (projections.Traceset, error) {
 	t := projections.Traceset{
 		ID: u.ResultID, AccountID: u.AccountID, WorkspaceID: u.WorkspaceID, Name: u.Name, Description: u.Description,
@@ -131,12 +132,15 @@ func tracesetView(t *projections.Traceset) (api.Traceset, error) {
 	if t.Status == commands.TracesetReady {
 		view.RankCount = &t.RankCount
 	}
-	var files []events.TracesetFile
+	files, err := t.FileList()
+	if err != nil {
+		return view, err
+	}
 	var ranges []events.RankRange
 	for _, part := range []struct {
 		text string
 		into any
-	}{{t.Tags, &view.Tags}, {t.Files, &files}, {t.Ranges, &ranges}, {t.Workload, &view.WorkloadMetadata}} {
+	}{{t.Tags, &view.Tags}, {t.Ranges, &ranges}, {t.Workload, &view.WorkloadMetadata}} {
 		if part.text == "" {
 			continue
 		}

@@ -50,13 +50,13 @@ func upload(t *testing.T, c *servicetest.Client, workspace, name, metadata strin
 		Want(201).Object()["id"].(string)
 }
 
-// looked waits until the files of a traceset were looked at.
+// looked waits until the files of a traceset have been read.
 func looked(c *servicetest.Client, id string) object {
 	return c.Eventually(tracesets+"/"+id, func(r servicetest.Reply) bool { return r.Object()["status"] != "processing" }).Object()
 }
 
-// ring is the traces of so many ranks, each of which sends to the next; what
-// makes it the one that it is is its name.
+// ring is the traces of n ranks, each of which sends to the next. The name makes
+// its content unique.
 func ring(name string, ranks int) map[string]string {
 	files := map[string]string{}
 	message := func(id int, kind, from, to string) string {
@@ -98,7 +98,7 @@ func TestListTracesets(t *testing.T) {
 	}
 	under := coming["id"].(string)
 
-	// What is public is everyone's, and may be there or not.
+	// Other tests make public tracesets, so they may be listed or not.
 	own := func(c *servicetest.Client, query string) []string {
 		ids := pages(t, c, tracesets+"?limit=2"+query, "items", "id")
 		return slices.DeleteFunc(ids, func(id string) bool { return !slices.Contains([]string{one, two, bad, gone, under}, id) })
@@ -135,7 +135,7 @@ func TestListTracesets(t *testing.T) {
 		t.Errorf("an item (-want +got):\n%s", diff)
 	}
 
-	// With its workspace goes what was not promoted.
+	// Tracesets that were not promoted are deleted with their workspace.
 	p.Service(t, account).Delete(workspaces + "/" + other).Want(202)
 	p.Service(t, account).Delete(workspaces + "/" + mine).Want(202)
 	check("without the workspaces", all, "", two)
@@ -264,7 +264,7 @@ func TestValidateTraceset(t *testing.T) {
 		}
 	}
 
-	// What is wrong is named: file, rank and node.
+	// The message names the file, the rank and the node.
 	self := `{"version": "0.0.4"}
 		{"id": "1", "name": "a", "type": "COMP_NODE", "durationMicros": "1", "dataDeps": ["2"]}
 		{"id": "2", "name": "b", "type": "COMP_NODE", "durationMicros": "1", "dataDeps": ["1"]}`
@@ -294,7 +294,7 @@ func TestValidateTraceset(t *testing.T) {
 		}
 	}
 
-	// The stored bytes are read, not believed.
+	// The stored bytes are read again.
 	hash := of["files"].([]any)[2].(object)["hash"].(string)
 	key := library.Key(of["libraryHash"].(string), hash)
 	for what, content := range map[string]string{
@@ -314,7 +314,7 @@ func TestValidateTraceset(t *testing.T) {
 		t.Errorf("no bytes: %t %v", valid, got)
 	}
 
-	// A synthesized workload has no traces, an upload has nothing.
+	// A synthesized workload has no traces, and an open upload has no files.
 	simple := user.Get(configurations + "/" + big).Object()["activeTraceset"].(object)["id"].(string)
 	if valid, got := validate(simple, nil); !valid || len(got) != 3 {
 		t.Errorf("synthesized: %t %v", valid, got)

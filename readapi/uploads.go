@@ -7,8 +7,8 @@ import (
 	"netsim/projections"
 )
 
-// UploadedMappingFile returns the mapping file that an upload became, or that
-// it was a duplicate of, and its entity tag.
+// UploadedMappingFile returns the mapping file that an upload made or duplicated,
+// and its entity tag.
 func (a *API) UploadedMappingFile(ctx context.Context, id string, duplicate bool) (api.MappingFile, string, error) {
 	m, err := projections.FindMappingFile(ctx, a.DB, id)
 	if err != nil {

@@ -53,9 +53,8 @@ func (a *API) GetWorkspace(ctx context.Context, r api.GetWorkspaceRequestObject)
 	return api.GetWorkspace200JSONResponse{Body: w, Headers: api.GetWorkspace200ResponseHeaders{ETag: tag}}, nil
 }
 
-// Workspace returns the workspace as the caller's account sees it, and its
-// entity tag. It checks no membership: whoever has just made or changed a
-// workspace gets to see what came of it.
+// Workspace returns a workspace with the counts of the caller's account, and its
+// entity tag. It does not check access: it answers a write that was allowed.
 func (a *API) Workspace(ctx context.Context, id string) (api.Workspace, string, error) {
 	caller, err := access.Caller(ctx)
 	if err != nil {

@@ -31,7 +31,7 @@ func TestListWorkspaces(t *testing.T) {
 		t.Errorf("all, newest first (-want +got):\n%s", diff)
 	}
 	at := func(id string) string { return service.Get(workspaces + "/" + id).Object()["createdAt"].(string) }
-	// The last one made is changed at the end, so no other is as new.
+	// The last one is changed at the end, so that no other is as new.
 	changed := service.Get(workspaces + "/" + made[4]).Object()["modifiedAt"].(string)
 	robot := service.Get(workspaces + "/" + made[4]).Object()["owner"].(string)
 	for filter, want := range map[string][]string{
@@ -123,7 +123,7 @@ func TestGetWorkspace(t *testing.T) {
 	user.Get(workspaces+"/workspace_x").Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
 
-	// A built-in workspace is everyone's; what is counted in it is one's own.
+	// A built-in workspace is open to everyone; its counts are those of the account.
 	stats := func(c *servicetest.Client) any {
 		return c.Get(workspaces + "/" + events.DefaultWorkspace).Want(200).Object()["stats"]
 	}

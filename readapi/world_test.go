@@ -39,7 +39,7 @@ func submit(t *testing.T, c *servicetest.Client, body object) string {
 	return c.Post(simple+"/simulations", body).Want(202).Object()["simulationId"].(string)
 }
 
-// completed waits until the simulation is.
+// completed waits until the simulation is completed, and returns it.
 func completed(c *servicetest.Client, id string) object {
 	return c.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool {
 		return r.Object()["status"] == "completed"
@@ -51,7 +51,7 @@ func newWorkspace(t *testing.T, service *servicetest.Client, name string) string
 	return service.Post(workspaces, object{"name": name}).Want(201).Object()["id"].(string)
 }
 
-// pages reads a list to its end, and returns the member of every row.
+// pages reads all pages of a list, and returns the member of every row.
 func pages(t *testing.T, c *servicetest.Client, path, list, member string) []string {
 	t.Helper()
 	got := []string{}
@@ -82,8 +82,9 @@ func cursor(c *servicetest.Client, path string) string {
 	return c.Get(path).Want(200).Object()["pagination"].(object)["nextCursor"].(string)
 }
 
-// since and before split ids by when they were made. The texts of timestamps
-// compare as the times do, and several ids may be of one millisecond.
+// since and before split ids by the times of their creation. The texts of
+// timestamps compare like the times, and several ids may have the same
+// millisecond.
 func since(ids []string, at func(string) string, when string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return at(id) < when })
 }

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -97,9 +96,9 @@ func (s *Stage) traceset(ctx context.Context, sim *projections.Simulation, id st
 	if row.Status != commands.TracesetReady && sim.StartedAt == nil { // a run that has started needs only the bytes
 		return nil, unfit("traceset %s is %s, not ready", id, row.Status)
 	}
-	var files []events.TracesetFile
-	if err := json.Unmarshal([]byte(row.Files), &files); err != nil {
-		return nil, fmt.Errorf("read the files of traceset %s: %w", id, err)
+	files, err := row.FileList()
+	if err != nil {
+		return nil, err
 	}
 	t := &execution.Traceset{ID: id, LibraryHash: row.LibraryHash, Format: row.Format, Layout: row.Layout, RankCount: row.RankCount}
 	for _, f := range files {

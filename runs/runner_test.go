@@ -200,8 +200,8 @@ func TestInputsThatCannotRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stored []events.TracesetFile
-	if err := json.Unmarshal([]byte(traceset.Files), &stored); err != nil {
+	stored, err := traceset.FileList()
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Objects.Put(t.Context(), stored[0].ObjectKey, "application/json", strings.NewReader("[]")); err != nil {

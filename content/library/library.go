@@ -1,6 +1,6 @@
-// Package library says where the files of tracesets are stored, once for all
-// tracesets that hold the same: a library is known by the hash of its list of
-// files.
+// Package library says where the files of tracesets are stored. Tracesets with
+// the same files share one library, which is identified by the hash of its list
+// of files.
 package library
 
 import (
@@ -25,32 +25,32 @@ func Hash(files []events.TracesetFile) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// ID returns the library's id, which its hash determines.
+// ID returns the id of the library with this hash.
 func ID(hash string) string { return events.DerivedID(events.LibraryPrefix, hash) }
 
-// Prefix returns where the library's objects are.
+// Prefix returns the key prefix of the library's objects.
 func Prefix(hash string) string { return PrefixOf(ID(hash)) }
 
-// PrefixOf is Prefix, of the library of this id.
+// PrefixOf is Prefix for a library id.
 func PrefixOf(id string) string { return All + id + "/" }
 
-// All is what the objects of every library begin with.
+// All is the key prefix of the objects of all libraries.
 const All = "libraries/"
 
-// Key returns where the library keeps a file of this content, "sha256:" and
+// Key returns the object key of a file in the library. fileHash is "sha256:" and
 // hex (completions 6.4).
 func Key(hash, fileHash string) string { return Prefix(hash) + Fanned(fileHash) }
 
-// Fanned spreads content over folders: the first two digits of its hash, and
-// the rest.
+// Fanned returns a path for content: a folder named after the first two digits of
+// the hash, and the other digits.
 func Fanned(fileHash string) string {
 	digits := strings.TrimPrefix(fileHash, "sha256:")
 	return digits[:2] + "/" + digits[2:]
 }
 
-// Lock names the lock under which the library's objects are stored, and are
-// removed when no traceset refers to them.
+// Lock names the lock that is held while the library's objects are stored or
+// removed.
 func Lock(hash string) string { return LockOf(ID(hash)) }
 
-// LockOf is Lock, of the library of this id.
+// LockOf is Lock for a library id.
 func LockOf(id string) string { return "library " + id }

@@ -36,7 +36,8 @@ func TestALibraryIsKnownByItsFiles(t *testing.T) {
 	}
 }
 
-// The line format is for ever: stored objects are found by it.
+// The line format must never change, because the keys of stored objects depend on
+// it.
 func TestTheHashOfALibraryStays(t *testing.T) {
 	t.Parallel()
 	got := library.Hash([]events.TracesetFile{{Name: "a", Size: 1, Hash: "sha256:" + strings.Repeat("a", 64)}})

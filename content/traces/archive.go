@@ -18,13 +18,13 @@ const (
 	putsAtOnce = 8       // of small entries
 )
 
-// unpacking puts the files of a traceset into its library's folder.
+// unpacking stores the files of a traceset in its library's folder.
 type unpacking struct {
 	archive.Unpacking
 
 	store  *objects.Store
 	folder string
-	puts   errgroup.Group // of small entries, under way
+	puts   errgroup.Group // running puts of small entries
 }
 
 func newUnpacking(ctx context.Context, store *objects.Store, folder string) *unpacking {
@@ -34,8 +34,8 @@ func newUnpacking(ctx context.Context, store *objects.Store, folder string) *unp
 	return u
 }
 
-// put stores an entry. Small ones are stored side by side, beside what is read
-// on: a request each is what many of them cost.
+// put stores an entry. Small entries are stored concurrently while the archive is
+// read on, because their cost is the latency of a request each.
 func (u *unpacking) put(ctx context.Context, name string, size int64, content io.Reader) error {
 	if size > smallEntry {
 		_, err := u.store.Put(ctx, u.folder+name, contentType(name), content)
@@ -52,7 +52,7 @@ func (u *unpacking) put(ctx context.Context, name string, size int64, content io
 	return nil
 }
 
-// copy puts a file beside those of the archives as it was uploaded.
+// copy stores an uploaded file next to those of the archives.
 func (u *unpacking) copy(ctx context.Context, f events.TracesetFile) error {
 	if err := u.Beside(f.Name); err != nil {
 		return err

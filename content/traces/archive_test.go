@@ -70,7 +70,7 @@ func zstdpressed(t *testing.T, content string) string {
 	return string(w.EncodeAll([]byte(content), nil))
 }
 
-// entries are files as an archive has them, in a folder.
+// entries are the entries of an archive with these files in a folder.
 func entries(files uploads) []entry {
 	list := []entry{{"traces/", "", tar.TypeDir}}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -148,7 +148,7 @@ func TestExtractArchives(t *testing.T) {
 	}
 }
 
-// TestArchiveRefusals: an archive is not trusted.
+// TestArchiveRefusals: malformed and hostile archives are refused.
 func TestArchiveRefusals(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -185,7 +185,7 @@ func TestArchiveRefusals(t *testing.T) {
 	}
 }
 
-// TestOpenWhatIsGone: who reads a traceset whose bytes are gone is told so.
+// TestOpenWhatIsGone: opening a traceset whose objects are missing is NotFound.
 func TestOpenWhatIsGone(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -1,15 +1,15 @@
-// Package traces knows the files of tracesets in the object store: where they
-// are, how they are read, and what they hold.
+// Package traces reads the files of tracesets in the object store and extracts
+// their metadata.
 //
-// A traceset comes as it was uploaded, each file under a key of its content
-// (layout cas). Extraction reads it once, from end to end and in bounded memory,
-// and records what it found: the traceset is ready, or it is refused for good.
-// Of a traceset with archives it first unpacks every file into one folder of
-// the library (layout prefix), from which the ranks are read from then on.
+// An uploaded traceset has each file under a key of its content (layout cas).
+// Extraction reads all files once, in bounded memory, and records the result: the
+// traceset is ready, or it is refused permanently. When the traceset contains
+// archives, extraction first unpacks all files into one folder of the library
+// (layout prefix). From then on the ranks are read from that folder.
 //
-// Extraction may be interrupted anywhere and repeated: what it writes has names
-// and content that follow from the traceset's files alone, and only the first
-// record counts.
+// Extraction can be interrupted at any point and repeated. The names and the
+// content of the objects that it writes depend on the traceset's files alone, and
+// only the first record counts.
 //
 // Sources: completions.md 6.1 to 6.4.
 package traces

@@ -19,7 +19,7 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// Extractor reads what the files of tracesets hold.
+// Extractor extracts the metadata of tracesets from their files.
 type Extractor struct {
 	Commands *handle.Handler
 	DB       projections.Reader
@@ -27,9 +27,9 @@ type Extractor struct {
 	Limits   chakra.Limits // of each rank file
 }
 
-// Extract reads the files of a traceset that is processing and records what
-// they hold, or why they cannot be used. Any other traceset is left as it is.
-// The error may pass: to repeat Extract is right, however often.
+// Extract reads the files of a traceset that is processing, and records their
+// metadata or why they cannot be used. It does nothing for a traceset in another
+// status. An error is temporary: Extract may be repeated.
 func (x *Extractor) Extract(ctx context.Context, id string) error {
 	t, err := projections.FindTraceset(ctx, x.DB, id)
 	if err != nil || t.Status != commands.TracesetProcessing {
@@ -45,7 +45,7 @@ func (x *Extractor) Extract(ctx context.Context, id string) error {
 		return x.record(ctx, &t, commands.RefuseExtraction{
 			ID: id, Failed: events.TracesetMetadataFailed{Reason: wrong.Error(), File: wrong.file},
 		})
-	case fault.Is(err, fault.NotFound): // stored files do not come back
+	case fault.Is(err, fault.NotFound): // a missing file will not come back
 		return x.record(ctx, &t, commands.RefuseExtraction{ID: id, Failed: events.TracesetMetadataFailed{Reason: err.Error()}})
 	case err != nil:
 		return fmt.Errorf("extract traceset %s: %w", id, err)
@@ -53,14 +53,15 @@ func (x *Extractor) Extract(ctx context.Context, id string) error {
 	return x.record(ctx, &t, commands.RecordExtraction{ID: id, Extracted: extracted})
 }
 
-// record sends a command that records nothing when it comes too late.
+// record sends a command. The command records nothing when another extraction has
+// recorded its result.
 func (x *Extractor) record(ctx context.Context, t *projections.Traceset, c commands.Command[commands.Traceset]) error {
 	_, err := handle.Command(ctx, x.Commands, handle.Target{Stream: t.ID, PartitionKey: t.Partition},
 		handle.System(), c)
 	return err
 }
 
-// read reads the files. What is wrong with them is a refusal.
+// read reads the files. It returns a refusal when they cannot be used.
 func (x *Extractor) read(ctx context.Context, t *projections.Traceset) (events.TracesetMetadataExtracted, error) {
 	found, err := x.unpack(ctx, t)
 	if err != nil {
@@ -108,8 +109,8 @@ func complaint(report *chakra.Report, first chakra.Finding) error {
 	return refuse(file, "%s", first.String())
 }
 
-// unpack puts all files of a traceset with archives into its library's folder,
-// and makes it one of that layout. A traceset without archives stays as it is.
+// unpack stores all files of a traceset with archives in its library's folder and
+// changes the traceset's layout. It does nothing for a traceset without archives.
 func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events.TracesetMetadataExtracted, error) {
 	var found events.TracesetMetadataExtracted
 	files, err := t.FileList()
@@ -125,7 +126,7 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 			is, err = u.File(f.Name, func() (io.ReadCloser, error) { return get(ctx, x.Objects, f) })
 		}
 		if err != nil {
-			_ = u.puts.Wait() // the first error is the one to tell
+			_ = u.puts.Wait() // the first error is returned
 			return found, err
 		}
 		if is {
@@ -161,8 +162,8 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 	return found, nil
 }
 
-// fitsDescription refuses workload metadata that speak of another number of
-// ranks.
+// fitsDescription refuses workload metadata that declare another number of ranks
+// than the files have.
 func fitsDescription(text string, ranks int64) error {
 	if text == "" {
 		return nil

@@ -29,7 +29,7 @@ import (
 // uploads are files by their names. Those that begin with comm_ are supporting.
 type uploads map[string]string
 
-// place is where tracesets are extracted.
+// place is a world in which tracesets are extracted.
 type place struct {
 	*testworld.World
 
@@ -116,8 +116,8 @@ func recorded(t *testing.T, pattern string) uploads {
 	return files
 }
 
-// reducing is the trace of a rank that computes and reduces once, in the group,
-// "" for all ranks.
+// reducing is the trace of a rank that computes once and reduces once in a group;
+// "" is the group of all ranks.
 func reducing(group string) string {
 	return `{"version": "0.0.4"}
 		{"id": "1", "name": "compute", "type": "COMP_NODE", "durationMicros": "7"}
@@ -125,7 +125,7 @@ func reducing(group string) string {
 			{"name": "comm_type", "int64Val": "0"}, {"name": "comm_size", "int64Val": "1024"}, {"name": "pg_name", "stringVal": "` + group + `"}]}`
 }
 
-// ranks are so many traces that reduce.
+// ranks are the traces of n ranks that reduce.
 func ranks(n int) uploads {
 	files := uploads{}
 	for rank := range n {
@@ -204,7 +204,8 @@ func TestExtractRecordedTraces(t *testing.T) {
 	}
 }
 
-// TestExtractAgainstDescription: what the client says of the ranks must be so.
+// TestExtractAgainstDescription: the client's description must have the number of
+// ranks that the files have.
 func TestExtractAgainstDescription(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -251,7 +252,7 @@ func TestExtractGroups(t *testing.T) {
 	}
 }
 
-// TestRefusals: every refusal says where and what.
+// TestRefusals: every refusal names the file and the reason.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -289,8 +290,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestExtractAgain: only the first record counts, and a store that does not
-// answer decides nothing.
+// TestExtractAgain: only the first record counts, and an outage of the store
+// records nothing.
 func TestExtractAgain(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -322,8 +323,8 @@ func TestExtractAgain(t *testing.T) {
 	}
 }
 
-// TestExtractInterrupted: an extraction that ends in the middle of its archive
-// leaves the traceset as it is, and the next one does all of it.
+// TestExtractInterrupted: an extraction that is interrupted in the middle of an
+// archive does not change the traceset, and the next one is complete.
 func TestExtractInterrupted(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -16,19 +16,18 @@ import (
 	"netsim/simulator/packed"
 )
 
-// Folder is where the files of a library with the layout prefix are.
+// Folder is the key prefix of the files of a library with the layout prefix.
 func Folder(hash string) string { return library.Prefix(hash) + "files/" }
 
-// Workload is the files of a traceset's ranks, as chakra.Inspect takes them.
+// Workload is the rank files of a traceset, as chakra.Inspect takes them.
 type Workload struct {
 	Files  []chakra.File
 	Groups chakra.Groups // nil when the traceset defines none
 }
 
-// Open lists the files of a traceset, whose content it does not read but for
-// the process groups. The context is that of every file that is opened. A file
-// that is not stored is fault.NotFound; process groups that cannot be read are
-// fault.Unprocessable.
+// Open lists the rank files of a traceset and reads its process groups. The
+// context applies to every file that is opened later. It returns NotFound for a
+// file that is not stored and Unprocessable for invalid process groups.
 func Open(ctx context.Context, store *objects.Store, t *projections.Traceset) (Workload, error) {
 	files, err := t.FileList()
 	if err != nil {
@@ -53,8 +52,8 @@ func Open(ctx context.Context, store *objects.Store, t *projections.Traceset) (W
 	return w, nil
 }
 
-// Unpacked lists the files in a library's folder. Those with a rank's name are
-// its rank files. Their hashes are not known.
+// Unpacked lists the files in a library's folder, without their hashes. Files
+// whose names contain a rank are primary.
 func Unpacked(ctx context.Context, store *objects.Store, libraryHash string) ([]events.TracesetFile, error) {
 	folder := Folder(libraryHash)
 	var files []events.TracesetFile

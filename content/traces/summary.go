@@ -10,16 +10,16 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// Summary is what all ranks of a traceset do together, as it is recorded.
+// Summary is the recorded totals of all ranks of a traceset.
 type Summary struct {
 	Nodes         int64     `json:"nodes"`
 	ComputeMicros int64     `json:"computeMicros"`
 	Sends         Traffic   `json:"sends"`
 	Receives      Traffic   `json:"receives"`
 	Collectives   []Traffic `json:"collectives,omitempty"` // by kind, counted at each rank
-	Groups        int64     `json:"groups"`                // process groups in use, that of all ranks among them
-	// GroupSizes are the sizes of the groups that reduce, ascending: those that
-	// an algorithm which halves them must fit.
+	Groups        int64     `json:"groups"`                // process groups in use, including that of all ranks
+	// GroupSizes are the sizes of the groups with reductions, ascending. Halving
+	// algorithms restrict them.
 	GroupSizes []int64 `json:"groupSizes,omitempty"`
 }
 
@@ -35,7 +35,7 @@ func (t *Traffic) add(more chakra.Traffic) {
 	t.Bytes = plus(t.Bytes, more.Bytes)
 }
 
-// plus adds, and stays at the largest number there is.
+// plus adds. The sum saturates at the largest int64.
 func plus(a int64, b uint64) int64 {
 	if b > uint64(math.MaxInt64-a) { //nolint:gosec // a is not negative
 		return math.MaxInt64
@@ -43,7 +43,7 @@ func plus(a int64, b uint64) int64 {
 	return a + int64(b) //nolint:gosec // as large as it may be
 }
 
-// ReadSummary reads a summary as it is recorded; the zero Summary for "".
+// ReadSummary parses a recorded summary. It is the zero Summary for "".
 func ReadSummary(text string) (Summary, error) {
 	var s Summary
 	if text == "" {
@@ -55,7 +55,7 @@ func ReadSummary(text string) (Summary, error) {
 	return s, nil
 }
 
-// summarize writes the summary of a workload.
+// summarize returns the summary of a workload as JSON.
 func summarize(all []chakra.Trace, groups chakra.Groups) (string, error) {
 	var s Summary
 	kinds := map[chakra.Collective]*Traffic{}

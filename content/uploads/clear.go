@@ -10,8 +10,8 @@ import (
 	"netsim/projections"
 )
 
-// React reacts to the end of uploads: it does what a completion that was
-// interrupted has left to do, and has what is staged removed.
+// React reacts to the end of an upload: it finishes an interrupted completion and
+// enqueues the removal of the staged objects.
 func (u *Uploads) React(ctx context.Context, f events.Fact) error {
 	switch f.Data.(type) {
 	case events.UploadCompleted:
@@ -25,7 +25,8 @@ func (u *Uploads) React(ctx context.Context, f events.Fact) error {
 	return u.EnqueueClear(ctx, f.Stream)
 }
 
-// Clear removes what is staged of an upload that has ended. It may be repeated.
+// Clear removes the staged objects of an upload that has ended. It may be
+// repeated.
 func (u *Uploads) Clear(ctx context.Context, upload string) error {
 	row, err := projections.FindUpload(ctx, u.DB, upload)
 	if err != nil || row.Status == commands.UploadOpen {
@@ -45,8 +46,8 @@ func (u *Uploads) Clear(ctx context.Context, upload string) error {
 
 const expiryPage = 500
 
-// Expire aborts the sessions that have expired, and sweeps up what is staged
-// and belongs to none. One that is being completed is left for the next time.
+// Expire aborts the expired sessions and removes staged objects of no session. A
+// session that is being completed is skipped until the next call.
 func (u *Uploads) Expire(ctx context.Context) error {
 	for {
 		page, err := projections.ExpiredUploads(ctx, u.DB, u.Now(), expiryPage)
@@ -55,7 +56,7 @@ func (u *Uploads) Expire(ctx context.Context) error {
 		}
 		ended := 0
 		for i := range page {
-			err := u.alone(ctx, page[i].ID, false, func(row *projections.Upload) error {
+			err := u.locked(ctx, page[i].ID, false, func(row *projections.Upload) error {
 				if row.Status != commands.UploadOpen {
 					return nil
 				}
@@ -74,10 +75,10 @@ func (u *Uploads) Expire(ctx context.Context) error {
 	}
 }
 
-// sweep removes what was staged more than two lives of a session ago, unless
-// an upload still needs it: what dead processes left behind.
+// sweep removes objects that were staged more than two session lifetimes ago,
+// unless an upload still needs them. Dead processes leave such objects.
 func (u *Uploads) sweep(ctx context.Context) error {
-	before := u.Now().Add(-2 * u.Life)
+	before := u.Now().Add(-2 * u.Lifetime)
 	for b, err := range u.Objects.ListBegun(ctx, staging) {
 		if err != nil {
 			return err
@@ -101,8 +102,8 @@ func (u *Uploads) sweep(ctx context.Context) error {
 	return nil
 }
 
-// unlessNeeded removes what is staged at a key, unless its upload is open or
-// completed: one that has ended is cleared.
+// unlessNeeded removes the staged object at a key unless its upload is open. A
+// completed upload is cleared as a whole.
 func (u *Uploads) unlessNeeded(ctx context.Context, key string, remove func() error) error {
 	upload, _, _ := strings.Cut(strings.TrimPrefix(key, staging), "/")
 	row, err := projections.FindUpload(ctx, u.DB, upload)

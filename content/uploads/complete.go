@@ -14,15 +14,15 @@ import (
 )
 
 // CompleteTraceset completes the upload of a traceset with the parts of each
-// file. fresh is whether it was not complete before. A request that carries a
-// command id waits for another at the same upload, which may be its like.
+// file. fresh reports whether this call completed it. A request with a command id
+// waits for another request on the same upload, which may be a copy of it.
 //
-// Errors: Validation for files or parts that are not the session's and for a
-// session that failed, Conflict while another completes it, Gone when it has
-// expired, Unavailable while the store or the content cannot be had.
+// Errors: Validation for files or parts that are not the session's and for an
+// aborted session, Conflict while another request completes it, Gone when it has
+// expired, Unavailable while the store does not answer or the content is locked.
 func (u *Uploads) CompleteTraceset(ctx context.Context, id string, files []api.UploadedFile, from handle.Origin) (traceset string, fresh bool, err error) {
-	err = u.inPeace(ctx, id, func(ctx context.Context) error {
-		return u.alone(ctx, id, from.CommandID != "", func(row *projections.Upload) error {
+	err = u.detached(ctx, id, func(ctx context.Context) error {
+		return u.locked(ctx, id, from.CommandID != "", func(row *projections.Upload) error {
 			traceset, fresh = row.ResultID, row.Status == commands.UploadOpen
 			switch {
 			case row.Status == commands.UploadCompleted:
@@ -52,14 +52,14 @@ func (u *Uploads) CompleteTraceset(ctx context.Context, id string, files []api.U
 	return traceset, fresh, err
 }
 
-// CompleteMappingFile completes the upload of a mapping file. It returns the
-// id of the file, which is another one's when its bytes were there before.
+// CompleteMappingFile completes the upload of a mapping file. It returns the id
+// of the file. For a duplicate this is the id of the file with the same bytes.
 //
 // Errors: as in the table of document 2, Complete upload. PayloadTooLarge,
 // MappingFileInvalid and an Unavailable without RetryAfter end the session.
 func (u *Uploads) CompleteMappingFile(ctx context.Context, id string, parts []api.UploadedPart, from handle.Origin) (file string, duplicate bool, err error) {
-	err = u.inPeace(ctx, id, func(ctx context.Context) error {
-		return u.alone(ctx, id, from.CommandID != "", func(row *projections.Upload) error {
+	err = u.detached(ctx, id, func(ctx context.Context) error {
+		return u.locked(ctx, id, from.CommandID != "", func(row *projections.Upload) error {
 			switch {
 			case row.Status == commands.UploadCompleted:
 				return fault.New(fault.Conflict, "upload %s is completed", id)
@@ -81,10 +81,10 @@ func (u *Uploads) CompleteMappingFile(ctx context.Context, id string, parts []ap
 	return file, file != resultOf(events.UploadMappingFile, id), err
 }
 
-// Finish returns what a completed upload has become, and whether that was there
-// before. What a completion that was interrupted has left to do is done.
+// Finish returns the result of a completed upload, and whether it is a duplicate.
+// It finishes an interrupted completion.
 func (u *Uploads) Finish(ctx context.Context, id string) (result string, duplicate bool, err error) {
-	err = u.alone(ctx, id, true, func(row *projections.Upload) (err error) {
+	err = u.locked(ctx, id, true, func(row *projections.Upload) (err error) {
 		result, duplicate = row.ResultID, row.ResultID != resultOf(row.Kind, id)
 		switch {
 		case row.Status != commands.UploadCompleted:
@@ -98,17 +98,17 @@ func (u *Uploads) Finish(ctx context.Context, id string) (result string, duplica
 	return result, duplicate, err
 }
 
-// alone does something about a session that nobody else does anything about
-// meanwhile. Who is patient waits for that. So does whoever comes when the
-// session is completed: only what follows a completion can still be at it.
-func (u *Uploads) alone(ctx context.Context, id string, patient bool, work func(row *projections.Upload) error) error {
+// locked does the work on a session while it holds the session's lock. When
+// another holds it, wait decides between waiting and Conflict. For a completed
+// session it always waits, because only clean-up can hold the lock then.
+func (u *Uploads) locked(ctx context.Context, id string, wait bool, work func(row *projections.Upload) error) error {
 	before, err := projections.FindUpload(ctx, u.DB, id)
 	if err != nil {
 		return err
 	}
 	take := u.Locks.Try
-	if patient || before.Status == commands.UploadCompleted {
-		take = func(ctx context.Context, name string) (func(), error) { return u.Locks.Wait(ctx, name, u.Patience) }
+	if wait || before.Status == commands.UploadCompleted {
+		take = func(ctx context.Context, name string) (func(), error) { return u.Locks.Wait(ctx, name, u.LockTimeout) }
 	}
 	release, err := take(ctx, id)
 	if errors.Is(err, postgres.ErrHeld) {
@@ -125,19 +125,19 @@ func (u *Uploads) alone(ctx context.Context, id string, patient bool, work func(
 	return work(&row)
 }
 
-// over reports whether a session that is not completed has come to its end.
+// over reports whether a session that is not completed has expired.
 func (u *Uploads) over(row *projections.Upload) bool {
 	return row.Reason == expired || row.Status == commands.UploadOpen && !u.Now().Before(row.ExpiresAt)
 }
 
-// Why uploads are aborted.
+// The reasons of aborts.
 const (
 	expired = "expired"
 	refused = "refused"
 	storage = "storage"
 )
 
-// ended ends the session of a mapping file whose completion failed for good
+// ended aborts the session of a mapping file whose completion failed permanently
 // (completions 6.6).
 func (u *Uploads) ended(ctx context.Context, row *projections.Upload, err error) error {
 	_, lost := errors.AsType[errLost](err)
@@ -161,8 +161,8 @@ func (u *Uploads) ended(ctx context.Context, row *projections.Upload, err error)
 	return err
 }
 
-// abort ends a session of which nothing comes, and removes what is staged as
-// far as that can be done now: clearing is sure to follow.
+// abort aborts a session and tries to remove its staged objects. Clear removes
+// what remains.
 func (u *Uploads) abort(ctx context.Context, row *projections.Upload, reason string) error {
 	if _, err := handle.Command[commands.Upload](ctx, u.Commands, session(row), handle.System(row.ID, "abort"),
 		commands.AbortUpload{ID: row.ID, Reason: reason}); err != nil {

@@ -2,7 +2,6 @@ package uploads
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"netsim/commands"
@@ -11,8 +10,8 @@ import (
 	"netsim/projections"
 )
 
-// Stage puts a file of a direct upload where it waits for the others. The error
-// of its reader is returned as it is.
+// Stage stores a file of a direct upload under the staging prefix. It returns the
+// reader's error unchanged.
 func (u *Uploads) Stage(ctx context.Context, upload, name, contentType string, r io.Reader) (events.TracesetFile, error) {
 	stored, err := u.Objects.Put(ctx, stagingOf(upload)+name, contentType, r)
 	if err != nil {
@@ -21,14 +20,14 @@ func (u *Uploads) Stage(ctx context.Context, upload, name, contentType string, r
 	return events.TracesetFile{Name: name, ContentType: contentType, Hash: "sha256:" + stored.SHA256, Size: stored.Size}, nil
 }
 
-// Keep makes a traceset of staged files, unless its workspace has one of the
-// same files and name. It returns that traceset, and whether it is the new one.
+// Keep makes a traceset of staged files, unless its workspace has one with the
+// same files and name. It returns the traceset's id, and whether it is new.
 func (u *Uploads) Keep(ctx context.Context, upload string, to handle.Target, from handle.Origin, t events.TracesetCreated) (traceset string, fresh bool, err error) {
 	staged := make([]string, len(t.Files))
 	for i, f := range t.Files {
 		staged[i] = stagingOf(upload) + f.Name
 	}
-	err = u.inPeace(ctx, upload, func(ctx context.Context) error {
+	err = u.detached(ctx, upload, func(ctx context.Context) error {
 		return u.keep(ctx, t.Files, staged, func(files []events.TracesetFile, hash string, total int64) error {
 			there, err := projections.TracesetOfContent(ctx, u.DB, t.AccountID, t.WorkspaceID, hash, t.Name)
 			if err != nil || there != "" {
@@ -44,10 +43,10 @@ func (u *Uploads) Keep(ctx context.Context, upload string, to handle.Target, fro
 	return traceset, fresh, err
 }
 
-// Discard removes what a direct upload has staged. What cannot be removed now
-// is swept up later.
+// Discard removes the staged files of a direct upload. Expire removes later what
+// cannot be removed now.
 func (u *Uploads) Discard(ctx context.Context, upload string) {
 	if err := u.Objects.DeletePrefix(context.WithoutCancel(ctx), stagingOf(upload)); err != nil {
-		u.Log.InfoContext(ctx, fmt.Sprintf("files of %s stay staged", upload), "error", err)
+		u.Log.InfoContext(ctx, "staged files cannot be removed yet", "upload", upload, "error", err)
 	}
 }

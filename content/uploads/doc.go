@@ -1,42 +1,41 @@
-// Package uploads takes the bytes of tracesets and mapping files.
+// Package uploads stores the bytes of tracesets and mapping files.
 //
-// # Where bytes are
+// # Object keys
 //
-// A client puts parts to links of the object store, under staging/<upload id>/.
-// A completion joins them, reads them once, and has the store copy them to
-// where content of this hash is kept: libraries/<library id>/ for tracesets,
-// mappingfiles/ for mapping files. What is staged goes when the upload has
-// become something, or nothing. A direct upload is staged by this process
-// instead of the client, and has no session.
+// A client uploads parts to presigned links, under staging/<upload id>/. A
+// completion joins the parts, reads the files once, and has the store copy them
+// to a key of their content: libraries/<library id>/ for tracesets,
+// mappingfiles/ for mapping files. Staged objects are removed when the upload is
+// completed or aborted. In a direct upload this process stages the files instead
+// of the client, and there is no session.
 //
 // # A completion
 //
-//  1. The session's lock: one completion at a time.
-//  2. The parts that the client names are compared with those that the store
-//     has: numbers, tags, sizes. Until here a refusal changes nothing, and parts
-//     can be put again.
-//  3. The parts are joined. What is joined already is found at its key.
-//  4. Each file is read to its end: size, hash, and what a mapping file says.
-//  5. The content's lock: what is stored under one hash is stored, looked up
-//     and removed by one at a time.
-//  6. Copies, upload.completed, and then the event that creates the result,
-//     with the id that the session was opened with.
+//  1. Take the session's lock: one completion runs at a time.
+//  2. Compare the parts that the client names with the stored ones: numbers,
+//     entity tags, sizes. A refusal up to here changes nothing, and the client
+//     can upload parts again.
+//  3. Join the parts. Files that are joined already are found at their keys.
+//  4. Read each file: size, hash, and the content of a mapping file.
+//  5. Take the content's lock: objects of one hash are stored, looked up and
+//     removed by one process at a time.
+//  6. Copy the objects, record upload.completed, and then record the event that
+//     creates the result, with the id that was chosen when the session opened.
 //
-// Each step can be done again, so a process that dies between any two of them
-// leaves either an open session, which can be completed, or a completed one
-// without its result, which the reaction to upload.completed makes good. It
-// finds the bytes, because what is staged is removed only once the result is
-// there. What a client or a dead process left behind in staging goes with the
-// session's expiry, and what belongs to no session after two lives of one.
+// Each step can be repeated. A process that dies between two steps leaves an open
+// session, which can be completed, or a completed one without its result. The
+// reaction to upload.completed creates the result then. The bytes are still
+// there, because staged objects are removed only after the result exists. Staged
+// objects of an expired session are removed with it, and objects of no session
+// after twice the lifetime of a session.
 //
-// The locks are sessions of PostgreSQL and end with their holder. Between a
-// broken session and its notice two processes may be at one completion: they
-// copy the same bytes to the same keys, and of their events the log accepts
-// one each.
+// The locks belong to PostgreSQL sessions and end with them. Until a process
+// notices that its session is broken, two processes may run the same completion.
+// They copy the same bytes to the same keys, and the log accepts each event once.
 //
 // # Time
 //
-// A large traceset takes longer to read than a request may. Its completion goes
-// on when the request has been answered with 503, and who asks again is told
-// that it goes on (409) or what came of it (200).
+// Reading a large traceset takes longer than a request may. The completion
+// continues after the request has been answered with 503. A repeated request is
+// answered with 409 while it runs, and with its result (200) afterwards.
 package uploads

@@ -18,9 +18,9 @@ import (
 	"netsim/simulator/mapping"
 )
 
-// settleMappingFile stores the staged file of a session, unless its workspace
-// has one of the same bytes, and records the session's completion and the file.
-// It returns the file's id. What is done already is not done again.
+// settleMappingFile stores the staged file of a session, unless its workspace has
+// one with the same bytes, and records the session's completion and the file. It
+// returns the file's id. It skips steps that are done.
 func (u *Uploads) settleMappingFile(ctx context.Context, row *projections.Upload, from handle.Origin) (string, error) {
 	_, err := projections.FindMappingFile(ctx, u.DB, row.ResultID)
 	if !fault.Is(err, fault.NotFound) {
@@ -36,7 +36,7 @@ func (u *Uploads) settleMappingFile(ctx context.Context, row *projections.Upload
 	}
 	created.AccountID, created.WorkspaceID, created.Name, created.Description = row.AccountID, row.WorkspaceID, row.Name, row.Description
 	created.ObjectKey = "mappingfiles/" + library.Fanned(created.ContentHash)
-	release, err := u.Locks.Wait(ctx, MappingFileLock(row.AccountID, row.WorkspaceID, created.Hash), u.Patience)
+	release, err := u.Locks.Wait(ctx, MappingFileLock(row.AccountID, row.WorkspaceID, created.Hash), u.LockTimeout)
 	if err != nil {
 		return "", err
 	}
@@ -65,15 +65,15 @@ func (u *Uploads) settleMappingFile(ctx context.Context, row *projections.Upload
 	return file, err
 }
 
-// MappingFileLock names the lock under which an account's mapping files of a
-// checksum are stored in a workspace.
+// MappingFileLock names the lock that is held while an account's mapping files
+// with a checksum are stored in a workspace.
 func MappingFileLock(account, workspace, hash string) string {
 	return "mapping file " + account + " " + workspace + " " + hash
 }
 
-// duplicateOf returns the live file of the same bytes, whatever its name. Of
-// other bytes that have the same checksum a workspace takes one file, under
-// another name (completions 6.6).
+// duplicateOf returns the live file with the same bytes, whatever its name. When
+// the checksum is equal and the bytes differ, a workspace takes one more file,
+// under another name (completions 6.6).
 func (u *Uploads) duplicateOf(ctx context.Context, created *events.MappingFileCreated) (string, error) {
 	like, err := projections.MappingFilesOfChecksum(ctx, u.DB, created.AccountID, created.WorkspaceID, created.Hash)
 	if err != nil {
@@ -95,8 +95,8 @@ func (u *Uploads) duplicateOf(ctx context.Context, created *events.MappingFileCr
 	return "", nil
 }
 
-// readMappingFile reads a staged mapping file once, and returns what its
-// content tells.
+// readMappingFile reads a staged mapping file once, and returns the members of
+// the event that follow from its content.
 func (u *Uploads) readMappingFile(ctx context.Context, key string) (created events.MappingFileCreated, err error) {
 	body, info, err := u.Objects.Get(ctx, key)
 	if fault.Is(err, fault.NotFound) {

@@ -13,19 +13,16 @@ import (
 	"netsim/simulator/mapping"
 )
 
-const (
-	filesAtOnce = 4
-)
+const filesAtOnce = 4
 
-// errLost says that the store no longer has what a client put there.
+// errLost says that the store no longer has a staged object.
 type errLost struct{ key string }
 
 func (e errLost) Error() string { return "nothing is staged at " + e.key }
 
-// join makes objects of the parts that a client names, which must be those
-// that it has put. All are compared before the first is joined, so that parts
-// of which one is wrong can be put again. sent has the parts of each of the
-// files.
+// join joins the parts that a client names, which must be those that it uploaded.
+// It compares the parts of all files before it joins the first, so that the
+// client can upload a wrong part again. sent has the parts of each file.
 func (u *Uploads) join(ctx context.Context, kind string, files []events.UploadFile, sent [][]api.UploadedPart) error {
 	joins := make([][]objects.Part, len(files))
 	compare, compared := errgroup.WithContext(ctx)
@@ -63,12 +60,12 @@ func (u *Uploads) join(ctx context.Context, kind string, files []events.UploadFi
 	return group.Wait()
 }
 
-// inOrder refuses parts that are not 1, 2, 3 …: all of a traceset's file, as
-// many of a mapping file as it has.
+// inOrder refuses parts that are not numbered 1, 2, 3 …. A file of a traceset
+// needs all of its parts, a mapping file may have fewer.
 func inOrder(at, kind string, f events.UploadFile, sent []api.UploadedPart) error {
 	for i, p := range sent {
 		if p.PartNumber != int64(i+1) {
-			return fault.New(fault.Validation, "%s must be numbered from 1 without gaps in ascending order, got %d at place %d", at, p.PartNumber, i+1)
+			return fault.New(fault.Validation, "%s must be numbered from 1 without gaps in ascending order, got %d at position %d", at, p.PartNumber, i+1)
 		}
 	}
 	have := int64(len(sent))
@@ -78,8 +75,8 @@ func inOrder(at, kind string, f events.UploadFile, sent []api.UploadedPart) erro
 	return nil
 }
 
-// compare holds what the client names against what the store has, and returns
-// the parts to join; nil when they are joined already.
+// compare compares the parts that the client names with the stored ones, and
+// returns the parts to join; nil when they are joined already.
 func (u *Uploads) compare(ctx context.Context, at, kind string, f events.UploadFile, sent []api.UploadedPart) ([]objects.Part, error) {
 	stored, err := u.Objects.ListParts(ctx, f.ObjectKey, f.StoreID)
 	if fault.Is(err, fault.NotFound) {
@@ -115,8 +112,8 @@ func (u *Uploads) compare(ctx context.Context, at, kind string, f events.UploadF
 	return parts, rightSize(kind, f, size)
 }
 
-// rightSize holds a file's size against what was declared: exactly, or for a
-// mapping file at most (completions 6.2).
+// rightSize refuses a file that does not have the declared size, or for a mapping
+// file a larger one than was declared (completions 6.2).
 func rightSize(kind string, f events.UploadFile, size int64) error {
 	switch {
 	case kind == events.UploadTraceset && size != f.Size:
@@ -127,8 +124,8 @@ func rightSize(kind string, f events.UploadFile, size int64) error {
 	return nil
 }
 
-// pair finds the parts of each file of a session in what a client names: every
-// file, once, and no other.
+// pair returns the parts of each file of a session. The client must name every
+// file once, and no other.
 func pair(files []events.UploadFile, sent []api.UploadedFile) ([][]api.UploadedPart, error) {
 	named := map[string][]api.UploadedPart{}
 	for _, f := range sent {

@@ -21,11 +21,10 @@ const (
 	MaxParts = 10_000   // of a session
 )
 
-const storeCalls = 8 // to the object store at a time
+const storeCalls = 8 // concurrent calls to the object store
 
-// Open opens a session: the files' names, types, roles and sizes are given,
-// their parts and places are found here. A session that is there is left as it
-// is.
+// Open opens a session. The files' names, types, roles and sizes are given. Open
+// sets their parts and object keys. It does nothing when the session exists.
 func (u *Uploads) Open(ctx context.Context, to handle.Target, from handle.Origin, opened events.UploadOpened) error {
 	opened.ResultID = resultOf(opened.Kind, to.Stream)
 	parts := int64(0)
@@ -38,7 +37,7 @@ func (u *Uploads) Open(ctx context.Context, to handle.Target, from handle.Origin
 	if parts > MaxParts {
 		return fault.New(fault.Validation, "files need %d parts of 16 MiB; at most %d are allowed", parts, MaxParts)
 	}
-	opened.ExpiresAt = u.Now().Add(u.Life).Truncate(time.Millisecond)
+	opened.ExpiresAt = u.Now().Add(u.Lifetime).Truncate(time.Millisecond)
 	group, begin := errgroup.WithContext(ctx)
 	group.SetLimit(storeCalls)
 	for i := range opened.Files {
@@ -56,13 +55,13 @@ func (u *Uploads) Open(ctx context.Context, to handle.Target, from handle.Origin
 			return nil
 		}
 	}
-	if err == nil || fault.CodeOf(err) != fault.Unavailable { // else it may be open all the same
+	if err == nil || fault.CodeOf(err) != fault.Unavailable { // Unavailable: the session may be open
 		u.unbegin(ctx, opened.Files)
 	}
 	return err
 }
 
-// resultOf is the id of what a session is opened for.
+// resultOf is the id of the traceset or mapping file of a session.
 func resultOf(kind, upload string) string {
 	if kind == events.UploadTraceset {
 		return events.DerivedID(events.TracesetPrefix, upload)
@@ -70,8 +69,8 @@ func resultOf(kind, upload string) string {
 	return events.DerivedID(events.MappingFilePrefix, upload)
 }
 
-// unbegin gives up the files of a session that was not opened. What stays is
-// swept up later.
+// unbegin drops the multipart uploads of a session that was not opened. Expire
+// removes later what cannot be dropped now.
 func (u *Uploads) unbegin(ctx context.Context, files []events.UploadFile) {
 	for _, f := range files {
 		if f.StoreID != "" {
@@ -80,12 +79,13 @@ func (u *Uploads) unbegin(ctx context.Context, files []events.UploadFile) {
 	}
 }
 
-// stagingOf is where an upload's files are put.
+// stagingOf is the key prefix of an upload's staged files.
 func stagingOf(upload string) string { return staging + upload + "/" }
 
 const staging = "staging/"
 
-// Links returns the links of a session's parts, which live as long as it does.
+// Links returns presigned links for a session's parts, and when the session and
+// the links expire.
 func (u *Uploads) Links(ctx context.Context, id string) ([]api.UploadFileLinks, time.Time, error) {
 	row, err := projections.FindUpload(ctx, u.DB, id)
 	if err != nil {
@@ -95,12 +95,12 @@ func (u *Uploads) Links(ctx context.Context, id string) ([]api.UploadFileLinks, 
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	life := max(row.ExpiresAt.Sub(u.Now()), time.Second).Truncate(time.Second)
+	lifetime := max(row.ExpiresAt.Sub(u.Now()), time.Second).Truncate(time.Second)
 	links := make([]api.UploadFileLinks, len(files))
 	for i, f := range files {
 		links[i] = api.UploadFileLinks{Name: f.Name, Parts: make([]api.PartLink, f.Parts)}
 		for n := range f.Parts {
-			link, err := u.Objects.PresignPart(ctx, f.ObjectKey, f.StoreID, int32(n+1), life)
+			link, err := u.Objects.PresignPart(ctx, f.ObjectKey, f.StoreID, int32(n+1), lifetime)
 			if err != nil {
 				return nil, time.Time{}, fmt.Errorf("link the parts of %s: %w", id, err)
 			}
@@ -110,7 +110,7 @@ func (u *Uploads) Links(ctx context.Context, id string) ([]api.UploadFileLinks, 
 	return links, row.ExpiresAt, nil
 }
 
-// remove removes what is staged of the files.
+// remove removes the staged objects of the files.
 func (u *Uploads) remove(ctx context.Context, files []events.UploadFile) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(storeCalls)

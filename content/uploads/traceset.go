@@ -23,8 +23,8 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// settleTraceset stores what is staged of a session, and records the session's
-// completion and the traceset. What is done already is not done again.
+// settleTraceset stores the staged files of a session, and records the session's
+// completion and the traceset. It skips steps that are done.
 func (u *Uploads) settleTraceset(ctx context.Context, row *projections.Upload, from handle.Origin) error {
 	_, err := projections.FindTraceset(ctx, u.DB, row.ResultID)
 	if !fault.Is(err, fault.NotFound) {
@@ -61,8 +61,8 @@ func (u *Uploads) settleTraceset(ctx context.Context, row *projections.Upload, f
 	})
 }
 
-// digestAll reads every staged file once. It returns the files as they are to
-// be stored, and where they are now.
+// digestAll reads every staged file once. It returns the files with their hashes,
+// and the keys of the staged objects.
 func (u *Uploads) digestAll(ctx context.Context, declared []events.UploadFile) (files []events.TracesetFile, staged []string, err error) {
 	files, staged = make([]events.TracesetFile, len(declared)), make([]string, len(declared))
 	group, ctx := errgroup.WithContext(ctx)
@@ -81,7 +81,8 @@ func (u *Uploads) digestAll(ctx context.Context, declared []events.UploadFile) (
 	return files, staged, group.Wait()
 }
 
-// digest reads an object to its end.
+// digest reads an object and returns its hash, "sha256:" and hex, and its size in
+// bytes.
 func (u *Uploads) digest(ctx context.Context, key string) (hash string, size int64, err error) {
 	body, _, err := u.Objects.Get(ctx, key)
 	if fault.Is(err, fault.NotFound) {
@@ -98,14 +99,14 @@ func (u *Uploads) digest(ctx context.Context, key string) (hash string, size int
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), size, nil
 }
 
-// keep has the store copy staged files to their library, and then records
-// what they are, while nobody else stores or removes that library.
+// keep has the store copy staged files to their library and then calls record. It
+// holds the library's lock meanwhile.
 func (u *Uploads) keep(
 	ctx context.Context, files []events.TracesetFile, staged []string,
 	record func(files []events.TracesetFile, libraryHash string, total int64) error,
 ) error {
 	hash, total := library.Hash(files), int64(0)
-	release, err := u.Locks.Wait(ctx, library.Lock(hash), u.Patience)
+	release, err := u.Locks.Wait(ctx, library.Lock(hash), u.LockTimeout)
 	if errors.Is(err, postgres.ErrHeld) {
 		return &fault.Fault{
 			Code: fault.Unavailable, Message: "another upload of the same content takes too long; repeat the request", RetryAfter: time.Second, Cause: err,
@@ -129,7 +130,7 @@ func (u *Uploads) keep(
 	return record(files, hash, total)
 }
 
-// copy has the store copy an object, unless it is there.
+// copy has the store copy an object, unless the copy exists.
 func (u *Uploads) copy(ctx context.Context, from, to string, size int64) error {
 	info, err := u.Objects.Head(ctx, to)
 	if err == nil && info.Size == size {
@@ -144,8 +145,8 @@ func (u *Uploads) copy(ctx context.Context, from, to string, size int64) error {
 	return away(err)
 }
 
-// formatOf is the format that the first primary file's name tells, until the
-// files have been looked at.
+// formatOf is the format that the name of the first primary file suggests. The
+// extraction determines the real one.
 func formatOf(files []events.TracesetFile) string {
 	for _, f := range files {
 		if f.Role == events.RolePrimary {

@@ -17,7 +17,7 @@ import (
 	"netsim/projections"
 )
 
-// Config says what uploads are made with.
+// Config has the dependencies and settings of Uploads.
 type Config struct {
 	Commands *handle.Handler
 	DB       projections.Reader
@@ -25,49 +25,51 @@ type Config struct {
 	Locks    postgres.Locks
 	Log      *slog.Logger
 	Now      func() time.Time
-	Life     time.Duration // of a session (completions 6.2)
-	Patience time.Duration // for another that is at the same content
-	// EnqueueClear has Clear called for an upload.
+	// Lifetime is that of a session (completions 6.2).
+	Lifetime time.Duration
+	// LockTimeout is how long to wait for the lock of a session or of content.
+	LockTimeout time.Duration
+	// EnqueueClear enqueues a job that calls Clear.
 	EnqueueClear func(ctx context.Context, upload string) error
 }
 
-// Uploads takes what clients upload. It is safe for concurrent use.
+// Uploads stores what clients upload. It is safe for concurrent use.
 type Uploads struct {
 	Config
 
 	ending  context.Context // ends with Close
 	end     context.CancelFunc
 	running sync.WaitGroup
-	places  chan struct{} // of completions
+	slots   chan struct{} // of completions
 }
 
-// completions is how many go on at a time in a process. Each has two locks at
-// most, and reads files at the speed of a core.
+// completions is how many completions run at a time in a process. Each holds at
+// most two locks, and keeps about one core busy.
 const completions = 4
 
-// LockSessions is how many sessions of PostgreSQL the locks need.
+// LockSessions is how many PostgreSQL sessions the locks need.
 const LockSessions = 2 * completions
 
-// New makes uploads. Close ends what goes on.
+// New returns Uploads. Close ends its completions.
 func New(c Config) *Uploads {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Uploads{Config: c, ending: ctx, end: cancel, places: make(chan struct{}, completions)}
+	return &Uploads{Config: c, ending: ctx, end: cancel, slots: make(chan struct{}, completions)}
 }
 
-// Close interrupts the completions that go on and returns when they have ended.
+// Close cancels the running completions and waits until they have ended.
 func (u *Uploads) Close() {
 	u.end()
 	u.running.Wait()
 }
 
-// inPeace does the work to its end, however long the request waits that asked
-// for it. When too many are at work, it waits for its turn.
-func (u *Uploads) inPeace(request context.Context, upload string, work func(context.Context) error) error {
+// detached does the work to its end, also when its request ends first: then it
+// returns Unavailable. It waits for a slot.
+func (u *Uploads) detached(request context.Context, upload string, work func(context.Context) error) error {
 	select {
-	case u.places <- struct{}{}:
+	case u.slots <- struct{}{}:
 	default:
 		select {
-		case u.places <- struct{}{}:
+		case u.slots <- struct{}{}:
 		case <-request.Done():
 			return &fault.Fault{
 				Code: fault.Unavailable, Message: "too many uploads are being completed; repeat the request", RetryAfter: 5 * time.Second,
@@ -76,7 +78,7 @@ func (u *Uploads) inPeace(request context.Context, upload string, work func(cont
 	}
 	done := make(chan error, 1)
 	u.running.Go(func() {
-		defer func() { <-u.places }()
+		defer func() { <-u.slots }()
 		ctx, cancel := context.WithCancel(context.WithoutCancel(request))
 		defer cancel()
 		defer context.AfterFunc(u.ending, cancel)()
@@ -94,7 +96,7 @@ func (u *Uploads) inPeace(request context.Context, upload string, work func(cont
 	}
 }
 
-// guarded is the work, of which a panic is an error.
+// guarded does the work and returns a panic as an error.
 func guarded(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -104,11 +106,11 @@ func guarded(ctx context.Context, work func(context.Context) error) (err error) 
 	return work(ctx)
 }
 
-// errAway says that it was the object store that did not do what was asked.
+// errAway marks the errors of an object store that does not answer.
 var errAway = errors.New("the object store does not answer")
 
-// away is the fault of an object store that does not answer. What has a code,
-// or is the client's body's, stays as it is.
+// away turns an error of the object store into Unavailable. It returns errors
+// with a code, and those of reading the client's body, unchanged.
 func away(err error) error {
 	if err == nil || fault.CodeOf(err) != fault.Internal {
 		return err
@@ -122,7 +124,7 @@ func away(err error) error {
 	}
 }
 
-// result is the stream of what an upload becomes.
+// result is the stream of the traceset or mapping file of an upload.
 func result(row *projections.Upload) handle.Target {
 	return handle.Target{Stream: row.ResultID, PartitionKey: row.WorkspaceID}
 }

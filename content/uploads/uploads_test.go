@@ -22,7 +22,7 @@ import (
 	"netsim/projections"
 )
 
-// yard is a place where uploads are taken, with a clock of its own.
+// yard is an Uploads on real servers, with a clock of its own.
 type yard struct {
 	*testworld.World
 	*uploads.Uploads
@@ -43,7 +43,7 @@ func newYard(t *testing.T) *yard {
 	y.World.Commands.Now = clock
 	y.Uploads = uploads.New(uploads.Config{
 		Commands: y.World.Commands, DB: y.World.DB, Objects: y.World.Objects, Locks: postgres.Locks{Pool: y.World.DB},
-		Log: testworld.Silent(), Now: clock, Life: 24 * time.Hour, Patience: time.Minute,
+		Log: testworld.Silent(), Now: clock, Lifetime: 24 * time.Hour, LockTimeout: time.Minute,
 		EnqueueClear: func(_ context.Context, upload string) error {
 			y.mu.Lock()
 			defer y.mu.Unlock()
@@ -55,14 +55,14 @@ func newYard(t *testing.T) *yard {
 	return y
 }
 
-// later puts the clock on.
+// later advances the clock.
 func (y *yard) later(d time.Duration) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	y.now = y.now.Add(d)
 }
 
-// open opens a session of one file, and puts the file when there is one.
+// open opens a session of one file, and uploads the content unless it is empty.
 func (y *yard) open(t *testing.T, kind, content string) (upload string, parts []api.UploadedPart) {
 	t.Helper()
 	upload = events.NewID(events.UploadPrefix)
@@ -99,7 +99,7 @@ func (y *yard) row(t *testing.T, upload string) projections.Upload {
 	return row
 }
 
-// staged counts what is staged of an upload.
+// staged counts the staged objects of an upload.
 func (y *yard) staged(t *testing.T, upload string) (n int) {
 	t.Helper()
 	for _, err := range y.World.Objects.List(t.Context(), "staging/"+upload+"/") {
@@ -162,7 +162,7 @@ func TestSessionsExpire(t *testing.T) {
 	if _, err := y.completeTraceset(t, young, youngParts); err != nil {
 		t.Errorf("complete a young one: %v", err)
 	}
-	// One that is being completed does not expire.
+	// A session that is being completed does not expire.
 	release, err := postgres.Locks{Pool: y.World.DB}.Try(t.Context(), busy)
 	if err != nil {
 		t.Fatal(err)
@@ -181,8 +181,8 @@ func TestSessionsExpire(t *testing.T) {
 	}
 }
 
-// TestTheSweepLeavesWhatIsNeeded: two lives after it was staged, all is gone
-// that belongs to no upload, and what an upload needs is there.
+// TestTheSweepLeavesWhatIsNeeded: after two session lifetimes, staged objects of no
+// upload are removed, and those that an upload needs are kept.
 func TestTheSweepLeavesWhatIsNeeded(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -213,8 +213,8 @@ func TestTheSweepLeavesWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedCompletionIsFinished: a process records that an upload is
-// completed, and dies.
+// TestAnInterruptedCompletionIsFinished: a process dies after it has recorded that
+// an upload is completed.
 func TestAnInterruptedCompletionIsFinished(t *testing.T) {
 	t.Parallel()
 	for kind, content := range map[string]string{events.UploadTraceset: "trace", events.UploadMappingFile: "0,0\n1,1\n"} {
@@ -291,7 +291,7 @@ func join(t *testing.T, y *yard, row *projections.Upload, parts []api.UploadedPa
 	}
 }
 
-// What the store has lost fails a traceset for good.
+// An upload whose staged objects are lost fails permanently.
 func TestLostPartsFailTheUpload(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -315,7 +315,7 @@ func TestLostPartsFailTheUpload(t *testing.T) {
 	}
 }
 
-// A completion goes on when its request has given up, and Close waits for it.
+// A completion continues when its request ends, and Close waits for it.
 func TestACompletionOutlastsItsRequest(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	cursorLife    = 24 * time.Hour // completions.md section 1.4
+	cursorTTL     = 24 * time.Hour // completions.md section 1.4
 	cursorVersion = 1
 	maxCursor     = 2 << 10 // characters
 
@@ -27,12 +27,12 @@ const (
 	sealedStart = 1 + keyIDSize + nonceSize
 )
 
-// Cursors seals list positions so that clients can neither read nor make them:
-// AES-256-GCM, bound to the list they were given out for, valid for 24 hours.
+// Cursors seals list positions with AES-256-GCM, so that clients can neither read
+// nor forge them. A cursor is bound to its list and valid for 24 hours.
 //
-// In characters base64url, a cursor is: version, the key's id, a random nonce,
-// sealed(expiry, payload). The nonces allow some 2^32 cursors per key; change
-// the first key now and then and keep the old one behind it for a day.
+// A cursor is base64url of: version, key id, random nonce, sealed(expiry,
+// position). Random nonces are safe for about 2^32 cursors per key. To rotate
+// keys, put a new key first and keep the old one after it for a day.
 type Cursors struct {
 	ring []cursorKey
 	now  func() time.Time
@@ -43,8 +43,8 @@ type cursorKey struct {
 	aead cipher.AEAD
 }
 
-// NewCursors makes Cursors that seal with the first key, of 32 bytes, and open
-// with any of them.
+// NewCursors returns Cursors that seal with the first key and open with any of
+// them. A key has 32 bytes.
 func NewCursors(keys [][]byte, now func() time.Time) (*Cursors, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("cursors: a key is required")
@@ -68,36 +68,37 @@ func NewCursors(keys [][]byte, now func() time.Time) (*Cursors, error) {
 	return c, nil
 }
 
-// Binding names the list that a cursor belongs to: its route, and everything
-// that decides what is in it and in which order (account, filters, sort).
-func Binding(route string, filters ...string) []byte {
+// Binding encodes what a cursor is bound to: everything that decides which rows
+// are in the list and in which order (operation, parameters, what the caller may
+// see). Different parts have different encodings.
+func Binding(parts ...string) []byte {
 	var b []byte
-	for _, part := range append([]string{route}, filters...) {
+	for _, part := range parts {
 		b = binary.AppendUvarint(b, uint64(len(part)))
 		b = append(b, part...)
 	}
 	return b
 }
 
-// Seal returns the cursor of a position, which is at most 1 KiB.
+// Seal returns the cursor for a position of at most 1 KiB.
 func (c *Cursors) Seal(binding, position []byte) string {
 	key := c.ring[0]
 	out := make([]byte, sealedStart, sealedStart+expirySize+len(position)+tagSize)
 	out[0] = cursorVersion
 	copy(out[1:], key.id[:])
 	rand.Read(out[1+keyIDSize : sealedStart])
-	plain := binary.BigEndian.AppendUint64(make([]byte, 0, expirySize+len(position)), uint64(c.now().Add(cursorLife).Unix()))
+	plain := binary.BigEndian.AppendUint64(make([]byte, 0, expirySize+len(position)), uint64(c.now().Add(cursorTTL).Unix()))
 	plain = append(plain, position...)
 	out = key.aead.Seal(out, out[1+keyIDSize:sealedStart], plain, associated(out, binding))
 	return base64.RawURLEncoding.EncodeToString(out)
 }
 
-// Open returns the position in a cursor. It returns Validation for everything
-// that this service did not seal for this list within the last 24 hours, and
-// does not say which of these it was.
+// Open returns the position in a cursor. It returns Validation unless one of the
+// keys sealed the cursor for this binding in the last 24 hours. The error does
+// not tell these reasons apart.
 func (c *Cursors) Open(binding []byte, cursor string) ([]byte, error) {
 	bad := fault.New(fault.Validation, "cursor is invalid or expired")
-	if len(cursor) > maxCursor || strings.ContainsAny(cursor, "\r\n") { // which base64 would pass over
+	if len(cursor) > maxCursor || strings.ContainsAny(cursor, "\r\n") { // base64 ignores line breaks
 		return nil, bad
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
@@ -117,8 +118,7 @@ func (c *Cursors) Open(binding []byte, cursor string) ([]byte, error) {
 	return nil, bad
 }
 
-// associated is what a cursor is authentic for beside its content: version
-// and key, and the list.
+// associated is the additional data of the AEAD: version, key id and binding.
 func associated(cursor, binding []byte) []byte {
 	return append(append(make([]byte, 0, 1+keyIDSize+len(binding)), cursor[:1+keyIDSize]...), binding...)
 }

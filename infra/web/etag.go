@@ -10,7 +10,7 @@ import (
 
 const maxTags = 4 << 10 // bytes of an If-Match or If-None-Match
 
-// ETag returns the strong entity tag of a version, "4" with its quotes
+// ETag returns the strong entity tag of a version, such as "4", with the quotes
 // (completions.md section 1.5).
 func ETag(version int64) string { return strconv.Quote(strconv.FormatInt(version, 10)) }
 
@@ -21,8 +21,8 @@ type Tags struct {
 	weak   []string // with quotes, without W/
 }
 
-// ParseTags reads the field's value: * or a list of entity tags. It returns
-// Validation, naming the field, when the value is neither.
+// ParseTags parses the value of a field: * or a list of entity tags. It returns
+// Validation, with the field's name, for anything else.
 func ParseTags(field, value string) (Tags, error) {
 	bad := func() (Tags, error) {
 		return Tags{}, fault.New(fault.Validation, "%s must be * or a list of quoted entity tags, got %.64q", strings.ToLower(field), value)
@@ -60,7 +60,7 @@ func ParseTags(field, value string) (Tags, error) {
 	}
 }
 
-// tagLength returns the length of the quoted tag that s begins with, or 0.
+// tagLength returns the length of the quoted tag at the start of s, 0 for none.
 func tagLength(s string) int {
 	if s == "" || s[0] != '"' {
 		return 0
@@ -76,14 +76,14 @@ func tagLength(s string) int {
 	return 0
 }
 
-// Match reports whether the precondition If-Match holds for the current tag
-// of an existing resource. The comparison is strong: a weak tag never matches.
+// Match reports whether If-Match holds for the current tag of an existing
+// resource. The comparison is strong: a weak tag never matches.
 func (t Tags) Match(current string) bool {
 	return t.any || slices.Contains(t.strong, current)
 }
 
-// Strong returns what stands between the quotes of the strong tags, and whether
-// the field is *, for whoever compares later and without HTTP.
+// Strong returns the strong tags without their quotes, and whether the field is
+// *, for comparisons outside of HTTP.
 func (t Tags) Strong() (tags []string, anyTag bool) {
 	for _, tag := range t.strong {
 		tags = append(tags, tag[1:len(tag)-1])
@@ -91,14 +91,14 @@ func (t Tags) Strong() (tags []string, anyTag bool) {
 	return tags, t.any
 }
 
-// MatchWeak is the comparison of If-None-Match: when it is true, a GET is
-// answered with 304.
+// MatchWeak is the weak comparison of If-None-Match: when it is true, the answer
+// to a GET is 304.
 func (t Tags) MatchWeak(current string) bool {
 	return t.any || slices.Contains(t.strong, current) || slices.Contains(t.weak, current)
 }
 
-// NotModified reports whether a GET with this If-None-Match is answered with
-// 304. A value that cannot be read asks for nothing.
+// NotModified reports whether the answer to a GET with this If-None-Match is 304.
+// A malformed value is ignored.
 func NotModified(ifNoneMatch, current string) bool {
 	if ifNoneMatch == "" {
 		return false

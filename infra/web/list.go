@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// List is a page of rows that are JSON already, as the read model stores them.
+// List is a page whose rows the read model stores as JSON.
 type List struct {
-	Key        string // of the array: simulations, items …
+	Key        string // name of the array, such as simulations
 	Rows       [][]byte
 	NextCursor string // empty on the last page
 }
@@ -21,8 +21,8 @@ type pagination struct {
 	NextCursor string `json:"nextCursor,omitempty"`
 }
 
-// Reply answers 200 with {"<key>":[rows],"pagination":{…}}. The rows are
-// copied, not parsed.
+// Reply writes 200 with {"<key>":[rows],"pagination":{…}}. It copies the rows
+// without parsing them.
 func (l List) Reply(w http.ResponseWriter) error {
 	tail, err := json.Marshal(pagination{Count: len(l.Rows), HasMore: l.NextCursor != "", NextCursor: l.NextCursor})
 	if err != nil {

@@ -70,7 +70,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	d.extractor = &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
 	d.uploads = uploads.New(uploads.Config{
 		Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Log: s.log, Now: time.Now,
-		Life: s.config.UploadLife, Patience: s.config.UploadPatience,
+		Lifetime: s.config.UploadLife, LockTimeout: s.config.UploadPatience,
 		EnqueueClear: func(ctx context.Context, upload string) error {
 			return d.jobs.Enqueue(ctx, uploads.ClearUpload{UploadID: upload})
 		},
