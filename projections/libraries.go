@@ -49,7 +49,7 @@ func (q LibraryQuery) seen(c *conditions, row string) string {
 
 // ListLibraries returns one page, newest first, and the position of the next
 // one. A library has the position of the oldest of its most promoted tracesets,
-// so a page is a list of these tracesets without the others.
+// so a page is read as a list of these tracesets.
 func ListLibraries(ctx context.Context, db Reader, q LibraryQuery) ([]Library, []string, error) {
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
 	if err := q.Page.fits(keys); err != nil {
@@ -97,7 +97,7 @@ func ListLibraries(ctx context.Context, db Reader, q LibraryQuery) ([]Library, [
 func readLibraries(ctx context.Context, db Reader, q LibraryQuery, hashes []string) ([]Library, error) {
 	var c conditions
 	wanted := c.arg(hashes)
-	// Metadata that was extracted for one traceset of a library hold for all.
+	// Metadata extracted for one traceset of a library apply to all of them.
 	const best = "ORDER BY array_position(ARRAY['ready', 'processing', 'metadata_failed'], status), created_at, id"
 	one := func(column string) string { return fmt.Sprintf("(array_agg(%[1]s %[2]s))[1] AS %[1]s", column, best) }
 	rows, err := db.Query(ctx, fmt.Sprintf(`
@@ -131,7 +131,7 @@ func FindLibraries(ctx context.Context, db Reader, q LibraryQuery, id, prefix st
 		ORDER BY library_hash LIMIT %d`, c.where(), seen, limit), c.args...)
 	hashes, err := collect(rows, err, pgx.RowTo[string])
 	if err != nil {
-		return nil, fmt.Errorf("look for library %s%s: %w", id, prefix, err)
+		return nil, fmt.Errorf("find library %s%s: %w", id, prefix, err)
 	}
 	return readLibraries(ctx, db, q, hashes)
 }

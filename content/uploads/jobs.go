@@ -1,6 +1,6 @@
 package uploads
 
-// ClearUpload is the job that removes what is staged of an upload that has ended.
+// ClearUpload is the job that removes the staged objects of an upload that has ended.
 type ClearUpload struct {
 	UploadID string `json:"uploadId"`
 }
@@ -8,7 +8,7 @@ type ClearUpload struct {
 // Kind is its stored name.
 func (ClearUpload) Kind() string { return "clear_upload" }
 
-// ExpireUploads is the job that ends the uploads that have expired.
+// ExpireUploads is the job that aborts expired uploads.
 type ExpireUploads struct{}
 
 // Kind is its stored name.
