@@ -32,10 +32,12 @@ func (l Lag) Age(now time.Time) time.Duration {
 // judged.
 func MeasureLag(ctx context.Context, log Log, described eventlog.Description, next func(events.Family, int32) int64) ([]Lag, error) {
 	var all []Lag
+	var from []int64
 	for _, topic := range described.Topics {
 		for i, part := range topic.Partitions {
-			records := max(0, part.End-next(topic.Family, int32(i)))
-			all = append(all, Lag{Family: topic.Family, Partition: int32(i), Records: records})
+			at := next(topic.Family, int32(i))
+			from = append(from, at)
+			all = append(all, Lag{Family: topic.Family, Partition: int32(i), Records: max(0, part.End-at)})
 		}
 	}
 	reads, ctx := errgroup.WithContext(ctx)
@@ -45,8 +47,7 @@ func MeasureLag(ctx context.Context, log Log, described eventlog.Description, ne
 			continue
 		}
 		reads.Go(func() error {
-			from := next(at.Family, at.Partition)
-			first, _, err := log.Read(ctx, described.TopicName(at.Family), at.Partition, from, 1, 0)
+			first, _, err := log.Read(ctx, described.TopicName(at.Family), at.Partition, from[i], 1, 0)
 			if err != nil {
 				return fmt.Errorf("read the oldest record of %s/%d that is not judged: %w", at.Family, at.Partition, err)
 			}

@@ -140,8 +140,9 @@ func (s *core) probeProjections(ctx context.Context) health.State {
 	lag, stuck := s.progress.look(s.unjudged, time.Now())
 	state := health.State{LagRecords: &lag}
 	if unmeasured == nil {
-		seconds := oldest(lags, time.Now()).Seconds()
-		state.LagSeconds = &seconds
+		records, age := worst(lags, time.Now())
+		seconds := age.Seconds()
+		state.LagRecords, state.LagSeconds = &records, &seconds
 	}
 	switch {
 	case stuck > s.config.VerdictTimeout:
@@ -163,13 +164,12 @@ func (s *core) measureLag(ctx context.Context) ([]projector.Lag, error) {
 	return projector.MeasureLag(ctx, s.eventLog, log, s.watcher.Next)
 }
 
-// oldest is for how long the oldest record waits that is not judged; 0 when
-// there is none.
-func oldest(lags []projector.Lag, now time.Time) (age time.Duration) {
+// worst returns how many records are not judged, and the age of the oldest.
+func worst(lags []projector.Lag, now time.Time) (records int64, age time.Duration) {
 	for _, at := range lags {
-		age = max(age, at.Age(now))
+		records, age = records+at.Records, max(age, at.Age(now))
 	}
-	return age
+	return records, age
 }
 
 // describe asks for the log's description, once for all who ask at the same
