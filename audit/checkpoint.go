@@ -109,8 +109,8 @@ func OpenCheckpoint(signed, verifier string) (Checkpoint, error) {
 	return c, err
 }
 
-// CheckpointTime reads from a signed checkpoint when it was made. It verifies
-// nothing.
+// CheckpointTime returns the time in a signed checkpoint. It does not verify the
+// signature.
 func CheckpointTime(signed string) (time.Time, error) {
 	text, _, _ := strings.Cut(signed, "\n\n")
 	c, err := parseCheckpoint(text + "\n")

@@ -11,50 +11,38 @@ import (
 // index simulations_open.
 const openStatuses = `status IN ('validating', 'provisioning', 'running')`
 
-// OpenCount is how many simulations of a status and engine have not ended.
+// OpenCount is the number of simulations of a status and engine that have not ended.
 type OpenCount struct {
 	Status      string `json:"status"`
 	Engine      string `json:"engine"` // "" before the start
 	Simulations int64  `json:"simulations"`
 }
 
+// CountOpenSimulations counts the simulations that have not ended, by status and
+// engine.
+func CountOpenSimulations(ctx context.Context, db Reader) ([]OpenCount, error) {
+	rows, err := db.Query(ctx, `SELECT status, engine, count(*) FROM simulations
+		WHERE `+openStatuses+` GROUP BY status, engine ORDER BY status, engine`)
+	counts, err := collect(rows, err, pgx.RowToStructByPos[OpenCount])
+	if err != nil {
+		return nil, fmt.Errorf("count the open simulations: %w", err)
+	}
+	return counts, nil
+}
+
 // OpenSimulations returns at most limit simulations that have not ended, by
 // status and engine, the oldest of each first, and how many there are of each.
 func OpenSimulations(ctx context.Context, db Reader, limit int) ([]Simulation, []OpenCount, error) {
-	rows, err := db.Query(ctx, `SELECT status, engine, count(*) FROM simulations
-		WHERE `+openStatuses+` GROUP BY status, engine ORDER BY status, engine`)
+	counts, err := CountOpenSimulations(ctx, db)
 	if err != nil {
-		return nil, nil, fmt.Errorf("count the open simulations: %w", err)
-	}
-	counts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[OpenCount])
-	if err != nil {
-		return nil, nil, fmt.Errorf("count the open simulations: %w", err)
+		return nil, nil, err
 	}
 	t := NewSimulations()
-	rows, err = db.Query(ctx, fmt.Sprintf(`SELECT %s FROM %s WHERE %s ORDER BY status, engine, created_at, id LIMIT $1`,
+	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM %s WHERE %s ORDER BY status, engine, created_at, id LIMIT $1`,
 		t.columns.List(""), t.name, openStatuses), limit)
 	open, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the open simulations: %w", err)
 	}
 	return open, counts, nil
-}
-
-// RemoteCount is how many simulations of a status have not ended, at remote
-// engines or not.
-type RemoteCount struct {
-	Remote      bool
-	Status      string
-	Simulations int64
-}
-
-// CountOpenSimulations counts the simulations that have not ended.
-func CountOpenSimulations(ctx context.Context, db Reader) ([]RemoteCount, error) {
-	rows, err := db.Query(ctx, `SELECT base_url <> '' AS remote, status, count(*) FROM simulations
-		WHERE `+openStatuses+` AND deleted = '' GROUP BY remote, status`)
-	counts, err := collect(rows, err, pgx.RowToStructByPos[RemoteCount])
-	if err != nil {
-		return nil, fmt.Errorf("count the open simulations: %w", err)
-	}
-	return counts, nil
 }

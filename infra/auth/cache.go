@@ -8,18 +8,17 @@ import (
 
 type tokenHash = [sha256.Size]byte
 
-// verified is a token that was verified, until when it is valid, and the epoch
-// of the keys that verified it: later ones lack a key.
+// verified is a token that was accepted.
 type verified struct {
 	caller Caller
-	ends   time.Time
-	epoch  int
+	ends   time.Time // when the token expires
+	epoch  int       // of the keys that verified it; a later epoch lacks a key
 }
 
-// cache remembers verified tokens. It keeps two generations of at most size
-// each: a full young generation becomes the old one, and what the old one
-// still holds is moved back when it is used. So tokens in use stay, and no
-// scan is ever needed.
+// cache holds verified tokens in two generations of at most size entries each.
+// When the young generation is full it becomes the old one, and the old one is
+// dropped. An old entry that is used moves to the young generation, so tokens in
+// use stay without any scan for the least recently used.
 type cache struct {
 	size int
 
@@ -32,8 +31,7 @@ func newCache(size int) *cache {
 	return &cache{size: size, young: make(map[tokenHash]*verified)}
 }
 
-// get returns the entry while now is before its end and no key was withdrawn
-// since.
+// get returns the entry if it has not expired and no key was withdrawn since.
 func (c *cache) get(h tokenHash, now time.Time, epoch int) (*verified, bool) {
 	c.mu.RLock()
 	v, young := c.young[h]
@@ -50,8 +48,8 @@ func (c *cache) get(h tokenHash, now time.Time, epoch int) (*verified, bool) {
 	return v, true
 }
 
-// contents returns how many tokens are remembered, and the bytes of their hashes
-// and of their callers' text.
+// contents returns the number of cached tokens and the size of their hashes and
+// callers in bytes.
 func (c *cache) contents() (tokens, bytes int) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -70,7 +68,7 @@ func (c *cache) contents() (tokens, bytes int) {
 	return tokens, bytes
 }
 
-// put stores the entry and reports whether the token was not there.
+// put stores the entry and reports whether the token is new.
 func (c *cache) put(h tokenHash, v *verified) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

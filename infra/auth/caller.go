@@ -11,18 +11,18 @@ import (
 // every account. A user token never carries it.
 const AllAccounts = "*"
 
-// Caller is who sent a request, as the claims of a verified token say
-// (completions.md section 1.6). A Caller is shared by every request with the
-// same token: read it, do not change it.
+// Caller is the sender of a request, from the claims of a verified token
+// (completions.md section 1.6). All requests with the same token share a Caller,
+// so it must not be changed.
 type Caller struct {
-	// UserID is opaque: it derives from the account, the issuer and the claim
-	// sub, which may be an address. It is what events and answers say.
+	// UserID is opaque: it is derived from the account, the issuer and the claim
+	// sub, which may be an email address. Events and responses contain UserID only.
 	UserID   string
-	UserName string // Subject when the token has no name
-	Subject  string // of the token; UserIDs of the past
-	Service  bool   // a machine-to-machine token
+	UserName string // the claim name, or Subject without one
+	Subject  string // the claim sub, which older events have as the user id
+	Service  bool   // the token is for a machine
 
-	AccountID   string // AllAccounts for a platform-wide service
+	AccountID   string // AllAccounts of a platform-wide service
 	AccountName string
 	Platform    string
 
@@ -33,15 +33,14 @@ type Caller struct {
 	SandboxName string
 }
 
-// MemberOf reports whether the caller may work in the workspace. It does not
-// say that the workspace is of the caller's account. The built-in workspaces
-// are open to everyone.
+// MemberOf reports whether the token gives access to the workspace. It does not
+// check that the workspace belongs to the caller's account. The built-in
+// workspaces are open to every caller.
 func (c Caller) MemberOf(workspaceID string) bool {
 	return events.BuiltIn(workspaceID) || c.Names(workspaceID)
 }
 
-// Names reports whether the token itself gives access to the workspace: by its
-// id, or to all of them.
+// Names reports whether the token lists the workspace, or all workspaces.
 func (c Caller) Names(workspaceID string) bool {
 	_, found := slices.BinarySearch(c.Workspaces, workspaceID)
 	return found || c.AllWorkspaces
@@ -50,7 +49,7 @@ func (c Caller) Names(workspaceID string) bool {
 // Platformwide reports whether the caller acts for every account.
 func (c Caller) Platformwide() bool { return c.Service && c.AccountID == AllAccounts }
 
-// textBytes is the length of all that the caller's strings hold.
+// textBytes returns the total length of the caller's strings.
 func (c Caller) textBytes() (n int) {
 	for _, text := range append([]string{
 		c.UserID, c.UserName, c.Subject, c.AccountID, c.AccountName, c.Platform, c.SandboxID, c.SandboxName,
@@ -67,8 +66,8 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, &c)
 }
 
-// CallerFrom returns the caller of the request, and false where the request
-// was not authenticated.
+// CallerFrom returns the caller of the request, or false if the request was not
+// authenticated.
 func CallerFrom(ctx context.Context) (Caller, bool) {
 	c, ok := ctx.Value(callerKey{}).(*Caller)
 	if !ok {

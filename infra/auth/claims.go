@@ -12,10 +12,10 @@ import (
 	"netsim/events"
 )
 
-// maxText bounds every name and id taken from a token, in bytes.
+// maxText bounds each name and id from a token, in bytes.
 const maxText = 255
 
-// claims are those of completions.md section 1.6, before they are checked.
+// claims are the claims of completions.md section 1.6, unchecked.
 type claims struct {
 	Subject     string        `json:"sub"`
 	Name        string        `json:"name"`
@@ -28,7 +28,7 @@ type claims struct {
 	NotBefore   *numericDate  `json:"nbf"`
 }
 
-// caller checks the claims of an issuer's token and turns them into a Caller.
+// caller checks the claims and turns them into a Caller.
 func (c claims) caller(issuer string, service bool) (Caller, error) {
 	if c.Subject == "" {
 		return Caller{}, errors.New("claim sub is missing")
@@ -65,8 +65,8 @@ func (c claims) caller(issuer string, service bool) (Caller, error) {
 	}, nil
 }
 
-// workspaceList is a list of workspace ids, or "*" for all of them. Absent is
-// none.
+// workspaceList is a list of workspace ids, or "*" for all of them. An absent
+// claim is an empty list.
 type workspaceList struct {
 	all bool
 	ids []string
@@ -90,10 +90,10 @@ func (l *workspaceList) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// maxSeconds is where a time stops being one: some 35,000 years from now.
+// maxSeconds bounds a JWT time; it is some 35,000 years from now.
 const maxSeconds = 1 << 40
 
-// numericDate is a JWT time: seconds since 1970, fractions dropped.
+// numericDate is a JWT time: seconds since 1970. Fractions are dropped.
 type numericDate time.Time
 
 func (d *numericDate) UnmarshalJSON(b []byte) error {
@@ -105,8 +105,8 @@ func (d *numericDate) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// hasValue reports whether the raw claim is the value, or a list with it. An
-// absent claim has no value; one of another type is malformed.
+// hasValue reports whether the raw claim is the value, or a list that contains
+// it. A claim of any other type is an error; an absent claim is not.
 func hasValue(raw json.RawMessage, value string) (bool, error) {
 	if raw == nil {
 		return false, nil

@@ -21,7 +21,7 @@ const (
 	minRSABits   = 2048
 )
 
-// fetchKeys asks the issuer for its keys.
+// fetchKeys fetches the issuer's JWK set.
 func fetchKeys(ctx context.Context, client *http.Client, url string) ([]jose.JSONWebKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, keysFetchTimeout)
 	defer cancel()
@@ -40,8 +40,8 @@ func fetchKeys(ctx context.Context, client *http.Client, url string) ([]jose.JSO
 	return readKeys(io.LimitReader(resp.Body, keysMaxBytes))
 }
 
-// readKeys reads a JWK set and keeps the keys that can verify tokens. A key of
-// an unknown kind is passed over, as RFC 7517 section 5 asks.
+// readKeys parses a JWK set and returns the keys that can verify tokens. It skips
+// keys of unknown types, as RFC 7517 section 5 requires.
 func readKeys(r io.Reader) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -65,8 +65,8 @@ func readKeys(r io.Reader) ([]jose.JSONWebKey, error) {
 	return keys, nil
 }
 
-// usable reports whether the key may verify tokens: public, meant for
-// signatures, and not a weak one.
+// usable reports whether the key may verify tokens: it is public, for signatures,
+// and not weak.
 func usable(k jose.JSONWebKey) bool {
 	if !k.Valid() || !k.IsPublic() || (k.Use != "" && k.Use != "sig") {
 		return false
@@ -77,8 +77,8 @@ func usable(k jose.JSONWebKey) bool {
 	return true
 }
 
-// verify tries the keys that the signature's header allows: its key id, or
-// any when it names none.
+// verify tries the key that the signature's header names, or every key if it
+// names none.
 func verify(jws *jose.JSONWebSignature, keys []jose.JSONWebKey) ([]byte, bool) {
 	header := jws.Signatures[0].Header
 	for i := range keys {

@@ -14,9 +14,9 @@ import (
 
 const (
 	keysFetchTimeout = 5 * time.Second
-	keysMinInterval  = 10 * time.Second // between the beginnings of two fetches, whatever tokens come
+	keysMinInterval  = 10 * time.Second // between the starts of two fetches, whatever tokens arrive
 	keysMinMaxAge    = time.Minute
-	keysPerMaxAge    = 5 // scheduled fetches while keys are of use, so that some may fail
+	keysPerMaxAge    = 5 // scheduled fetches in KeysMaxAge, so that some may fail
 )
 
 var (
@@ -25,13 +25,13 @@ var (
 	errOldKeys    = errors.New("the issuer's keys were not confirmed for too long")
 )
 
-// keySet is the issuer's public keys. Its run fetches them on a schedule that
-// no token moves. A token that no known key verifies asks for a fetch besides,
-// and gets one when none began within keysMinInterval.
+// keySet is the issuer's public keys. run fetches them on a fixed schedule that
+// does not depend on tokens. A token that no known key verifies triggers an extra
+// fetch, unless a fetch started within keysMinInterval.
 //
-// Keys are of use for maxAge from when the fetch that confirmed them began. So
-// a key that the issuer withdraws verifies nothing maxAge later, whether the
-// issuer answers or not.
+// Keys expire maxAge after the start of the fetch that confirmed them. A key that
+// the issuer withdraws is therefore refused after maxAge, even if the issuer stops
+// answering.
 type keySet struct {
 	url    string
 	client *http.Client
@@ -42,19 +42,19 @@ type keySet struct {
 	current atomic.Pointer[known]
 	fetched atomic.Int64 // fetches that succeeded
 	failed  atomic.Int64
-	asked   chan struct{} // holds one request for a fetch
+	asked   chan struct{} // has room for one request for an extra fetch
 
-	mu    sync.Mutex
-	began time.Time     // when the last fetch began
-	under bool          // it has not ended
-	ended chan struct{} // closed when the fetch under way, or else the next, ends
+	mu       sync.Mutex
+	began    time.Time     // when the last fetch started
+	fetching bool          // the last fetch has not ended
+	ended    chan struct{} // closed when the current fetch ends, or else the next
 }
 
-// known is the keys at a moment. It does not change.
+// known is an immutable snapshot of the keys.
 type known struct {
 	keys    []jose.JSONWebKey
-	epoch   int       // how often a key was withdrawn before
-	expires time.Time // zero before the first fetch that succeeded
+	epoch   int       // how often a key was withdrawn
+	expires time.Time // zero before the first successful fetch
 	err     error     // of the last fetch
 }
 
@@ -67,7 +67,7 @@ func newKeySet(c *Config) *keySet {
 	return s
 }
 
-// outage says why the keys cannot be used, nil when they can.
+// outage returns why the keys cannot be used, or nil if they can.
 func (k *known) outage(now time.Time) error {
 	switch {
 	case now.Before(k.expires):
@@ -78,8 +78,9 @@ func (k *known) outage(now time.Time) error {
 	return errOldKeys
 }
 
-// payload verifies the signature and returns what was signed, and the keys that
-// it was verified with. An outage is why that could not be done.
+// payload verifies the signature and returns the signed payload and the keys that
+// were used. outage is not nil if the signature could not be checked for lack of
+// current keys.
 func (s *keySet) payload(ctx context.Context, jws *jose.JSONWebSignature) (signed []byte, with *known, outage error) {
 	with = s.current.Load()
 	if with.outage(s.now()) == nil {
@@ -97,43 +98,44 @@ func (s *keySet) payload(ctx context.Context, jws *jose.JSONWebSignature) (signe
 	if signed, ok := verify(jws, with.keys); ok {
 		return signed, with, nil
 	}
-	return nil, with, with.err // of an issuer that may have another key by now
+	return nil, with, with.err // if the fetch failed, the issuer may have a key that is not known
 }
 
-// ask waits for the fetch under way, or asks for one and waits for it, as long
-// as a fetch may take. It returns at once when the last fetch began too recently
-// for another.
+// ask waits for the current fetch, or requests an extra one and waits for it, at
+// most keysFetchTimeout. It returns at once if the last fetch has ended and was
+// too recent for another.
 func (s *keySet) ask(ctx context.Context) error {
 	s.mu.Lock()
-	ended, under, recent := s.ended, s.under, s.recent()
+	ended, fetching, recent := s.ended, s.fetching, s.recent()
 	s.mu.Unlock()
-	if recent && !under {
+	if recent && !fetching {
 		return nil
 	}
-	if !under {
+	if !fetching {
 		select {
 		case s.asked <- struct{}{}:
-		default: // another token asks already
+		default: // another token has requested it
 		}
 	}
-	atMost := time.NewTimer(keysFetchTimeout)
-	defer atMost.Stop()
+	timeout := time.NewTimer(keysFetchTimeout)
+	defer timeout.Stop()
 	select {
 	case <-ended:
 		return nil
-	case <-atMost.C:
+	case <-timeout.C:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// recent reports whether the last fetch began within keysMinInterval.
+// recent reports whether the last fetch started within keysMinInterval. The
+// caller holds s.mu.
 func (s *keySet) recent() bool {
 	return !s.began.IsZero() && s.now().Sub(s.began) < keysMinInterval
 }
 
-// run fetches the keys at once and then until ctx ends.
+// run fetches the keys at once, and then again and again until ctx ends.
 func (s *keySet) run(ctx context.Context) {
 	scheduled := time.NewTimer(0)
 	defer scheduled.Stop()
@@ -157,11 +159,11 @@ func (s *keySet) tooSoon() bool {
 	return s.recent()
 }
 
-// refresh fetches the keys and returns when to do so next, by the schedule.
+// refresh fetches the keys and returns the time until the next scheduled fetch.
 func (s *keySet) refresh(ctx context.Context) time.Duration {
 	s.mu.Lock()
 	began := s.now()
-	s.began, s.under = began, true
+	s.began, s.fetching = began, true
 	s.mu.Unlock()
 	keys, err := fetchKeys(ctx, s.client, s.url)
 	next := *s.current.Load()
@@ -177,7 +179,7 @@ func (s *keySet) refresh(ctx context.Context) time.Duration {
 	s.current.Store(&next)
 	s.mu.Lock()
 	close(s.ended)
-	s.under, s.ended = false, make(chan struct{})
+	s.fetching, s.ended = false, make(chan struct{})
 	s.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {

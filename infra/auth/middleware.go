@@ -13,9 +13,9 @@ type Fail = func(w http.ResponseWriter, r *http.Request, err error)
 // Middleware wraps a handler.
 type Middleware = func(http.Handler) http.Handler
 
-// Authenticate lets a request pass only with a valid bearer token, and puts
-// its Caller into the context. Every other request gets 401 with a challenge
-// (RFC 6750), or 503 when tokens cannot be verified at the moment.
+// Authenticate passes on requests with a valid bearer token, with the Caller in
+// the context. Any other request gets 401 with a challenge (RFC 6750), or 503
+// while tokens cannot be verified.
 func (v *Verifier) Authenticate(fail Fail) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,19 +54,19 @@ func bearer(h http.Header) (string, error) {
 	return token, nil
 }
 
-// Access is who may use an operation.
+// Access is the kind of callers that may use an operation.
 type Access string
 
-// The rules an operation can have (document 1, Authentication).
+// The access rules (document 1, Authentication).
 const (
 	AnyCaller   Access = "any"
-	ServiceOnly Access = "service" // machine-to-machine tokens; others get 403
+	ServiceOnly Access = "service" // service tokens; others get 403
 )
 
-// Authorize lets the caller pass when the operation's rule allows it. The name
-// of a request's operation comes from operation. A request without a caller,
-// or whose operation has no rule, is refused as an internal error: each is a
-// mistake in how the service is put together, and never opens a door.
+// Authorize passes on requests whose caller the operation's rule allows; operation
+// returns the name of a request's operation. A request without a caller, or of an
+// operation without a rule, is refused as an internal error: both are mistakes in
+// the assembly of the service, which must not give access.
 func Authorize(rules map[string]Access, operation func(*http.Request) string, fail Fail) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,16 +1,15 @@
-// Package auth says who sends a request: it verifies OIDC bearer tokens and
-// turns their claims into a Caller (completions.md section 1.6).
+// Package auth authenticates requests: it verifies OIDC bearer tokens and turns
+// their claims into a Caller (completions.md section 1.6).
 //
-// A token is verified once, by signature, issuer, audience, algorithm and
-// time, and then remembered by its SHA-256 until it ends. A refusal is never
-// remembered.
+// A token's signature, issuer, audience, algorithm and times are verified once.
+// An accepted token is then cached by its SHA-256 until it expires. Refusals are
+// not cached.
 //
-// The issuer's keys are fetched in the background, by Run. A key that the
-// issuer withdraws is refused, with every token remembered, within
-// Config.KeysMaxAge, whatever requests come. When the issuer does not confirm
-// its keys for that long, no token is accepted until it does again. A key that
-// is new is known ten seconds after the first token that it signed, at the
-// latest; tokens cannot make the service ask the issuer more often than that.
+// Run fetches the issuer's keys in the background. When the issuer withdraws a
+// key, its tokens are refused within Config.KeysMaxAge, cached or not. When the
+// issuer has not confirmed its keys for that long, no token is accepted until it
+// does. A new key is known at most ten seconds after its first token arrives.
+// Tokens cannot cause more than one fetch in ten seconds.
 package auth
 
 import (
@@ -35,26 +34,26 @@ const (
 	maxSkew  = 2 * time.Minute
 )
 
-// Config says which tokens are trusted. Issuer, JWKSURL and Audience are
-// required; the zero value of the rest works.
+// Config says which tokens are accepted. Issuer, JWKSURL and Audience are
+// required; every other field has a default.
 type Config struct {
-	Issuer   string // exactly as in the claim iss
-	JWKSURL  string // where the issuer's keys are; no discovery is done
-	Audience string // one of the claim aud
+	Issuer   string // the claim iss, byte for byte
+	JWKSURL  string // URL of the issuer's keys; there is no discovery
+	Audience string // must be in the claim aud
 
 	Algorithms   []string      // default ES256 and RS256; none and HMAC are refused
-	ServiceClaim string        // tells service tokens; default token_use
-	ServiceValue string        // its value in a service token; default service
-	Skew         time.Duration // tolerated difference of clocks; default 30 s, at most 2 min
-	CacheSize    int           // verified tokens remembered, within a factor of two; default 10,000
-	KeysMaxAge   time.Duration // a withdrawn key is refused after it at the latest; at least 1 min
+	ServiceClaim string        // the claim that marks service tokens; default token_use
+	ServiceValue string        // the value of ServiceClaim in a service token; default service
+	Skew         time.Duration // tolerated clock difference; default 30 s, at most 2 min
+	CacheSize    int           // cached tokens, within a factor of two; default 10,000
+	KeysMaxAge   time.Duration // how long keys are used without confirmation; at least 1 min
 
-	Client *http.Client     // fetches the keys
+	Client *http.Client     // fetches the keys; default a plain client
 	Now    func() time.Time // default time.Now
-	Log    *slog.Logger     // fetches that fail; default none
+	Log    *slog.Logger     // for failed fetches; default none
 
-	// Directory is called with every newly verified token's caller before the
-	// token is first used, so that names can be stored.
+	// Directory, when set, is called with the caller of each newly verified token
+	// before Verify returns, so that names can be stored.
 	Directory func(context.Context, Caller)
 }
 
@@ -65,7 +64,7 @@ type Verifier struct {
 	seen   *cache
 }
 
-// New makes a verifier. It does not contact the issuer.
+// New returns a verifier. It does not contact the issuer.
 func New(c Config) (*Verifier, error) {
 	if c.Issuer == "" || c.JWKSURL == "" || c.Audience == "" {
 		return nil, errors.New("auth: issuer, key set url and audience are required")
@@ -111,29 +110,29 @@ func New(c Config) (*Verifier, error) {
 	return &Verifier{config: c, keys: newKeySet(&c), seen: newCache(c.CacheSize)}, nil
 }
 
-// Run keeps the issuer's keys up to date until ctx ends. Nothing is verified
-// without it.
+// Run fetches the issuer's keys until ctx ends. No token is accepted before the
+// first fetch succeeds.
 func (v *Verifier) Run(ctx context.Context) error {
 	v.keys.run(ctx)
 	return nil
 }
 
-// Keys returns until when tokens can be verified by the keys at hand, the zero
-// time before there are any, and the error of the last fetch.
+// Keys returns when the known keys expire, or the zero time if none are known,
+// and the error of the last fetch.
 func (v *Verifier) Keys() (expire time.Time, err error) {
 	known := v.keys.current.Load()
 	return known.expires, known.err
 }
 
-// Report is how a verifier is doing.
+// Report has the counters of a verifier.
 type Report struct {
 	Fetched, Failed int64     // fetches of the issuer's keys since the start
-	Confirmed       time.Time // when the fetch began that confirmed the keys last; zero before the first
-	Tokens          int       // verified tokens that are remembered
-	TokenBytes      int       // of their callers' text
+	Confirmed       time.Time // start of the last successful fetch; zero before the first
+	Tokens          int       // cached tokens
+	TokenBytes      int       // size of the cached tokens' hashes and callers
 }
 
-// Report returns how the verifier is doing.
+// Report returns the verifier's counters.
 func (v *Verifier) Report() Report {
 	r := Report{Fetched: v.keys.fetched.Load(), Failed: v.keys.failed.Load()}
 	if expire, _ := v.Keys(); !expire.IsZero() {
@@ -143,14 +142,14 @@ func (v *Verifier) Report() Report {
 	return r
 }
 
-// Verify returns the token's caller. Errors: Unauthorized for a token that is
-// not valid, Unavailable when that cannot be said because the issuer's keys
-// cannot be had.
+// Verify returns the token's caller. The error is Unauthorized if the token is
+// not valid, and Unavailable if the issuer's keys are not known, so that the
+// token cannot be checked.
 func (v *Verifier) Verify(ctx context.Context, token string) (Caller, error) {
 	if len(token) > maxToken {
 		return Caller{}, fault.New(fault.Unauthorized, "the bearer token is longer than %d bytes", maxToken)
 	}
-	var onStack [1024]byte // an ordinary token is copied without an allocation
+	var onStack [1024]byte // holds an ordinary token, so that the copy allocates nothing
 	hash := sha256.Sum256(append(onStack[:0], token...))
 	now, keys := v.config.Now(), v.keys.current.Load()
 	if keys.outage(now) == nil {
@@ -176,7 +175,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (*verified, error) 
 	parsed, err := oidc.NewVerifier(v.config.Issuer, attempt, &oidc.Config{
 		ClientID:             v.config.Audience,
 		SupportedSigningAlgs: v.config.Algorithms,
-		SkipExpiryCheck:      true, // done below, with one tolerance for both ends
+		SkipExpiryCheck:      true, // checked below, with the same skew as nbf
 	}).Verify(ctx, token)
 	if attempt.outage != nil {
 		return nil, &fault.Fault{
@@ -219,12 +218,12 @@ func refused(why string, cause error) error {
 	return &fault.Fault{Code: fault.Unauthorized, Message: "the bearer token " + why, Cause: cause}
 }
 
-// attempt is the key set of one verification. It keeps an outage apart from a
-// bad signature, which the OIDC library reports alike.
+// attempt is the key set of one verification. It tells an outage of the issuer
+// from a bad signature; the OIDC library reports both as the same error.
 type attempt struct {
 	keys       *keySet
 	algorithms []string
-	with       *known // that verified the signature
+	with       *known // the keys that verified the signature
 	outage     error
 }
 

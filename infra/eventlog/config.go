@@ -43,8 +43,8 @@ type Config struct {
 	// 10 s. One try lasts a third of it at most.
 	AppendTimeout time.Duration
 
-	// Appended is called when the fate of a record is known, with the time since
-	// Append: err is nil, ErrNotWritten or ErrUnknown. Nil is for nobody.
+	// Appended, when set, is called with the outcome of every queued record and the
+	// time since its Append. err is nil, or wraps ErrNotWritten or ErrUnknown.
 	Appended func(topic string, took time.Duration, err error)
 
 	// dial, when set, replaces the network dialer of appends and reads.

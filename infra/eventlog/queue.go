@@ -71,7 +71,7 @@ func (q *queue) take() []*Pending {
 	return batch
 }
 
-// QueueReport is what waits or is in flight for a partition.
+// QueueReport has the records that are queued for or in flight to a partition.
 type QueueReport struct {
 	Topic     string
 	Partition int32
@@ -79,7 +79,7 @@ type QueueReport struct {
 	Bytes     int
 }
 
-// Queues reports on the queues of the partitions that were appended to.
+// Queues reports on every partition that was appended to.
 func (k *Kafka) Queues() []QueueReport {
 	k.mu.Lock()
 	defer k.mu.Unlock()

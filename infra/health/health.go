@@ -1,10 +1,10 @@
-// Package health says whether a process can serve. A process has one list of
-// checks, which both the operations listener and the API answer from.
+// Package health reports whether a process can do its work. A process has one
+// list of checks; the operations listener and the API both answer from it.
 //
-// A report takes at most Timeout, whatever the parts do: probes run at the same
-// time, one that does not end is reported as failed, and it is not started
-// again before it has ended. So a part that hangs costs one goroutine, however
-// often it is asked for.
+// A report takes at most Timeout. The probes run concurrently. A probe that has
+// not returned by then is reported as failed, and is not started again until it
+// returns, so a probe that hangs costs one goroutine however often a report is
+// requested.
 package health
 
 import (
@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// Timeout bounds a report. Its askers are promised an answer within two
-// seconds.
+// Timeout bounds a report. Clients are promised an answer within two seconds.
 const Timeout = 1500 * time.Millisecond
 
 // Status is the result of a check.
@@ -24,7 +23,7 @@ type Status string
 // The results of a check.
 const (
 	Pass Status = "pass"
-	Warn Status = "warn" // it works, and needs attention
+	Warn Status = "warn" // the part works but needs attention
 	Fail Status = "fail"
 )
 
@@ -34,30 +33,30 @@ type Overall string
 // The results of all checks.
 const (
 	Ready       Overall = "ready"
-	Degraded    Overall = "degraded"    // a check warns, or one fails that is not required
+	Degraded    Overall = "degraded"    // a check warns, or a check that is not required fails
 	Unavailable Overall = "unavailable" // a required check fails
 )
 
-// State is what a probe finds. The zero value is a part that works.
+// State is the result of a probe. The zero value means that the part works.
 type State struct {
-	Err        error    // the part fails; operators see why, clients do not
-	Message    string   // that clients see: what fails, or without Err what needs attention
-	LagRecords *int64   // of projections: records of the log that are not applied
-	LagSeconds *float64 // of projections: age of the oldest of them, 0 without any; nil when it is not known
+	Err        error    // not nil if the part fails; shown to operators, not to clients
+	Message    string   // shown to clients: what fails, or what needs attention if Err is nil
+	LagRecords *int64   // of the projections: records of the log that are not applied
+	LagSeconds *float64 // of the projections: age of the oldest such record, 0 if there is none, nil if unknown
 }
 
-// Failed is the state of a part that fails. Clients see only that it does not
-// answer.
+// Failed returns the state of a part that fails with err. Clients are told only
+// that it does not answer.
 func Failed(err error) State { return State{Err: err} }
 
-// Check is one part that a process needs.
+// Check is a part that a process needs, and how to probe it.
 type Check struct {
 	Name     string
-	Required bool // the process is unavailable while it fails, otherwise degraded
+	Required bool // a failure makes the process unavailable; otherwise degraded
 	Probe    func(context.Context) State
 }
 
-// Result is a check and what its probe found.
+// Result is the outcome of a check.
 type Result struct {
 	Name     string
 	Required bool
@@ -66,13 +65,13 @@ type Result struct {
 	State
 }
 
-// Report is what all checks found, in the order in which they were added.
+// Report has the results of all checks, in the order in which they were added.
 type Report struct {
 	Status  Overall
 	Results []Result
 }
 
-// Checks is the list of a process. The zero value is empty and ready to use; it
+// Checks is the list of checks of a process. The zero value is an empty list. It
 // is safe for concurrent use.
 type Checks struct {
 	mu  sync.Mutex
@@ -88,7 +87,7 @@ func (c *Checks) Add(checks ...Check) {
 	}
 }
 
-// Report runs all probes and returns what they found within Timeout.
+// Report runs all probes and returns their results within Timeout.
 func (c *Checks) Report(ctx context.Context) Report {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -96,11 +95,11 @@ func (c *Checks) Report(ctx context.Context) Report {
 	all := c.all[:len(c.all):len(c.all)]
 	c.mu.Unlock()
 	report := Report{Status: Ready, Results: make([]Result, len(all))}
-	var asked sync.WaitGroup
+	var probes sync.WaitGroup
 	for i, p := range all {
-		asked.Go(func() { report.Results[i] = p.ask(ctx) })
+		probes.Go(func() { report.Results[i] = p.result(ctx) })
 	}
-	asked.Wait()
+	probes.Wait()
 	for _, r := range report.Results {
 		switch {
 		case r.Status == Fail && r.Required:
@@ -112,20 +111,21 @@ func (c *Checks) Report(ctx context.Context) Report {
 	return report
 }
 
-// probing is a check and its probe under way, if there is one.
+// probing is a check and the current run of its probe.
 type probing struct {
 	Check
-	mu    sync.Mutex
-	under *run
+	mu      sync.Mutex
+	current *run // nil while the probe does not run
 }
 
-// run is one run of a probe. Its state is written before done is closed.
+// run is one run of a probe. state is valid once done is closed.
 type run struct {
 	done  chan struct{}
 	state State
 }
 
-func (p *probing) ask(ctx context.Context) Result {
+// result waits for a run of the probe, at most until ctx ends.
+func (p *probing) result(ctx context.Context) Result {
 	began := time.Now()
 	r := p.start(ctx)
 	result := Result{Name: p.Name, Required: p.Required, Status: Pass}
@@ -148,22 +148,22 @@ func (p *probing) ask(ctx context.Context) Result {
 	return result
 }
 
-// start joins the run under way or begins one. A run belongs to nobody: it
-// outlives an asker that goes away.
+// start returns the current run of the probe, or starts one. Several reports can
+// wait for one run, so it does not end with the context of any of them.
 func (p *probing) start(ctx context.Context) *run {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.under != nil {
-		return p.under
+	if p.current != nil {
+		return p.current
 	}
 	r := &run{done: make(chan struct{})}
-	p.under = r
+	p.current = r
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Timeout)
 		defer cancel()
 		r.state = p.Probe(ctx)
 		p.mu.Lock()
-		p.under = nil
+		p.current = nil
 		p.mu.Unlock()
 		close(r.done)
 	}()

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Count is how many jobs of a kind are in a state.
+// Count is the number of jobs of a kind and state.
 type Count struct {
 	Kind   string
 	State  string
@@ -17,8 +17,7 @@ type Count struct {
 	Oldest time.Time // when the oldest of them was enqueued
 }
 
-// Counts returns how many jobs are still to be done, by kind and state, in any
-// process.
+// Counts returns the jobs of all processes that are not done, by kind and state.
 func (j *Jobs) Counts(ctx context.Context) ([]Count, error) {
 	rows, err := j.pool.Query(ctx, `
 		SELECT kind, state::text, count(*), min(created_at) FROM jobs.river_job

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// observe has the client report every call, with its tries together. A link
-// that is only signed is none.
+// observe returns the client options that report every call. The retries of a call
+// count as one call. Presigning a link is no call.
 func observe(report func(operation string, took time.Duration, err error)) []func(*middleware.Stack) error {
 	if report == nil {
 		return nil

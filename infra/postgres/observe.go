@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Observe has every call of a pool's connections reported: the first word of
-// the statement, or BATCH or COPY.
+// Observe returns an option of a pool that reports every call. The operation is
+// the first keyword of the statement, BATCH or COPY.
 func Observe(report func(operation string, took time.Duration, err error)) func(*pgxpool.Config) {
 	return func(c *pgxpool.Config) { c.ConnConfig.Tracer = tracer{report} }
 }
@@ -70,8 +70,8 @@ func (t tracer) TraceCopyFromEnd(ctx context.Context, _ *pgx.Conn, data pgx.Trac
 	t.end(ctx, data.Err)
 }
 
-// operationOf is the first word of a statement, and _OTHER for one that is none
-// of the usual, so that there are few.
+// operationOf returns the first keyword of a statement, or _OTHER if it is not a
+// common one, so that the set of operations is small.
 func operationOf(sql string) string {
 	for word := range strings.FieldsSeq(sql) {
 		switch word = strings.ToUpper(strings.TrimSuffix(word, ";")); word {

@@ -15,11 +15,11 @@ import (
 type Lag struct {
 	Family    events.Family
 	Partition int32
-	Records   int64     // that are not judged
-	Oldest    time.Time // when the log took the first of them; zero without any
+	Records   int64     // not judged
+	Oldest    time.Time // when the first of them was appended; zero if there is none
 }
 
-// Age is for how long the oldest record has been in the log; 0 without any.
+// Age returns how long ago the oldest record was appended; 0 if there is none.
 func (l Lag) Age(now time.Time) time.Duration {
 	if l.Oldest.IsZero() {
 		return 0
@@ -27,9 +27,9 @@ func (l Lag) Age(now time.Time) time.Duration {
 	return max(0, now.Sub(l.Oldest))
 }
 
-// MeasureLag measures, in any process, how far the read model is behind the log
-// as described, in every partition. next returns the first offset that is not
-// judged.
+// MeasureLag measures how far the read model is behind the described log, in every
+// partition. next returns the first offset that is not judged. Any process can
+// call it.
 func MeasureLag(ctx context.Context, log Log, described eventlog.Description, next func(events.Family, int32) int64) ([]Lag, error) {
 	var all []Lag
 	var from []int64

@@ -33,7 +33,7 @@ type Config struct {
 	Replication int      // of the dead-letter topic, 0 for the broker's own
 	Judge       Judge
 	Log         *slog.Logger
-	Observe     func(Observation) // called for every attempt of a record; may be nil
+	Observe     func(Observation) // when set, called for every attempt at a record
 	Tracer      trace.Tracer      // nil traces nothing
 
 	// Retries is how often a failed reaction is tried again before it is
@@ -43,11 +43,11 @@ type Config struct {
 	FirstPause time.Duration
 }
 
-// Observation is what became of a record at a handler.
+// Observation is the outcome of a record at a handler.
 type Observation struct {
 	Handler string
 	Outcome string        // done, not_a_fact, failed (and tried again) or dead_letter
-	Took    time.Duration // of the reaction, of the outcomes done and failed
+	Took    time.Duration // by the handler, for the outcomes done and failed
 }
 
 // Reaction reacts to a fact. It may be called again with the same fact.
@@ -91,7 +91,7 @@ func (r *Reactor) Handle(name string, react Reaction, families ...events.Family)
 	}
 }
 
-// Families returns what each handler reacts to.
+// Families returns the families that each handler reacts to.
 func (r *Reactor) Families() map[string][]events.Family {
 	all := map[string][]events.Family{}
 	for _, h := range r.handlers {

@@ -2,14 +2,15 @@ package telemetry
 
 import "runtime/debug"
 
-// Build says which build this is.
+// Build identifies the running build.
 type Build struct {
-	Version string // of the module; devel when built from a working tree
-	Commit  string // unknown when built without version control; -dirty when changed since
-	Go      string
+	Version string // of the module; devel if built from a working tree
+	Commit  string // unknown if built without version control; ends in -dirty if files had changed
+	Go      string // version of the toolchain
 }
 
-// ReadBuild reads what the Go toolchain stamped into the binary.
+// ReadBuild returns the build information that the Go toolchain stored in the
+// binary.
 func ReadBuild() Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

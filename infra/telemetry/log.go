@@ -1,5 +1,5 @@
-// Package telemetry makes what the service tells its operators with: the log,
-// the metrics registry, and what build it is.
+// Package telemetry has the logger, the metrics and the build information of a
+// process.
 package telemetry
 
 import (
@@ -8,9 +8,9 @@ import (
 	"log/slog"
 )
 
-// NewLog returns a logger that writes one line per record to w, as "json" or
-// as "text". Whatever is logged, text that looks like a credential is replaced
-// before it is written.
+// NewLog returns a logger that writes one line per record to w, in the format
+// "json" or "text". Text that looks like a credential is redacted, wherever in the
+// record it is.
 func NewLog(w io.Writer, format string, level slog.Leveler) (*slog.Logger, error) {
 	w = redactor{w: w, shapes: secretShapes()}
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: hideSecrets}

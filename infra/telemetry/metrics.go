@@ -12,9 +12,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics are the metrics of one process: those of the catalogue that are of
-// its roles. A name that the catalogue lacks panics. What is counted for another
-// role is not exposed, so that callers need not know the roles. Safe for
+// Metrics has the metrics of one process. It exposes the metrics of the catalogue
+// that belong to the process's roles and drops the others, so callers need not
+// check roles. A name that is not in the catalogue panics. It is safe for
 // concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
@@ -23,8 +23,8 @@ type Metrics struct {
 	failed   func(n float64, collector ...string)
 }
 
-// NewMetrics returns the metrics of a process with the roles, which has the
-// build's and the runtime's own from the start.
+// NewMetrics returns the metrics of a process with these roles. They include those
+// of the build, the Go runtime and the process.
 func NewMetrics(b Build, roles []string, now func() time.Time) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), roles: roles, now: now}
 	m.registry.MustRegister(
@@ -41,19 +41,19 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// Counter returns the function that adds to a counter, with the labels' values
-// in the order of the catalogue.
+// Counter registers a counter and returns the function that adds to it. Label
+// values are in the order of the catalogue.
 func (m *Metrics) Counter(name string) func(n float64, labels ...string) {
 	d := metric(name, Counter)
 	vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help}, d.Labels)
 	if len(d.Labels) == 0 {
-		vec.WithLabelValues() // it is 0 from the start
+		vec.WithLabelValues() // expose 0 before the first value
 	}
 	m.register(d, vec)
 	return func(n float64, labels ...string) { vec.WithLabelValues(labels...).Add(n) }
 }
 
-// Histogram returns the function that observes a value.
+// Histogram registers a histogram and returns the function that observes a value.
 func (m *Metrics) Histogram(name string) func(value float64, labels ...string) {
 	d := metric(name, Histogram)
 	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.Help, Buckets: d.buckets}, d.Labels)
@@ -64,11 +64,11 @@ func (m *Metrics) Histogram(name string) func(value float64, labels ...string) {
 	return func(value float64, labels ...string) { vec.WithLabelValues(labels...).Observe(value) }
 }
 
-// Emit gives a counter or gauge its value for one combination of labels.
+// Emit sets a counter or gauge to a value, for these label values.
 type Emit func(name string, value float64, labels ...string)
 
-// Sample has read asked for the metrics' values at each scrape. It returns at
-// once: what has to wait for an answer goes to Query.
+// Sample registers counters or gauges whose values read emits at each scrape. read
+// must not block; use Query for values that take a query.
 func (m *Metrics) Sample(read func(Emit), names ...string) {
 	descs := m.descs(names)
 	if len(descs) == 0 {
@@ -77,20 +77,19 @@ func (m *Metrics) Sample(read func(Emit), names ...string) {
 	m.registry.MustRegister(&sampled{descs: descs, samples: func() []prometheus.Metric { return gather(descs, read) }})
 }
 
-// Query is Sample for values that another process has to be asked for. The
-// question takes at most queryTimeout, is asked at most once in queryAge, and
-// never while the one before is under way. When it fails, or does not end, the
-// metrics are missing from the scrape, and netsim_collector_errors_total says
-// of which collector.
-func (m *Metrics) Query(collector string, ask func(context.Context, Emit) error, names ...string) {
+// Query is like Sample for values that come from another process, such as the
+// database. run gets queryTimeout and runs at most once in queryAge, never twice
+// at a time. If it fails or does not return, the scrape succeeds without these
+// metrics and netsim_collector_errors_total of the collector is incremented.
+func (m *Metrics) Query(collector string, run func(context.Context, Emit) error, names ...string) {
 	descs := m.descs(names)
 	if len(descs) == 0 {
 		return
 	}
 	q := &query{
 		now: m.now, failed: func() { m.failed(1, collector) },
-		ask: func(ctx context.Context) (samples []prometheus.Metric, err error) {
-			samples = gather(descs, func(emit Emit) { err = ask(ctx, emit) })
+		run: func(ctx context.Context) (samples []prometheus.Metric, err error) {
+			samples = gather(descs, func(emit Emit) { err = run(ctx, emit) })
 			return samples, err
 		},
 	}
@@ -98,7 +97,7 @@ func (m *Metrics) Query(collector string, ask func(context.Context, Emit) error,
 	m.registry.MustRegister(&sampled{descs: descs, samples: q.samples})
 }
 
-// has reports whether a metric is of one of the process's roles.
+// has reports whether a metric belongs to one of the process's roles.
 func (m *Metrics) has(d Metric) bool {
 	return slices.ContainsFunc(d.Roles, func(role string) bool { return slices.Contains(m.roles, role) })
 }
@@ -109,13 +108,13 @@ func (m *Metrics) register(d Metric, c prometheus.Collector) {
 	}
 }
 
-// described is a metric and Prometheus' form of it.
+// described is a metric with its Prometheus description.
 type described struct {
 	Metric
 	desc *prometheus.Desc
 }
 
-// descs returns those of the named metrics that are of the process's roles.
+// descs returns the named metrics that belong to the process's roles.
 func (m *Metrics) descs(names []string) map[string]described {
 	all := map[string]described{}
 	for _, name := range names {
@@ -126,13 +125,13 @@ func (m *Metrics) descs(names []string) map[string]described {
 	return all
 }
 
-// gather collects what read emits of the metrics.
+// gather returns the values that read emits for these metrics.
 func gather(of map[string]described, read func(Emit)) []prometheus.Metric {
 	var samples []prometheus.Metric
 	read(func(name string, value float64, labels ...string) {
 		d, ok := of[name]
 		if !ok {
-			return // of another role
+			return // belongs to another role
 		}
 		kind := prometheus.GaugeValue
 		if d.Kind == Counter {
@@ -143,7 +142,7 @@ func gather(of map[string]described, read func(Emit)) []prometheus.Metric {
 	return samples
 }
 
-// sampled is a collector of values that are read at the scrape.
+// sampled is a collector whose values are read at each scrape.
 type sampled struct {
 	descs   map[string]described
 	samples func() []prometheus.Metric

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// scrape returns the lines of the process's metrics that are values.
+// scrape returns the response to a scrape.
 func scrape(t *testing.T, m *Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -68,7 +68,7 @@ func TestAQueryIsAskedSeldomAndOneAtATime(t *testing.T) {
 				t.Error("two questions are under way")
 			}
 			defer under.Add(-1)
-			<-time.After(time.Second) // of the database
+			<-time.After(time.Second)
 			emit("netsim_runs", float64(asked.Add(1)), "local", "running")
 			return nil
 		}, "netsim_runs")

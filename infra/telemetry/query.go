@@ -9,59 +9,60 @@ import (
 )
 
 const (
-	queryTimeout = 2 * time.Second         // of a question
-	scrapeWait   = 2500 * time.Millisecond // of a scrape for a question that ignores its timeout
-	queryAge     = 5 * time.Second         // for which an answer or a failure counts
+	queryTimeout = 2 * time.Second
+	scrapeWait   = 2500 * time.Millisecond // longest wait of a scrape, for a query that ignores its timeout
+	queryAge     = 5 * time.Second         // how long a result, or a failure, is kept
 )
 
-// query keeps the answer to a question for queryAge. One question is under way
-// at a time, however often it is scraped and however long it hangs.
+// query caches the result of a query for queryAge. At most one run is in progress,
+// however many scrapes wait and however long it hangs.
 type query struct {
-	ask    func(context.Context) ([]prometheus.Metric, error)
+	run    func(context.Context) ([]prometheus.Metric, error)
 	failed func()
 	now    func() time.Time
 
 	mu     sync.Mutex
-	asked  time.Time     // when the last question ended; zero before the first
-	under  chan struct{} // closed when the question under way ends; nil when none is
-	answer []prometheus.Metric
+	ended  time.Time     // of the last run; zero before the first
+	done   chan struct{} // closed when the current run ends; nil if there is none
+	result []prometheus.Metric
 }
 
-// samples returns the answer, and nothing when there is none in time.
+// samples returns the cached result, or waits for a run. It returns nil if the run
+// fails or takes longer than scrapeWait.
 func (q *query) samples() []prometheus.Metric {
 	q.mu.Lock()
-	if q.under == nil && (q.asked.IsZero() || q.now().Sub(q.asked) >= queryAge) {
-		q.under = make(chan struct{})
-		go q.run()
+	if q.done == nil && (q.ended.IsZero() || q.now().Sub(q.ended) >= queryAge) {
+		q.done = make(chan struct{})
+		go q.renew()
 	}
-	under := q.under
+	done := q.done
 	q.mu.Unlock()
-	if under != nil {
-		enough := time.NewTimer(scrapeWait)
-		defer enough.Stop()
+	if done != nil {
+		timeout := time.NewTimer(scrapeWait)
+		defer timeout.Stop()
 		select {
-		case <-under:
-		case <-enough.C:
+		case <-done:
+		case <-timeout.C:
 			q.failed()
 			return nil
 		}
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.answer
+	return q.result
 }
 
-func (q *query) run() {
+func (q *query) renew() {
 	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
 	defer cancel()
-	answer, err := q.ask(ctx)
+	result, err := q.run(ctx)
 	if err != nil {
-		answer = nil
+		result = nil
 		q.failed()
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.answer, q.asked = answer, q.now()
-	close(q.under)
-	q.under = nil
+	q.result, q.ended = result, q.now()
+	close(q.done)
+	q.done = nil
 }

@@ -10,9 +10,9 @@ import (
 
 const hidden = "[redacted]"
 
-// secretShape is a credential that can be told by its form. Every occurrence
-// contains the marker, so that an ordinary line costs a few searches and no
-// regular expression.
+// secretShape is a credential that its form gives away. Every occurrence contains
+// the marker, so an ordinary line costs a few substring searches and no regular
+// expression.
 type secretShape struct {
 	marker  string
 	pattern *regexp.Regexp
@@ -24,7 +24,7 @@ func secretShapes() []secretShape {
 		return secretShape{marker, regexp.MustCompile(pattern), shown}
 	}
 	return []secretShape{
-		// JWTs, also when cut off
+		// JWTs, also truncated ones
 		shape("eyJ", `eyJ[\w-]{8,}(?:\.[\w-]*){0,4}`, hidden),
 		// the Authorization header's value
 		shape("earer", `([Bb]earer(?: |%20|\+)+)[\w.~+/=-]+`, "${1}"+hidden),
@@ -33,7 +33,7 @@ func secretShapes() []secretShape {
 		// passwords in URLs and in PostgreSQL's other form
 		shape("://", `(://[^\s/:@"]*:)[^\s/@"]+@`, "${1}"+hidden+"@"),
 		shape("password=", `(password=)(?:'[^']*'|[^\s"'&]+)`, "${1}"+hidden),
-		// PEM, to the end of the quoted text that it is in
+		// PEM, up to the end of the quoted string
 		shape("PRIVATE KEY", `-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*`, hidden),
 	}
 }
@@ -57,8 +57,8 @@ func redact(text []byte, shapes []secretShape) []byte {
 	return text
 }
 
-// redactor replaces credentials in every line on its way to w. It sees the
-// line as it is written, so nothing reaches w around it.
+// redactor redacts credentials in every line that is written to w. It works on the
+// formatted line, so no attribute type can bypass it.
 type redactor struct {
 	w      io.Writer
 	shapes []secretShape
@@ -71,8 +71,7 @@ func (r redactor) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// hideSecrets hides the values of attributes whose name says that they are
-// credentials, whatever they look like.
+// hideSecrets redacts the values of attributes that are credentials by name.
 func hideSecrets(_ []string, a slog.Attr) slog.Attr {
 	switch strings.ToLower(a.Key) {
 	case "authorization", "cookie", "token", "password", "secret", "secretkey", "accesskey", "privatekey":

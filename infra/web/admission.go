@@ -83,7 +83,7 @@ type AdmissionConfig struct {
 	BodyMemory    int64         // bytes of the bodies of all requests
 	AccountMemory int64         // bytes of the bodies of one account
 	Now           func() time.Time
-	Refused       func(Class, fault.Code) // called for every request that is not admitted; nil for nobody
+	Refused       func(Class, fault.Code) // when set, called for every request that is not admitted
 }
 
 // NewAdmission makes an admission.
@@ -101,11 +101,10 @@ func NewAdmission(c AdmissionConfig) *Admission {
 	return a
 }
 
-// SlotReport is how the slots of a class are used.
+// SlotReport has the use of a class's slots.
 type SlotReport struct{ Total, Used, Waiting int }
 
-// Report returns how the slots of each class are used, and the bytes that are
-// charged for bodies.
+// Report returns the use of each class's slots and the bytes reserved for bodies.
 func (a *Admission) Report() (slots map[Class]SlotReport, bodies int64) {
 	slots = map[Class]SlotReport{}
 	for class, s := range a.slots {

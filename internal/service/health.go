@@ -132,15 +132,15 @@ func (s *core) probeLog(ctx context.Context) health.State {
 	return health.State{}
 }
 
-// probeProjections fails when records wait that nothing judges, for longer than
-// a write waits for its verdict. While the log does not answer, records are
-// counted up to its end as it was seen last, and how old they are is not said.
+// probeProjections fails when records are pending and none was judged for longer
+// than a write waits for its verdict. While the log does not answer, it counts the
+// records up to the last known end of the log and reports no age.
 func (s *core) probeProjections(ctx context.Context) health.State {
 	lags, unmeasured := s.measureLag(ctx)
 	lag, stuck := s.progress.look(s.unjudged, time.Now())
 	state := health.State{LagRecords: &lag}
 	if unmeasured == nil {
-		records, age := worst(lags, time.Now())
+		records, age := total(lags, time.Now())
 		seconds := age.Seconds()
 		state.LagRecords, state.LagSeconds = &records, &seconds
 	}
@@ -154,8 +154,7 @@ func (s *core) probeProjections(ctx context.Context) health.State {
 	return state
 }
 
-// measureLag measures how far the read model is behind the log in every
-// partition.
+// measureLag measures how far the read model is behind the log, by partition.
 func (s *core) measureLag(ctx context.Context) ([]projector.Lag, error) {
 	log, err := s.describe(ctx)
 	if err != nil {
@@ -164,16 +163,15 @@ func (s *core) measureLag(ctx context.Context) ([]projector.Lag, error) {
 	return projector.MeasureLag(ctx, s.eventLog, log, s.watcher.Next)
 }
 
-// worst returns how many records are not judged, and the age of the oldest.
-func worst(lags []projector.Lag, now time.Time) (records int64, age time.Duration) {
+// total returns how many records are not judged, and the age of the oldest.
+func total(lags []projector.Lag, now time.Time) (records int64, age time.Duration) {
 	for _, at := range lags {
 		records, age = records+at.Records, max(age, at.Age(now))
 	}
 	return records, age
 }
 
-// describe asks for the log's description, once for all who ask at the same
-// time.
+// describe describes the log; concurrent callers share one request.
 func (s *core) describe(ctx context.Context) (eventlog.Description, error) {
 	described, err, _ := s.describing.Do("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), describeTimeout)
@@ -188,7 +186,7 @@ func (s *core) describe(ctx context.Context) (eventlog.Description, error) {
 	return log, err
 }
 
-// describeTimeout is less than that of a probe, which then says what is wrong.
+// describeTimeout is shorter than a probe's, so that the probe reports the cause.
 const describeTimeout = time.Second
 
 // unjudged returns how many records of the log, as it was seen last, are judged

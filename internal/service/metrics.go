@@ -20,12 +20,11 @@ import (
 	"netsim/readapi"
 )
 
-// The metrics of docs/metrics.md are connected here with what is counted in the
-// parts of the process. Which role has which is said in the catalogue of
-// infra/telemetry.
+// This file connects the metrics of docs/metrics.md with the counters of the
+// packages. The catalogue in infra/telemetry says which role has which.
 
-// errorType names an error by the few values of a label: the code of
-// PostgreSQL, the status of an HTTP answer, or what ended the call.
+// errorType returns a label value for an error: PostgreSQL's error code, the HTTP
+// status, canceled, timeout or _OTHER; "" for nil.
 func errorType(err error) string {
 	if err == nil {
 		return ""
@@ -48,8 +47,8 @@ func errorType(err error) string {
 	return "_OTHER"
 }
 
-// observeCalls returns what counts calls by operation, under a metric whose
-// labels are the operation and the type of the error.
+// observeCalls returns the observer of calls for a histogram whose labels are the
+// operation and the error type.
 func observeCalls(m *telemetry.Metrics, name string) func(operation string, took time.Duration, err error) {
 	observe := m.Histogram(name)
 	return func(operation string, took time.Duration, err error) {
@@ -57,12 +56,12 @@ func observeCalls(m *telemetry.Metrics, name string) func(operation string, took
 	}
 }
 
-// observeDatabase has the calls of a pool's connections counted.
+// observeDatabase returns the pool option that observes PostgreSQL calls.
 func observeDatabase(m *telemetry.Metrics) func(*pgxpool.Config) {
 	return postgres.Observe(observeCalls(m, "db_client_operation_duration_seconds"))
 }
 
-// observePools samples the pools of the process, by name.
+// observePools samples the process's connection pools, by name.
 func observePools(m *telemetry.Metrics, pools map[string]func() *pgxpool.Stat) {
 	const (
 		connections = "db_client_connections"
@@ -84,7 +83,7 @@ func observePools(m *telemetry.Metrics, pools map[string]func() *pgxpool.Stat) {
 	}, connections, most, acquires, acquire, timeouts)
 }
 
-// observeAppends returns what counts the records appended to the event log.
+// observeAppends returns the observer of appends to the event log.
 func observeAppends(m *telemetry.Metrics, prefix string) func(topic string, took time.Duration, err error) {
 	observe := m.Histogram("netsim_log_append_duration_seconds")
 	return func(topic string, took time.Duration, err error) {
@@ -99,7 +98,7 @@ func observeAppends(m *telemetry.Metrics, prefix string) func(topic string, took
 	}
 }
 
-// observeCommands returns what counts commands.
+// observeCommands returns the observer of commands.
 func observeCommands(m *telemetry.Metrics) func(handle.Observation) {
 	took, attempts := m.Histogram("netsim_command_duration_seconds"), m.Counter("netsim_command_attempts_total")
 	return func(o handle.Observation) {
@@ -108,7 +107,7 @@ func observeCommands(m *telemetry.Metrics) func(handle.Observation) {
 	}
 }
 
-// observeReactions returns what counts reactions.
+// observeReactions returns the observer of reactions.
 func observeReactions(m *telemetry.Metrics) func(reactor.Observation) {
 	count, took := m.Counter("netsim_reactions_total"), m.Histogram("netsim_reaction_duration_seconds")
 	return func(o reactor.Observation) {
@@ -119,7 +118,7 @@ func observeReactions(m *telemetry.Metrics) func(reactor.Observation) {
 	}
 }
 
-// observeBatches returns what counts the projector's batches.
+// observeBatches returns the observer of the projector's batches.
 func observeBatches(m *telemetry.Metrics) func(records int, took time.Duration) {
 	size, seconds := m.Histogram("netsim_projector_batch_records"), m.Histogram("netsim_projector_batch_duration_seconds")
 	return func(records int, took time.Duration) {
@@ -128,7 +127,7 @@ func observeBatches(m *telemetry.Metrics) func(records int, took time.Duration) 
 	}
 }
 
-// observeRequests returns what counts the API's requests.
+// observeRequests returns the observer of the API's requests.
 func observeRequests(m *telemetry.Metrics) *web.Metrics {
 	seconds := m.Histogram("http_server_request_duration_seconds")
 	requests := &web.Metrics{Answered: func(method, route string, status int, took time.Duration) {
@@ -139,13 +138,13 @@ func observeRequests(m *telemetry.Metrics) *web.Metrics {
 	return requests
 }
 
-// observeRefusals returns what counts the requests that are not admitted.
+// observeRefusals returns the observer of requests that are not admitted.
 func observeRefusals(m *telemetry.Metrics) func(web.Class, fault.Code) {
 	count := m.Counter("netsim_http_refused_total")
 	return func(class web.Class, code fault.Code) { count(1, string(class), string(code)) }
 }
 
-// observeAdmission samples how many requests are served and wait.
+// observeAdmission samples the slots and the memory of request bodies.
 func observeAdmission(m *telemetry.Metrics, a *web.Admission) {
 	const total, used, waiting, bodies = "netsim_http_slots", "netsim_http_slots_used", "netsim_http_slots_waiting", "netsim_http_body_bytes"
 	m.Sample(func(emit telemetry.Emit) {
@@ -159,6 +158,7 @@ func observeAdmission(m *telemetry.Metrics, a *web.Admission) {
 	}, total, used, waiting, bodies)
 }
 
+// observeStreams samples the number of open event streams.
 func observeStreams(m *telemetry.Metrics, feed *readapi.Feed) {
 	const open = "netsim_streams_open"
 	m.Sample(func(emit telemetry.Emit) { emit(open, float64(feed.Open())) }, open)

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -19,8 +20,8 @@ import (
 	"netsim/projections"
 )
 
-// observeCore samples what every role stands on, and asks for what the read
-// model and the log know.
+// observeCore samples the parts that every role uses, and queries the lag and the
+// parked streams.
 func (s *core) observeCore() {
 	const (
 		fetches, age, entries, bytes      = "netsim_jwks_fetches_total", "netsim_jwks_age_seconds", "netsim_cache_entries", "netsim_cache_bytes"
@@ -72,7 +73,7 @@ func (s *core) observeCore() {
 	}, unapplied)
 }
 
-// observeReactor asks how far the handlers are behind, and for dead letters.
+// observeReactor queries the lag of the handlers and the open dead letters.
 func (s *core) observeReactor(r *reactor.Reactor) {
 	const behind, letters = "netsim_reaction_lag_seconds", "netsim_dead_letters_open"
 	lags := map[string]*reactor.Lag{}
@@ -108,7 +109,7 @@ func (s *core) observeReactor(r *reactor.Reactor) {
 	}, letters)
 }
 
-// observeWork asks for jobs, runs and the age of the newest log checkpoint.
+// observeWork queries the jobs, the runs and the age of the newest log checkpoint.
 func (s *core) observeWork(queue *jobs.Jobs) {
 	const count, oldest, runs, checkpoint = "netsim_jobs", "netsim_jobs_oldest_seconds", "netsim_runs", "netsim_log_checkpoint_age_seconds"
 	s.metrics.Query("jobs", func(ctx context.Context, emit telemetry.Emit) error {
@@ -122,11 +123,7 @@ func (s *core) observeWork(queue *jobs.Jobs) {
 	s.metrics.Query("runs", func(ctx context.Context, emit telemetry.Emit) error {
 		open, err := projections.CountOpenSimulations(ctx, s.pool)
 		for _, o := range open {
-			engine := "local"
-			if o.Remote {
-				engine = "remote"
-			}
-			emit(runs, float64(o.Simulations), engine, o.Status)
+			emit(runs, float64(o.Simulations), cmp.Or(o.Engine, "none"), o.Status)
 		}
 		return err
 	}, runs)
@@ -139,8 +136,8 @@ func (s *core) observeWork(queue *jobs.Jobs) {
 	}, checkpoint)
 }
 
-// lastCheckpoint is when the newest checkpoint in the read model was made; zero
-// when there is none.
+// lastCheckpoint returns when the newest log checkpoint was signed, or the zero
+// time if there is none.
 func (s *core) lastCheckpoint(ctx context.Context) (made time.Time, err error) {
 	stream := commands.CheckpointStream(s.config.Platform)
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
