@@ -54,7 +54,7 @@ func directions() map[string]set {
 
 		"api":               {},
 		"api/contract":      {"api", "fault"},
-		"infra/":            {"events", "fault", "infra/", "internal/gather", "internal/wait"}, // never what uses it
+		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/wait"}, // never what uses it
 		"cmd/":              everything,
 		"internal/service":  everything,
 		"internal/service/": everything,

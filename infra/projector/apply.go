@@ -78,9 +78,9 @@ func (p *Projector) commit(ctx context.Context, batch []chunk) (err error) {
 	if err := p.send(ctx, reads); err != nil {
 		return fmt.Errorf("load the streams: %w", err)
 	}
-	facts := p.judge(batch)
+	facts, next := p.judge(batch)
 	writes := &pgx.Batch{}
-	next := p.moveOffsets(writes, batch)
+	p.moveOffsets(writes, next)
 	if err := p.retell(ctx, writes, batch, facts); err != nil {
 		return err
 	}
@@ -129,60 +129,34 @@ func (p *Projector) send(ctx context.Context, b *pgx.Batch) error {
 	return p.Pool.SendBatch(ctx, b).Close()
 }
 
-// moveOffsets queues the compare-and-set that makes a batch count once, and
-// returns where the partitions stand after it. When a row is not where it is
-// expected, or another read model was promoted, the count differs and the
-// division by zero undoes everything.
-func (p *Projector) moveOffsets(writes *pgx.Batch, batch []chunk) map[*place]position {
-	next := map[*place]position{}
-	var order []*place
-	for _, part := range batch {
-		to, seen := next[part.at]
-		if !seen {
-			to = part.at.position
-			order = append(order, part.at)
-		}
-		for i := range part.items {
-			if part.items[i].verdict == events.Accepted {
-				to.facts++
-				to.digest = to.digest.Add(part.items[i].hash)
-				to.sealing = to.sealing.After(&part.items[i].frame, part.items[i].sealer)
-			}
-		}
-		last := &part.items[len(part.items)-1].record
-		to.next, to.lastRecord = last.Offset+1, recordSum(last)
-		next[part.at] = to
+// moveOffsets queues the compare-and-set of the offsets, which makes a batch
+// count once. When a partition is not where it is expected, or another read
+// model was promoted, the count differs and the division by zero rolls the
+// transaction back.
+func (p *Projector) moveOffsets(writes *pgx.Batch, next map[*place]position) {
+	var moves []*offsetMove
+	var table uint32
+	for at, to := range next {
+		table = at.table
+		moves = append(moves, &offsetMove{
+			Family: string(at.family), Partition: at.partition, Expected: at.next,
+			Next: to.next, LastRecord: to.lastRecord, Facts: to.facts, Digest: to.digest[:], Sealing: to.sealing.String(),
+		})
 	}
-	n := len(order)
-	families, partitions := make([]string, n), make([]int32, n)
-	from, to, facts := make([]int64, n), make([]int64, n), make([]int64, n)
-	last, digests, sealing := make([][]byte, n), make([][]byte, n), make([]string, n)
-	for i, at := range order {
-		moved := next[at]
-		families[i], partitions[i] = string(at.family), at.partition
-		from[i], to[i], facts[i] = at.next, moved.next, moved.facts
-		last[i], digests[i] = moved.lastRecord, moved.digest[:]
-		sealing[i] = moved.sealing.String()
-	}
+	args := append(offsetMoveColumns.Arrays(moves), len(moves), table)
 	writes.Queue(fmt.Sprintf(`
 		WITH moved AS (
 			UPDATE %s.offsets o SET next = u.next, last_record = u.last_record, facts = u.facts, digest = u.digest, sealing = u.sealing
-			FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bytea[], $10::text[])
-				AS u (family, partition, "from", next, last_record, facts, digest, sealing)
-			WHERE o.family = u.family AND o.partition = u.partition AND o.next = u."from" AND o.tableoid = $9
+			FROM %s
+			WHERE o.family = u.family AND o.partition = u.partition AND o.next = u.expected AND o.tableoid = $%d
 			RETURNING 1)
-		SELECT 1 / (CASE WHEN count(*) = $8 THEN 1 ELSE 0 END) FROM moved`, p.ident()),
-		families, partitions, from, to, last, facts, digests, n, order[0].table, sealing)
-	return next
+		SELECT 1 / (CASE WHEN count(*) = $%d THEN 1 ELSE 0 END) FROM moved`,
+		p.ident(), offsetMoveColumns.From("u"), len(args), len(args)-1), args...)
 }
 
+// saveStreams queues the streams that the batch touched.
 func (p *Projector) saveStreams(writes *pgx.Batch, batch []chunk) error {
-	var families, ids []string
-	var states []*string
-	var partitions []int32
-	var sequences []int64
-	var hashes [][]byte
-	var parked []bool
+	var touched []*streamRow
 	for _, part := range batch {
 		for i := range part.items {
 			it := &part.items[i]
@@ -201,18 +175,11 @@ func (p *Projector) saveStreams(writes *pgx.Batch, batch []chunk) error {
 			}
 			p.cached += size - s.size
 			s.size = size
-			families, ids, states = append(families, string(part.at.family)), append(ids, it.frame.Stream), append(states, state)
-			partitions, sequences = append(partitions, part.at.partition), append(sequences, s.head.Sequence)
-			hashes, parked = append(hashes, s.head.Hash[:]), append(parked, s.parked)
+			touched = append(touched, &streamRow{
+				it.frame.Stream, string(part.at.family), part.at.partition, s.head.Sequence, s.head.Hash[:], state, s.parked,
+			})
 		}
 	}
-	if len(ids) > 0 {
-		writes.Queue(fmt.Sprintf(`
-			INSERT INTO %s.streams (stream, family, partition, sequence, hash, state, parked)
-			SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::bigint[], $5::bytea[], $6::text[], $7::boolean[])
-			ON CONFLICT (stream, family, partition) DO UPDATE
-			SET sequence = excluded.sequence, hash = excluded.hash, state = excluded.state, parked = excluded.parked`,
-			p.ident()), ids, families, partitions, sequences, hashes, states, parked)
-	}
+	streamColumns.Insert(writes, p.ident()+".streams", touched, streamColumns.Overwrite(3))
 	return nil
 }

@@ -117,18 +117,17 @@ func recordSum(r *events.Record) []byte {
 // with new records notices by itself, at the compare-and-set; one without would
 // wait for some. It also reports that an operator asks for parked streams.
 func (p *Projector) putBack(ctx context.Context, places []*place) error {
-	committed := make([]int64, len(places))
+	committed := make([]*committedOffset, len(places))
 	for i, at := range places {
-		committed[i] = p.stats.at(partitionKey{at.family, at.partition})
+		committed[i] = &committedOffset{string(at.family), at.partition, p.stats.at(partitionKey{at.family, at.partition})}
 	}
 	var behind, replaced, retry bool
 	err := p.Pool.QueryRow(ctx, fmt.Sprintf(`
 		SELECT coalesce(bool_or(o.next < c.next), false), coalesce(bool_or(o.tableoid <> $4), false),
 			EXISTS (SELECT FROM %[1]s.parked WHERE retry)
-		FROM unnest($1::text[], $2::int[], $3::bigint[]) AS c (family, partition, next)
-		JOIN %[1]s.offsets o ON o.family = c.family AND o.partition = c.partition`, p.ident()),
-		column(places, func(at *place) string { return string(at.family) }),
-		column(places, func(at *place) int32 { return at.partition }), committed, tableOf(places)).Scan(&behind, &replaced, &retry)
+		FROM %[2]s
+		JOIN %[1]s.offsets o ON o.family = c.family AND o.partition = c.partition`, p.ident(), committedOffsetColumns.From("c")),
+		append(committedOffsetColumns.Arrays(committed), tableOf(places))...).Scan(&behind, &replaced, &retry)
 	switch {
 	case err != nil: // a database out of reach is the transactions' to notice
 	case behind:

@@ -96,15 +96,15 @@ func (c streamCache) trim() (freed int) {
 	return freed
 }
 
-// judge gives every record its verdict, moves the heads and folds the states,
-// and returns the facts that can be projected.
-func (p *Projector) judge(batch []chunk) []events.Fact {
-	var facts []events.Fact
-	sealing := map[*place]events.Sealing{}
+// judge gives every record its verdict, moves the heads and folds the states.
+// It returns the facts that can be projected, and where the partitions stand
+// after the batch.
+func (p *Projector) judge(batch []chunk) (facts []events.Fact, next map[*place]position) {
+	next = map[*place]position{}
 	for _, part := range batch {
-		demanded, seen := sealing[part.at]
+		to, seen := next[part.at]
 		if !seen {
-			demanded = part.at.sealing
+			to = part.at.position
 		}
 		for i := range part.items {
 			it := &part.items[i]
@@ -113,11 +113,11 @@ func (p *Projector) judge(batch []chunk) []events.Fact {
 				continue
 			}
 			s := p.streams.get(keyOf(part.at, it))
-			it.verdict = events.Judge(s.head, &it.frame, it.hash, demanded.Admits(&it.frame, it.sealer), part.at.partition, p.counts[part.at.family])
+			it.verdict = events.Judge(s.head, &it.frame, it.hash, to.sealing.Admits(&it.frame, it.sealer), part.at.partition, p.counts[part.at.family])
 			if it.verdict != events.Accepted {
 				continue
 			}
-			demanded = demanded.After(&it.frame, it.sealer)
+			to.accept(it)
 			s.head = events.Head{Sequence: it.frame.Sequence, Hash: it.hash}
 			s.touched = true
 			event := events.Event{Frame: it.frame, Hash: it.hash, Data: it.data}
@@ -126,27 +126,38 @@ func (p *Projector) judge(batch []chunk) []events.Fact {
 			}
 			facts = append(facts, factOf(part.at, it, event))
 		}
-		sealing[part.at] = demanded
+		last := &part.items[len(part.items)-1].record
+		to.next, to.lastRecord = last.Offset+1, recordSum(last)
+		next[part.at] = to
 	}
-	return facts
+	return facts, next
+}
+
+// accept adds a fact.
+func (to *position) accept(it *item) {
+	to.facts++
+	to.digest = to.digest.Add(it.hash)
+	to.sealing = to.sealing.After(&it.frame, it.sealer)
 }
 
 // warnOfForged logs that a writer without a key reaches the log: one line a
 // batch, with the first of the records.
 func (p *Projector) warnOfForged(ctx context.Context, batch []chunk) {
-	count, first := 0, placed{}
+	count := 0
+	var first *item
+	var at *place
 	for _, part := range batch {
 		for i := range part.items {
 			if it := &part.items[i]; it.verdict == events.Forged {
 				if count++; count == 1 {
-					first = placed{it, part.at}
+					first, at = it, part.at
 				}
 			}
 		}
 	}
 	if count > 0 {
-		p.Logger.WarnContext(ctx, "records in the log are forged", "count", count, "topic", first.at.topic,
-			"partition", first.at.partition, "offset", first.offset(), "stream", first.frame.Stream, "type", first.frame.Type)
+		p.Logger.WarnContext(ctx, "records in the log are forged", "count", count, "topic", at.topic,
+			"partition", at.partition, "offset", first.record.Offset, "stream", first.frame.Stream, "type", first.frame.Type)
 	}
 }
 

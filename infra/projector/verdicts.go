@@ -13,68 +13,28 @@ import (
 // saveVerdicts queues the command ids of facts, and what was rejected or
 // parked.
 func (p *Projector) saveVerdicts(writes *pgx.Batch, batch []chunk) {
-	var commands, rejected, parked []placed
+	var commands []*commandRow
+	var rejected []*rejectedRow
+	var parked []*parkedRow
 	for _, part := range batch {
 		for i := range part.items {
-			it := placed{&part.items[i], part.at}
+			it := &part.items[i]
+			at := recordAt{string(part.at.family), part.at.partition, it.record.Offset}
 			if it.verdict != events.Accepted {
-				rejected = append(rejected, it)
+				rejected = append(rejected, &rejectedRow{at, string(it.verdict), it.frame.Stream, it.frame.ID})
 				continue
 			}
 			if it.poison != "" {
-				parked = append(parked, it)
+				parked = append(parked, &parkedRow{at, it.frame.Stream, it.frame.Sequence, it.frame.Type, it.poison})
 			}
 			if it.frame.CommandID != "" {
-				commands = append(commands, it)
+				commands = append(commands, &commandRow{it.frame.Stream, it.frame.CommandID, it.frame.Sequence, it.frame.CommandDigest})
 			}
 		}
 	}
-	if len(commands) > 0 {
-		writes.Queue(fmt.Sprintf(`
-			INSERT INTO %s.command_ids (stream, command_id, sequence, digest)
-			SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) ON CONFLICT DO NOTHING`, p.ident()),
-			column(commands, func(it placed) string { return it.frame.Stream }),
-			column(commands, func(it placed) string { return it.frame.CommandID }),
-			column(commands, func(it placed) int64 { return it.frame.Sequence }),
-			column(commands, func(it placed) string { return it.frame.CommandDigest }))
-	}
-	if len(rejected) > 0 {
-		writes.Queue(fmt.Sprintf(`
-			INSERT INTO %s.rejected (family, partition, "offset", verdict, stream, event_id)
-			SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[], $4::text[], $5::text[], $6::text[])`, p.ident()),
-			column(rejected, placed.family), column(rejected, placed.partition), column(rejected, placed.offset),
-			column(rejected, func(it placed) string { return string(it.verdict) }),
-			column(rejected, func(it placed) string { return it.frame.Stream }),
-			column(rejected, func(it placed) string { return it.frame.ID }))
-	}
-	if len(parked) > 0 {
-		writes.Queue(fmt.Sprintf(`
-			INSERT INTO %s.parked (family, partition, "offset", stream, sequence, event_type, reason)
-			SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::text[])`, p.ident()),
-			column(parked, placed.family), column(parked, placed.partition), column(parked, placed.offset),
-			column(parked, func(it placed) string { return it.frame.Stream }),
-			column(parked, func(it placed) int64 { return it.frame.Sequence }),
-			column(parked, func(it placed) string { return it.frame.Type }),
-			column(parked, func(it placed) string { return it.poison }))
-	}
-}
-
-// placed is an item in its partition.
-type placed struct {
-	*item
-	at *place
-}
-
-func (it placed) family() string   { return string(it.at.family) }
-func (it placed) partition() int32 { return it.at.partition }
-func (it placed) offset() int64    { return it.record.Offset }
-
-func column[R, T any](rows []R, value func(R) T) []T {
-	out := make([]T, len(rows))
-	for i, r := range rows {
-		out[i] = value(r)
-	}
-	return out
+	commandColumns.Insert(writes, p.ident()+".command_ids", commands, "ON CONFLICT DO NOTHING")
+	rejectedColumns.Insert(writes, p.ident()+".rejected", rejected, "")
+	parkedColumns.Insert(writes, p.ident()+".parked", parked, "")
 }
 
 // A notice tells the waiting handlers how far the partitions are judged and
