@@ -12,9 +12,8 @@ import (
 	"netsim/events"
 )
 
-// apply judges a batch and commits it. A batch that PostgreSQL refuses for
-// what is in it is applied again record by record, and the record that is to
-// blame is parked.
+// apply judges a batch and commits it. When PostgreSQL refuses its rows, apply
+// commits record by record and parks those that are refused.
 func (p *Projector) apply(ctx context.Context, batch []chunk) error {
 	err := p.commit(ctx, batch)
 	if err == nil || !refusedRows(err) {
@@ -28,7 +27,7 @@ func (p *Projector) apply(ctx context.Context, batch []chunk) error {
 			err := p.commit(ctx, one)
 			if refusedRows(err) {
 				p.forget()
-				part.items[i].poison = err.Error()
+				part.items[i].parkReason = err.Error()
 				err = p.commit(ctx, one)
 			}
 			if err != nil {
@@ -39,11 +38,11 @@ func (p *Projector) apply(ctx context.Context, batch []chunk) error {
 	return nil
 }
 
-// errRefused marks an error of a projection itself.
+// errRefused marks an error of a projection or of a fold.
 var errRefused = errors.New("a projection refused the facts")
 
-// refusedRows tells an error that the rows themselves cause from one of the
-// connection or of the compare-and-set.
+// refusedRows reports whether the rows themselves cause the error, rather than
+// the connection or the compare-and-set.
 func refusedRows(err error) bool {
 	if errors.Is(err, errRefused) {
 		return true
@@ -81,7 +80,7 @@ func (p *Projector) commit(ctx context.Context, batch []chunk) (err error) {
 	facts, next := p.judge(batch)
 	writes := &pgx.Batch{}
 	p.moveOffsets(writes, next)
-	if err := p.retell(ctx, writes, batch, facts); err != nil {
+	if err := p.queueRows(ctx, writes, batch, facts); err != nil {
 		return err
 	}
 	p.saveVerdicts(writes, batch)
@@ -101,8 +100,8 @@ func (p *Projector) commit(ctx context.Context, batch []chunk) (err error) {
 	return nil
 }
 
-// retell queues the streams and the projections as the facts leave them.
-func (p *Projector) retell(ctx context.Context, writes *pgx.Batch, batch []chunk, facts []events.Fact) error {
+// queueRows queues the writes of the streams and of the projections.
+func (p *Projector) queueRows(ctx context.Context, writes *pgx.Batch, batch []chunk, facts []events.Fact) error {
 	reads := &pgx.Batch{}
 	for _, projection := range p.Projections {
 		projection.Load(reads, facts)
@@ -133,7 +132,7 @@ func (p *Projector) send(ctx context.Context, b *pgx.Batch) error {
 // count once. When a partition is not where it is expected, or another read
 // model was promoted, the count differs and the division by zero rolls the
 // transaction back.
-func (p *Projector) moveOffsets(writes *pgx.Batch, next map[*place]position) {
+func (p *Projector) moveOffsets(writes *pgx.Batch, next map[*partitionState]position) {
 	var moves []*offsetMove
 	var table uint32
 	for at, to := range next {

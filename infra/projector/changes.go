@@ -28,7 +28,7 @@ type listener struct {
 }
 
 // tell tells the listeners that the family has changed.
-func (w *Watcher) tell(family events.Family) {
+func (w *Watcher) report(family events.Family) {
 	for _, l := range w.listeners {
 		if !slices.Contains(l.families, family) {
 			continue

@@ -45,7 +45,7 @@ func (p *Projector) Diff(ctx context.Context) (c Comparison, err error) {
 			}
 		}
 	}()
-	if live, other, c.Position, err = p.meet(ctx); err != nil {
+	if live, other, c.Position, err = p.align(ctx); err != nil {
 		return c, err
 	}
 	c.Differences, err = compareModels(ctx, live, other, p.Schema)
@@ -54,16 +54,16 @@ func (p *Projector) Diff(ctx context.Context) (c Comparison, err error) {
 
 // meetTimeout bounds how long the live read model takes to pass another that
 // waits for it.
-const meetTimeout = 30 * time.Second
+const alignTimeout = 30 * time.Second
 
 // meet returns snapshots of the live read model and of this one at the same
 // position. The caller ends both transactions, also after an error.
-func (p *Projector) meet(ctx context.Context) (live, other pgx.Tx, at Position, err error) {
-	turn, err := p.waitTurn(ctx)
+func (p *Projector) align(ctx context.Context) (live, other pgx.Tx, at Position, err error) {
+	lock, err := p.waitLock(ctx)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	defer turn.end(ctx)
+	defer lock.release(ctx)
 	from, err := readPosition(ctx, p.Pool, p.Schema)
 	if err != nil {
 		return nil, nil, nil, err
@@ -88,7 +88,7 @@ func (p *Projector) meet(ctx context.Context) (live, other pgx.Tx, at Position, 
 
 // awaitLive waits until the live read model is at the position or beyond.
 func (p *Projector) awaitLive(ctx context.Context, to Position) error {
-	ctx, cancel := context.WithTimeout(ctx, meetTimeout)
+	ctx, cancel := context.WithTimeout(ctx, alignTimeout)
 	defer cancel()
 	var at Position
 	err := poll(ctx, func() (reached bool, err error) {

@@ -23,11 +23,11 @@ func (p *Projector) Drop(ctx context.Context) error {
 	if !is {
 		return fmt.Errorf("there is no read model %s", p.Schema)
 	}
-	turn, err := p.tryTurn(ctx)
+	lock, err := p.tryLock(ctx)
 	if err != nil {
 		return err
 	}
-	defer turn.end(ctx)
+	defer lock.release(ctx)
 	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '10s'; DROP SCHEMA "+p.ident()+" CASCADE"); err != nil {
 			return fmt.Errorf("drop %s: %w", p.Schema, err)

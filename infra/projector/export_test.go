@@ -12,7 +12,7 @@ func (p *Projector) RunWithoutLock(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if errors.Is(err, ErrOtherLog) || errors.Is(err, ErrOtherForm) {
+		if errors.Is(err, ErrOtherLog) || errors.Is(err, ErrOtherSchema) {
 			return err
 		}
 	}
@@ -20,9 +20,9 @@ func (p *Projector) RunWithoutLock(ctx context.Context) error {
 
 // RetryParked retries what is parked, as the start of a session does.
 func (p *Projector) RetryParked(ctx context.Context) error {
-	places, err := p.places(ctx)
+	partitions, err := p.partitions(ctx)
 	if err != nil {
 		return err
 	}
-	return p.retry(ctx, places)
+	return p.retry(ctx, partitions)
 }

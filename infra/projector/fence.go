@@ -56,7 +56,7 @@ func (p *Projector) fenced(ctx context.Context, f func(tx pgx.Tx, live Position)
 // from one snapshot would find, after the switch, the new read model's rows as
 // they were before they had all. Those that the holder of the fence blocks have
 // nothing to read.
-func (p *Projector) awaitSnapshots(ctx context.Context, older time.Duration, holder uint32, tell func(Step, string)) error {
+func (p *Projector) awaitSnapshots(ctx context.Context, older time.Duration, holder uint32, report func(Step, string)) error {
 	began, err := p.databaseTime(ctx)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (p *Projector) awaitSnapshots(ctx context.Context, older time.Duration, hol
 			return false, err
 		}
 		if in != "" && in != told {
-			tell(Waiting, "a transaction of "+in+" is still reading")
+			report(Waiting, "a transaction of "+in+" is still reading")
 			told = in
 		}
 		return in == "", nil

@@ -12,22 +12,22 @@ import (
 	"netsim/infra/eventlog"
 )
 
-// item is a record made ready to be judged.
+// item is a decoded record and its verdict.
 type item struct {
-	record  events.Record
-	frame   events.Frame
-	hash    events.Hash
-	sealer  string      // as events.WriterKeys.Sealer says
-	bad     error       // the frame cannot be read
-	data    events.Data // nil when unread is not
-	unread  error       // the body cannot be read
-	poison  string      // why its rows were refused, when it is tried again
-	verdict events.Verdict
+	record     events.Record
+	frame      events.Frame
+	hash       events.Hash
+	sealer     string      // who sealed it, as events.WriterKeys.Sealer returns it
+	badFrame   error       // the frame cannot be read
+	data       events.Data // nil when unread is not
+	decodeErr  error       // the body cannot be read
+	parkReason string      // why the event cannot be applied; "" when it can
+	verdict    events.Verdict
 }
 
 // chunk is what one read of one partition brought.
 type chunk struct {
-	at    *place
+	at    *partitionState
 	items []item
 }
 
@@ -36,9 +36,9 @@ const (
 	readWait  = 5 * time.Second
 )
 
-// fetch reads one partition from its place on and decodes what it brings, so
-// that decoding runs beside the transaction before.
-func (p *Projector) fetch(ctx context.Context, at *place, from int64, out chan<- chunk) error {
+// fetch reads one partition from an offset on and decodes its records, while the
+// previous batch is committed.
+func (p *Projector) fetch(ctx context.Context, at *partitionState, from int64, out chan<- chunk) error {
 	until, bounded := p.until[partitionKey{at.family, at.partition}]
 	for !bounded || from < until {
 		records, high, err := p.Log.Read(ctx, at.topic, at.partition, from, readBytes, readWait)
@@ -81,11 +81,11 @@ func (p *Projector) fetch(ctx context.Context, at *place, from int64, out chan<-
 
 func (it *item) read(family events.Family, r events.Record, c Config) {
 	it.record = r
-	if it.frame, it.hash, it.bad = events.ReadFrame(&it.record.Message); it.bad != nil {
+	if it.frame, it.hash, it.badFrame = events.ReadFrame(&it.record.Message); it.badFrame != nil {
 		return
 	}
 	it.sealer = c.Keys.Sealer(family, it.hash, &it.record.Message)
-	it.data, it.unread = c.Decode(it.frame.Type, r.Value)
+	it.data, it.decodeErr = c.Decode(it.frame.Type, r.Value)
 }
 
 // demandsSeals reports whether the record is one that only a projector with
@@ -95,35 +95,35 @@ func (it *item) demandsSeals() bool {
 	return sealed
 }
 
-func keyless(at *place) error {
+func keyless(at *partitionState) error {
 	return fmt.Errorf("%w: partition %d of %s takes only sealed records, and NETSIM_WRITER_KEYS has no key to verify them with",
 		ErrOtherLog, at.partition, at.topic)
 }
 
-// project runs one session: from the stored places on until something fails.
+// project runs one session: from the stored offsets on until something fails.
 func (p *Projector) project(ctx context.Context) error {
 	p.forget()
-	places, err := p.places(ctx)
+	partitions, err := p.partitions(ctx)
 	if err != nil {
 		return err
 	}
-	p.counts = countPartitions(places)
-	if err := p.retry(ctx, places); err != nil {
+	p.counts = countPartitions(partitions)
+	if err := p.retry(ctx, partitions); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	chunks := make(chan chunk, len(places))
-	for _, at := range places {
+	chunks := make(chan chunk, len(partitions))
+	for _, at := range partitions {
 		p.stats.begin(at)
 		from := at.next
 		group.Go(func() error { return p.fetch(ctx, at, from, chunks) })
 	}
-	group.Go(func() error { return p.watch(ctx, places) })
+	group.Go(func() error { return p.watch(ctx, partitions) })
 	group.Go(func() error { return p.consume(ctx, chunks) })
 	err = group.Wait()
 	if isOutOfRange(err) || errors.Is(err, eventlog.ErrNoTopic) {
-		// The reads noticed first; the places say what happened.
-		if _, why := p.places(context.WithoutCancel(ctx)); why != nil {
+		// The comparison with the log has the better error.
+		if _, why := p.partitions(context.WithoutCancel(ctx)); why != nil {
 			return why
 		}
 	}
@@ -132,7 +132,7 @@ func (p *Projector) project(ctx context.Context) error {
 
 func isOutOfRange(err error) bool { return errors.Is(err, eventlog.ErrOutOfRange) }
 
-// consume gathers what is there and applies it, batch after batch.
+// consume applies batch after batch.
 func (p *Projector) consume(ctx context.Context, chunks <-chan chunk) error {
 	for {
 		batch, err := p.gather(ctx, chunks)
@@ -145,17 +145,15 @@ func (p *Projector) consume(ctx context.Context, chunks <-chan chunk) error {
 	}
 }
 
-// A projector that finds more work when it comes back from a transaction is
-// under load. It then waits a moment for company: a transaction of a few
-// records costs nearly as much as one of hundreds, and what it saves is what
-// the load is short of. A lone write never waits.
+// A projector that finds records after a transaction is under load. It then
+// waits up to linger for more: a transaction of a few records costs nearly as
+// much as one of hundreds. Without load it never waits.
 const (
-	linger    = 2 * time.Millisecond
-	fewEnough = 256 // records that are worth waiting with
+	linger     = 2 * time.Millisecond
+	smallBatch = 256 // records; a batch of fewer waits for more
 )
 
-// gather waits for one chunk and takes the others that are there, up to a
-// batch.
+// gather waits for one chunk and adds those that are ready, up to a batch.
 func (p *Projector) gather(ctx context.Context, chunks <-chan chunk) ([]chunk, error) {
 	var batch []chunk
 	count := 0
@@ -163,11 +161,11 @@ func (p *Projector) gather(ctx context.Context, chunks <-chan chunk) ([]chunk, e
 		batch = append(batch, c)
 		count += len(c.items)
 	}
-	var company <-chan time.Time
+	var expired <-chan time.Time
 	select {
 	case c := <-chunks:
 		add(c)
-		company = time.After(linger)
+		expired = time.After(linger)
 	default:
 		select {
 		case c := <-chunks:
@@ -183,13 +181,13 @@ func (p *Projector) gather(ctx context.Context, chunks <-chan chunk) ([]chunk, e
 			continue
 		default:
 		}
-		if company == nil || count >= fewEnough {
+		if expired == nil || count >= smallBatch {
 			return batch, nil
 		}
 		select {
 		case c := <-chunks:
 			add(c)
-		case <-company:
+		case <-expired:
 			return batch, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()

@@ -13,12 +13,12 @@ import (
 	"netsim/infra/eventlog"
 )
 
-// watchEvery is how often a running projector looks whether the log is still
-// the one it knows.
+// watchEvery is how often a running projector compares the log with the one that
+// it knows.
 const watchEvery = 500 * time.Millisecond
 
 // compare refuses a log whose identity or shape is not that of the read model.
-func (p *Projector) compare(ctx context.Context, log eventlog.Description, places []*place) error {
+func (p *Projector) compare(ctx context.Context, log eventlog.Description, partitions []*partitionState) error {
 	var cluster string
 	err := p.Pool.QueryRow(ctx, fmt.Sprintf(`SELECT cluster_id FROM %s.log`, p.ident())).Scan(&cluster)
 	if err != nil {
@@ -27,16 +27,16 @@ func (p *Projector) compare(ctx context.Context, log eventlog.Description, place
 	if cluster != log.ClusterID {
 		return fmt.Errorf("%w: the read model was built from cluster %s, this is %s", ErrOtherLog, cluster, log.ClusterID)
 	}
-	return compareTopics(log, places)
+	return compareTopics(log, partitions)
 }
 
-func compareTopics(log eventlog.Description, places []*place) error {
-	for _, at := range places {
+func compareTopics(log eventlog.Description, partitions []*partitionState) error {
+	for _, at := range partitions {
 		if err := compareTopic(log, at); err != nil {
 			return err
 		}
 	}
-	for family, count := range countPartitions(places) {
+	for family, count := range countPartitions(partitions) {
 		if topic, ok := topicOf(log, family); ok && len(topic.Partitions) != int(count) {
 			return fmt.Errorf("%w: topic %s has %d partitions, the read model was built with %d; keys would move",
 				ErrOtherLog, topic.Name, len(topic.Partitions), count)
@@ -45,8 +45,8 @@ func compareTopics(log eventlog.Description, places []*place) error {
 	return nil
 }
 
-// compareTopic refuses the topic of a place when it is another one.
-func compareTopic(log eventlog.Description, at *place) error {
+// compareTopic refuses the topic of a partition when it is another one.
+func compareTopic(log eventlog.Description, at *partitionState) error {
 	topic, ok := topicOf(log, at.family)
 	if !ok {
 		return fmt.Errorf("%w: the topic of %s is missing", ErrOtherLog, at.family)
@@ -56,7 +56,7 @@ func compareTopic(log eventlog.Description, at *place) error {
 			ErrOtherLog, topic.Name, topic.ID, at.topicID)
 	}
 	if int(at.partition) >= len(topic.Partitions) {
-		return nil // the count says so
+		return nil // the counts differ, which compareTopics reports
 	}
 	if start := topic.Partitions[at.partition].Start; start > 0 {
 		return fmt.Errorf("%w: partition %d of %s begins at offset %d: facts before it are gone",
@@ -67,8 +67,8 @@ func compareTopic(log eventlog.Description, at *place) error {
 
 // proveTails reads the record before each offset and compares it with the one
 // that was projected: a log that lost its tail, or another history, differs.
-func (p *Projector) proveTails(ctx context.Context, places []*place) error {
-	for _, at := range places {
+func (p *Projector) proveTails(ctx context.Context, partitions []*partitionState) error {
+	for _, at := range partitions {
 		if err := p.proveTail(ctx, at); err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (p *Projector) proveTails(ctx context.Context, places []*place) error {
 	return nil
 }
 
-func (p *Projector) proveTail(ctx context.Context, at *place) error {
+func (p *Projector) proveTail(ctx context.Context, at *partitionState) error {
 	if at.next == 0 {
 		return nil
 	}
@@ -112,13 +112,14 @@ func recordSum(r *events.Record) []byte {
 	return h.Sum(nil)
 }
 
-// putBack reports when the read model is behind what this projector has
-// committed, restored from a backup, or another one under its name. A partition
-// with new records notices by itself, at the compare-and-set; one without would
-// wait for some. It also reports that an operator asks for parked streams.
-func (p *Projector) putBack(ctx context.Context, places []*place) error {
-	committed := make([]*committedOffset, len(places))
-	for i, at := range places {
+// checkCommitted returns an error when the read model is behind what this
+// projector has committed, because it was restored from a backup, or when it was
+// replaced by another one. The compare-and-set finds the same, but only in a
+// partition that gets new records. checkCommitted also returns errRetry when an
+// operator asks for parked streams.
+func (p *Projector) checkCommitted(ctx context.Context, partitions []*partitionState) error {
+	committed := make([]*committedOffset, len(partitions))
+	for i, at := range partitions {
 		committed[i] = &committedOffset{string(at.family), at.partition, p.stats.at(partitionKey{at.family, at.partition})}
 	}
 	var behind, replaced, retry bool
@@ -127,11 +128,11 @@ func (p *Projector) putBack(ctx context.Context, places []*place) error {
 			EXISTS (SELECT FROM %[1]s.parked WHERE retry)
 		FROM %[2]s
 		JOIN %[1]s.offsets o ON o.family = c.family AND o.partition = c.partition`, p.ident(), committedOffsetColumns.From("c")),
-		append(committedOffsetColumns.Arrays(committed), tableOf(places))...).Scan(&behind, &replaced, &retry)
+		append(committedOffsetColumns.Arrays(committed), tableOf(partitions))...).Scan(&behind, &replaced, &retry)
 	switch {
-	case err != nil: // a database out of reach is the transactions' to notice
+	case err != nil: // the transactions report a database that is out of reach
 	case behind:
-		return errors.New("the read model was put back to an earlier state")
+		return errors.New("the read model was restored to an earlier state")
 	case replaced:
 		return errors.New("another read model was promoted")
 	case retry:
@@ -140,16 +141,16 @@ func (p *Projector) putBack(ctx context.Context, places []*place) error {
 	return nil
 }
 
-func tableOf(places []*place) uint32 {
-	if len(places) == 0 {
+func tableOf(partitions []*partitionState) uint32 {
+	if len(partitions) == 0 {
 		return 0
 	}
-	return places[0].table
+	return partitions[0].table
 }
 
-// watch reports when the log stops being the one that is projected, or the
-// read model the one that is kept: another may be promoted under way.
-func (p *Projector) watch(ctx context.Context, places []*place) error {
+// watch returns an error when the log or the read model is no longer the one
+// that the session began with.
+func (p *Projector) watch(ctx context.Context, partitions []*partitionState) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -158,23 +159,23 @@ func (p *Projector) watch(ctx context.Context, places []*place) error {
 			return nil
 		case <-tick.C:
 		}
-		if err := p.putBack(ctx, places); err != nil {
+		if err := p.checkCommitted(ctx, partitions); err != nil {
 			return err
 		}
-		if p.Yield && p.wanted(ctx) {
+		if p.Yield && p.lockAwaited(ctx) {
 			return errYield
 		}
 		switch exists, err := p.check(ctx, p.Pool); {
-		case errors.Is(err, ErrOtherForm):
+		case errors.Is(err, ErrOtherSchema):
 			return err
 		case err == nil && !exists:
 			return errMissing
 		}
 		log, err := p.Log.Describe(ctx)
 		if err != nil {
-			continue // out of reach is not another log
+			continue // the log is out of reach, which does not make it another one
 		}
-		if err := p.compare(ctx, log, places); err != nil && ctx.Err() == nil {
+		if err := p.compare(ctx, log, partitions); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}

@@ -13,24 +13,24 @@ import (
 // maxCachedStreams bounds the streams that are kept between batches.
 const maxCachedStreams = 50_000
 
-// streamKey names a stream where the rule does: in its partition of its topic.
+// streamKey identifies a stream as the rule does: within its partition.
 type streamKey struct {
 	family    events.Family
 	partition int32
 	stream    string
 }
 
-func keyOf(at *place, it *item) streamKey {
+func keyOf(at *partitionState, it *item) streamKey {
 	return streamKey{at.family, at.partition, it.frame.Stream}
 }
 
-// stream is a stream as the batches so far leave it.
+// stream is the state of a stream after the batches so far.
 type stream struct {
 	head    events.Head
-	stored  []byte // state as stored; read into state when a fact comes
+	stored  []byte // the stored state, decoded into state when a fact needs it
 	state   State
 	parked  bool
-	touched bool // by the batch at hand
+	touched bool // by this batch
 	size    int  // bytes of the id and the encoded state, once written
 }
 
@@ -44,7 +44,7 @@ func (c streamCache) load(reads *pgx.Batch, schema string, batch []chunk) {
 		for i := range part.items {
 			it := &part.items[i]
 			key := keyOf(part.at, it)
-			if it.bad != nil || c[key] != nil || asked[key] {
+			if it.badFrame != nil || c[key] != nil || asked[key] {
 				continue
 			}
 			asked[key] = true
@@ -83,8 +83,7 @@ func (c streamCache) get(key streamKey) *stream {
 	return s
 }
 
-// trim drops streams when there are too many; which ones does not matter. It
-// returns their size.
+// trim drops any streams beyond the maximum, and returns their size.
 func (c streamCache) trim() (freed int) {
 	for key, s := range c {
 		if len(c) <= maxCachedStreams {
@@ -97,10 +96,10 @@ func (c streamCache) trim() (freed int) {
 }
 
 // judge gives every record its verdict, moves the heads and folds the states.
-// It returns the facts that can be projected, and where the partitions stand
-// after the batch.
-func (p *Projector) judge(batch []chunk) (facts []events.Fact, next map[*place]position) {
-	next = map[*place]position{}
+// It returns the facts that can be projected, and the positions of the
+// partitions after the batch.
+func (p *Projector) judge(batch []chunk) (facts []events.Fact, next map[*partitionState]position) {
+	next = map[*partitionState]position{}
 	for _, part := range batch {
 		to, seen := next[part.at]
 		if !seen {
@@ -108,7 +107,7 @@ func (p *Projector) judge(batch []chunk) (facts []events.Fact, next map[*place]p
 		}
 		for i := range part.items {
 			it := &part.items[i]
-			if it.bad != nil {
+			if it.badFrame != nil {
 				it.verdict = events.BadFrame
 				continue
 			}
@@ -133,19 +132,19 @@ func (p *Projector) judge(batch []chunk) (facts []events.Fact, next map[*place]p
 	return facts, next
 }
 
-// accept adds a fact.
+// accept adds a fact to the position.
 func (to *position) accept(it *item) {
 	to.facts++
 	to.digest = to.digest.Add(it.hash)
 	to.sealing = to.sealing.After(&it.frame, it.sealer)
 }
 
-// warnOfForged logs that a writer without a key reaches the log: one line a
-// batch, with the first of the records.
+// warnOfForged logs forged records, which show that a writer without a key
+// reaches the log: one line a batch, about the first record.
 func (p *Projector) warnOfForged(ctx context.Context, batch []chunk) {
 	count := 0
 	var first *item
-	var at *place
+	var at *partitionState
 	for _, part := range batch {
 		for i := range part.items {
 			if it := &part.items[i]; it.verdict == events.Forged {
@@ -161,34 +160,34 @@ func (p *Projector) warnOfForged(ctx context.Context, batch []chunk) {
 	}
 }
 
-func factOf(at *place, it *item, event events.Event) events.Fact {
+func factOf(at *partitionState, it *item, event events.Event) events.Fact {
 	return events.Fact{
 		Event: event, Family: at.family, Partition: at.partition,
 		Offset: it.record.Offset, RecordedAt: it.record.Time,
 	}
 }
 
-// behindParked is why a fact is parked that could be applied by itself.
+// behindParked is why a fact is parked that could itself be applied.
 const behindParked = "an earlier event of the stream is parked"
 
-// fold applies the event to the stream's state. It reports false, and parks
-// the stream, when the event cannot be applied.
+// fold applies the event to the stream's state. When it cannot, it parks the
+// stream and reports false.
 func (p *Projector) fold(s *stream, it *item, event events.Event) bool {
 	if s.parked {
-		it.poison = behindParked
+		it.parkReason = behindParked
 		return false
 	}
-	if it.poison == "" && it.unread != nil {
-		it.poison = it.unread.Error()
+	if it.parkReason == "" && it.decodeErr != nil {
+		it.parkReason = it.decodeErr.Error()
 	}
-	if it.poison == "" {
-		it.poison = p.evolve(s, event)
+	if it.parkReason == "" {
+		it.parkReason = p.evolve(s, event)
 	}
-	s.parked = it.poison != ""
+	s.parked = it.parkReason != ""
 	return !s.parked
 }
 
-// evolve returns why the state could not be folded, or "".
+// evolve folds the event into the state. It returns why that failed, or "".
 func (p *Projector) evolve(s *stream, event events.Event) (reason string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -220,10 +219,10 @@ func (s *stream) encode() (*string, error) {
 	return &text, err
 }
 
-// countPartitions tells how many partitions each family has, which the rule needs.
-func countPartitions(places []*place) map[events.Family]int32 {
+// countPartitions returns how many partitions each family has.
+func countPartitions(partitions []*partitionState) map[events.Family]int32 {
 	counts := map[events.Family]int32{}
-	for _, at := range places {
+	for _, at := range partitions {
 		counts[at.family]++
 	}
 	return counts

@@ -78,7 +78,7 @@ func (p *Projector) losses(ctx context.Context) (lost []events.LostRecords, err 
 		return nil, err
 	}
 	for _, s := range seen {
-		at := s.place
+		at := s.partitionState
 		at.topic = log.TopicName(at.family)
 		err := compareTopic(log, at)
 		if s.cluster != log.ClusterID {
@@ -102,13 +102,13 @@ func (p *Projector) losses(ctx context.Context) (lost []events.LostRecords, err 
 }
 
 // seenPlace is how far a partition was seen, in a cluster.
-type seenPlace struct {
-	*place
+type seenPartition struct {
+	*partitionState
 	cluster string
 }
 
 // seen returns what the live read model and the witness have seen.
-func (p *Projector) seen(ctx context.Context) (all []seenPlace, err error) {
+func (p *Projector) seen(ctx context.Context) (all []seenPartition, err error) {
 	var cluster string
 	var there bool
 	if err := p.Pool.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, Live+".offsets").Scan(&there); err != nil {
@@ -119,12 +119,12 @@ func (p *Projector) seen(ctx context.Context) (all []seenPlace, err error) {
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return nil, fmt.Errorf("load the log's identity: %w", err)
 		}
-		places, err := p.loadPlaces(ctx, Live, eventlog.Description{})
+		partitions, err := p.readPartitions(ctx, Live, eventlog.Description{})
 		if err != nil {
 			return nil, err
 		}
-		for _, at := range places {
-			all = append(all, seenPlace{at, cluster})
+		for _, at := range partitions {
+			all = append(all, seenPartition{at, cluster})
 		}
 	}
 	if p.Witness == nil {
@@ -135,9 +135,9 @@ func (p *Projector) seen(ctx context.Context) (all []seenPlace, err error) {
 		return nil, fmt.Errorf("read how far the log was seen: %w", err)
 	}
 	for _, o := range others {
-		at := &place{family: o.Family, partition: o.Partition, topicID: o.TopicID}
+		at := &partitionState{family: o.Family, partition: o.Partition, topicID: o.TopicID}
 		at.next = o.Next
-		all = append(all, seenPlace{at, o.Cluster})
+		all = append(all, seenPartition{at, o.Cluster})
 	}
 	return all, nil
 }

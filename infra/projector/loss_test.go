@@ -53,11 +53,11 @@ func TestALossIsRefusedUntilItIsAccepted(t *testing.T) {
 			at := func(schema string) *projector.Projector {
 				return s.Projector(s.Pool(t, schema), schema, func(c *projector.Config) { c.Witness = known })
 			}
-			tell := func(step projector.Step, detail string) { t.Log(step, detail) }
+			report := func(step projector.Step, detail string) { t.Log(step, detail) }
 			if _, err := at("another").Rebuild(t.Context(), false); !errors.Is(err, projector.ErrOtherLog) {
 				t.Errorf("rebuild: %v, want ErrOtherLog", err)
 			}
-			if err := at("next").Promote(t.Context(), tell); !errors.Is(err, projector.ErrOtherLog) {
+			if err := at("next").Promote(t.Context(), report); !errors.Is(err, projector.ErrOtherLog) {
 				t.Errorf("promote: %v, want ErrOtherLog", err)
 			}
 			lost, err := at("next").Losses(t.Context())
@@ -67,11 +67,11 @@ func TestALossIsRefusedUntilItIsAccepted(t *testing.T) {
 			other := lost[0]
 			other.Seen++
 			known.accepted = []events.LostRecords{other}
-			if err := at("next").Promote(t.Context(), tell); !errors.Is(err, projector.ErrOtherLog) {
+			if err := at("next").Promote(t.Context(), report); !errors.Is(err, projector.ErrOtherLog) {
 				t.Errorf("promote after another loss was accepted: %v, want ErrOtherLog", err)
 			}
 			known.accepted = lost
-			if err := at("next").Promote(t.Context(), tell); err != nil {
+			if err := at("next").Promote(t.Context(), report); err != nil {
 				t.Errorf("promote after it was accepted: %v", err)
 			}
 		})

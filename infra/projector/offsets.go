@@ -12,14 +12,14 @@ import (
 	"netsim/internal/wait"
 )
 
-// place is a partition and how far it is judged. The position belongs to
-// whoever applies batches, the rest does not change.
-type place struct {
+// partitionState is a partition and how far it is judged. Only the goroutine
+// that applies batches changes the position; the rest is constant.
+type partitionState struct {
 	family    events.Family
 	partition int32
 	topic     string
 	topicID   string
-	table     uint32 // the oid of the offsets: which read model has the schema's name
+	table     uint32 // the oid of the table offsets, which identifies the read model
 	position
 }
 
@@ -31,9 +31,9 @@ type position struct {
 	sealing    events.Sealing
 }
 
-// places loads where every partition stands and proves that the log is the one
-// that the rows came from. An empty read model adopts the log at hand.
-func (p *Projector) places(ctx context.Context) ([]*place, error) {
+// partitions loads the position of every partition and verifies that the log is
+// the one that the rows came from. An empty read model adopts the log.
+func (p *Projector) partitions(ctx context.Context) ([]*partitionState, error) {
 	exists, err := p.check(ctx, p.Pool)
 	if err == nil && !exists {
 		err = p.restore(ctx)
@@ -48,26 +48,27 @@ func (p *Projector) places(ctx context.Context) ([]*place, error) {
 	if err := p.adopt(ctx, log); err != nil {
 		return nil, err
 	}
-	places, err := p.loadPlaces(ctx, p.Schema, log)
+	partitions, err := p.readPartitions(ctx, p.Schema, log)
 	if err != nil {
 		return nil, err
 	}
-	for _, at := range places {
+	for _, at := range partitions {
 		if p.Keys == nil && len(at.sealing) > 0 {
 			return nil, keyless(at)
 		}
 	}
-	if err := p.compare(ctx, log, places); err != nil {
+	if err := p.compare(ctx, log, partitions); err != nil {
 		return nil, err
 	}
-	return places, p.proveTails(ctx, places)
+	return partitions, p.proveTails(ctx, partitions)
 }
 
 var errMissing = errors.New("the read model is missing")
 
-// restore makes a live read model that was dropped under the running service,
-// empty, to be rebuilt from the log. Before, every Watcher gets the time to see
-// that it is missing: what they know tells them when it is complete again.
+// restore makes the tables of a live read model that was dropped under the
+// running service; the log is then projected from offset 0. It waits until every
+// Watcher has seen that the read model is missing, so that each knows how far
+// the rebuilt one must come.
 func (p *Projector) restore(ctx context.Context) error {
 	if p.Schema != Live {
 		return fmt.Errorf("%w: schema %s was dropped", errMissing, p.Schema)
@@ -82,23 +83,23 @@ func (p *Projector) restore(ctx context.Context) error {
 // Recognize returns ErrOtherLog when the log is not the one that the read model
 // was built from.
 func (p *Projector) Recognize(ctx context.Context, log eventlog.Description) error {
-	places, err := p.loadPlaces(ctx, p.Schema, log)
+	partitions, err := p.readPartitions(ctx, p.Schema, log)
 	if err != nil {
 		return err
 	}
-	return p.compare(ctx, log, places)
+	return p.compare(ctx, log, partitions)
 }
 
-// loadPlaces loads where the read model in a schema stands.
-func (p *Projector) loadPlaces(ctx context.Context, schema string, log eventlog.Description) ([]*place, error) {
+// readPartitions reads the partitions of the read model in a schema.
+func (p *Projector) readPartitions(ctx context.Context, schema string, log eventlog.Description) ([]*partitionState, error) {
 	rows, err := p.Pool.Query(ctx, fmt.Sprintf(
 		`SELECT family, partition, topic_id, next, last_record, facts, digest, sealing, tableoid FROM %s.offsets ORDER BY family, partition`,
 		pgx.Identifier{schema}.Sanitize()))
 	if err != nil {
 		return nil, fmt.Errorf("load the offsets: %w", err)
 	}
-	places, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*place, error) {
-		var at place
+	partitions, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*partitionState, error) {
+		var at partitionState
 		var digest []byte
 		var sealing string
 		err := row.Scan(&at.family, &at.partition, &at.topicID, &at.next, &at.lastRecord, &at.facts, &digest, &sealing, &at.table)
@@ -110,10 +111,10 @@ func (p *Projector) loadPlaces(ctx context.Context, schema string, log eventlog.
 	if err != nil {
 		return nil, fmt.Errorf("load the offsets: %w", err)
 	}
-	return places, nil
+	return partitions, nil
 }
 
-// adopt writes the identity of the log into a read model that has none.
+// adopt stores the identity of the log in a read model that has none.
 func (p *Projector) adopt(ctx context.Context, log eventlog.Description) error {
 	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, fmt.Sprintf(

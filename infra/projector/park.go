@@ -17,8 +17,8 @@ var errRetry = errors.New("an operator asks for parked streams")
 // new release may know what the one before did not, and an operator may have
 // asked for it. A stream whose events can all be applied now is made whole in
 // one transaction; any other stays as it is.
-func (p *Projector) retry(ctx context.Context, places []*place) error {
-	streams, err := p.parkedStreams(ctx, places)
+func (p *Projector) retry(ctx context.Context, partitions []*partitionState) error {
+	streams, err := p.parkedStreams(ctx, partitions)
 	if err != nil {
 		return err
 	}
@@ -50,24 +50,24 @@ func (p *Projector) logParked(batch []chunk) {
 	for _, part := range batch {
 		for i := range part.items {
 			it := &part.items[i]
-			if it.poison == "" || it.poison == behindParked {
+			if it.parkReason == "" || it.parkReason == behindParked {
 				continue
 			}
 			p.Logger.Error("a stream is parked", "stream", it.frame.Stream, "type", it.frame.Type, "sequence", it.frame.Sequence,
-				"family", part.at.family, "partition", part.at.partition, "offset", it.record.Offset, "reason", it.poison)
+				"family", part.at.family, "partition", part.at.partition, "offset", it.record.Offset, "reason", it.parkReason)
 		}
 	}
 }
 
 // parkedFact is a fact that has not been applied.
 type parkedFact struct {
-	at     *place
+	at     *partitionState
 	offset int64
 	stream string
 }
 
 // parkedStreams returns the parked facts of each stream, in order.
-func (p *Projector) parkedStreams(ctx context.Context, places []*place) ([][]parkedFact, error) {
+func (p *Projector) parkedStreams(ctx context.Context, partitions []*partitionState) ([][]parkedFact, error) {
 	rows, err := p.Pool.Query(ctx, fmt.Sprintf(
 		`SELECT family, partition, "offset", stream FROM %s.parked ORDER BY family, partition, stream, sequence`, p.ident()))
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *Projector) parkedStreams(ctx context.Context, places []*place) ([][]par
 	var partition int32
 	var one parkedFact
 	_, err = pgx.ForEachRow(rows, []any{&family, &partition, &one.offset, &one.stream}, func() error {
-		for _, at := range places {
+		for _, at := range partitions {
 			if at.family == family && at.partition == partition {
 				one.at = at
 			}
@@ -128,7 +128,7 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 		it := &batch[0].items[i]
 		event := events.Event{Frame: it.frame, Hash: it.hash, Data: it.data}
 		if !p.fold(s, it, event) {
-			return fmt.Errorf("%w: %s", errRefused, it.poison)
+			return fmt.Errorf("%w: %s", errRefused, it.parkReason)
 		}
 		facts = append(facts, factOf(at, it, event))
 	}
@@ -140,7 +140,7 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 		SELECT 1 / count(*) FROM here`, p.ident()), at.family, at.partition, at.next, at.table)
 	writes.Queue(fmt.Sprintf(`DELETE FROM %s.parked WHERE stream = $1 AND family = $2 AND partition = $3`, p.ident()),
 		parked[0].stream, at.family, at.partition)
-	if err := p.retell(ctx, writes, batch, facts); err != nil {
+	if err := p.queueRows(ctx, writes, batch, facts); err != nil {
 		return err
 	}
 	return p.send(ctx, writes)

@@ -33,7 +33,7 @@ type Projection interface {
 	// Apply folds the facts, which are in log order within a partition, and
 	// queues its writes.
 	Apply(writes *pgx.Batch, facts []events.Fact) error
-	// Forget drops what is cached: the database may have moved on without it.
+	// Forget drops what is cached, because another process may have written.
 	Forget()
 }
 
@@ -53,14 +53,14 @@ type Config struct {
 	Schema      string // of the read model; "" is Live
 	ReadState   func(stream string, stored []byte) (State, error)
 	Decode      func(eventType string, value []byte) (events.Data, error) // nil is events.Decode
-	Keys        *events.WriterKeys                                        // of those who may write; nil takes seals on trust, and refuses a log that demands them
+	Keys        *events.WriterKeys                                        // that verify seals; nil verifies none, and refuses a log that demands them
 	Projections []Projection
 	Logger      *slog.Logger
 	BatchSize   int                                   // records a transaction; 0 is 8,192
-	Renew       bool                                  // Create drops a read model of another form instead of refusing it
-	Witness     Witness                               // nil knows nothing
-	Yield       bool                                  // Run steps aside for a process that waits for its turn
-	Observe     func(records int, took time.Duration) // called for every batch that is committed; nil for nobody
+	Renew       bool                                  // Create drops a read model of another release instead of refusing it
+	Witness     Witness                               // of the log's ends; nil for none
+	Yield       bool                                  // Run releases the lock to a process that waits for it
+	Observe     func(records int, took time.Duration) // called for every committed batch; nil for none
 }
 
 // Projector keeps one read model. Run may be called once.
@@ -69,7 +69,7 @@ type Projector struct {
 	streams streamCache
 	cached  int                     // bytes of the streams' states
 	counts  map[events.Family]int32 // partitions, by family
-	until   Position                // projects no further; nil is without an end
+	until   Position                // where projecting ends; nil for never
 	stats   Stats
 }
 
@@ -91,7 +91,7 @@ func New(c Config) *Projector {
 }
 
 // Create makes the read model's schema and tables when they are not there. It
-// refuses those of another form with ErrOtherForm.
+// refuses those of another form with ErrOtherSchema.
 func (p *Projector) Create(ctx context.Context) error {
 	tables, indexes := p.ddl()
 	return p.define(ctx, tables+"\n"+strings.Join(indexes, "\n"))
@@ -103,8 +103,8 @@ func (p *Projector) define(ctx context.Context, ddl string) error {
 			return fmt.Errorf("lock the schema: %w", err)
 		}
 		exists, err := p.check(ctx, tx)
-		if p.Renew && errors.Is(err, ErrOtherForm) {
-			p.Logger.WarnContext(ctx, "the read model is told again", "because", err)
+		if p.Renew && errors.Is(err, ErrOtherSchema) {
+			p.Logger.WarnContext(ctx, "the read model of another release is dropped and rebuilt", "reason", err)
 			_, err = tx.Exec(ctx, "DROP SCHEMA "+p.ident()+" CASCADE")
 			exists = false
 		}
@@ -112,7 +112,7 @@ func (p *Projector) define(ctx context.Context, ddl string) error {
 			return err
 		}
 		_, err = tx.Exec(ctx, fmt.Sprintf("CREATE SCHEMA %[1]s; COMMENT ON SCHEMA %[1]s IS '%[2]s'; SET LOCAL search_path = %[1]s; %[3]s",
-			p.ident(), p.form(), ddl))
+			p.ident(), p.fingerprint(), ddl))
 		if err != nil {
 			return fmt.Errorf("create the tables of %s: %w", p.Schema, err)
 		}
@@ -120,41 +120,40 @@ func (p *Projector) define(ctx context.Context, ddl string) error {
 	})
 }
 
-// ErrOtherLog is wrapped by the error of a log that is not the one that the
-// read model was built from, or that could lose facts.
+// ErrOtherLog is wrapped by the errors about a log that is not the one that the
+// read model was built from, or that lost facts.
 var ErrOtherLog = errors.New("the event log cannot be trusted")
 
-// Run projects until ctx ends. It returns nil then, and an error only when the
-// log is not to be trusted or the read model is of another form; everything
-// else is retried.
-func (p *Projector) Run(ctx context.Context) error { return p.repeat(ctx, p.lead) }
+// Run projects until ctx ends, and returns nil then. It returns an error that
+// wraps ErrOtherLog or ErrOtherSchema, and retries after every other.
+func (p *Projector) Run(ctx context.Context) error { return p.repeat(ctx, p.projectLocked) }
 
-// repeat runs sessions until ctx ends or one says that another is pointless.
+// repeat runs sessions until ctx ends or one fails for good.
 func (p *Projector) repeat(ctx context.Context, session func(context.Context) error) error {
 	for attempt := 0; ; attempt++ {
 		err := session(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, ErrOtherLog), errors.Is(err, ErrOtherForm):
+		case errors.Is(err, ErrOtherLog), errors.Is(err, ErrOtherSchema):
 			return err
 		case errors.Is(err, errYield), errors.Is(err, errRetry):
 			attempt = 0
 			continue
 		}
-		p.Logger.WarnContext(ctx, "projector starts over", "error", err)
+		p.Logger.WarnContext(ctx, "projecting failed and starts again", "error", err)
 		if wait.For(ctx, min(50*time.Millisecond<<min(attempt, 6), 2*time.Second)) != nil {
 			return nil
 		}
 	}
 }
 
-// lead projects while this process has the turn.
-func (p *Projector) lead(ctx context.Context) error {
-	turn, err := p.pollTurn(ctx)
+// projectLocked projects while this process holds the lock.
+func (p *Projector) projectLocked(ctx context.Context) error {
+	lock, err := p.pollLock(ctx)
 	if err != nil {
 		return err
 	}
-	defer turn.end(ctx)
+	defer lock.release(ctx)
 	return p.project(ctx)
 }

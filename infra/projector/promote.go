@@ -34,7 +34,7 @@ const (
 // tell is called at each step, with what the step waits for.
 //
 // Whatever ends the caller, the fence ends with its session. Repeating is safe.
-func (p *Projector) Promote(ctx context.Context, tell func(Step, string)) error {
+func (p *Projector) Promote(ctx context.Context, report func(Step, string)) error {
 	if err := p.promotable(ctx); err != nil {
 		return err
 	}
@@ -45,11 +45,11 @@ func (p *Projector) Promote(ctx context.Context, tell func(Step, string)) error 
 	if err != nil {
 		return err
 	}
-	turn, err := p.waitTurn(ctx)
+	lock, err := p.waitLock(ctx)
 	if err != nil {
 		return err
 	}
-	defer turn.end(ctx)
+	defer lock.release(ctx)
 	missing, err := p.missingIndexes(ctx)
 	if err != nil {
 		return err
@@ -62,15 +62,15 @@ func (p *Projector) Promote(ctx context.Context, tell func(Step, string)) error 
 	}
 	return p.beside(ctx, p.project, func(ctx context.Context) error {
 		for {
-			tell(Following, "")
-			err := p.awaitSnapshots(ctx, snapshotAge, 0, tell)
+			report(Following, "")
+			err := p.awaitSnapshots(ctx, snapshotAge, 0, report)
 			if err == nil {
-				err = p.replaceLive(ctx, lost, tell)
+				err = p.replaceLive(ctx, lost, report)
 			}
 			if !errors.Is(err, errNotNow) {
 				return err
 			}
-			tell(Waiting, err.Error())
+			report(Waiting, err.Error())
 			select {
 			case <-time.After(fenceTimeout): // as long for the writes as the fence may take from them
 			case <-ctx.Done():
@@ -110,11 +110,11 @@ const snapshotAge = time.Second
 var errNotNow = errors.New("the switch has to wait")
 
 // replaceLive fences the live read model and switches, within fenceTimeout.
-func (p *Projector) replaceLive(ctx context.Context, lost []events.LostRecords, tell func(Step, string)) error {
+func (p *Projector) replaceLive(ctx context.Context, lost []events.LostRecords, report func(Step, string)) error {
 	within, cancel := context.WithTimeout(ctx, fenceTimeout)
 	defer cancel()
 	err := p.fenced(within, func(tx pgx.Tx, live Position) error {
-		tell(Fenced, live.String())
+		report(Fenced, live.String())
 		for _, l := range lost { // nobody can reach what the log does not have
 			delete(live, partitionKey{events.Family(l.Family), int32(l.Partition)})
 		}
@@ -128,7 +128,7 @@ func (p *Projector) replaceLive(ctx context.Context, lost []events.LostRecords, 
 		if _, err := tx.Exec(within, fence(p.Schema)); err != nil {
 			return fmt.Errorf("fence %s: %w", p.Schema, err)
 		}
-		if err := p.awaitSnapshots(within, 0, tx.Conn().PgConn().PID(), tell); err != nil {
+		if err := p.awaitSnapshots(within, 0, tx.Conn().PgConn().PID(), report); err != nil {
 			return err
 		}
 		// What is stored without waiting for the disk is stored with this.
@@ -141,7 +141,7 @@ func (p *Projector) replaceLive(ctx context.Context, lost []events.LostRecords, 
 	lock, _ := errors.AsType[*pgconn.PgError](err)
 	switch {
 	case err == nil:
-		tell(Promoted, "")
+		report(Promoted, "")
 		return nil
 	case ctx.Err() == nil && within.Err() != nil, lock != nil && lock.Code == lockNotAvailable:
 		return fmt.Errorf("%w: %w", errNotNow, err)

@@ -176,8 +176,8 @@ func TestABatchThatWaitedIsNotAppliedToAnotherReadModel(t *testing.T) {
 	}
 	select {
 	case err := <-ended:
-		if !errors.Is(err, projector.ErrOtherForm) {
-			t.Errorf("the projector of the last release ended with %v, want ErrOtherForm", err)
+		if !errors.Is(err, projector.ErrOtherSchema) {
+			t.Errorf("the projector of the last release ended with %v, want ErrOtherSchema", err)
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("the projector of the last release goes on")
@@ -248,7 +248,7 @@ func TestWhatIsNotDroppedOrPromoted(t *testing.T) {
 	s := newStack(t)
 	testworld.Running(t, s.rebuild(t, "followed").Run)
 	at := func(schema string) *projector.Projector { return s.Projector(s.Pool(t, schema), schema) }
-	tell := func(projector.Step, string) {}
+	report := func(projector.Step, string) {}
 	testworld.Await(t, func() (held bool) {
 		err := s.DB.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted
 			AND objid = (hashtext('project followed')::bigint & 4294967295)::oid)`).Scan(&held)
@@ -265,10 +265,10 @@ func TestWhatIsNotDroppedOrPromoted(t *testing.T) {
 		"drop the live one":            {at(projector.Live).Drop(t.Context()), "is the live read model"},
 		"drop what others use":         {at("netsim").Drop(t.Context()), "no read model netsim"},
 		"drop what is being rebuilt":   {at("followed").Drop(t.Context()), "another process projects into it"},
-		"promote the live one":         {at(projector.Live).Promote(t.Context(), tell), "is the live read model"},
-		"promote what is not there":    {at("nothing").Promote(t.Context(), tell), "no read model nothing"},
-		"promote what is not complete": {at("incomplete").Promote(t.Context(), tell), "netsim readmodel rebuild incomplete"},
-		"promote what is another form": {at("other").Promote(t.Context(), tell), "no known form"},
+		"promote the live one":         {at(projector.Live).Promote(t.Context(), report), "is the live read model"},
+		"promote what is not there":    {at("nothing").Promote(t.Context(), report), "no read model nothing"},
+		"promote what is not complete": {at("incomplete").Promote(t.Context(), report), "netsim readmodel rebuild incomplete"},
+		"promote what is another form": {at("other").Promote(t.Context(), report), "no known form"},
 		"compare what is not there":    {second(at("nothing").Diff(t.Context())), "no read model nothing"},
 		"rebuild the live one":         {second(at(projector.Live).Rebuild(t.Context(), false)), "is the live read model"},
 	} {

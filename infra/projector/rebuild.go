@@ -31,7 +31,7 @@ func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, er
 		return false, nil
 	}
 	p.Yield = true
-	err = p.beside(ctx, p.lead, func(ctx context.Context) (err error) {
+	err = p.beside(ctx, p.projectLocked, func(ctx context.Context) (err error) {
 		promoted, err = p.awaitPromotion(ctx, model)
 		return err
 	})
@@ -45,11 +45,11 @@ func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, er
 // indexes that are missing. It returns the oid of the schema. It takes the turn
 // before the schema exists, because others queue for the turn of one that does.
 func (p *Projector) complete(ctx context.Context) (model uint32, err error) {
-	turn, err := p.tryTurn(ctx)
+	lock, err := p.tryLock(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer turn.end(ctx)
+	defer lock.release(ctx)
 	tables, _ := p.ddl()
 	if err := p.define(ctx, tables); err != nil {
 		return 0, err

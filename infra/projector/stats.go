@@ -37,14 +37,14 @@ type Report struct {
 	Cached     int       // bytes of their ids and encoded states
 }
 
-func (s *Stats) begin(at *place) {
+func (s *Stats) begin(at *partitionState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ensure()
 	s.next[partitionKey{at.family, at.partition}] = at.next
 }
 
-func (s *Stats) saw(at *place, high int64) {
+func (s *Stats) saw(at *partitionState, high int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ensure()
@@ -68,7 +68,7 @@ func (s *Stats) applied(batch []chunk, facts []events.Fact) {
 		for i := range part.items {
 			it := &part.items[i]
 			s.verdicts[it.verdict]++
-			if it.verdict == events.Accepted && it.poison != "" {
+			if it.verdict == events.Accepted && it.parkReason != "" {
 				s.parked++
 			}
 		}

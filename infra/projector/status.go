@@ -58,7 +58,7 @@ func ReadModels(ctx context.Context, db rowsQuerier) ([]string, error) {
 func (p *Projector) Status(ctx context.Context, log eventlog.Description, now time.Time) (Status, error) {
 	s := Status{Schema: p.Schema, Obstacles: []string{}}
 	exists, err := p.check(ctx, p.Pool)
-	if s.ThisRelease = err == nil; !s.ThisRelease && !errors.Is(err, ErrOtherForm) {
+	if s.ThisRelease = err == nil; !s.ThisRelease && !errors.Is(err, ErrOtherSchema) {
 		return s, err
 	}
 	if !exists {
@@ -104,7 +104,7 @@ func (p *Projector) holder(ctx context.Context) (name string, err error) {
 		FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 		WHERE l.locktype = 'advisory' AND l.granted
 			AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-			AND l.objid = (hashtext($1)::bigint & 4294967295)::oid`, p.turnName()).Scan(&name)
+			AND l.objid = (hashtext($1)::bigint & 4294967295)::oid`, p.lockName()).Scan(&name)
 	if err != nil {
 		return "", fmt.Errorf("look for the projector of %s: %w", p.Schema, err)
 	}

@@ -10,8 +10,8 @@ import (
 	"netsim/events"
 )
 
-// saveVerdicts queues the command ids of facts, and what was rejected or
-// parked.
+// saveVerdicts queues the command ids of facts, and the rejected and parked
+// records.
 func (p *Projector) saveVerdicts(writes *pgx.Batch, batch []chunk) {
 	var commands []*commandRow
 	var rejected []*rejectedRow
@@ -24,8 +24,8 @@ func (p *Projector) saveVerdicts(writes *pgx.Batch, batch []chunk) {
 				rejected = append(rejected, &rejectedRow{at, string(it.verdict), it.frame.Stream, it.frame.ID})
 				continue
 			}
-			if it.poison != "" {
-				parked = append(parked, &parkedRow{at, it.frame.Stream, it.frame.Sequence, it.frame.Type, it.poison})
+			if it.parkReason != "" {
+				parked = append(parked, &parkedRow{at, it.frame.Stream, it.frame.Sequence, it.frame.Type, it.parkReason})
 			}
 			if it.frame.CommandID != "" {
 				commands = append(commands, &commandRow{it.frame.Stream, it.frame.CommandID, it.frame.Sequence, it.frame.CommandDigest})
@@ -37,20 +37,20 @@ func (p *Projector) saveVerdicts(writes *pgx.Batch, batch []chunk) {
 	parkedColumns.Insert(writes, p.ident()+".parked", parked, "")
 }
 
-// A notice tells the waiting handlers how far the partitions are judged and
-// which offsets were rejected since the notice before:
+// A notice is the payload of a notification: how far the partitions are judged,
+// and which offsets were rejected since the previous notice:
 //
 //	simulations/0:118:115=stale,116=gap;billing/1:40:
 //
-// PostgreSQL takes 8,000 bytes; when there is more to tell, the list of a
-// partition is "?" and whoever waits looks into the table.
+// PostgreSQL takes 8,000 bytes. When the lists are longer, each of them is "?"
+// and the watchers read the table.
 const maxNotice = 7500
 
 // channel is the notification channel of a read model.
 func channel(schema string) string { return "netsim_" + schema }
 
-func notice(batch []chunk, next map[*place]position) string {
-	rejected := map[*place]*strings.Builder{}
+func notice(batch []chunk, next map[*partitionState]position) string {
+	rejected := map[*partitionState]*strings.Builder{}
 	size := 0
 	for _, part := range batch {
 		for i := range part.items {
@@ -82,13 +82,13 @@ func notice(batch []chunk, next map[*place]position) string {
 	return out.String()
 }
 
-// judgedTo is one partition's part of a notice.
+// judgedTo is the part of a notice about one partition.
 type judgedTo struct {
 	family    events.Family
 	partition int32
 	next      int64
 	rejected  map[int64]events.Verdict
-	ask       bool // the table has what was rejected
+	ask       bool // the rejected offsets are in the table
 }
 
 func readNotice(text string) ([]judgedTo, error) {

@@ -60,7 +60,7 @@ func (w *Watcher) Verdict(ctx context.Context, at events.Position) (events.Verdi
 	part := w.part(partitionKey{at.Family, at.Partition})
 	if at.Offset < part.next {
 		w.mu.Unlock()
-		return w.lookUp(ctx, at)
+		return w.readVerdict(ctx, at)
 	}
 	answer := make(chan events.Verdict, 1)
 	part.waiters[at.Offset] = append(part.waiters[at.Offset], answer)
@@ -68,7 +68,7 @@ func (w *Watcher) Verdict(ctx context.Context, at events.Position) (events.Verdi
 	select {
 	case verdict := <-answer:
 		if verdict == "" {
-			return w.lookUp(ctx, at)
+			return w.readVerdict(ctx, at)
 		}
 		return verdict, nil
 	case <-ctx.Done():
@@ -121,7 +121,7 @@ func (w *Watcher) forget(at events.Position, answer chan events.Verdict) {
 }
 
 // lookUp reads the verdict of a record that has been judged.
-func (w *Watcher) lookUp(ctx context.Context, at events.Position) (events.Verdict, error) {
+func (w *Watcher) readVerdict(ctx context.Context, at events.Position) (events.Verdict, error) {
 	var verdict events.Verdict
 	err := w.pool.QueryRow(ctx, fmt.Sprintf(
 		`SELECT verdict FROM %s.rejected WHERE family = $1 AND partition = $2 AND "offset" = $3`,
@@ -169,7 +169,7 @@ func (w *Watcher) listen(ctx context.Context) error {
 			cancel()
 			switch {
 			case err == nil:
-				if err := w.hear(n.Payload); err != nil {
+				if err := w.applyNotice(n.Payload); err != nil {
 					return err
 				}
 				quiet = w.Behind() // a rebuild ends in the middle of notifications
@@ -243,7 +243,7 @@ func (w *Watcher) readOffsets(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-func (w *Watcher) hear(payload string) error {
+func (w *Watcher) applyNotice(payload string) error {
 	heard, err := readNotice(payload)
 	if err != nil {
 		return err
@@ -263,7 +263,7 @@ func (w *Watcher) release(to judgedTo) {
 	if to.next > part.next {
 		part.next = to.next
 		part.high = max(part.high, to.next)
-		w.tell(to.family)
+		w.report(to.family)
 	}
 	for offset, waiters := range part.waiters {
 		if offset >= to.next {

@@ -212,7 +212,7 @@ func (s *core) openReadModel(ctx context.Context) error {
 	defer remind.Stop()
 	for said := false; ; {
 		exists, err := s.projector.Exists(ctx)
-		if exists || errors.Is(err, projector.ErrOtherForm) {
+		if exists || errors.Is(err, projector.ErrOtherSchema) {
 			return err
 		}
 		if !said {

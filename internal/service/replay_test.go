@@ -56,7 +56,7 @@ func TestALostDatabaseIsToldAgain(t *testing.T) {
 		})
 		waitUntilQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
 		if diff := cmp.Diff(before, tables(t, c.Postgres)); diff != "" {
-			t.Errorf("the read model told again differs (-before +after):\n%s", diff)
+			t.Errorf("the rebuilt read model differs (-before +after):\n%s", diff)
 		}
 		user, client := p.User(t, account), p.Service(t, account)
 		user.Get("/api/v1/simulations/" + simulation).Want(200)

@@ -42,8 +42,8 @@ func TestAReadModelOfAnotherReleaseIsRefusedUntilOneIsPromoted(t *testing.T) {
 		"Create": next.Create, "Check": next.Check, "Watch": next.Watch, "Run": next.RunWithoutLock,
 	} {
 		err := run(t.Context())
-		if !errors.Is(err, projector.ErrOtherForm) {
-			t.Errorf("%s: %v, want ErrOtherForm", what, err)
+		if !errors.Is(err, projector.ErrOtherSchema) {
+			t.Errorf("%s: %v, want ErrOtherSchema", what, err)
 			continue
 		}
 		for _, command := range []string{"netsim readmodel rebuild next", "netsim readmodel promote next"} {
@@ -60,8 +60,8 @@ func TestAReadModelOfAnotherReleaseIsRefusedUntilOneIsPromoted(t *testing.T) {
 	for what, ended := range map[string]chan error{"projector": before, "reader": reader} {
 		select {
 		case err := <-ended:
-			if !errors.Is(err, projector.ErrOtherForm) {
-				t.Errorf("the %s of the last release ended with %v, want ErrOtherForm", what, err)
+			if !errors.Is(err, projector.ErrOtherSchema) {
+				t.Errorf("the %s of the last release ended with %v, want ErrOtherSchema", what, err)
 			}
 		case <-time.After(20 * time.Second):
 			t.Errorf("the %s of the last release goes on", what)
