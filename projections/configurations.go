@@ -55,8 +55,8 @@ func NewConfigurations() *Configurations {
 
 var configurationColumns = columns.Of[Configuration]()
 
-// fold folds a fact as decisions do, so that clients read what commands decide
-// on, and keeps the versions that come of it.
+// fold applies a fact with the Evolve of the write state, so that clients read
+// the state that commands decide on, and collects the versions that it makes.
 func (p *Configurations) fold(c *Configuration, f *events.Fact) {
 	before := c.Version
 	switch d := f.Data.(type) {

@@ -75,14 +75,14 @@ func ListConfigurations(ctx context.Context, db Reader, q ConfigurationQuery) ([
 	}
 	var c conditions
 	c.add("NOT deleted")
-	places := q.Scope.places(&c, "configurations", "configuration_counts")
+	from := q.Scope.segments(&c, "configurations", "configuration_counts")
 	c.filter(q.Where)
 	c.after(keys, q.Page.After)
 	limit := strconv.Itoa(q.Page.Limit + 1)
 	page := fmt.Sprintf(`SELECT %s FROM configurations WHERE %s ORDER BY %s LIMIT %s`, columns, c.where(), orderBy(keys), limit)
-	if places != "" {
+	if from != "" {
 		page = fmt.Sprintf(`SELECT found.* FROM %s CROSS JOIN LATERAL (%s) AS found ORDER BY %s LIMIT %s`,
-			places, page, orderBy(keys), limit)
+			from, page, orderBy(keys), limit)
 	}
 	rows, err := db.Query(ctx, page, c.args...)
 	found, err := collect(rows, err, pgx.RowToStructByNameLax[Configuration])

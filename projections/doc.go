@@ -1,8 +1,9 @@
-// Package projections retells the facts as what is read: each projection has
-// its tables and indexes in one .sql file, and its fold and its queries in one
-// .go file. A row is a function of the facts of its own stream, so neither the
-// batches nor the order between streams matter, and a read model built anew is
-// equal to the live one.
+// Package projections turns facts into the tables that are read. The tables and
+// indexes of a projection are in one .sql file, its rows and fold in one .go
+// file, its queries in others. A column is a line of the .sql and a field of the
+// row's struct (package columns). A row is a function of the facts of its own
+// stream, so neither the batches nor the order between streams matter, and a
+// rebuilt read model equals the live one.
 package projections
 
 import (
@@ -17,7 +18,8 @@ import (
 //go:embed *.sql
 var ddl embed.FS
 
-// Projection is one of the read model's parts.
+// Projection is a part of the read model; package projector says what its
+// methods do.
 type Projection interface {
 	Schema() string
 	Load(reads *pgx.Batch, facts []events.Fact)
@@ -25,7 +27,7 @@ type Projection interface {
 	Forget()
 }
 
-// All returns every projection, new and with nothing cached.
+// All returns every projection, with empty caches.
 func All() []Projection {
 	return []Projection{
 		NewWorkspaces(), NewConfigurations(), NewSimulations(), NewTracesets(), NewUploads(), NewMappingFiles(),

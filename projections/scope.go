@@ -121,13 +121,13 @@ func joined(parts []string, operator, none string) string {
 func (s Scope) places(c *conditions, table, counts string) string {
 	switch row := ownersOf(table, ""); {
 	case s.Workspaces != nil:
-		c.add(row.workspace + " = place.w AND " + row.account + " = place.a")
+		c.add(row.workspace + " = segment.w AND " + row.account + " = segment.a")
 		return "(SELECT workspace_id AS w, account_id AS a FROM " + counts + " WHERE total > 0 AND " +
-			s.on(c, ownersOf(counts, "")) + ") AS place"
+			s.on(c, ownersOf(counts, "")) + ") AS segment"
 	case s.AccountID == "":
-		c.add(row.account + " = place.a")
+		c.add(row.account + " = segment.a")
 		c.add(s.on(c, row))
-		return "(SELECT DISTINCT account_id AS a FROM " + counts + " WHERE total > 0) AS place"
+		return "(SELECT DISTINCT account_id AS a FROM " + counts + " WHERE total > 0) AS segment"
 	default:
 		c.add(s.on(c, row))
 		return ""

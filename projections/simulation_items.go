@@ -8,14 +8,15 @@ import (
 	"netsim/internal/columns"
 )
 
-// simulationItems gathers the items that a batch changes, and those that it
-// takes away. What they are ordered by never changes.
+// simulationItems collects the items that a batch changes or removes. Their sort
+// keys never change.
 type simulationItems struct {
 	changed []*simulationItem
 	removed []*simulationItemKey
 }
 
-// simulationItem is a row of the items, without what PostgreSQL computes.
+// simulationItem is a row of simulation_items without folded, which PostgreSQL
+// computes.
 type simulationItem struct {
 	simulationItemKey
 

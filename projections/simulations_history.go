@@ -13,17 +13,17 @@ import (
 	"netsim/internal/columns"
 )
 
-// RunProgress is how far a run has come, as it was recorded last.
+// RunProgress is the last recorded progress of a run.
 type RunProgress struct {
 	events.Progress
 	At           time.Time  `json:"at"`
 	Ranks        int64      `json:"ranks"`
 	EventRate    int64      `json:"eventRate"`              // events a second, since the run started
-	RemainingNs  *int64     `json:"remainingNs,omitempty"`  // wall-clock time that the rest may take; nil when nobody knows
+	RemainingNs  *int64     `json:"remainingNs,omitempty"`  // estimated wall-clock time to the end; nil when unknown
 	StalledSince *time.Time `json:"stalledSince,omitempty"` // nil while simulated time moves
 }
 
-// reach notes how far a run has come.
+// reach stores the progress of a run.
 func (s *Simulation) reach(f *events.Fact, p events.Progress) {
 	s.Progress = p
 	if s.StartedAt != nil && p.EventsProcessed > 0 {
@@ -47,8 +47,8 @@ func (s *Simulation) RunProgress() *RunProgress {
 	return p
 }
 
-// remaining is what the rest takes when it goes on as it went until now: the
-// rest of the payload, or of the simulated time, whichever ends first.
+// remaining extrapolates the wall-clock time to the end from the average speed
+// so far: of the payload or of the simulated time, whichever ends first.
 func (s *Simulation) remaining(elapsed int64) *int64 {
 	least := int64(math.MaxInt64)
 	for _, part := range [...]struct{ done, of int64 }{{s.DeliveredBytes, s.TotalBytes}, {s.SimulatedTimeNs, s.DurationNs}} {
@@ -62,7 +62,7 @@ func (s *Simulation) remaining(elapsed int64) *int64 {
 	return &least
 }
 
-// scale is floor(a·b/c) of what is not negative, at most the greatest integer.
+// scale returns floor(a·b/c) for a, b ≥ 0 and c > 0, at most math.MaxInt64.
 func scale(a, b, c int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	if hi >= uint64(c) {
@@ -85,8 +85,8 @@ type moment struct {
 
 var momentColumns = columns.Of[moment]()
 
-// simulationHistory gathers what a batch adds to the history, and whose
-// history it ends.
+// simulationHistory collects the moments that a batch adds, and the simulations
+// whose history it deletes.
 type simulationHistory struct {
 	moments []*moment
 	gone    []string
@@ -94,7 +94,7 @@ type simulationHistory struct {
 
 func (h *simulationHistory) clear() { h.moments, h.gone = h.moments[:0], h.gone[:0] }
 
-// add adds what the simulation has become by the fact.
+// add adds the moment that the fact made.
 func (h *simulationHistory) add(s *Simulation, f *events.Fact) {
 	m := moment{SimulationID: s.ID, Sequence: f.Sequence, MomentAt: f.Time, Status: s.Status, Reason: s.FailureReason}
 	switch f.Data.(type) {

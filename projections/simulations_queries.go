@@ -158,7 +158,7 @@ func (c *conditions) split(walks []string, column string, values []string) []str
 // are read from the table that counts them.
 func (q SimulationQuery) gathered(keys []sortKey) (string, []any) {
 	var c conditions
-	places := q.places(&c)
+	from := q.segments(&c)
 	q.filter(&c)
 	c.filter(q.Where)
 	c.after(keys, q.Page.After)
@@ -167,7 +167,7 @@ func (q SimulationQuery) gathered(keys []sortKey) (string, []any) {
 		SELECT found.* FROM %s CROSS JOIN LATERAL (
 			SELECT item, %s FROM %s WHERE %s ORDER BY %s LIMIT %s) AS found
 		ORDER BY %s LIMIT %s`,
-		places, columnsOf(keys), q.table(), c.where(), orderBy(keys), limit,
+		from, columnsOf(keys), q.table(), c.where(), orderBy(keys), limit,
 		orderBy(named(keys)), limit), c.args
 }
 
@@ -199,8 +199,8 @@ func readPage(rows pgx.Rows, limit int) (items [][]byte, next []string, err erro
 // as a FROM clause.
 func (q SimulationQuery) places(c *conditions) string {
 	var from []string
-	if places := q.Scope.places(c, q.table(), "simulation_counts"); places != "" {
-		from = append(from, places)
+	if segments := q.Scope.segments(c, q.table(), "simulation_counts"); segments != "" {
+		from = append(from, segments)
 	}
 	if q.Statuses != nil {
 		from = append(from, fmt.Sprintf("unnest(%s::text[]) AS wanted", c.arg(q.Statuses)))

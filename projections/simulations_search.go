@@ -12,7 +12,7 @@ import (
 // Otherwise the trigram index finds all matches, which are few.
 const (
 	sampledNames = 500
-	commonFrom   = 3 // of the sampled
+	commonFrom   = 3 // matches in the sample
 )
 
 // trigram matches three letters or digits next to each other. A search without

@@ -9,8 +9,9 @@ import (
 	"netsim/internal/columns"
 )
 
-// table is a read model whose rows are each a fold of facts. A batch of facts
-// costs it one read of the rows that are not cached, and one or two writes.
+// table is a projection whose rows are each a fold of facts. A batch of facts
+// costs one query for the rows that are not cached, and one or two statements
+// that write.
 type table[R any] struct {
 	name    string                      // of the SQL table
 	file    string                      // of its DDL

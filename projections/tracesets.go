@@ -16,7 +16,7 @@ type Traceset struct {
 	ID          string
 	AccountID   string
 	WorkspaceID string
-	Partition   string `db:"partition_key"` // the key of its stream's partition, which outlives what made it first
+	Partition   string `db:"partition_key"` // the key of its stream's partition
 	Name        string
 	Description string
 	Format      string
@@ -35,7 +35,7 @@ type Traceset struct {
 	FileCount   int64  // of a prefix
 	Summary     string // JSON, "" for none
 	Warnings    string // JSON array
-	Failure     string // why the metadata cannot be had
+	Failure     string // why the metadata could not be extracted
 	CreatedAt   time.Time
 	ModifiedAt  time.Time
 	ExpiresAt   *time.Time // nil for one that does not
@@ -101,7 +101,7 @@ func foldTraceset(t *Traceset, f *events.Fact) {
 	t.ModifiedAt = f.Time
 }
 
-// textOf is a list as a JSON array, also when it is nil.
+// textOf encodes a list as a JSON array; nil too.
 func textOf[T any](list []T) string {
 	if list == nil {
 		return "[]"

@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Outage says why a read model could not be asked: the connection, the server's
-// resources or its operator, or tables that were dropped. It is "" of an error
-// of the read model itself.
+// Outage returns the message of an error that is an outage of the read model:
+// of the connection, of the server's resources, by its operator, or because
+// tables were dropped. It is "" for every other error.
 func Outage(err error) string {
 	switch {
 	case errors.Is(err, ErrRebuilding), dropped(err):
@@ -22,7 +22,7 @@ func Outage(err error) string {
 	return ""
 }
 
-// ErrRebuilding says that the read model was lost and is not complete yet.
+// ErrRebuilding says that the read model was lost and is being rebuilt.
 var ErrRebuilding = errors.New("the read model is being rebuilt")
 
 // dropped reports whether a table or its schema is missing.

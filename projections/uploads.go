@@ -14,7 +14,7 @@ type Upload struct {
 	AccountID   string
 	WorkspaceID string
 	Kind        string // events.UploadTraceset or UploadMappingFile
-	ResultID    string // what it became, or is to become
+	ResultID    string // the traceset or mapping file that it makes
 	Name        string
 	Description string
 	Tags        string // JSON array
