@@ -26,7 +26,7 @@ func NewLookups(db Reader) *Lookups {
 		workspaces:     gather.Gather[string, Workspace]{Query: rowsByID(db, &NewWorkspaces().table)},
 		counts:         gather.Gather[countKey, WorkspaceStats]{Query: countsOf(db)},
 		simulations:    gather.Gather[string, Simulation]{Query: rowsByID(db, &NewSimulations().table)},
-		configurations: gather.Gather[string, Configuration]{Query: rowsByID(db, &NewConfigurations().table), Most: 16},
+		configurations: gather.Gather[string, Configuration]{Query: rowsByID(db, &NewConfigurations().table), MaxKeys: 16},
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package directory keeps the names behind the opaque ids of events: users,
-// accounts and sandboxes, as tokens bring them. Names live here and nowhere
-// else, so that a person can be forgotten without breaking a chain.
+// Package directory stores the names of the users, accounts and sandboxes whose
+// opaque ids are in events. The names come from tokens and are stored nowhere
+// else, so that a person can be erased without breaking a hash chain.
 package directory
 
 import (
@@ -19,8 +19,7 @@ type Directory struct {
 	Now  func() time.Time
 }
 
-// Remember stores the names that a caller's token carries. A name that is
-// already stored is left alone, so it may be called again.
+// Remember stores the names in a caller's token. Repeating it changes nothing.
 func (d *Directory) Remember(ctx context.Context, c auth.Caller) error {
 	var kinds, ids, names []string
 	note := func(kind, id, name string) {
@@ -46,9 +45,9 @@ func (d *Directory) Remember(ctx context.Context, c auth.Caller) error {
 	return nil
 }
 
-// Forget removes the name of a user, by the id that events have, and reports
-// whether there was one. What the user did stays, under the id. A token of the
-// user that comes later brings the name back.
+// Forget removes the name of a user, by the id in events, and reports whether
+// there was one. The user's events stay, under the id. The next request with a
+// token of the user stores the name again.
 func (d *Directory) Forget(ctx context.Context, userID string) (bool, error) {
 	done, err := d.Pool.Exec(ctx, `DELETE FROM netsim.directory WHERE kind = 'user' AND id = $1`, userID)
 	if err != nil {

@@ -12,15 +12,14 @@ import (
 	"netsim/fault"
 )
 
-// Locks excludes processes from doing the same thing at once. A lock is a
-// session-level advisory lock of PostgreSQL: it is free as soon as its holder
-// is gone, however it went. Each lock held takes a connection of the pool,
-// which should be the locks' own.
+// Locks gives processes mutual exclusion by name. A lock is a session-level
+// advisory lock of PostgreSQL, which is released when its holder's connection
+// ends. Each held lock takes a connection of a pool of its own.
 type Locks struct{ Pool *pgxpool.Pool }
 
-// OpenLocks returns locks that at most so many are held of at a time. A lock
-// whose holder's machine is gone is free after 15 seconds. Nobody is connected
-// to yet.
+// OpenLocks returns locks of which at most so many can be held at a time. When a
+// holder's machine is lost, its locks are released after 15 seconds. OpenLocks
+// does not connect.
 func OpenLocks(ctx context.Context, url string, most int32, options ...func(*pgxpool.Config)) (Locks, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -43,14 +42,14 @@ func OpenLocks(ctx context.Context, url string, most int32, options ...func(*pgx
 	return Locks{pool}, nil
 }
 
-// Close disconnects, once every lock is free.
+// Close waits until all locks are released, and disconnects.
 func (l Locks) Close() {
 	if l.Pool != nil {
 		l.Pool.Close()
 	}
 }
 
-// ErrHeld says that another holds the lock.
+// ErrHeld says that another process holds the lock.
 var ErrHeld = errors.New("another holds the lock")
 
 // Try takes the lock, or returns ErrHeld.
@@ -65,7 +64,7 @@ func (l Locks) Try(ctx context.Context, name string) (release func(), err error)
 	})
 }
 
-// Wait takes the lock, or returns ErrHeld when it has not come free within the
+// Wait takes the lock, or returns ErrHeld when it is not released within the
 // time.
 func (l Locks) Wait(ctx context.Context, name string, longest time.Duration) (release func(), err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, longest, ErrHeld)
@@ -95,7 +94,7 @@ func (l Locks) take(ctx context.Context, name string, lock func(*pgxpool.Conn) e
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockTimeout)
 		defer cancel()
 		if _, err := conn.Exec(ctx, "SELECT pg_advisory_unlock(hashtextextended($1, 0))", name); err != nil {
-			_ = conn.Conn().Close(ctx) // the session's end frees the lock
+			_ = conn.Conn().Close(ctx) // which releases the lock
 		}
 		conn.Release()
 	}, nil
@@ -103,8 +102,8 @@ func (l Locks) take(ctx context.Context, name string, lock func(*pgxpool.Conn) e
 
 const unlockTimeout = 3 * time.Second
 
-// unavailable is the fault of a database that cannot be asked. A query that
-// the database refused is a defect and stays internal.
+// unavailable turns an error of the connection into fault.Unavailable. A query
+// that the database refused is a defect and stays internal.
 func unavailable(err error) error {
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code[:2] != "57" && refused.Code[:2] != "53" {
 		return err

@@ -53,7 +53,7 @@ func TestLocks(t *testing.T) {
 	}()
 	release()
 	if err := testwait.Receive(t, waiting, "the lock"); err != nil {
-		t.Errorf("a lock that came free: %v", err)
+		t.Errorf("a lock that was released: %v", err)
 	}
 	again, err := one.Try(ctx, "a")
 	if err != nil {
@@ -62,7 +62,7 @@ func TestLocks(t *testing.T) {
 	again()
 }
 
-// A holder that is gone holds nothing.
+// The lock of a holder whose connection ended is free.
 func TestALockEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
@@ -82,7 +82,7 @@ func TestALockEndsWithItsSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	got()
-	release() // of what is gone
+	release() // of an ended session
 	if got, err = one.Wait(ctx, "a", time.Minute); err != nil {
 		t.Fatal(err)
 	}

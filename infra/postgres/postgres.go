@@ -40,7 +40,7 @@ func Open(ctx context.Context, url, readModel string, maxConns int32, options ..
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
 	c.ConnConfig.RuntimeParams["application_name"] = "netsim"
 	c.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{readModel}.Sanitize() + ", " + Schema
-	c.ConnConfig.RuntimeParams["synchronous_commit"] = "off" // the log is durable; rows can be told again
+	c.ConnConfig.RuntimeParams["synchronous_commit"] = "off" // the log is durable; lost rows are rebuilt from it
 	c.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	for _, option := range options {
 		option(c)
@@ -56,8 +56,8 @@ func Open(ctx context.Context, url, readModel string, maxConns int32, options ..
 	return pool, nil
 }
 
-// Migrate brings the service's own schema up to date. Processes that start
-// together wait for each other.
+// Migrate applies the migrations of the service's own schema. Processes that
+// start at the same time take turns.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	if _, err := pool.Exec(ctx, `
 		DO $$ BEGIN
@@ -73,8 +73,9 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	return migrate(ctx, db)
 }
 
-// Check returns an error when the database cannot serve: it lost the service's
-// own tables or those of its jobs, which only a start makes, or takes no writes.
+// Check returns an error when the database cannot serve: when the service's own
+// tables or those of its jobs are missing, which only a start makes, or when it
+// is read-only.
 func Check(ctx context.Context, pool *pgxpool.Pool) error {
 	var own, jobs, readOnly bool
 	err := pool.QueryRow(ctx, `SELECT to_regclass('netsim.cursor_keys') IS NOT NULL, to_regclass('jobs.river_job') IS NOT NULL,

@@ -18,7 +18,7 @@ import (
 	"netsim/infra/eventlog"
 )
 
-// DeadLetter is a fact that a handler could not process. A fact that became one
+// DeadLetter is a fact that a handler could not process. A fact that was published
 // several times, after a crash, is one letter.
 type DeadLetter struct {
 	ID        string        `json:"id"` // handler:family/partition@offset
@@ -35,8 +35,8 @@ type DeadLetter struct {
 	partition int32 // in the dead-letter topic
 }
 
-// settledHeader is of a record that settles the letters before it of the same
-// fact and handler. Its value is when.
+// settledHeader marks a record that settles the earlier letters of the same fact
+// and handler. Its value is the time.
 const settledHeader = "settled"
 
 // DeadLetters reads the dead-letter topic. It is safe for concurrent use.
@@ -49,16 +49,16 @@ type DeadLetters struct {
 	open map[string]DeadLetter
 }
 
-// NewDeadLetters returns those of the topics with the prefix. The event log must
-// have DeadLetterTopic beside its own topics.
+// NewDeadLetters returns the dead letters of the topics with the prefix. The event
+// log's Config.Beside must name DeadLetterTopic.
 func NewDeadLetters(j *eventlog.Kafka, prefix string) *DeadLetters {
 	return &DeadLetters{eventLog: j, prefix: prefixOf(prefix), next: map[int32]int64{}, open: map[string]DeadLetter{}}
 }
 
 func (d *DeadLetters) topic() string { return DeadLetterTopic(d.prefix) }
 
-// Open returns the letters that are not settled, by id. It reads what was added
-// since the last call.
+// Open returns the letters that are not settled, by id. It reads the records that
+// were added since the last call.
 func (d *DeadLetters) Open(ctx context.Context) ([]DeadLetter, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -91,8 +91,8 @@ func (d *DeadLetters) read(ctx context.Context, partition int32) error {
 	}
 }
 
-// add takes up a letter, or what settles one. A record that is neither is not
-// the reactor's.
+// add applies a letter, or a record that settles one. It ignores others, which
+// the reactor did not write.
 func (d *DeadLetters) add(partition int32, r *events.Record) {
 	m := messageOf(r)
 	l := DeadLetter{
@@ -103,7 +103,7 @@ func (d *DeadLetters) add(partition int32, r *events.Record) {
 		Since:     r.Time,
 		partition: partition,
 	}
-	at, _, err := placeOf(m, l.Family)
+	at, _, err := positionOf(m, l.Family)
 	if err != nil || l.Handler == "" {
 		return
 	}
@@ -132,8 +132,8 @@ func (d *DeadLetters) Body(ctx context.Context, l DeadLetter) (string, error) {
 	return string(r.Value), err
 }
 
-// record reads the record that the letter names in the log. The letter itself is
-// not trusted: anyone who reaches the broker can write to its topic.
+// record reads the record at the letter's position in the log. The letter itself
+// is not trusted, because any client of the broker can write to its topic.
 func (d *DeadLetters) record(ctx context.Context, l DeadLetter) (events.Record, error) {
 	records, _, err := d.eventLog.Read(ctx, d.prefix+string(l.Family), l.Partition, l.Offset, 1, 0)
 	if err != nil {
@@ -163,13 +163,12 @@ func (d *DeadLetters) settle(ctx context.Context, l DeadLetter, group string, m 
 	return nil
 }
 
-// retryTimeout bounds how long a retry takes, with the wait for a read model
-// that does not have the fact yet.
+// retryTimeout bounds a retry, including the wait for a read model that does not
+// have the fact yet.
 const retryTimeout = time.Minute
 
 // Retry passes the fact of a dead letter to its handler again, and settles the
-// letter when the handler succeeds. What the handler did before has no effect
-// when it is repeated.
+// letter when the handler succeeds. Handlers are idempotent.
 func (r *Reactor) Retry(ctx context.Context, d *DeadLetters, l DeadLetter) error {
 	i := slices.IndexFunc(r.handlers, func(h handler) bool { return h.name == l.Handler && h.family == l.Family })
 	if i < 0 {
@@ -192,7 +191,7 @@ func (r *Reactor) Retry(ctx context.Context, d *DeadLetters, l DeadLetter) error
 	return d.settle(ctx, l, r.Group(l.Handler, l.Family), m)
 }
 
-// process does once what a subscription does with a record.
+// process handles one record as a subscription does.
 func (r *Reactor) process(m *message.Message, h handler) error {
 	once := middleware.Recoverer(func(m *message.Message) ([]*message.Message, error) { return nil, r.react(m, h) })
 	_, err := r.factsOnly(h)(once)(m)

@@ -10,10 +10,10 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 )
 
-// DeadLetterTopic returns the name of the topic of the facts that handlers could
-// not process, for a prefix of topics: the record with its headers, and headers
-// that say why, by which handler and at which position. The name is for ever,
-// like those of the headers: dead letters lie there.
+// DeadLetterTopic returns the name of the dead-letter topic, for a prefix of
+// topics. Its records are those that handlers could not process, with headers for
+// the reason, the handler and the position. The names of the topic and of the
+// headers must never change, because existing dead letters have them.
 func DeadLetterTopic(prefix string) string { return prefixOf(prefix) + "poison" }
 
 const deadLetterPartitions = 4
@@ -25,7 +25,7 @@ func (r *Reactor) ensureDeadLetters() error {
 	if err != nil {
 		return fmt.Errorf("connect to make the dead-letter topic: %w", err)
 	}
-	defer admin.Close() //nolint:errcheck // nothing is left to say
+	defer admin.Close() //nolint:errcheck // the result is known
 	forever, plain := "-1", "delete"
 	err = admin.CreateTopic(DeadLetterTopic(r.config.Prefix), &sarama.TopicDetail{
 		NumPartitions: deadLetterPartitions, ReplicationFactor: int16(r.config.Replication),
@@ -60,7 +60,7 @@ func (p reporting) Publish(topic string, messages ...*message.Message) error {
 	return nil
 }
 
-// handlerOf is the handler's name in that of its group.
+// handlerOf returns the handler of a consumer group.
 func handlerOf(group string) string {
 	_, name, _ := strings.Cut(group, "netsim-reactor.")
 	if end := strings.LastIndexByte(name, '.'); end >= 0 {

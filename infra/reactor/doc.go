@@ -1,13 +1,13 @@
 // Package reactor lets handlers react to facts: Watermill's router on the
 // family topics, with its subscriber for Kafka.
 //
-// # What a handler sees
+// # Delivery
 //
-// Facts only, each at least once, in the order of their partition. A record is
-// held back until the projector has judged it and is dropped unless it was
-// accepted, so when a handler runs, the read model already shows the fact. A
-// fact may come again (after a crash, or when partitions move between
-// processes), so a handler writes by commands whose ids derive from the fact.
+// A handler gets facts only, each at least once, in the order of their partition.
+// A record is delayed until the projector has judged it, and dropped unless it
+// was accepted. So when a handler runs, the read model has the fact. A fact can
+// be delivered again, after a crash or when partitions move between processes,
+// so a handler writes by commands whose ids derive from the fact.
 //
 // # Groups
 //
@@ -15,24 +15,26 @@
 //
 //	netsim-reactor.<handler>.<family>
 //
-// so a handler that is slow or stuck delays nobody else, and processes share
-// the partitions of each. A group without offsets begins at the oldest record.
+// so a slow or stuck handler delays no other, and processes share the partitions
+// of each. A group without offsets begins at the oldest record.
 //
-// # What fails
+// # Failures
 //
-// A handler that fails is retried with exponential backoff and jitter. After
-// the last try the fact becomes a dead letter: it goes to the dead-letter topic
-// with its frame, its position and the reason, and the partition goes on;
-// nothing is dropped. It goes there only while the read model answers: when
-// PostgreSQL is away every handler fails and no fact is to blame, so it is tried
-// on until that is over. A body that cannot be read goes there at once.
+// A handler that fails is retried with exponential backoff and jitter. After the
+// last retry the fact becomes a dead letter: the record is written to the
+// dead-letter topic with its frame, its position and the reason, and the
+// partition goes on. That happens only while the read model answers: when
+// PostgreSQL is down every handler fails, whatever the fact, so the retries go
+// on until it is back. A fact whose body cannot be read becomes a dead letter at
+// once.
 //
 // Each dead letter is logged once and counted. Retry passes its fact to its
-// handler again, once the cause is mended. When that succeeds, a second record
-// in the dead-letter topic, of the same key and without a value, says that the
-// letter is settled. So the topic alone says which letters are open, also after
-// PostgreSQL was lost (DeadLetters).
+// handler again, once the cause is fixed. When that succeeds, a second record in
+// the dead-letter topic, with the same key and no value, settles the letter. So
+// the topic alone has the open letters, even when PostgreSQL was lost
+// (DeadLetters).
 //
-// Offsets live in Kafka. What a reaction put into PostgreSQL and was lost with
-// it must be derived from the read model (package jobs does).
+// Offsets are stored in Kafka. Whatever a reaction stores in PostgreSQL must be
+// derivable from the read model, for the case that PostgreSQL is lost (as package
+// jobs does).
 package reactor

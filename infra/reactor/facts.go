@@ -14,9 +14,9 @@ import (
 	"netsim/events"
 )
 
-// The metadata of a message are its record's headers, and its place in the log
-// under names that go with it to the dead-letter topic, beside the reason, topic
-// and handler that Watermill adds there.
+// The metadata of a message are its record's headers and its position in the
+// log. All of them are copied to the dead-letter topic, where Watermill adds the
+// reason, topic and handler.
 const (
 	typeHeader      = "ce_type"
 	idHeader        = "ce_id"
@@ -35,11 +35,11 @@ const (
 )
 
 // errUnreadable is wrapped by the error of a fact that this release cannot
-// read. Trying again does not help.
+// read. It is not retried.
 var errUnreadable = errors.New("the fact cannot be read")
 
-// unmarshaler turns a record into a message as it stands. It never fails: a
-// record that cannot be read is judged like any other.
+// unmarshaler turns a record into a message. It never fails: a record that cannot
+// be read is judged like any other.
 type unmarshaler struct{}
 
 // Unmarshal implements kafka.Unmarshaler.
@@ -57,8 +57,8 @@ func (unmarshaler) Unmarshal(record *sarama.ConsumerMessage) (*message.Message, 
 	return m, nil
 }
 
-// placeOf is where a message's record lies in the log, and since when.
-func placeOf(m *message.Message, family events.Family) (at events.Position, recorded time.Time, err error) {
+// positionOf returns the position of a message's record in the log, and its time.
+func positionOf(m *message.Message, family events.Family) (at events.Position, recorded time.Time, err error) {
 	partition, err := strconv.ParseInt(m.Metadata.Get(partitionHeader), 10, 32)
 	if err != nil {
 		return at, recorded, fmt.Errorf("read the record's partition: %w", err)
@@ -71,12 +71,12 @@ func placeOf(m *message.Message, family events.Family) (at events.Position, reco
 	return events.Position{Family: family, Partition: int32(partition), Offset: offset}, recorded, err
 }
 
-// factsOnly holds a record back until it has been judged, and drops it unless
-// it is a fact. When no verdict is to be had, the record comes again.
+// factsOnly delays a record until it has been judged, and drops it unless it is a
+// fact. Without a verdict the record is delivered again.
 func (r *Reactor) factsOnly(h handler) message.HandlerMiddleware {
 	return func(next message.HandlerFunc) message.HandlerFunc {
 		return func(m *message.Message) ([]*message.Message, error) {
-			at, _, err := placeOf(m, h.family)
+			at, _, err := positionOf(m, h.family)
 			if err != nil {
 				return nil, err
 			}
@@ -93,7 +93,7 @@ func (r *Reactor) factsOnly(h handler) message.HandlerMiddleware {
 	}
 }
 
-// react reads the fact and hands it to the handler.
+// react decodes the fact and calls the handler.
 func (r *Reactor) react(m *message.Message, h handler) error {
 	began := time.Now()
 	f, err := factOf(m, h.family)
@@ -108,10 +108,10 @@ func (r *Reactor) react(m *message.Message, h handler) error {
 	return nil
 }
 
-// factOf reads an accepted record. Its frame has been read by the projector,
-// so there is no header twice and the key is the stream.
+// factOf decodes an accepted record. The projector has read its frame, so no
+// header occurs twice and the key is the stream.
 func factOf(m *message.Message, family events.Family) (events.Fact, error) {
-	at, recorded, err := placeOf(m, family)
+	at, recorded, err := positionOf(m, family)
 	if err != nil {
 		return events.Fact{}, err
 	}
@@ -133,11 +133,10 @@ func factOf(m *message.Message, family events.Family) (events.Fact, error) {
 	}, nil
 }
 
-// errNotToBlame is wrapped by a failure while the read model did not answer
-// either.
-var errNotToBlame = errors.New("the read model does not answer")
+// errOutage is wrapped by a failure during an outage of the read model.
+var errOutage = errors.New("the read model does not answer")
 
-// blame finds out whether a fact that could not be reacted to is the cause.
+// blame wraps errOutage when the read model does not answer after a failure.
 func (r *Reactor) blame(h handler) message.HandlerMiddleware {
 	return func(next message.HandlerFunc) message.HandlerFunc {
 		return func(m *message.Message) ([]*message.Message, error) {
@@ -145,9 +144,9 @@ func (r *Reactor) blame(h handler) message.HandlerMiddleware {
 			if err == nil || errors.Is(err, errUnreadable) {
 				return out, err
 			}
-			at, _, _ := placeOf(m, h.family) // it had one before
+			at, _, _ := positionOf(m, h.family) // it was read before
 			if _, e := r.config.Judge.Verdict(m.Context(), at); e != nil {
-				return nil, fmt.Errorf("%w: %w", errNotToBlame, err)
+				return nil, fmt.Errorf("%w: %w", errOutage, err)
 			}
 			return nil, err
 		}
@@ -156,7 +155,7 @@ func (r *Reactor) blame(h handler) message.HandlerMiddleware {
 
 // blameable reports whether a fact becomes a dead letter for the error.
 func blameable(err error) bool {
-	return !errors.Is(err, errNotToBlame) && !errors.Is(err, context.Canceled)
+	return !errors.Is(err, errOutage) && !errors.Is(err, context.Canceled)
 }
 
 func (r *Reactor) observe(h handler, outcome string, took time.Duration) {

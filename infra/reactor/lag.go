@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	lagAge     = 500 * time.Millisecond // after which a measurement is made again
-	lagStale   = 2 * time.Second        // after which one says nothing
+	lagAge     = 500 * time.Millisecond // after which the lag is measured again
+	lagStale   = 2 * time.Second        // after which a measurement is not used
 	lagTimeout = time.Second            // of a measurement
-	lagWait    = 200 * time.Millisecond // that a caller waits for one
+	lagWait    = 200 * time.Millisecond // how long a caller waits for a measurement
 )
 
-// errUnmeasured is that the broker did not say in time what is done.
+// errUnmeasured says that the broker did not answer in time.
 var errUnmeasured = errors.New("the lag could not be measured")
 
 // LagLog is what a Lag needs of the event log.
@@ -27,7 +27,7 @@ type LagLog interface {
 
 // Lag measures, in any process, how far a handler is behind the facts: it
 // compares what the handler's groups have committed with what has been judged.
-// They commit once a second, so a lag of up to a second can be over already.
+// They commit once a second, so the measured lag can be up to a second too high.
 // Safe for concurrent use.
 type Lag struct {
 	Log      LagLog
@@ -42,19 +42,19 @@ type Lag struct {
 	next chan struct{} // closed when the measurement under way ends; nil when none is
 }
 
-// measurement is what the broker said at a time.
+// measurement is what the groups had committed at a time.
 type measurement struct {
 	at     time.Time                 // zero before the first one
 	done   map[events.Family][]int64 // the first offset of each partition that was not committed
-	oldest time.Time                 // when the oldest fact was recorded that was not; zero for none
+	oldest time.Time                 // when the oldest uncommitted fact was recorded; zero for none
 	err    error
 }
 
-// Behind returns for how long the oldest fact has been in the log that the
-// handler has not reacted to; 0 when it has reacted to everything that is
-// judged now. It asks the broker only when more is judged than was committed at
-// the last time, at most twice a second. A broker that does not answer delays
-// no caller by more than lagWait: then there is an error.
+// Behind returns the age in the log of the oldest fact that the handler has not
+// reacted to; 0 when it has reacted to all that are judged. It asks the broker
+// only when more is judged than was committed at the last measurement, at most
+// twice a second. A broker that does not answer delays a caller by at most
+// lagWait, and Behind returns an error.
 func (l *Lag) Behind(ctx context.Context) (time.Duration, error) {
 	l.mu.Lock()
 	if l.last.err == nil && l.caughtUp() {
@@ -85,14 +85,14 @@ func (l *Lag) Behind(ctx context.Context) (time.Duration, error) {
 		return 0, nil
 	case now.Sub(l.last.at) >= lagStale:
 		return 0, errUnmeasured
-	case l.last.oldest.IsZero(): // everything that is not done has come since
+	case l.last.oldest.IsZero(): // all open facts are newer than the measurement
 		return now.Sub(l.last.at), nil
 	default:
 		return now.Sub(l.last.oldest), nil
 	}
 }
 
-// renew measures, and wakes the callers that wait for it.
+// renew measures and wakes the waiting callers.
 func (l *Lag) renew(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lagTimeout)
 	defer cancel()
@@ -106,7 +106,7 @@ func (l *Lag) renew(ctx context.Context) {
 	l.next = nil
 }
 
-// caughtUp reports whether nothing is judged that was not committed.
+// caughtUp reports whether all judged facts were committed.
 func (l *Lag) caughtUp() bool {
 	for family, done := range l.last.done {
 		for partition, at := range done {

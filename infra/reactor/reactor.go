@@ -20,7 +20,7 @@ import (
 	"netsim/internal/wait"
 )
 
-// Judge tells what the log's arbiter said of a record.
+// Judge returns verdicts, as projector.Watcher does.
 type Judge interface {
 	// Verdict waits until the record at the position has been judged.
 	Verdict(ctx context.Context, at events.Position) (events.Verdict, error)
@@ -36,9 +36,9 @@ type Config struct {
 	Observe     func(Observation) // when set, called for every attempt at a record
 	Tracer      trace.Tracer      // nil traces nothing
 
-	// Retries is how often a failed reaction is tried again before it is
-	// a dead letter. Pauses double from FirstPause, 0 for 100 ms, to at
-	// most 30 s, with jitter: about two minutes in all.
+	// Retries is how often a failed reaction is retried before its fact becomes
+	// a dead letter. Pauses double from FirstPause, 0 for 100 ms, to at most
+	// 30 s, with jitter: about two minutes in all.
 	Retries    int
 	FirstPause time.Duration
 }
@@ -83,8 +83,8 @@ func New(c Config) (*Reactor, error) {
 	return &Reactor{config: c}, nil
 }
 
-// Handle has the facts of the families reacted to. The name is the handler's
-// for ever: its groups' offsets are kept under it.
+// Handle adds a handler for the facts of the families. Its name must never
+// change, because it is the key of its offsets.
 func (r *Reactor) Handle(name string, react Reaction, families ...events.Family) {
 	for _, family := range families {
 		r.handlers = append(r.handlers, handler{name: name, family: family, react: react})
@@ -100,22 +100,22 @@ func (r *Reactor) Families() map[string][]events.Family {
 	return all
 }
 
-// Run reacts until ctx ends. It begins anew whenever it must.
+// Run reacts until ctx ends. After an error it starts again.
 func (r *Reactor) Run(ctx context.Context) error {
 	for {
 		err := r.run(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
-		r.config.Log.WarnContext(ctx, "the reactor starts over", "error", err)
+		r.config.Log.WarnContext(ctx, "the reactor failed and starts again", "error", err)
 		if wait.For(ctx, time.Second) != nil {
 			return nil
 		}
 	}
 }
 
-// closeTimeout bounds how long reactions in progress may take to end. What is
-// cut off comes again.
+// closeTimeout bounds how long running reactions may take to end. The facts of
+// the others are delivered again.
 const closeTimeout = 5 * time.Second
 
 func (r *Reactor) run(ctx context.Context) error {
@@ -123,7 +123,7 @@ func (r *Reactor) run(ctx context.Context) error {
 		return err
 	}
 	logger := watermill.NewSlogLoggerWithLevelMapping(r.config.Log, map[slog.Level]slog.Level{
-		slog.LevelInfo: slog.LevelDebug, slog.LevelError: slog.LevelWarn, // each error is tried again
+		slog.LevelInfo: slog.LevelDebug, slog.LevelError: slog.LevelWarn, // each error is retried
 	})
 	publisher, err := kafka.NewPublisher(kafka.PublisherConfig{
 		Brokers: r.config.Brokers, OverwriteSaramaConfig: r.sarama(),
@@ -152,8 +152,9 @@ func (r *Reactor) run(ctx context.Context) error {
 	return router.Run(ctx)
 }
 
-// add subscribes a handler. From the outside in: hold back what is no fact,
-// give up what cannot be done, try again, and turn panics into errors.
+// add subscribes a handler. Its middlewares, from the outside in, drop records
+// that are no facts, send failed facts to the dead letters, retry, and turn
+// panics into errors.
 func (r *Reactor) add(router *message.Router, h handler, deadLetters message.HandlerMiddleware, logger watermill.LoggerAdapter) error {
 	group := r.Group(h.name, h.family)
 	subscriber, err := kafka.NewSubscriber(kafka.SubscriberConfig{
@@ -190,8 +191,8 @@ func groupOf(prefix, name string, family events.Family) string {
 
 func prefixOf(prefix string) string { return cmp.Or(prefix, eventlog.DefaultPrefix) }
 
-// sarama are the settings of every client: nothing is acknowledged before all
-// replicas have it, and a retry lands once.
+// sarama returns the settings of every client: a record is acknowledged when all
+// replicas have it, and a retry writes it once.
 func (r *Reactor) sarama() *sarama.Config {
 	c := sarama.NewConfig()
 	c.Version = sarama.V2_8_0_0

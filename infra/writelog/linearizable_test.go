@@ -54,8 +54,8 @@ func registerModel() porcupine.Model {
 	}
 }
 
-// client does operations one after the other, each through any of the
-// processes, as behind a load balancer.
+// client does operations one after the other, each through a random process, as
+// behind a load balancer.
 type client struct {
 	id        int
 	processes []process
@@ -87,7 +87,7 @@ func (c *client) work(t *testing.T, count int) (history []porcupine.Operation) {
 	return history
 }
 
-// do reports false for what certainly had no effect.
+// do reports false for an operation that certainly had no effect.
 func (c *client) do(t *testing.T, p process, in operation) (out reply, ok bool) {
 	if in.read {
 		_, w := p.load(t, c.workspace)
@@ -100,7 +100,7 @@ func (c *client) do(t *testing.T, p process, in operation) (out reply, ok bool) 
 	case fault.Is(err, fault.PreconditionFailed):
 		return reply{refused: true}, true
 	case fault.Is(err, fault.Conflict):
-		return reply{}, false // all attempts lost their place
+		return reply{}, false // all attempts were overtaken
 	case err != nil:
 		t.Error(err)
 		return reply{}, false

@@ -11,8 +11,7 @@ import (
 	"netsim/fault"
 )
 
-// loadKey is what one load asks for. Concurrent loads go to the database
-// together.
+// loadKey identifies a load. Concurrent loads share queries.
 type loadKey struct {
 	stream    string
 	family    events.Family

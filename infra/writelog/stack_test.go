@@ -28,7 +28,7 @@ func (p process) create(t *testing.T, name string) string {
 	return id
 }
 
-// load returns where a workspace stands.
+// load returns the state of a workspace.
 func (p process) load(t *testing.T, id string) (events.Snapshot, *commands.Workspace) {
 	t.Helper()
 	s, err := p.WriteLog.Load(t.Context(), id, "")

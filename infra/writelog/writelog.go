@@ -1,7 +1,7 @@
-// Package writelog is the log as commands see it: it loads where a stream stands
-// from the read model, appends through the event log, and waits for the
-// projector's verdict. It refuses writes, before memory does, while the
-// projector is too far behind.
+// Package writelog is the log as commands use it: it loads the head and state of
+// a stream from the read model, appends through the event log, and waits for the
+// projector's verdict. It refuses writes while too many wait for a verdict, so
+// that a slow projector does not exhaust the memory.
 package writelog
 
 import (
@@ -23,13 +23,13 @@ import (
 	"netsim/internal/wait"
 )
 
-// Config is what a write log stands on.
+// Config is what a write log needs.
 type Config struct {
 	Pool     *pgxpool.Pool
 	EventLog *eventlog.Kafka
 	Watcher  *projector.Watcher
-	// Partitions is the number of partitions of each family's topic, as the
-	// read model has it.
+	// Partitions is the number of partitions of each family's topic, from
+	// LoadPartitions.
 	Partitions map[events.Family]int32
 	// MaxWaiting is how many appends may wait for their verdict at once,
 	// 0 for 50,000. Beyond it writes are shed.
@@ -97,8 +97,8 @@ func shed(why string) error {
 	return &fault.Fault{Code: fault.Unavailable, Message: why, RetryAfter: time.Second}
 }
 
-// LoadPartitions waits until the read model knows its log and returns how many
-// partitions each family has.
+// LoadPartitions waits until the projector has stored the partitions of the log,
+// and returns how many each family has.
 func LoadPartitions(ctx context.Context, pool *pgxpool.Pool) (map[events.Family]int32, error) {
 	for {
 		counts := map[events.Family]int32{}

@@ -74,7 +74,7 @@ func TestAStreamWithAnUnknownEventIsParked(t *testing.T) {
 	}
 }
 
-func TestARecordThatIsNoFactIsRejected(t *testing.T) {
+func TestARejectedRecordIsNoFact(t *testing.T) {
 	t.Parallel()
 	p := process{testworld.NewPlace(t).Start(t)}
 	id := p.create(t, "once")
@@ -101,7 +101,7 @@ func TestARecordThatIsNoFactIsRejected(t *testing.T) {
 	}
 }
 
-// No server is needed: what is shed does not get as far.
+// A refused write reaches no server, so the test has none.
 func TestWritesAreShedWhileTooManyWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -111,19 +111,19 @@ func TestWritesAreShedWhileTooManyWait(t *testing.T) {
 		_, admitted := l.Append(t.Context(), events.Workspaces, "key", events.Message{})
 		ctx, cancel := context.WithCancel(t.Context())
 		for i := range l.MaxWaiting {
-			go l.Verdict(ctx, events.Position{Family: events.Workspaces, Offset: i}) //nolint:errcheck // it waits for nothing
+			go l.Verdict(ctx, events.Position{Family: events.Workspaces, Offset: i}) //nolint:errcheck // no verdict comes
 		}
 		synctest.Wait()
 		_, err := l.Append(t.Context(), events.Workspaces, "key", events.Message{})
 		shed, ok := errors.AsType[*fault.Fault](err)
 		if !ok || shed.Code != fault.Unavailable || shed.RetryAfter <= 0 {
-			t.Errorf("append says %v, want unavailable with a time to come back", err)
+			t.Errorf("append returned %v, want unavailable with a Retry-After", err)
 		}
 		cancel()
 		synctest.Wait()
-		// The write log has no partitions, which is what an admitted write is told.
+		// The write log has no partitions, so an admitted write fails with this.
 		if _, err := l.Append(t.Context(), events.Workspaces, "key", events.Message{}); err == nil || err.Error() != admitted.Error() {
-			t.Errorf("append says %v when nobody waits, want %v", err, admitted)
+			t.Errorf("append returned %v when no write waits, want %v", err, admitted)
 		}
 	})
 }
@@ -136,7 +136,7 @@ func TestAVerdictThatDoesNotComeEndsWithItsContext(t *testing.T) {
 		defer cancel()
 		_, err := l.Verdict(ctx, events.Position{Family: events.Workspaces})
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("verdict says %v, want the deadline", err)
+			t.Errorf("verdict returned %v, want the deadline", err)
 		}
 	})
 }

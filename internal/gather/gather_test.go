@@ -28,7 +28,7 @@ func TestManyCallersShareQueriesThatHaveNotBegun(t *testing.T) {
 		release := make(chan struct{})
 		var mu sync.Mutex
 		var queries [][]string
-		g := &Gather[string, string]{Flights: 1, Most: 3, Query: func(_ context.Context, keys []string) (map[string]string, error) {
+		g := &Gather[string, string]{MaxQueries: 1, MaxKeys: 3, Query: func(_ context.Context, keys []string) (map[string]string, error) {
 			mu.Lock()
 			queries = append(queries, keys)
 			mu.Unlock()
@@ -61,7 +61,7 @@ func TestManyCallersShareQueriesThatHaveNotBegun(t *testing.T) {
 	})
 }
 
-func TestAnErrorIsForThoseWhoAsked(t *testing.T) {
+func TestAnErrorGoesToTheCallersOfItsQuery(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	g := &Gather[int, int]{Query: func(context.Context, []int) (map[int]int, error) { return nil, broken }}
@@ -74,7 +74,7 @@ func TestAnErrorIsForThoseWhoAsked(t *testing.T) {
 	}
 }
 
-func TestACallerWhoLeavesHoldsNobodyUp(t *testing.T) {
+func TestACallerThatLeavesDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -92,11 +92,11 @@ func TestACallerWhoLeavesHoldsNobodyUp(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		if err := <-left; !errors.Is(err, context.Canceled) {
-			t.Errorf("who left got %v", err)
+			t.Errorf("the caller that left got %v", err)
 		}
 		close(release)
 		if v, _, err := g.Get(context.Background(), 1); v != 1 || err != nil {
-			t.Errorf("who stayed got %d, %v", v, err)
+			t.Errorf("the caller that stayed got %d, %v", v, err)
 		}
 	})
 }
