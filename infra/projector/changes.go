@@ -6,9 +6,9 @@ import (
 	"netsim/events"
 )
 
-// Changes returns a channel that says when something in the families has been
-// judged, after the read model has it: once for all that came since it was read
-// last. stop ends it.
+// Changes returns a channel that receives a value after records of the families
+// were committed to the read model: one value for all commits since the last
+// receive. stop ends it.
 func (w *Watcher) Changes(families ...events.Family) (changed <-chan struct{}, stop func()) {
 	l := &listener{families: families, changed: make(chan struct{}, 1)}
 	w.mu.Lock()
@@ -21,21 +21,21 @@ func (w *Watcher) Changes(families ...events.Family) (changed <-chan struct{}, s
 	}
 }
 
-// listener is somebody who wants to know of changes.
+// listener is a receiver of Changes.
 type listener struct {
 	families []events.Family
 	changed  chan struct{}
 }
 
-// tell tells the listeners that the family has changed.
-func (w *Watcher) report(family events.Family) {
+// notify tells the listeners that the family has changed.
+func (w *Watcher) notify(family events.Family) {
 	for _, l := range w.listeners {
 		if !slices.Contains(l.families, family) {
 			continue
 		}
 		select {
 		case l.changed <- struct{}{}:
-		default: // it knows already
+		default: // a value is waiting
 		}
 	}
 }

@@ -9,13 +9,14 @@ import (
 	"netsim/events"
 )
 
-// Cut is what the read model holds of the log at one moment.
+// Cut is a consistent cut of the log: what the read model has of each partition
+// in one snapshot of the database.
 type Cut struct {
 	ClusterID string
 	Parts     []CutPart
 }
 
-// CutPart is where a partition stands.
+// CutPart is the position of a partition.
 type CutPart struct {
 	Family    events.Family
 	TopicID   string
@@ -25,16 +26,15 @@ type CutPart struct {
 	Digest    events.Digest // over the facts, see docs/log.md
 }
 
-// CutChain is where a stream stands in its partition.
+// CutChain is the head of a stream in its partition.
 type CutChain struct {
 	Stream    string
 	Partition int32
 	Head      events.Head
 }
 
-// ReadCut reads where the live read model stands. In a transaction of
-// repeatable reads it belongs to the heads, and to every row, that are read
-// beside it.
+// ReadCut reads the position of the live read model. In a repeatable-read
+// transaction it matches the heads and rows that the transaction reads.
 func ReadCut(ctx context.Context, tx pgx.Tx) (c Cut, err error) {
 	if err = tx.QueryRow(ctx, `SELECT cluster_id FROM log`).Scan(&c.ClusterID); err != nil {
 		return c, fmt.Errorf("read the log's identity: %w", err)
@@ -55,7 +55,7 @@ func ReadCut(ctx context.Context, tx pgx.Tx) (c Cut, err error) {
 	return c, nil
 }
 
-// ReadHeads reads where all streams of a family stand.
+// ReadHeads reads the heads of all streams of a family.
 func ReadHeads(ctx context.Context, tx pgx.Tx, family events.Family) ([]CutChain, error) {
 	rows, err := tx.Query(ctx, `SELECT stream, partition, sequence, hash FROM streams WHERE family = $1 AND sequence > 0`, family)
 	if err != nil {

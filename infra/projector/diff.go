@@ -15,10 +15,9 @@ type Comparison struct {
 	Differences []Difference
 }
 
-// Diff compares the read model with the live one at one position, while both
-// go on. The live one is not held up: projecting into this one stops until the
-// live one has passed it, and goes on up to where a snapshot of the live one
-// was taken.
+// Diff compares the read model with the live one at one position, under load. The
+// live one is not delayed: this one pauses until the live one has passed it, and
+// then projects up to the position of a snapshot of the live one.
 func (p *Projector) Diff(ctx context.Context) (c Comparison, err error) {
 	if p.Schema == Live {
 		return c, fmt.Errorf("%s is the live read model", Live)
@@ -41,7 +40,7 @@ func (p *Projector) Diff(ctx context.Context) (c Comparison, err error) {
 	defer func() {
 		for _, tx := range []pgx.Tx{live, other} {
 			if tx != nil {
-				tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was written
+				tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only reads
 			}
 		}
 	}()
@@ -52,11 +51,10 @@ func (p *Projector) Diff(ctx context.Context) (c Comparison, err error) {
 	return c, err
 }
 
-// meetTimeout bounds how long the live read model takes to pass another that
-// waits for it.
+// alignTimeout bounds how long the live read model takes to pass the other one.
 const alignTimeout = 30 * time.Second
 
-// meet returns snapshots of the live read model and of this one at the same
+// align returns snapshots of the live read model and of this one at the same
 // position. The caller ends both transactions, also after an error.
 func (p *Projector) align(ctx context.Context) (live, other pgx.Tx, at Position, err error) {
 	lock, err := p.waitLock(ctx)
@@ -86,7 +84,7 @@ func (p *Projector) align(ctx context.Context) (live, other pgx.Tx, at Position,
 	return live, other, at, err
 }
 
-// awaitLive waits until the live read model is at the position or beyond.
+// awaitLive waits until the live read model has reached the position.
 func (p *Projector) awaitLive(ctx context.Context, to Position) error {
 	ctx, cancel := context.WithTimeout(ctx, alignTimeout)
 	defer cancel()

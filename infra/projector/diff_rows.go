@@ -24,11 +24,11 @@ const (
 	maxRanges = 256 // whose rows are compared
 )
 
-// digest is of the rows in a range.
+// digest summarises the rows in a range.
 type digest struct {
 	Range int32
 	Rows  int64
-	Sum   string // of a hash of each row, which no order changes
+	Sum   string // of the hashes of the rows, in any order
 }
 
 // compareModels compares all tables, each read model in its own transaction.
@@ -135,7 +135,7 @@ func (d *Difference) differingRanges(ctx context.Context, live, other pgx.Tx, sc
 	return slices.Compact(differ), nil
 }
 
-// both asks the two read models the same at the same time.
+// both runs the query on both read models at the same time.
 func both[T any](ctx context.Context, live, other pgx.Tx, schema string, ask func(context.Context, pgx.Tx, string) (T, error)) (a, b T, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {

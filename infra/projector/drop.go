@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Drop removes a read model that is not the live one and that nobody projects
+// Drop removes a read model that is not the live one and that no process projects
 // into.
 func (p *Projector) Drop(ctx context.Context) error {
 	if p.Schema == Live {

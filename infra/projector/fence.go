@@ -8,23 +8,23 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// fenceTimeout bounds how long writes wait for a fence. It is well below the
-// time that a request waits for its verdict.
+// fenceTimeout bounds how long a fence delays writes. It is well below the time
+// that a request waits for its verdict.
 const fenceTimeout = 3 * time.Second
 
-// fence is the statement that keeps every projector out of a read model until
-// the transaction ends: a batch begins with an update of the offsets. Reads go
-// on.
+// fence is the statement that blocks every projector of a read model until the
+// transaction ends, because each batch updates the offsets. Reads are not
+// blocked.
 func fence(schema string) string {
 	return "LOCK TABLE " + pgx.Identifier{schema}.Sanitize() + ".offsets IN EXCLUSIVE MODE"
 }
 
-// lockNotAvailable is how PostgreSQL says that a lock did not come in time.
+// lockNotAvailable is PostgreSQL's code of a lock timeout.
 const lockNotAvailable = "55P03"
 
-// fenced fences the live read model while f runs, and commits what f does in
-// the transaction. f gets where the live one stands, nil when there is none.
-// A holder that neither goes on nor dies loses the fence to PostgreSQL.
+// fenced fences the live read model while f runs, and commits the transaction. f
+// gets the position of the live read model, nil when there is none. PostgreSQL
+// ends the fence of a holder that hangs.
 func (p *Projector) fenced(ctx context.Context, f func(tx pgx.Tx, live Position) error) error {
 	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, fmt.Sprintf(`
@@ -51,25 +51,24 @@ func (p *Projector) fenced(ctx context.Context, f func(tx pgx.Tx, live Position)
 	})
 }
 
-// awaitSnapshots waits until no transaction goes on that has a snapshot from
-// before this call and is older than so long. One that reads several times
-// from one snapshot would find, after the switch, the new read model's rows as
-// they were before they had all. Those that the holder of the fence blocks have
-// nothing to read.
+// awaitSnapshots waits until every transaction has ended that has a snapshot and
+// began earlier than older before this call. After the switch such a transaction
+// would read the new read model as of its snapshot, when it was not complete.
+// Transactions that the holder of the fence blocks do not count.
 func (p *Projector) awaitSnapshots(ctx context.Context, older time.Duration, holder uint32, report func(Step, string)) error {
 	began, err := p.databaseTime(ctx)
 	if err != nil {
 		return err
 	}
-	told := ""
+	reported := ""
 	return poll(ctx, func() (bool, error) {
 		in, err := p.olderTransaction(ctx, began.Add(-older), holder)
 		if err != nil {
 			return false, err
 		}
-		if in != "" && in != told {
+		if in != "" && in != reported {
 			report(Waiting, "a transaction of "+in+" is still reading")
-			told = in
+			reported = in
 		}
 		return in == "", nil
 	})

@@ -13,25 +13,24 @@ import (
 	"netsim/infra/eventlog"
 )
 
-// Witness knows of the log what outlives the database.
+// Witness has evidence of the log that outlives the database.
 type Witness interface {
-	// Seen returns how far the log was seen by others than the read models.
+	// Seen returns the ends of the partitions as the witness saw them.
 	Seen(ctx context.Context) ([]Seen, error)
-	// Accepted returns what the log says that it lost and that an operator
-	// went on without.
+	// Accepted returns the losses that an operator has accepted in the log.
 	Accepted(ctx context.Context) ([]events.LostRecords, error)
 }
 
-// Seen is how far a partition of the log was seen.
+// Seen is an end of a partition that a witness saw.
 type Seen struct {
 	Cluster, TopicID string
 	Family           events.Family
 	Partition        int32
-	Next             int64 // the first offset that was not
+	Next             int64 // the offset after the last record seen
 }
 
-// Losses returns what the log no longer has of what the live read model or the
-// witness has seen, and that nobody has accepted.
+// Losses returns the records that the live read model or the witness has seen,
+// that the log no longer has, and whose loss no operator has accepted.
 func (p *Projector) Losses(ctx context.Context) ([]events.LostRecords, error) {
 	lost, err := p.losses(ctx)
 	if err != nil || len(lost) == 0 || p.Witness == nil {
@@ -49,7 +48,7 @@ func (p *Projector) Losses(ctx context.Context) ([]events.LostRecords, error) {
 	}), nil
 }
 
-// refuseLosses refuses a log that has lost what nobody has accepted.
+// refuseLosses returns ErrOtherLog when there are losses that are not accepted.
 func (p *Projector) refuseLosses(ctx context.Context) error {
 	lost, err := p.Losses(ctx)
 	if err == nil && len(lost) > 0 {
@@ -67,7 +66,7 @@ func describe(lost []events.LostRecords) string {
 	return strings.Join(texts, "; ")
 }
 
-// losses returns what the log no longer has, accepted or not.
+// losses is Losses with those that were accepted.
 func (p *Projector) losses(ctx context.Context) (lost []events.LostRecords, err error) {
 	log, err := p.Log.Describe(ctx)
 	if err != nil {
@@ -101,13 +100,13 @@ func (p *Projector) losses(ctx context.Context) (lost []events.LostRecords, err 
 	return lost, nil
 }
 
-// seenPlace is how far a partition was seen, in a cluster.
+// seenPartition is a partition as it was seen, with its cluster.
 type seenPartition struct {
 	*partitionState
 	cluster string
 }
 
-// seen returns what the live read model and the witness have seen.
+// seen returns the ends that the live read model and the witness have seen.
 func (p *Projector) seen(ctx context.Context) (all []seenPartition, err error) {
 	var cluster string
 	var there bool

@@ -10,13 +10,13 @@ import (
 	"netsim/events"
 )
 
-// errRetry ends a session for the next one to retry what is parked.
+// errRetry ends a session; the next one retries the parked facts.
 var errRetry = errors.New("an operator asks for parked streams")
 
-// retry gives every parked stream another chance, at the start of a session: a
-// new release may know what the one before did not, and an operator may have
-// asked for it. A stream whose events can all be applied now is made whole in
-// one transaction; any other stays as it is.
+// retry retries every parked stream at the start of a session, because a new
+// release may be able to apply it or an operator has asked for it. A stream is
+// released in one transaction if all of its parked events can be applied;
+// otherwise it stays parked.
 func (p *Projector) retry(ctx context.Context, partitions []*partitionState) error {
 	streams, err := p.parkedStreams(ctx, partitions)
 	if err != nil {
@@ -28,7 +28,7 @@ func (p *Projector) retry(ctx context.Context, partitions []*partitionState) err
 			return err
 		}
 		if err == nil {
-			p.Logger.InfoContext(ctx, "a parked stream is whole again", "stream", parked[0].stream, "events", len(parked))
+			p.Logger.InfoContext(ctx, "a parked stream is released", "stream", parked[0].stream, "events", len(parked))
 			continue
 		}
 		_, err = p.Pool.Exec(ctx, fmt.Sprintf(`
@@ -45,7 +45,7 @@ func (p *Projector) retry(ctx context.Context, partitions []*partitionState) err
 	return nil
 }
 
-// logParked says once of each stream that it is parked, and why.
+// logParked logs each newly parked stream and the reason.
 func (p *Projector) logParked(batch []chunk) {
 	for _, part := range batch {
 		for i := range part.items {
@@ -133,7 +133,7 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 		facts = append(facts, factOf(at, it, event))
 	}
 	writes := &pgx.Batch{}
-	// Nothing moves, but it counts only when nobody else has moved either.
+	// The offset stays, but another projector must not have moved it.
 	writes.Queue(fmt.Sprintf(`
 		WITH here AS (
 			SELECT FROM %s.offsets o WHERE o.family = $1 AND o.partition = $2 AND o.next = $3 AND o.tableoid = $4 FOR UPDATE)

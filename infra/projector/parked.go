@@ -59,12 +59,12 @@ func ParkedStreams(ctx context.Context, db rowsQuerier, schema string) (map[even
 	return counts, nil
 }
 
-// retryTimeout bounds how long a projector takes to see that it is asked.
+// retryTimeout bounds how long a projector takes to start a retry.
 const retryTimeout = 30 * time.Second
 
-// RetryParked asks the projector of the live read model for another try at a
-// stream, or at all (""), and returns what is parked then. Facts are applied in
-// order, all of a stream or none.
+// RetryParked asks the projector of the live read model to retry a stream, or all
+// (""), and returns what is still parked. Facts are applied in order, all of a
+// stream or none.
 func RetryParked(ctx context.Context, pool *pgxpool.Pool, stream string) ([]Parked, error) {
 	live := pgx.Identifier{Live}.Sanitize()
 	tag, err := pool.Exec(ctx, `UPDATE `+live+`.parked SET retry = true WHERE $1 = '' OR stream = $1`, stream)

@@ -24,7 +24,7 @@ func (p Position) Records() (n int64) {
 	return n
 }
 
-// String lists the partitions in which there is something.
+// String lists the partitions that have records.
 func (p Position) String() string {
 	var parts []string
 	for key, next := range p {
@@ -36,7 +36,7 @@ func (p Position) String() string {
 	return strings.Join(parts, " ")
 }
 
-// reaches reports whether it is at or beyond the other in every partition.
+// reaches reports whether p is at or after the other position in every partition.
 func (p Position) reaches(other Position) bool {
 	for key, next := range other {
 		if p[key] < next {
@@ -61,7 +61,7 @@ type rowsQuerier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// readPosition reads where the read model in the schema stands.
+// readPosition reads the position of the read model in the schema.
 func readPosition(ctx context.Context, db rowsQuerier, schema string) (Position, error) {
 	rows, err := db.Query(ctx, `SELECT family, partition, next FROM `+pgx.Identifier{schema}.Sanitize()+`.offsets`)
 	if err != nil {
@@ -81,12 +81,12 @@ func readPosition(ctx context.Context, db rowsQuerier, schema string) (Position,
 	return at, nil
 }
 
-// await waits until what runs has judged everything before the position.
+// await waits until the running session has reached the position.
 func (p *Projector) await(ctx context.Context, to Position) error {
 	return poll(ctx, func() (bool, error) { return p.stats.position().reaches(to), nil })
 }
 
-// poll asks every few milliseconds until the answer is yes.
+// poll calls reached every 5 ms until it returns true.
 func poll(ctx context.Context, reached func() (bool, error)) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -102,13 +102,13 @@ func poll(ctx context.Context, reached func() (bool, error)) error {
 	}
 }
 
-// beside runs f while sessions run, and ends them with it.
+// beside runs f while sessions run, and ends them when f returns.
 func (p *Projector) beside(ctx context.Context, session, f func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	projecting := make(chan error, 1)
 	go func() {
-		defer stop() // without it f would wait for nothing
+		defer stop() // f would wait in vain
 		projecting <- p.repeat(ctx, session)
 	}()
 	err := f(ctx)

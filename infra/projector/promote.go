@@ -10,13 +10,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"netsim/events"
+	"netsim/internal/wait"
 )
 
 // Before is the schema of the read model that was live before the last
 // promotion, until it is dropped.
 const Before = Live + "_before"
 
-// Step is how far a promotion is.
+// Step is a step of a promotion.
 type Step string
 
 // The steps of a promotion.
@@ -27,13 +28,13 @@ const (
 	Promoted  Step = "promoted"
 )
 
-// Promote puts the read model in the place of the live one, which stays as
-// Before. It projects until the read model has all that the live one has,
-// fences the live one for the last records, and switches. No reader sees the
-// service fall back: what was readable before the switch is readable after it.
-// tell is called at each step, with what the step waits for.
+// Promote makes the read model the live one; the previous one stays as Before. It
+// projects until the read model has reached the live one, fences the live one for
+// the last records, and switches. A row that was readable before the switch is
+// readable after it.
+// report is called at each step, with what the step waits for.
 //
-// Whatever ends the caller, the fence ends with its session. Repeating is safe.
+// The fence ends with its session, also after a crash. Repeating is safe.
 func (p *Projector) Promote(ctx context.Context, report func(Step, string)) error {
 	if err := p.promotable(ctx); err != nil {
 		return err
@@ -71,10 +72,8 @@ func (p *Projector) Promote(ctx context.Context, report func(Step, string)) erro
 				return err
 			}
 			report(Waiting, err.Error())
-			select {
-			case <-time.After(fenceTimeout): // as long for the writes as the fence may take from them
-			case <-ctx.Done():
-				return ctx.Err()
+			if err := wait.For(ctx, fenceTimeout); err != nil { // writes get as long as the fence may take
+				return err
 			}
 		}
 	})
@@ -106,7 +105,7 @@ const schemaExists = `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1
 // before it fences the live read model.
 const snapshotAge = time.Second
 
-// errNotNow ends an attempt at the switch that another may follow.
+// errNotNow ends an attempt to switch. Promote makes another one.
 var errNotNow = errors.New("the switch has to wait")
 
 // replaceLive fences the live read model and switches, within fenceTimeout.
@@ -115,7 +114,7 @@ func (p *Projector) replaceLive(ctx context.Context, lost []events.LostRecords, 
 	defer cancel()
 	err := p.fenced(within, func(tx pgx.Tx, live Position) error {
 		report(Fenced, live.String())
-		for _, l := range lost { // nobody can reach what the log does not have
+		for _, l := range lost { // the rebuilt read model cannot have lost records
 			delete(live, partitionKey{events.Family(l.Family), int32(l.Partition)})
 		}
 		err := poll(within, func() (bool, error) {
@@ -131,7 +130,7 @@ func (p *Projector) replaceLive(ctx context.Context, lost []events.LostRecords, 
 		if err := p.awaitSnapshots(within, 0, tx.Conn().PgConn().PID(), report); err != nil {
 			return err
 		}
-		// What is stored without waiting for the disk is stored with this.
+		// Flushes the earlier commits, which did not wait for the disk.
 		const promoting = Live + "_promoting"
 		_, err = tx.Exec(within, fmt.Sprintf(
 			`SET LOCAL synchronous_commit = on; ALTER SCHEMA %[1]s RENAME TO %[2]s; %[3]s ALTER SCHEMA %[2]s RENAME TO %[4]s`,

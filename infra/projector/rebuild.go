@@ -11,11 +11,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Rebuild replays the log from offset 0 into a schema beside the live one, and
-// goes on in one that an earlier call has left. Indexes that only reads need
-// are made when it has caught up with the log. Then it returns, or, when it is
-// to follow, goes on until the read model is promoted or ctx ends. It reports
-// whether the read model was promoted.
+// Rebuild replays the log from offset 0 into a schema beside the live one, or
+// continues an earlier rebuild. It makes the indexes that only reads need when it
+// has caught up with the log. Then it returns; with follow it projects until the
+// read model is promoted or ctx ends. It reports whether the read model was
+// promoted.
 func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, err error) {
 	if p.Schema == Live {
 		return false, fmt.Errorf("%s is the live read model; rebuild beside it", Live)
@@ -36,14 +36,14 @@ func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, er
 		return err
 	})
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = nil // it was told to stop
+		err = nil // the caller stopped it
 	}
 	return promoted, err
 }
 
 // complete makes the read model's tables, catches up with the log and makes the
-// indexes that are missing. It returns the oid of the schema. It takes the turn
-// before the schema exists, because others queue for the turn of one that does.
+// indexes that are missing. It returns the oid of the schema. It takes the lock
+// before the schema exists, because other processes then wait for it.
 func (p *Projector) complete(ctx context.Context) (model uint32, err error) {
 	lock, err := p.tryLock(ctx)
 	if err != nil {
@@ -79,8 +79,8 @@ func (p *Projector) index(ctx context.Context) error {
 	})
 }
 
-// CatchUp projects up to where the log ends when it is called. The caller has
-// the turn.
+// CatchUp projects up to where the log ends when it is called. The caller
+// holds the lock.
 func (p *Projector) CatchUp(ctx context.Context) error {
 	log, err := p.Log.Describe(ctx)
 	if err != nil {
@@ -89,8 +89,7 @@ func (p *Projector) CatchUp(ctx context.Context) error {
 	return p.beside(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, endOf(log)) })
 }
 
-// awaitPromotion waits until the read model, which is in the schema with the
-// oid, has the live one's name.
+// awaitPromotion waits until the schema with the oid is named Live.
 func (p *Projector) awaitPromotion(ctx context.Context, model uint32) (promoted bool, err error) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

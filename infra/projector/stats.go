@@ -8,7 +8,7 @@ import (
 	"netsim/events"
 )
 
-// Stats is how a projector is doing.
+// Stats are the counters of a projector.
 type Stats struct {
 	mu        sync.Mutex
 	high      map[partitionKey]int64
@@ -23,7 +23,7 @@ type Stats struct {
 	cached    int // bytes of these
 }
 
-// Report is a moment of Stats.
+// Report is a snapshot of Stats.
 type Report struct {
 	Records    int64                    // judged, of the whole log
 	LagRecords int64                    // records in the log that are not judged
@@ -75,7 +75,7 @@ func (s *Stats) applied(batch []chunk, facts []events.Fact) {
 	}
 }
 
-// keeps notes what is in memory.
+// keeps stores the size of the cache.
 func (s *Stats) keeps(streams, bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *Stats) ensure() {
 	}
 }
 
-// Report tells how the projector is doing.
+// Report returns a snapshot of the counters.
 func (p *Projector) Report() Report {
 	s := &p.stats
 	s.mu.Lock()

@@ -97,7 +97,7 @@ func (p *Projector) Status(ctx context.Context, log eventlog.Description, now ti
 	return s, err
 }
 
-// holder names the session that has the turn to project, "" for none.
+// holder names the session that holds the projecting lock, "" for none.
 func (p *Projector) holder(ctx context.Context) (name string, err error) {
 	err = p.Pool.QueryRow(ctx, `
 		SELECT coalesce(min(format('backend %s', a.pid) || coalesce(' of ' || host(a.client_addr), '')), '')

@@ -17,8 +17,7 @@ import (
 	"netsim/internal/wait"
 )
 
-// Watcher waits for verdicts: any process with a connection to the read model
-// can, whichever process projects.
+// Watcher waits for verdicts, in any process with a connection to the read model.
 type Watcher struct {
 	pool   *pgxpool.Pool
 	schema string
@@ -35,7 +34,7 @@ type partitionKey struct {
 	partition int32
 }
 
-// judged is how far one partition is judged, and who waits for more.
+// judged is how far a partition is judged, and the callers that wait for more.
 type judged struct {
 	next    int64
 	high    int64                           // the largest next so far; beyond next when the read model was lost
@@ -51,7 +50,7 @@ func NewWatcher(pool *pgxpool.Pool, schema string, log *slog.Logger) *Watcher {
 	return &Watcher{pool: pool, schema: schema, log: log, parts: map[partitionKey]*judged{}}
 }
 
-// pollEvery is how long a lost notification can go unnoticed.
+// pollEvery bounds the delay of a lost notification.
 const pollEvery = 100 * time.Millisecond
 
 // Verdict waits until the record at the position has been judged.
@@ -77,8 +76,8 @@ func (w *Watcher) Verdict(ctx context.Context, at events.Position) (events.Verdi
 	}
 }
 
-// Next returns the first offset of the partition that is not judged yet, as
-// far as this watcher has heard.
+// Next returns the first offset of the partition that is not judged, as far as
+// this watcher knows.
 func (w *Watcher) Next(family events.Family, partition int32) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,14 +134,14 @@ func (w *Watcher) readVerdict(ctx context.Context, at events.Position) (events.V
 	return verdict, nil
 }
 
-// Run listens until ctx ends, connecting again when it must.
+// Run listens until ctx ends, and reconnects after an error.
 func (w *Watcher) Run(ctx context.Context) error {
 	for {
 		err := w.listen(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
-		w.log.WarnContext(ctx, "listening for verdicts starts over", "error", err)
+		w.log.WarnContext(ctx, "listening for verdicts failed and starts again", "error", err)
 		if wait.For(ctx, pollEvery) != nil {
 			return nil
 		}
@@ -155,7 +154,7 @@ func (w *Watcher) listen(ctx context.Context) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	conn := pooled.Hijack()                      // a listening session must not go back to the pool
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to say
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the connection is not used again
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{channel(w.schema)}.Sanitize()); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -184,13 +183,13 @@ func (w *Watcher) listen(ctx context.Context) error {
 	}
 }
 
-// Behind reports whether the read model is missing, or behind what this watcher
-// has seen it hold: it was dropped or put back, and is being rebuilt. Readers
-// would miss what they were shown before.
+// Behind reports whether the read model is missing or behind a position that this
+// watcher has seen, because it was dropped or restored and is being rebuilt.
+// Reads would then lack rows that earlier reads had.
 func (w *Watcher) Behind() bool { return w.lost.Load() }
 
-// poll reads the offsets themselves: it starts a session, and nets what a
-// notification did not bring, also that the read model was lost.
+// poll reads the offsets: at the start of a session, and for lost notifications.
+// It also finds out that the read model was lost.
 func (w *Watcher) poll(ctx context.Context, conn *pgx.Conn) error {
 	err := w.readOffsets(ctx, conn)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "42P01" || pg.Code == "3F000") {
@@ -228,7 +227,7 @@ func (w *Watcher) readOffsets(ctx context.Context, conn *pgx.Conn) error {
 	w.mu.Lock()
 	for key, part := range w.parts {
 		if at[key] < part.next {
-			part.next = at[key] // it was judged, and is judged again
+			part.next = at[key] // the read model was lost; the records are judged again
 		}
 	}
 	w.mu.Unlock()
@@ -254,8 +253,8 @@ func (w *Watcher) applyNotice(payload string) error {
 	return nil
 }
 
-// release answers everyone who waits for an offset before to.next. An empty
-// verdict means that the table has it.
+// release answers the callers that wait for an offset before to.next. An empty
+// verdict makes them read it from the table.
 func (w *Watcher) release(to judgedTo) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -263,7 +262,7 @@ func (w *Watcher) release(to judgedTo) {
 	if to.next > part.next {
 		part.next = to.next
 		part.high = max(part.high, to.next)
-		w.report(to.family)
+		w.notify(to.family)
 	}
 	for offset, waiters := range part.waiters {
 		if offset >= to.next {
