@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,11 +70,20 @@ func TestTimeAddsUp(t *testing.T) {
 	r := runner(w)
 	r.Limits.Time, r.Stall = time.Hour, 1000*time.Hour
 	begun := time.Now()
-	r.Now = func() time.Time { return begun.Add(1000 * time.Since(begun)) } // an hour is some seconds
-	for lives := 1; !commands.Final(w.Simulation(t, id).Status); lives++ {
-		if lives > 50 {
-			t.Fatal("the run goes on and on")
+	var life, calls atomic.Int64
+	r.Now = func() time.Time { // each worker takes 25 minutes, once its engine runs
+		const takes = 25 * time.Minute
+		now := begun.Add(time.Duration(life.Load()) * takes)
+		if calls.Add(1) > 100 {
+			now = now.Add(takes)
 		}
+		return now
+	}
+	for ; !commands.Final(w.Simulation(t, id).Status); life.Add(1) {
+		if life.Load() == 4 { // the third may be interrupted before it is seen to take too long
+			t.Fatal("the run does not end")
+		}
+		calls.Store(0)
 		interruptOf(t, w, id, r, 1)
 	}
 	sim := w.Simulation(t, id)

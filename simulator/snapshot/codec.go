@@ -215,7 +215,9 @@ func (c *Codec) Bool(v *bool) {
 	if Uint(c, &b); b > 1 {
 		c.Refuse("a yes or no is %d", b)
 	}
-	*v = b == 1
+	if c.Reading() {
+		*v = b == 1
+	}
 }
 
 // Same visits a number that the reader knows. It refuses another value.
@@ -248,7 +250,9 @@ func (c *Codec) Bytes(v *[]byte) {
 func (c *Codec) Text(v *string) {
 	b := []byte(*v)
 	c.Bytes(&b)
-	*v = string(b)
+	if c.Reading() {
+		*v = string(b)
+	}
 }
 
 // Slice visits a list whose length the reader does not know. Each visits the values of an

@@ -11,8 +11,10 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
+	"netsim/internal/testwait"
 	"netsim/simulator/snapshot"
 )
 
@@ -37,6 +39,20 @@ func (s *state) visit(c *snapshot.Codec) {
 	c.Bytes(&s.Bytes)
 	snapshot.Slice(c, &s.List, func(v *int64) { snapshot.Int(c, v) })
 	snapshot.Each(c, "places", s.Places[:], func(v *int32) { snapshot.Index(c, v, -1, 100) })
+}
+
+// TestWritingOnlyReads: a value can be written while others read it. Only the
+// race detector sees a violation.
+func TestWritingOnlyReads(t *testing.T) {
+	t.Parallel()
+	s := state{Yes: true, Text: "text", Bytes: []byte("bytes"), List: []int64{1}}
+	var writers errgroup.Group
+	for range 2 {
+		writers.Go(func() error { return snapshot.Write(io.Discard, "test", s.visit) })
+	}
+	if err := testwait.Call(t, writers.Wait, "both to be written"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestSections: what is written is read again, section by section of one
