@@ -1,16 +1,16 @@
-# Everything a contributor runs. Each target does its own set-up; Go and make
-# are all that must be there.
+# What a contributor runs. Each target does its own set-up. Only Go and make are
+# required; the race detector also needs a C compiler.
 
-# Generators and linters have a module of their own.
+# The generators and linters have their own module.
 TOOL = go tool -modfile=$(CURDIR)/tools/go.mod
 
-# Tests use the netsim-dev built here. Without this each package would look
-# whether it is up to date, and Go's test cache would not see it change.
+# Tests use this netsim-dev. Otherwise each package would check whether it is up
+# to date, and Go's test cache would not notice a change of it.
 export NETSIM_DEV_BIN = $(CURDIR)/bin/netsim-dev
 
-# Where tests note which answers of the contract they have seen. It is named
-# anew when it is lost: for another environment Go runs the tests again that had
-# noted theirs there.
+# Where tests record which answers of the contract they have seen. A lost
+# directory gets a new name: a changed environment makes Go repeat the tests
+# that had recorded theirs there.
 SEEN = $(shell mkdir -p .cache && { ls -d "$(CURDIR)"/.cache/seen.* 2>/dev/null || mktemp -d "$(CURDIR)/.cache/seen.XXXXXX"; } | head -n 1)
 
 # The packages whose tests `make race` runs.
@@ -27,12 +27,12 @@ build: netsim-dev
 netsim-dev:
 	go build -C infra/devstack -buildvcs=false -o "$(NETSIM_DEV_BIN)" .
 
-test: netsim-dev ## run all tests, and see that they saw every answer of the contract
+test: netsim-dev ## run all tests, and check that they saw every answer of the contract
 	NETSIM_CONTRACT_SEEN="$(SEEN)" go test -timeout 20m ./...
 	go run ./api/contract/contracttest/unseen "$(SEEN)"
 	go test -C infra/devstack -timeout 20m ./...
 
-check: lint generated race ## everything but make test that a change must pass
+check: lint generated race ## what a change must pass beside make test
 
 lint: ## formatting, vet, staticcheck, dead code
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
@@ -53,7 +53,7 @@ race: netsim-dev ## race tests, of the packages in RACE
 	go test -race -count=1 -timeout 30m $(RACE)
 	go test -C infra/devstack -race -count=1 -timeout 20m ./...
 
-fuzz: build ## three minutes of requests that Schemathesis makes up from the contract (FUZZ_SECONDS, FUZZ_SEED)
+fuzz: build ## three minutes of requests that Schemathesis generates from the contract (FUZZ_SECONDS, FUZZ_SEED)
 	.ci/fuzz/run
 
 bench: ## print the figures beside their limits; BENCH=-quick for a minute of it
@@ -62,7 +62,7 @@ bench: ## print the figures beside their limits; BENCH=-quick for a minute of it
 accuracy: ## compare the engine with closed forms and other simulators, row by row
 	go run ./bench/accuracy
 
-generate: ## write the generated files anew
+generate: ## write the generated files
 	go generate ./...
 
 clean: ## delete what was built; the data in .netsim stays

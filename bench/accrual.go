@@ -11,12 +11,12 @@ import (
 	"netsim/infra/projector"
 )
 
-// accounts is how many accounts the items of the night are of.
+// accounts is the number of accounts that own the items.
 const accounts = 100
 
-// night measures the night after a day on which many items were active: from
-// when the job begins until every cost is in the read model, with every role in
-// one process. The items are opened through the log and told by the projector.
+// night measures the nightly accrual of a day on which many items were active:
+// from the start of the job until every cost is in the read model, with all
+// roles in one process. The items are opened through the log and projected.
 func (b *bench) night(ctx context.Context) (err error) {
 	s, err := b.startStack(ctx, true)
 	if err != nil {
@@ -56,8 +56,8 @@ func (b *bench) night(ctx context.Context) (err error) {
 	return err
 }
 
-// openItems opens items of a unit of storage each, at some time of the day, in
-// the log, and has them told.
+// openItems appends facts that open items of one unit of storage, at some time
+// of the day, and waits until they are projected.
 func (s *stack) openItems(ctx context.Context, count int, day time.Time) (err error) {
 	serving, err := s.serve(ctx, "api,projector")
 	if err != nil {
@@ -106,8 +106,8 @@ func openedItems(count int, day time.Time) iter.Seq2[fact, error] {
 	}
 }
 
-// awaitNight waits until the night of the day is over and returns how long it
-// took.
+// awaitNight waits until the accrual of the day has ended and returns how long
+// it took.
 func (s *stack) awaitNight(ctx context.Context, day time.Time) (took time.Duration, err error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -130,7 +130,7 @@ func (s *stack) awaitNight(ctx context.Context, day time.Time) (took time.Durati
 	}
 }
 
-// checkNight checks that every item has a cost, and that the sums are theirs.
+// checkNight checks that every item has a cost, and the sums.
 func (s *stack) checkNight(ctx context.Context, count int, day time.Time) error {
 	var rows int
 	var equal bool

@@ -23,8 +23,8 @@ import (
 	"netsim/rating"
 )
 
-// audits measures what the auditor's tools do on one core: the program itself,
-// with one processor, on a log of billing alone, by the CPU time that it took.
+// audits measures the auditor's commands on one core, by the CPU time of the
+// command: on a log that contains only billing.
 func (b *bench) audits(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp(b.dir, "audit-")
 	if err != nil {
@@ -77,8 +77,8 @@ func (b *bench) audits(ctx context.Context) (err error) {
 	return nil
 }
 
-// auditLimits are, by CPU time on one core: reading the log, hashing what is in
-// it, and a plain reader with kafka-go and encoding/json that only checks
+// auditLimits measures, by CPU time on one core: reading the log, hashing its
+// content, and a plain reader with kafka-go and encoding/json that only checks
 // hashes and decodes.
 func (b *bench) auditLimits(ctx context.Context, j *eventlog.Kafka, address string, count int) ([]limit, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -135,7 +135,7 @@ func (b *bench) auditLimits(ctx context.Context, j *eventlog.Kafka, address stri
 	}, nil
 }
 
-// plainReader does what a careful reader would write in an hour.
+// plainReader is a straightforward reader of the log.
 func plainReader(ctx context.Context, address, topic string, partition int, end int64) (err error) {
 	if end == 0 {
 		return nil
@@ -169,7 +169,7 @@ func plainReader(ctx context.Context, address, topic string, partition int, end 
 	}
 }
 
-// cpuOfSelf is the CPU time that this process has used.
+// cpuOfSelf returns the CPU time of this process.
 func cpuOfSelf() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -178,11 +178,11 @@ func cpuOfSelf() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// bookedDays are the books of accounts over so many days, ended yesterday. On
-// each day every account runs four simulations, opens a result's storage, and
-// pays in the night for all storage that is there; storage lives for twenty
-// days. Of 42 facts of a day 24 are daily costs, 10 starts and stops, 8 credit
-// that is held and released.
+// bookedDays makes the billing events of accounts for so many days, up to
+// yesterday. On each day every account runs four simulations, opens the storage
+// of a result, and is charged for all open storage; storage stays open for
+// twenty days. Of 42 facts of a day 24 are daily costs, 10 are starts and
+// stops, and 8 hold and release credit.
 func bookedDays(accounts, days int) iter.Seq2[fact, error] {
 	return func(yield func(fact, error) bool) {
 		books := booking{yield: yield, from: time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -days)}
@@ -214,7 +214,7 @@ type booking struct {
 	ended bool
 }
 
-// booked is an account and what it has in store.
+// booked is an account and its open storage.
 type booked struct {
 	stream *stream
 	stored []events.UsageRecorded

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// answerWithin bounds one request, so that a run ends whatever happens.
+// answerWithin is the timeout of a request.
 const answerWithin = 30 * time.Second
 
 // target is a server under load and the token that its clients send.
 type target struct{ address, token string }
 
-// conn is a keep-alive connection for one goroutine. It knows as much HTTP/1.1
-// as the servers under test speak, and costs a small part of what net/http's
-// client does: the clients must not take the cores from the servers.
+// conn is a keep-alive connection for one goroutine. It implements only the
+// HTTP/1.1 that the servers under test use, at a fraction of the cost of
+// net/http's client: the clients share the cores with the servers.
 type conn struct {
 	net.Conn
 	head []byte // of every request: host and token

@@ -10,7 +10,7 @@ import (
 	"github.com/IBM/sarama"
 )
 
-// backlog is what the service has still to do of what was asked of it.
+// backlog is the work that the service has not done yet.
 type backlog struct {
 	records   int64 // that the projector has not judged
 	reactions int64 // facts that a handler has not reacted to; billing is one
@@ -22,12 +22,12 @@ func (b backlog) String() string {
 }
 
 const (
-	drainPoll  = 250 * time.Millisecond // each look costs the broker and the clients some CPU time, which is in the figures
+	drainPoll  = 250 * time.Millisecond // each poll costs the broker and the clients CPU time, which the figures include
 	drainLimit = 5 * time.Minute
 )
 
-// drain waits until nothing is left to do, so that the next figure is of its
-// own work alone, and returns how long that took.
+// drain waits until nothing is left to do, so that the next figure includes
+// only its own work, and returns how long that took.
 func (s *stack) drain(ctx context.Context) (time.Duration, error) {
 	c := sarama.NewConfig()
 	c.Version = sarama.V2_8_0_0
@@ -46,9 +46,9 @@ func (s *stack) drain(ctx context.Context) (time.Duration, error) {
 	return untilEmpty(ctx, drainPoll, func() (backlog, error) { return s.backlog(ctx, client, admin) })
 }
 
-// untilEmpty looks until the backlog is empty at two looks in a row: what one
-// part has done may be work for another that was looked at before. It returns
-// when the first of the two was, counted from its beginning.
+// untilEmpty polls until the backlog is empty twice in a row: one part may make
+// work for another that was polled before it. It returns when the first of the
+// two polls was, counted from its beginning.
 func untilEmpty(ctx context.Context, every time.Duration, look func() (backlog, error)) (time.Duration, error) {
 	began, tick := time.Now(), time.NewTicker(every)
 	defer tick.Stop()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestUntilEmpty: a backlog is empty when two looks in a row say so, and one that
-// never is is named.
+// TestUntilEmpty: a backlog is empty after two empty polls in a row; one that
+// never is empty is named in the error.
 func TestUntilEmpty(t *testing.T) {
 	t.Parallel()
 	looks := []backlog{{records: 3}, {}, {reactions: 2}, {jobs: 1}, {}, {}}
@@ -27,8 +27,8 @@ func TestUntilEmpty(t *testing.T) {
 	}
 }
 
-// TestReportNamesItsCommit: the figures as JSON say of which commit they are and
-// whether that was changed, of which Go and how many cores, and when.
+// TestReportNamesItsCommit: the JSON report has the commit and whether it was
+// changed, the version of Go, the number of cores and the time.
 func TestReportNamesItsCommit(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

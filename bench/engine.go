@@ -14,8 +14,8 @@ import (
 	"netsim/simulator/topology"
 )
 
-// engines measures the engine on one core, in CPU time: the machine may have
-// more to do. What it is compared with was measured elsewhere.
+// engines measures the engine on one core, in CPU time, since other processes
+// may run. The references were measured elsewhere.
 func (b *bench) engines(ctx context.Context) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, c := range []struct {
@@ -61,7 +61,8 @@ func (b *bench) engines(ctx context.Context) error {
 	return b.besidePackets(ctx)
 }
 
-// derived is a phase of all ranks on the fabric that netsim derives for them.
+// derived returns a phase of all ranks on the fabric that netsim derives for
+// them.
 func derived(ranks int, p collective.Phase) (engine.Input, error) {
 	d, err := topology.Derive(topology.Constraints{SwitchRadix: "128x400G", SubscriptionRatio: "1:1"}, ranks)
 	if err != nil {
@@ -75,7 +76,7 @@ func derived(ranks int, p collective.Phase) (engine.Input, error) {
 	return engine.Input{Fabric: fabric, Groups: groups}, err
 }
 
-// timed is the CPU time of a run.
+// timed returns the CPU time of a run.
 func timed(ctx context.Context, in engine.Input) (time.Duration, *engine.Result, error) {
 	runtime.GC()
 	before := cpuSelf()
@@ -86,8 +87,8 @@ func timed(ctx context.Context, in engine.Input) (time.Duration, *engine.Result,
 	return cpuSelf() - before, r, err
 }
 
-// memoryOfFlow is the memory that a run holds while all transfers of an
-// allToAll are on their way, by their number.
+// memoryOfFlow returns the memory per transfer of a run while all transfers of
+// an allToAll are in flight.
 func (b *bench) memoryOfFlow(ctx context.Context) error {
 	in, err := derived(512, collective.Phase{OperationType: collective.AllToAll, Algorithm: collective.Interleaved, DataSize: 64 << 20})
 	if err != nil {

@@ -21,7 +21,8 @@ type stream struct {
 	head             events.Head
 }
 
-// newStream begins a stream with a fresh id; no partition key is its own id.
+// newStream starts a stream with a new id. An empty partition key is replaced
+// by the id.
 func newStream(prefix, partitionKey string) *stream {
 	s := &stream{id: events.NewID(prefix), partitionKey: partitionKey}
 	if partitionKey == "" {
@@ -58,7 +59,7 @@ var writerKeys = sync.OnceValue(func() *events.WriterKeys {
 	return keys
 })
 
-// writerKey seals what the bench and the services that it runs write.
+// writerKey seals the records of the bench and of the services that it starts.
 const writerKey = "5ea15ea15ea15ea15ea15ea15ea15ea15ea15ea15ea15ea15ea15ea15ea15ea1"
 
 func createdWorkspace(n int, account string) events.WorkspaceCreated {
@@ -68,13 +69,13 @@ func createdWorkspace(n int, account string) events.WorkspaceCreated {
 	}
 }
 
-// fact is a record on its way into the log.
+// fact is a record to append.
 type fact struct {
 	stream  *stream
 	message events.Message
 }
 
-// history is what happened in one account.
+// history makes the facts of one account.
 type history struct {
 	account     string
 	simulations int
@@ -83,8 +84,8 @@ type history struct {
 	every       time.Duration
 }
 
-// The history of the list: so many workspaces, and so many simulations under
-// way at a time, whose facts lie between each other's in the log.
+// The size of the history: workspaces, and simulations in progress at a time,
+// whose facts alternate in the log.
 const (
 	workspaceCount = 20
 	atATime        = 256
@@ -101,8 +102,8 @@ func newHistory(account string, simulations int) *history {
 
 func (h *history) created(n int) time.Time { return h.from.Add(h.every * time.Duration(n)) }
 
-// facts tells the history: the workspaces, then simulations, each with its life
-// behind it, and a configuration for every tenth of them.
+// facts yields the history: the workspaces, then simulations from begin to end,
+// and a configuration for every tenth of them.
 func (h *history) facts() iter.Seq2[fact, error] {
 	return func(yield func(fact, error) bool) {
 		tell := func(s *stream, data events.Data, at time.Time) bool {
@@ -143,8 +144,8 @@ func (h *history) facts() iter.Seq2[fact, error] {
 	}
 }
 
-// life is what happens to the nth simulation. Of ten, one completes, one fails,
-// one is terminated, two are invalid, and five wait.
+// life returns the facts of the nth simulation. Of ten, one completes, one
+// fails, one is terminated, two are invalid, and five wait.
 func (h *history) life(n int, workspace, configuration string) []events.Data {
 	requested := events.SimulationRequested{
 		Origin: "start", AccountID: h.account, WorkspaceID: workspace,
@@ -189,11 +190,10 @@ func (h *history) configuration(n int, workspace string) events.ConfigurationCre
 	}
 }
 
-// appendAll appends the facts in order, as fast as the log takes them, and
-// returns how many. Nothing checks them on the way in: the rule does, when they
-// are projected.
+// appendAll appends the facts in order, as fast as the log accepts them, and
+// returns how many. They are only judged when they are projected.
 func appendAll(ctx context.Context, j *eventlog.Kafka, facts iter.Seq2[fact, error]) (int, error) {
-	const window = 16_384 // appends on their way
+	const window = 16_384 // appends in flight
 	count := 0
 	pending := make([]*eventlog.Pending, window)
 	for f, err := range facts {

@@ -24,8 +24,8 @@ const (
 	rebuiltModel = "rebuilt"
 )
 
-// lists fills a log with a long history, measures how fast the projector tells
-// it, and then the pages of the list that comes of it.
+// lists fills a log with a long history. It measures how fast the projector
+// applies it, and then the pages of the resulting list.
 func (b *bench) lists(ctx context.Context) (err error) {
 	s, err := b.startStack(ctx, false)
 	if err != nil {
@@ -39,7 +39,7 @@ func (b *bench) lists(ctx context.Context) (err error) {
 	if err := b.rebuild(ctx, s, h); err != nil {
 		return err
 	}
-	// Without reactors and workers, which would begin to run the history.
+	// Without reactors and workers, which would run the simulations.
 	serving, err := s.serve(ctx, "api,projector")
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (b *bench) lists(ctx context.Context) (err error) {
 	return b.pages(ctx, s, serving, h)
 }
 
-// page is a page of the list that is asked for again and again.
+// page is a page of the list that is requested repeatedly.
 type page struct {
 	name    string
 	query   url.Values

@@ -17,7 +17,7 @@ type client struct {
 	check func() error // afterwards, outside the clock; may be nil
 }
 
-// plan says how clients are let loose.
+// plan is how clients make requests.
 type plan struct {
 	warm, run time.Duration
 	// perSecond is how many operations are due, evenly, whoever does them; 0 is

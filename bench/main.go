@@ -2,7 +2,7 @@
 // physical limit of it that is measured in the same run, and their ratio.
 //
 //	go run ./bench            about six minutes
-//	go run ./bench -quick     about one minute, for a first look
+//	go run ./bench -quick     about one minute, for a first impression
 //	go run ./bench -profile D also writes CPU profiles of the service into D
 //
 // It builds the service and netsim-dev, runs them as processes on loopback with
@@ -31,12 +31,12 @@ import (
 
 // scale is how much is done.
 type scale struct {
-	warm        time.Duration // load that is not counted, before each measurement
+	warm        time.Duration // load before each measurement that is not counted
 	run         time.Duration // load that is
 	limit       time.Duration // of each measurement of a limit
 	burst       int           // facts appended while the projector is live
 	simulations int           // in the list
-	items       int           // active on the day of the night
+	items       int           // active on the day of the accrual
 	costs       int           // daily costs of the year that is summed
 }
 
@@ -61,7 +61,7 @@ func main() {
 		exit(child(os.Args[2:]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	signal.Ignore(syscall.SIGPIPE) // a reader that has seen enough must not keep us from clearing up
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe must not prevent the cleanup
 	err := run(ctx, os.Stdout, os.Args[1:])
 	stop()
 	exit(err)
@@ -142,7 +142,7 @@ func build(ctx context.Context, dir string) (binaries, error) {
 	return b, nil
 }
 
-// say tells what is going on, to whoever waits.
+// say prints what is being done.
 func say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
 }

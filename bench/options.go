@@ -16,8 +16,8 @@ type options struct {
 	results  string
 }
 
-// allParts are the parts of a run in their order, and whether the service
-// works in them, so that there is something to profile.
+// allParts lists the parts of a run in order, and whether the service works in
+// them, so that it can be profiled.
 func allParts() (names []string, profiled map[string]bool) {
 	return []string{"durable", "fast", "peer", "lists", "topology", "replay", "engine", "audit", "accrual", "summary"},
 		map[string]bool{"durable": true, "fast": true, "lists": true, "topology": true, "accrual": true, "summary": true}

@@ -20,15 +20,15 @@ import (
 const (
 	peerTopic = "bench.peer"
 	peerPath  = "/api/v1/workspaces"
-	// pollAfter is how long a client waits before it looks again.
+	// pollAfter is the interval at which a client polls.
 	pollAfter = 2 * time.Millisecond
 )
 
 // peer measures the same work done by Watermill alone, as its documentation
-// shows it: the handler of a POST publishes, a router's handler inserts one row
-// for each message, and the client looks until its own is visible. It promises
-// less: it checks no concurrent change, and tells a message twice when it is
-// delivered twice.
+// shows it: the handler of a POST publishes, the handler of a router inserts
+// one row for each message, and the client polls until its row is visible. It
+// guarantees less: it detects no concurrent change, and applies a message twice
+// when it is delivered twice.
 func (b *bench) peer(ctx context.Context) (err error) {
 	s, err := b.startStack(ctx, true)
 	if err != nil {
@@ -83,7 +83,7 @@ func publishAndPoll(n int, c *conn) client {
 	}}
 }
 
-// watermillAlone is what publishAndPoll talks to.
+// watermillAlone is the server of peer.
 type watermillAlone struct {
 	*http.ServeMux
 	router    *message.Router

@@ -115,10 +115,10 @@ func joined(parts []string, operator, none string) string {
 	return strings.Join(parts, operator)
 }
 
-// places adds the scope to the conditions on the rows of a table, and returns
+// segments adds the scope to the conditions on the rows of a table, and returns
 // the accounts, or the workspaces and accounts, to join the rows with: those for
 // which the table of counts has any rows. It is "" when the scope is one account.
-func (s Scope) places(c *conditions, table, counts string) string {
+func (s Scope) segments(c *conditions, table, counts string) string {
 	switch row := ownersOf(table, ""); {
 	case s.Workspaces != nil:
 		c.add(row.workspace + " = segment.w AND " + row.account + " = segment.a")

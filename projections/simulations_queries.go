@@ -195,9 +195,9 @@ func readPage(rows pgx.Rows, limit int) (items [][]byte, next []string, err erro
 	return items, nil, nil
 }
 
-// places adds the rows of the list to the conditions, and returns the partitions
+// segments adds the rows of the list to the conditions, and returns the partitions
 // as a FROM clause.
-func (q SimulationQuery) places(c *conditions) string {
+func (q SimulationQuery) segments(c *conditions) string {
 	var from []string
 	if segments := q.Scope.segments(c, q.table(), "simulation_counts"); segments != "" {
 		from = append(from, segments)

@@ -26,7 +26,7 @@ type auditing struct {
 	Bundle     auditBundle     `cmd:"" help:"Write one file that proves an account's costs."`
 }
 
-// errFound ends a verification that found something, after it was told.
+// errFound makes the exit status 1 after the findings were printed.
 var errFound = errors.New("not everything is as it must be")
 
 type auditKey struct {
@@ -46,7 +46,7 @@ func (k auditKey) Validate() error {
 	return nil
 }
 
-// Run prints the key's public half, or hands the log over to the key.
+// Run prints the public key, makes a key, or records its succession.
 func (k auditKey) Run(ctx context.Context) error {
 	if k.Succeed != "" {
 		return withTools(ctx, func(t *service.Tools) error {
@@ -89,7 +89,7 @@ type auditCheckpoint struct {
 	Name string `help:"What it is called; once published it is not published again. The time when absent." placeholder:"NAME"`
 }
 
-// Run publishes a checkpoint.
+// Run publishes a log checkpoint.
 func (c auditCheckpoint) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		name, err := t.Checkpoint(ctx, c.Name)
@@ -132,7 +132,7 @@ func (v auditVerify) wanted(notes []string) audit.Wanted {
 	return audit.Wanted{Verifier: v.Key, Account: v.Account, From: v.From, To: v.To, Notes: notes, Preliminary: v.Preliminary}
 }
 
-// Run verifies, and fails when something is found.
+// Run verifies the log or a bundle, and fails when it finds something.
 func (v auditVerify) Run(ctx context.Context) error {
 	if v.Bundle != "" {
 		return v.bundle()
@@ -182,7 +182,7 @@ func (v auditVerify) Run(ctx context.Context) error {
 	})
 }
 
-// notes reads the checkpoints that the auditor holds.
+// notes reads the log checkpoints that the auditor holds.
 func (v auditVerify) notes() (notes []string, err error) {
 	for _, path := range v.Note {
 		text, err := os.ReadFile(path)
@@ -230,7 +230,7 @@ type auditReplay struct {
 	LogOnly bool `help:"Do not compare with the read model of NETSIM_POSTGRES."`
 }
 
-// Run replays, and fails when something is found.
+// Run replays billing, and fails when it finds something.
 func (r auditReplay) Run(ctx context.Context) error {
 	return withAuditor(ctx, r.LogOnly, func(a *service.Auditor, _ service.AuditConfig) error {
 		began := time.Now()
@@ -258,7 +258,7 @@ func rated(r audit.Rated) {
 	fmt.Println()
 }
 
-// tell prints what was found.
+// tell prints the findings.
 func tell[F fmt.Stringer](found []F) error {
 	const most = 100
 	for _, f := range found[:min(len(found), most)] {
@@ -271,8 +271,8 @@ func tell[F fmt.Stringer](found []F) error {
 	return err
 }
 
-// printable takes out what would steer a terminal: a bundle says what its maker
-// wants it to.
+// printable replaces characters that could control a terminal. The text may
+// come from anyone who reaches the broker.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

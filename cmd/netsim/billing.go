@@ -35,7 +35,7 @@ func (e export) Validate() error {
 	return nil
 }
 
-// Run exports.
+// Run exports the costs.
 func (e export) Run(ctx context.Context) error {
 	debug.SetGCPercent(50) // it reads for long, and shares its machine
 	return withTools(ctx, func(t *service.Tools) error {

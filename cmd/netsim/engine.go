@@ -59,8 +59,8 @@ type hostEngine struct {
 	MaxFlows   int           `help:"Transfers in flight at once in a run, some 300 bytes of memory each; 0 is 4 million."`
 }
 
-// Validate implements kong.Validatable: the package's own zero values, which
-// stand for its defaults, are no settings of the command line.
+// Validate implements kong.Validatable. Zero selects a default in package host,
+// but is no value of an option.
 func (s hostEngine) Validate() error {
 	if s.Runs < 1 || s.Kept < 1 || s.KeptFor <= 0 || s.OrderBytes < 1 || s.RunBytes < 1 || s.TotalBytes < 1 || s.Within <= 0 || s.MaxFlows < 0 {
 		return errors.New("--runs, --kept, --kept-for, --order-bytes, --run-bytes, --total-bytes and --within must be above zero, and --max-flows not below it")
@@ -69,7 +69,7 @@ func (s hostEngine) Validate() error {
 	return err
 }
 
-// token is the secret, from one of the two places where it can be.
+// token returns the secret from the option or the file.
 func (s hostEngine) token() (string, error) {
 	switch {
 	case s.TokenFile == "" && s.Token == "":
@@ -86,7 +86,7 @@ func (s hostEngine) token() (string, error) {
 	return strings.TrimRight(string(text), "\r\n"), nil
 }
 
-// Run serves until a signal comes. It says where on the standard output.
+// Run serves until a signal comes. It prints its address.
 func (s hostEngine) Run(ctx context.Context) error {
 	token, err := s.token()
 	if err != nil {

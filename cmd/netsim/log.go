@@ -13,7 +13,7 @@ type logging struct {
 
 type sealLog struct{}
 
-// Run seals.
+// Run demands seals.
 func (sealLog) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		sealed, err := t.SealLog(ctx)

@@ -1,5 +1,5 @@
-// Command netsim is the service and its tools. Its settings come from the
-// environment (package program); "netsim --help" lists the commands.
+// Command netsim is the service and its tools. The settings come from the
+// environment (package service). 'netsim --help' lists the commands.
 package main
 
 import (
@@ -22,18 +22,18 @@ import (
 type commands struct {
 	Serve     serve      `cmd:"" help:"Run the service, or the roles of it that NETSIM_ROLES names."`
 	Token     token      `cmd:"" help:"Print a token of the development issuer."`
-	ReadModel readModel  `cmd:"" name:"readmodel" help:"Rebuild, compare and promote read models."`
-	Streams   streams    `cmd:"" help:"Look after streams whose facts cannot be applied."`
-	Reactions reactions  `cmd:"" help:"Look after facts that reactions could not process."`
+	ReadModel readModel  `cmd:"" name:"readmodel" help:"Show, rebuild, compare and promote read models."`
+	Streams   streams    `cmd:"" help:"Show streams and apply parked facts again."`
+	Reactions reactions  `cmd:"" help:"Show reactions and retry dead letters."`
 	Jobs      jobsStatus `cmd:"" help:"Show the jobs by kind and state."`
 	Runs      runsStatus `cmd:"" help:"Show the simulations that have not ended."`
 	Credit    credit     `cmd:"" help:"Give accounts credit."`
-	Quotas    quotas     `cmd:"" help:"What accounts may use."`
-	Person    person     `cmd:"" help:"Persons."`
+	Quotas    quotas     `cmd:"" help:"Show and set what accounts may use."`
+	Person    person     `cmd:"" help:"Remove the names of users."`
 	Billing   billing    `cmd:"" help:"Set prices and export costs."`
 	Engine    engine     `cmd:"" help:"Run simulations without the service."`
-	Log       logging    `cmd:"" help:"Look after the event log."`
-	Audit     auditing   `cmd:"" help:"Prove the log and the books."`
+	Log       logging    `cmd:"" help:"Change how the event log is sealed."`
+	Audit     auditing   `cmd:"" help:"Verify the log and what was billed."`
 	Version   version    `cmd:"" help:"Print the version."`
 }
 
@@ -77,7 +77,7 @@ type token struct {
 func (t token) Validate() error {
 	switch {
 	case t.TTL <= 0:
-		return errors.New("--ttl must be longer than nothing")
+		return errors.New("--ttl must be longer than 0s")
 	case t.Account == "*" && !t.Service:
 		return errors.New("--account '*' is for a service token: give --service too")
 	}
@@ -104,7 +104,7 @@ type forget struct {
 	User string `arg:"" help:"User id, as events and bills show it."`
 }
 
-// Run forgets.
+// Run removes the name.
 func (f forget) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		found, err := t.ForgetUser(ctx, f.User)
@@ -126,7 +126,7 @@ type grant struct {
 	Currency  string `default:"CREDIT" enum:"CREDIT,USD" help:"CREDIT or USD."`
 }
 
-// Run grants.
+// Run grants the credit.
 func (g grant) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		granted, err := t.Grant(ctx, g.Account, events.CreditGranted{Amount: g.Amount, Currency: g.Currency, Reference: g.Reference})
@@ -160,7 +160,7 @@ func withTools(ctx context.Context, use func(*service.Tools) error) error {
 
 type version struct{}
 
-// Run prints it.
+// Run prints the version.
 func (version) Run() error {
 	b := telemetry.ReadBuild()
 	_, err := fmt.Printf("netsim %s (%s, %s)\n", b.Version, b.Commit, b.Go)

@@ -17,8 +17,8 @@ import (
 	"netsim/infra/devissuer"
 )
 
-// TestMain lets the test binary play the command, so that what a user sees of
-// it is tested without a build.
+// TestMain makes the test binary the command when the variable is set, so that
+// tests need no build of it.
 func TestMain(m *testing.M) {
 	if os.Getenv("NETSIM_COMMAND_TEST") != "" {
 		main()
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// netsim runs the command with arguments of an environment without settings.
+// netsim runs the command in an environment without settings.
 func netsim(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, said strings.Builder
@@ -42,8 +42,8 @@ func netsim(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), said.String(), code
 }
 
-// option is a row: the command line that honours an option, the ones that
-// refuse it with what they say, and the test that sees what it does.
+// option is a row: a command line with the option, the test that sees its
+// effect, and command lines that are refused with their errors.
 type option struct {
 	line    string
 	seen    string // file and function
@@ -52,7 +52,7 @@ type option struct {
 
 const fixtures = "../../audit/testdata/"
 
-// optionRows has every option and argument of every command.
+// optionRows returns a row for every option and argument of every command.
 func optionRows() map[string]option {
 	const (
 		bundles = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
@@ -78,7 +78,7 @@ func optionRows() map[string]option {
 		"token --user":       {"token --user u", tokens, nil},
 		"token --account":    {"token --service --account *", tokens, map[string]string{"token --account *": "is for a service token"}},
 		"token --workspaces": {"token --workspaces a,b", tokens, nil},
-		"token --ttl":        {"token --ttl 1m", tokens, map[string]string{"token --ttl 0s": "longer than nothing"}},
+		"token --ttl":        {"token --ttl 1m", tokens, map[string]string{"token --ttl 0s": "longer than 0s"}},
 		"token --data":       {"token --data d", tokens, nil},
 
 		"readmodel rebuild <schema>":           {"readmodel rebuild x", rebuilt, nil},
@@ -87,7 +87,7 @@ func optionRows() map[string]option {
 		"readmodel diff <schema>":              {"readmodel diff x", "infra/projector/promote_test.go TestDiffUnderLoad", nil},
 		"readmodel drop <schema>":              {"readmodel drop x", "infra/projector/promote_test.go TestWhatIsNotDroppedOrPromoted", nil},
 		"readmodel promote <schema>":           {"readmodel promote x", "internal/service/promote_test.go TestPromotionIsNotNoticed", nil},
-		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than nothing"}},
+		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than 0s"}},
 
 		"readmodel status --limit": {"readmodel status --limit 2", status, map[string]string{"readmodel status --limit 0": least}},
 		"readmodel status --json":  {"readmodel status --json", status, nil},
@@ -176,9 +176,8 @@ func optionRows() map[string]option {
 	}
 }
 
-// TestEveryOptionIsHonouredOrRefused walks the commands: every option has a row
-// that says which command line honours it, which refuses it and with what
-// sentence, and which test sees what it does.
+// TestEveryOptionIsHonouredOrRefused walks the commands: every option has a
+// row, and every row is true.
 func TestEveryOptionIsHonouredOrRefused(t *testing.T) {
 	t.Parallel()
 	rows := optionRows()
@@ -234,8 +233,8 @@ func parse(line string) error {
 	return err
 }
 
-// TestVerifyABundleByCommand: what the auditor names is found in the bundle, or
-// the command ends with 1 and says what is not.
+// TestVerifyABundleByCommand: the exit status is 1, and the output names it,
+// when the bundle is not what the auditor asked for.
 func TestVerifyABundleByCommand(t *testing.T) {
 	t.Parallel()
 	read, err := os.ReadFile(fixtures + "key")
@@ -277,8 +276,8 @@ func TestVerifyABundleByCommand(t *testing.T) {
 	}
 }
 
-// TestVerifyABundleOfSeveralKeys: a bundle that the third key of a log sealed is
-// verified with each of the three, as far as it has their successions.
+// TestVerifyABundleOfSeveralKeys: a bundle that the third key of a log signed
+// is verified with each of the three, as far as it contains their successions.
 func TestVerifyABundleOfSeveralKeys(t *testing.T) {
 	t.Parallel()
 	for name, unsucceeded := range map[string]string{

@@ -19,7 +19,7 @@ type showQuotas struct {
 	Account string `arg:"" help:"Account id."`
 }
 
-// Run prints them.
+// Run prints the quotas.
 func (s showQuotas) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error { return s.print(ctx, t) })
 }
@@ -45,7 +45,7 @@ type setQuotas struct {
 	Limits  map[string]string `arg:"" help:"NAME=LIMIT, or NAME=default for the limit of the settings."`
 }
 
-// Run sets them, and prints all.
+// Run sets the quotas and prints all of the account.
 func (s setQuotas) Run(ctx context.Context) error {
 	limits := make(map[string]*int64, len(s.Limits))
 	for name, text := range s.Limits {

@@ -23,7 +23,7 @@ type applyRates struct {
 	Yes    bool   `help:"Do not ask." xor:"apply"`
 }
 
-// errNotApplied says that whoever was asked did not say yes.
+// errNotApplied is the error of an answer other than yes.
 var errNotApplied = errors.New("nothing was changed")
 
 // Run shows what the file changes, asks, and applies it.

@@ -21,7 +21,7 @@ type reactionsDead struct {
 	JSON bool `help:"Print JSON instead of a table."`
 }
 
-// Run lists.
+// Run lists the dead letters.
 func (r reactionsDead) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		letters, err := t.DeadLetters(ctx, "")
@@ -83,7 +83,7 @@ func (r reactionsRetry) Validate() error {
 	return nil
 }
 
-// Run retries, and fails when a handler fails again.
+// Run retries the handlers, and fails when one fails again.
 func (r reactionsRetry) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		retried, err := t.RetryDeadLetters(ctx, r.Letter)

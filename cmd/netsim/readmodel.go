@@ -25,7 +25,7 @@ type rebuild struct {
 	AcceptLostTail string `help:"Go on with a log that has lost records, for this reason, which is recorded in the log." placeholder:"REASON"`
 }
 
-// Run rebuilds until the read model is promoted or a signal comes.
+// Run rebuilds the read model until it is promoted or a signal comes.
 func (r rebuild) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		began := time.Now()
@@ -50,7 +50,7 @@ func (r rebuild) Run(ctx context.Context) error {
 	})
 }
 
-// progress says how far a rebuild is that has run for so long.
+// progress describes how far a rebuild has come that has run for so long.
 func progress(r projector.Report, ran time.Duration) string {
 	text := fmt.Sprintf("%d of %d records", r.Records, r.Records+r.LagRecords)
 	if r.Parked > 0 {
@@ -71,7 +71,7 @@ type diff struct {
 	Schema string `arg:"" help:"The read model to compare with the live one."`
 }
 
-// Run compares, and fails when there is a difference.
+// Run compares the read models, and fails when they differ.
 func (d diff) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		c, err := t.Diff(ctx, d.Schema)
@@ -99,12 +99,12 @@ type promote struct {
 // Validate implements kong.Validatable.
 func (p promote) Validate() error {
 	if p.Timeout <= 0 {
-		return errors.New("--timeout must be longer than nothing")
+		return errors.New("--timeout must be longer than 0s")
 	}
 	return nil
 }
 
-// Run promotes, and says each step.
+// Run promotes the read model and prints each step.
 func (p promote) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
@@ -122,7 +122,7 @@ type dropModel struct {
 	Schema string `arg:"" help:"The read model to remove."`
 }
 
-// Run drops.
+// Run drops the read model.
 func (d dropModel) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error { return t.Drop(ctx, d.Schema) })
 }

@@ -21,7 +21,7 @@ type streamsParked struct {
 	JSON      bool   `help:"Print JSON instead of a table."`
 }
 
-// Run lists.
+// Run lists the parked facts.
 func (s streamsParked) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		parked, err := t.Parked(ctx, s.ReadModel, "")
@@ -85,7 +85,7 @@ func (s streamsRetry) Validate() error {
 	return nil
 }
 
-// Run retries, and fails when something stays parked.
+// Run retries the facts, and fails when some stay parked.
 func (s streamsRetry) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		left, err := t.RetryParked(ctx, s.Stream)

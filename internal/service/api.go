@@ -21,7 +21,7 @@ import (
 	"netsim/writeapi"
 )
 
-// handlers is the contract's server: each operation comes from one of these.
+// handlers serves every operation of the contract.
 type handlers struct {
 	*reads
 	*writes
@@ -33,9 +33,10 @@ type (
 	writes = writeapi.API
 )
 
-// runAPI answers requests. When ctx ends the API goes on for the time of
-// NETSIM_DRAIN with answers that close their connections, unless a part of the
-// process has failed; then requests that have begun finish, and streams end.
+// runAPI answers requests. When ctx ends in an orderly way, the API answers for
+// another NETSIM_DRAIN and closes its connections. Then requests in progress
+// finish and event streams end. When a part of the process has failed, there is
+// no NETSIM_DRAIN.
 func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles *errgroup.Group) error {
 	quotas, err := s.quotas(ctx)
 	if err != nil {
@@ -63,7 +64,7 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 		defer stop()
 		<-ctx.Done()
 		if errors.Is(context.Cause(ctx), errAsked) {
-			s.log.InfoContext(ctx, "ending: requests are answered for a while, and their connections closed", "drain", s.config.Drain)
+			s.log.InfoContext(ctx, "the API is draining: it answers requests and closes their connections", "drain", s.config.Drain)
 			time.Sleep(s.config.Drain)
 		}
 		return nil
@@ -71,7 +72,7 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 	return nil
 }
 
-// api makes the handler of the API's listener.
+// api returns the handler of the API listener.
 func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *readapi.Quotas) (http.Handler, error) {
 	keys, err := cursorKeys(ctx, s.pool)
 	if err != nil {
@@ -99,14 +100,14 @@ func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *r
 		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: s.handler}).Record, Lag: s.reactionLag(billingHandler, handledFamilies()[billingHandler]).Behind,
 	}
 	observeStreams(s.metrics, feed)
-	door, err := s.door(quotas)
+	frontEnd, err := s.frontEnd(quotas)
 	if err != nil {
 		return nil, err
 	}
-	return door.router(handlers{get, change, books}), nil
+	return frontEnd.router(handlers{get, change, books}), nil
 }
 
-// quotas are those of the settings and those that operators set.
+// quotas returns the quotas of the settings with those that operators have set.
 func (s *core) quotas(ctx context.Context) (*readapi.Quotas, error) {
 	defaults, err := s.config.quotas()
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *core) quotas(ctx context.Context) (*readapi.Quotas, error) {
 	return q, q.Load(ctx)
 }
 
-// admission decides which requests are served now.
+// admission limits how many requests are served at a time.
 func (s *core) admission(quotas *readapi.Quotas) *web.Admission {
 	c := s.config
 	admission := web.NewAdmission(web.AdmissionConfig{
@@ -133,7 +134,7 @@ func (s *core) admission(quotas *readapi.Quotas) *web.Admission {
 	return admission
 }
 
-// feed tells who follows simulations.
+// feed returns what notifies the clients that follow simulations.
 func (s *core) feed() *readapi.Feed {
 	return &readapi.Feed{DB: s.pool, Log: s.log, Changes: func() (<-chan struct{}, func()) {
 		return s.watcher.Changes(events.Simulations, events.Workspaces)

@@ -19,8 +19,8 @@ import (
 	"netsim/infra/reactor"
 )
 
-// AuditConfig is what an auditor needs: the log, and nothing else unless the
-// read model is to be compared.
+// AuditConfig has the settings of an audit: those of the event log, and of the
+// database when the read model is compared too.
 type AuditConfig struct {
 	Kafka       []string `env:"NETSIM_KAFKA,required" form:"address"`
 	TopicPrefix string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
@@ -30,12 +30,12 @@ type AuditConfig struct {
 	WriterKeys  string   `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"`
 }
 
-// AuditFromEnvironment reads the settings.
+// AuditFromEnvironment reads the settings of an audit.
 func AuditFromEnvironment() (AuditConfig, error) {
 	return settings[AuditConfig](surroundings())
 }
 
-// Auditor reads a log, and a read model beside it.
+// Auditor reads an event log, and optionally a read model.
 type Auditor struct {
 	config   AuditConfig
 	keys     *events.WriterKeys // nil takes seals on trust
@@ -89,7 +89,7 @@ func (a *Auditor) Close() {
 // ChecksSeals reports whether there are keys to find forged records with.
 func (a *Auditor) ChecksSeals() bool { return a.keys != nil }
 
-// log describes the log as it stands.
+// log returns the current description of the event log.
 func (a *Auditor) log(ctx context.Context) (*audit.Log, error) {
 	return auditLog(ctx, a.eventLog, a.keys)
 }
@@ -110,8 +110,8 @@ func auditLog(ctx context.Context, j *eventlog.Kafka, keys *events.WriterKeys) (
 	return log, nil
 }
 
-// Verifier returns the key that signatures are verified with: the one given,
-// or else the public half of the deployment's own.
+// Verifier returns the key that verifies signatures: the given one, or the
+// public half of NETSIM_AUDIT_KEY.
 func (c AuditConfig) Verifier(given string) (string, error) {
 	if given != "" {
 		return given, nil
@@ -139,7 +139,7 @@ func (a *Auditor) Verify(ctx context.Context, verifier string) (audit.Report, er
 	return audit.Verify(ctx, log, verifier, at)
 }
 
-// Held looks in the log for checkpoints that somebody holds.
+// Held looks in the log for log checkpoints that an auditor holds.
 func (a *Auditor) Held(ctx context.Context, verifier string, notes []string) ([]audit.Finding, error) {
 	log, err := a.log(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (a *Auditor) Held(ctx context.Context, verifier string, notes []string) ([]
 	return audit.Held(ctx, log, verifier, notes)
 }
 
-// DeadLetters returns how many facts reactions could not process.
+// DeadLetters returns the number of open dead letters.
 func (a *Auditor) DeadLetters(ctx context.Context) (int, error) {
 	open, err := reactor.NewDeadLetters(a.eventLog, a.config.TopicPrefix).Open(ctx)
 	return len(open), err
@@ -167,7 +167,7 @@ func (a *Auditor) Replay(ctx context.Context) (audit.Replayed, error) {
 	return audit.Replay(ctx, log, commands.PlatformStream(a.config.Platform), model, time.Now())
 }
 
-// Bundle writes the bundle of a request, whose platform is the deployment's.
+// Bundle writes the bundle of a request for the platform of the settings.
 func (a *Auditor) Bundle(ctx context.Context, r audit.Request, out io.Writer) error {
 	if a.config.Key == "" {
 		return errNoAuditKey
@@ -184,7 +184,7 @@ func (a *Auditor) Bundle(ctx context.Context, r audit.Request, out io.Writer) er
 	return audit.WriteBundle(ctx, log, r, key, out)
 }
 
-// Checkpoint publishes a checkpoint now, under a name; "" is the time.
+// Checkpoint publishes a log checkpoint under a name; "" is the current time.
 func (t *Tools) Checkpoint(ctx context.Context, name string) (string, error) {
 	key, err := t.core.config.auditKey()
 	if err != nil {
@@ -202,9 +202,10 @@ func (t *Tools) Checkpoint(ctx context.Context, name string) (string, error) {
 	})
 }
 
-// Succeed has the key in a file sign that from now on the key of the settings
-// signs the log, and publishes that, by the log of a running service, as a
-// checkpoint named after the time. It returns the public key and the name.
+// Succeed makes the key of the settings the successor of the key in a file: the
+// old key signs a log checkpoint that names the new one. It needs a running
+// service. It returns the new public key and the name of the checkpoint, which
+// is the current time.
 func (t *Tools) Succeed(ctx context.Context, oldFile string) (verifier, name string, err error) {
 	key, err := t.core.config.auditKey()
 	if err != nil {
@@ -229,7 +230,7 @@ func (t *Tools) Succeed(ctx context.Context, oldFile string) (verifier, name str
 	return key.Verifier, name, err
 }
 
-// snapshot is the live read model at one moment.
+// snapshot reads the live read model in one transaction.
 type snapshot struct {
 	tx  pgx.Tx
 	cut projector.Cut

@@ -24,7 +24,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// audited is a service that has worked for an account, and a checkpoint of it.
+// audited is a service with simulations of an account, and a log checkpoint of
+// it.
 type audited struct {
 	*servicetest.Program
 	account string
@@ -140,7 +141,7 @@ func (a audited) exec(t *testing.T, sql string) {
 	}
 }
 
-// stored verifies the note of a checkpoint in the object store.
+// stored verifies the note of a log checkpoint in the object store.
 func (a audited) stored(t *testing.T, name string) {
 	t.Helper()
 	store := objects.New(objects.Config{

@@ -21,7 +21,7 @@ import (
 	"netsim/runs"
 )
 
-// domain is what the roles do, on the core.
+// domain has what the reactor, the workers and the API do, on top of the core.
 type domain struct {
 	metering   *billing.Metering
 	books      *billing.Books
@@ -38,13 +38,13 @@ type domain struct {
 	jobs       *jobs.Jobs
 }
 
-// close ends what goes on by itself.
+// close stops the uploads that are in progress.
 func (d *domain) close() {
 	d.uploads.Close()
 	d.jobs.Close()
 }
 
-// openDomain connects reactions, jobs and runs with each other.
+// openDomain connects reactions, jobs and runs.
 func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err error) {
 	d := &domain{
 		books: &billing.Books{Commands: s.handler, DB: s.pool, Now: time.Now},
@@ -93,9 +93,9 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	return d, nil
 }
 
-// accrue records the costs of a day, YYYY-MM-DD. The read model catches up with
-// the log first, so that the accrual sees every billing event that was written
-// before it.
+// accrue records the costs of a day, YYYY-MM-DD. It waits until the read model
+// has caught up with the log, so that it includes every billing event that was
+// written before.
 func (s *core) accrue(ctx context.Context, books *billing.Books, day string) error {
 	date, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -107,7 +107,8 @@ func (s *core) accrue(ctx context.Context, books *billing.Books, day string) err
 	return books.AccrueDay(ctx, date)
 }
 
-// runBackground runs the reactor and the workers, where this process has them.
+// runBackground starts the reactor and the workers in the processes that have
+// these roles.
 func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Group) error {
 	if s.config.has(RoleReactor) {
 		r, err := s.reactor(d)
@@ -126,8 +127,8 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 	return nil
 }
 
-// reactor knows every reaction. A name is for ever: the offsets of its consumer
-// groups are kept under it.
+// reactor returns a reactor with every handler. A handler keeps its name: its
+// consumer groups are named after it.
 func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	c := reactor.Config{
 		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
@@ -155,10 +156,10 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	return r, nil
 }
 
-// billingHandler is the reaction by which billing follows other writes.
+// billingHandler is the handler that meters usage.
 const billingHandler = "billing"
 
-// handledFamilies returns the families that each reaction handles.
+// handledFamilies returns the families whose facts each handler gets.
 func handledFamilies() map[string][]events.Family {
 	return map[string][]events.Family{
 		billingHandler: {events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces},
@@ -183,7 +184,7 @@ func (s *core) reactionLag(handler string, of []events.Family) *reactor.Lag {
 	}
 }
 
-// priceList reads the price list of the settings, or the embedded one.
+// priceList reads the price list that the settings name, or the embedded one.
 func (c *Config) priceList() (prices.List, error) {
 	if c.Prices == "" {
 		return prices.Default()

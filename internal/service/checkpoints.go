@@ -16,7 +16,7 @@ import (
 	"netsim/infra/projector"
 )
 
-// auditKey reads the key that signs checkpoints; nil when there is none.
+// auditKey reads the key that signs log checkpoints, nil when none is set.
 func (c *Config) auditKey() (*audit.Key, error) {
 	if c.AuditKey == "" {
 		return nil, nil
@@ -28,12 +28,11 @@ func (c *Config) auditKey() (*audit.Key, error) {
 	return key, nil
 }
 
-// errNoAuditKey says what to set.
 var errNoAuditKey = errors.New("NETSIM_AUDIT_KEY names no key: no checkpoint can be signed")
 
-// checkpoint publishes the checkpoint of a name, once: to the log, and as
-// checkpoints/<name>.note to the object store. It says what the read model has
-// judged; a verification judges the log again.
+// checkpoint publishes the log checkpoint of a name, once: to the log, and as
+// checkpoints/<name>.note to the object store. It records the position of the
+// read model. A verification judges the log again and does not rely on that.
 func (s *core) checkpoint(ctx context.Context, key *audit.Key, name string) error {
 	_, err := s.publish(ctx, name, func(c audit.Checkpoint, chains []audit.Chain, last string) (string, error) {
 		if err := continues(key, last); err != nil {
@@ -44,9 +43,9 @@ func (s *core) checkpoint(ctx context.Context, key *audit.Key, name string) erro
 	return err
 }
 
-// succeed publishes the checkpoint of a name, from which on the key signs the
-// log in the place of the old one. One that does so already is only stored
-// again. It returns the name of the checkpoint that is stored.
+// succeed publishes the log checkpoint in which the old key names its
+// successor. If the log has it already, it is only stored again. It returns the
+// name of the checkpoint that is stored.
 func (s *core) succeed(ctx context.Context, old, key *audit.Key, name string) (string, error) {
 	return s.publish(ctx, name, func(c audit.Checkpoint, chains []audit.Chain, last string) (string, error) {
 		if last == "" {
@@ -62,8 +61,8 @@ func (s *core) succeed(ctx context.Context, old, key *audit.Key, name string) (s
 	})
 }
 
-// continues refuses a key that may not sign the checkpoint after a note, and
-// says what to type.
+// continues refuses a key that may not sign the next log checkpoint. The error
+// names the command that makes it the successor.
 func continues(key *audit.Key, last string) error {
 	if err := key.Continues(last); err != nil {
 		return fmt.Errorf("NETSIM_AUDIT_KEY: %w; start with the key of before, and while the service runs have it sign which key follows: NETSIM_AUDIT_KEY=NEWKEYFILE netsim audit key --succeed OLDKEYFILE", err)
@@ -71,8 +70,8 @@ func continues(key *audit.Key, last string) error {
 	return nil
 }
 
-// trustKey refuses to go on with an audit key that the newest checkpoint in the
-// log does not lead to.
+// trustKey refuses an audit key that neither signed the newest log checkpoint
+// nor succeeds the key that did.
 func (s *core) trustKey(ctx context.Context) error {
 	if s.auditKey == nil {
 		return nil
@@ -88,8 +87,9 @@ func (s *core) trustKey(ctx context.Context) error {
 	return continues(s.auditKey, last)
 }
 
-// publish makes, publishes and stores the checkpoint of a name, unless it is
-// the last already; sign returns its note, or the last one's to store that.
+// publish signs, publishes and stores the log checkpoint of a name, unless the
+// last checkpoint has that name. sign returns the note to publish, or the last
+// note, which is then only stored.
 func (s *core) publish(ctx context.Context, name string, sign func(c audit.Checkpoint, chains []audit.Chain, last string) (string, error)) (string, error) {
 	if !events.FrameText(name) || strings.Contains(name, "/") {
 		return "", fmt.Errorf("checkpoint name %q: it is 1 to 512 printable characters without spaces and slashes", name)
@@ -115,7 +115,7 @@ func (s *core) publish(ctx context.Context, name string, sign func(c audit.Check
 			return "", fmt.Errorf("publish checkpoint %s: %w", name, err)
 		}
 		if result.Repeated {
-			return name, nil // an older one than the last: it was stored before the last was made
+			return name, nil // older than the last one, so it is stored already
 		}
 		last.Note = text
 	}
@@ -130,8 +130,8 @@ func (s *core) store(ctx context.Context, name, note string) error {
 	return nil
 }
 
-// cut reads, at one moment, where the read model stands, the chains of billing
-// and the last checkpoint.
+// cut reads the position of the read model, the billing chains and the last log
+// checkpoint in one transaction.
 func (s *core) cut(ctx context.Context, stream string) (made audit.Checkpoint, chains []audit.Chain, last commands.Checkpoints, err error) {
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		cut, err := projector.ReadCut(ctx, tx)
@@ -176,11 +176,11 @@ type PublishCheckpoint struct {
 	Date string `json:"date"` // YYYY-MM-DD, UTC
 }
 
-// Kind is its stored name.
+// Kind returns the stored name.
 func (PublishCheckpoint) Kind() string { return "publish_checkpoint" }
 
-// checkpointDay publishes the checkpoint of a day that is over, unless there
-// is no key.
+// checkpointDay publishes the log checkpoint of a day that has ended, if there
+// is a key.
 func (s *core) checkpointDay(ctx context.Context, day string) error {
 	if s.auditKey == nil {
 		return nil

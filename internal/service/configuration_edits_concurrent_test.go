@@ -76,7 +76,7 @@ func (a *attempt) count(r servicetest.Reply) int {
 	switch {
 	case a.match > 0:
 		a.made = a.match + 1
-	case a.made == 0 || tag < a.made: // a repetition may tell a later version
+	case a.made == 0 || tag < a.made: // a retry may return a later version
 		a.made = tag
 	}
 	return tag

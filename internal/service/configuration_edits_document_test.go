@@ -56,7 +56,7 @@ func (s *sheet) replace(members object) answer {
 	return answer{200, wholeDocument}
 }
 
-// tellModels lets the references know the models of what they name.
+// tellModels gives the references the models of what they name.
 func (s *sheet) tellModels() {
 	for _, h := range s.holders() {
 		for _, ref := range h["components"].(array) {

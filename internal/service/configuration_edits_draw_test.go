@@ -157,7 +157,7 @@ func (p pencil) patch() edit {
 	return edit{"PATCH", "/" + member + "/" + name + path, c.patch, row, len(c.patch) == 0, func(s *sheet) answer { return s.patch(member, name, c) }}
 }
 
-// holder draws a place for references, and what may stand in it.
+// holder draws a parameter for references, and what it may refer to.
 func (p pencil) holder() (in, name string, allowed []string, row int) {
 	switch p.of("in", "topology", "containers", "configurations") {
 	case "topology":

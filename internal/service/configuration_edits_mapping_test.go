@@ -36,7 +36,7 @@ func (s *sheet) chakra() []object {
 	return all
 }
 
-// tellMapping lets the chakra applications know what places their ranks.
+// tellMapping gives the chakra applications their mapping file.
 func (s *sheet) tellMapping(file string) {
 	for _, c := range s.chakra() {
 		c["UseMapping"], c["MappingFileName"] = leaf("bool", file != ""), leaf("string", file)

@@ -89,7 +89,7 @@ func (s *sheet) declare(model, kind, name string) answer {
 	return answer{201, made}
 }
 
-// tellRanks lets the chakra applications know the traceset's ranks.
+// tellRanks gives the chakra applications the traceset's ranks.
 func (s *sheet) tellRanks() {
 	for _, c := range s.chakra() {
 		c["NumOfChakraFiles"] = leaf("uint", s.ranks())
@@ -250,7 +250,7 @@ func (s *sheet) patch(member, name string, c parameters) answer {
 
 func isLeaf(o object) bool { return o["value"] != nil && o["type"] != nil }
 
-// repeats tells whether a patch has the nesting of the tree.
+// repeats reports whether a patch repeats the nesting of the tree.
 func repeats(tree, patch object) bool {
 	for name, p := range patch {
 		node, there := tree[name].(object)

@@ -30,8 +30,8 @@ import (
 	"netsim/reactions"
 )
 
-// core is what every role stands on: the log, the read model, the object
-// store, and the one way in which commands reach the log.
+// core has what every role needs: the log, the read model, the object store,
+// and the handler of commands.
 type core struct {
 	config       Config
 	log          *slog.Logger
@@ -56,13 +56,13 @@ type core struct {
 	build        telemetry.Build
 	startedAt    time.Time
 	health       health.Checks
-	end          atomic.Pointer[eventlog.Description] // of the log, as readiness saw it last
+	end          atomic.Pointer[eventlog.Description] // of the log, at the last readiness check
 	describing   singleflight.Group                   // of the log
 	progress     progress
-	phase        atomic.Int32 // starting at first
+	phase        atomic.Int32 // initially starting
 }
 
-// connect opens everything and leaves nothing running.
+// connect opens all connections. It starts nothing.
 func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err error) {
 	s := &core{config: c, log: log, build: telemetry.ReadBuild(), startedAt: time.Now().UTC()}
 	defer func() {
@@ -113,7 +113,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	names := directory.Directory{Pool: s.pool, Now: time.Now}
 	remember := func(ctx context.Context, c auth.Caller) {
 		if err := names.Remember(ctx, c); err != nil {
-			log.WarnContext(ctx, "names in a token were not stored", "error", err)
+			log.WarnContext(ctx, "the names in a token were not stored", "error", err)
 		}
 	}
 	s.verifier, err = auth.New(auth.Config{
@@ -153,8 +153,8 @@ func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Conf
 	}
 }
 
-// trustLog makes the topics that are missing and refuses settings under which
-// facts could be lost.
+// trustLog creates missing topics and refuses topic settings that could lose
+// facts.
 func (s *core) trustLog(ctx context.Context) error {
 	err := s.eventLog.Ensure(ctx)
 	if errors.Is(err, eventlog.ErrFewBrokers) {
@@ -170,8 +170,8 @@ func (s *core) trustLog(ctx context.Context) error {
 	return s.eventLog.Check(log)
 }
 
-// keepTrust looks at the log's settings every hour.
-func (s *core) keepTrust(ctx context.Context) error {
+// watchLog checks the settings of the topics every hour.
+func (s *core) watchLog(ctx context.Context) error {
 	hourly := time.NewTicker(time.Hour)
 	defer hourly.Stop()
 	for {
@@ -199,8 +199,8 @@ const (
 	ending
 )
 
-// openReadModel makes the read model's tables when they are missing, in a
-// process that projects. Another one waits until they are there.
+// openReadModel creates the tables of the read model in a process with the role
+// projector. Other processes wait until they exist.
 func (s *core) openReadModel(ctx context.Context) error {
 	if s.config.has(RoleProjector) {
 		return s.projector.Create(ctx)
@@ -217,7 +217,7 @@ func (s *core) openReadModel(ctx context.Context) error {
 		}
 		if !said {
 			said = true
-			s.log.WarnContext(ctx, "the read model is not there: waiting for a process with the role projector to make it", "error", err)
+			s.log.WarnContext(ctx, "the read model is missing: waiting for a process with the role projector to create it", "error", err)
 		}
 		select {
 		case <-poll.C:
@@ -229,9 +229,9 @@ func (s *core) openReadModel(ctx context.Context) error {
 	}
 }
 
-// openLedger waits for the projector, of this process or another, to know its
-// log, and makes the way in for commands.
-func (s *core) openLedger(ctx context.Context) error {
+// openWriteLog waits until a projector, of any process, has recorded the
+// partitions of the log. Then it makes the handler of commands.
+func (s *core) openWriteLog(ctx context.Context) error {
 	partitions, err := writelog.LoadPartitions(ctx, s.pool)
 	if err != nil {
 		return err
@@ -250,8 +250,8 @@ func (s *core) openLedger(ctx context.Context) error {
 	return nil
 }
 
-// catchUp waits until everything that is in the log now has been judged, by
-// whichever process projects.
+// catchUp waits until every record that the log has now is judged, by whichever
+// process projects.
 func (s *core) catchUp(ctx context.Context) error {
 	log, err := s.eventLog.Describe(ctx)
 	if err != nil {
@@ -282,8 +282,8 @@ func (s *core) close() {
 	s.closeTraces()
 }
 
-// spareLocks are the sessions for locks that reactions and jobs take.
+// spareLocks is the number of sessions for locks that reactions and jobs take.
 const spareLocks = 4
 
-// errLagging sheds writes while the projector is far behind.
+// errLagging is the cause of refusing a write while the projector lags.
 var errLagging = errors.New("the projections are too far behind")

@@ -13,8 +13,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// Facts that a reaction could not process are seen wherever an operator looks.
-// Once the cause is gone, a retry has one of them processed by one handler.
+// Dead letters are visible wherever an operator may look. After its cause is
+// removed, a retry runs one handler with one fact.
 func TestDeadLettersAreSeenAndRetried(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t)
@@ -83,8 +83,8 @@ func TestDeadLettersAreSeenAndRetried(t *testing.T) {
 	}
 }
 
-// deadLetterIsSeen looks where an operator looks, but for the metrics, which
-// are of one process.
+// deadLetterIsSeen checks every place that shows a dead letter, except the
+// metrics, which are of one process.
 func (d *deployment) deadLetterIsSeen(w *writers, letter string) {
 	d.t.Helper()
 	if said := d.output("reactions", "dead"); strings.Count(said, "\n") != 2 || !strings.Contains(said, letter) {

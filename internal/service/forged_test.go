@@ -99,7 +99,7 @@ func TestForgedRecordsAreNoFacts(t *testing.T) {
 	if r := a.replay(t); len(r.Findings) > 0 {
 		t.Errorf("replayed: %v", r.Findings)
 	}
-	// Who has no key takes them for facts, and finds that the signed checkpoint does not.
+	// Without a key they pass for facts, and contradict the signed log checkpoint.
 	a.config.WriterKeys = ""
 	if r := a.verify(t); !strings.Contains(fmt.Sprint(r.Findings), "checkpoint after has seen other records") {
 		t.Errorf("without keys: %v, rejected %v", r.Findings, maps.Clone(r.Rejected))

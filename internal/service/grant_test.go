@@ -12,8 +12,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestGrant: a reference is granted once, whoever asks again is told, and what
-// cannot be told apart is refused.
+// TestGrant: a reference is granted once. Repeating it is reported, and an
+// ambiguous one is refused.
 func TestGrant(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

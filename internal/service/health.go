@@ -17,9 +17,9 @@ import (
 	"netsim/projections"
 )
 
-// need is a line of the table in docs/operating.md: a part, and the roles that
-// want it. Without what a role requires it can do none of its work, without
-// what is of help only a part of it.
+// need is a row of the table in docs/operating.md: a check and the roles that
+// it concerns. A role can do none of its work while a check fails that it
+// requires, and only a part of it while another one fails.
 type need struct {
 	name     string
 	requires []string // roles
@@ -29,7 +29,7 @@ type need struct {
 
 func everyRole() []string { return []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker} }
 
-// needs is what the roles need, but for what the domain adds.
+// needs returns the checks of the core.
 func (s *core) needs() []need {
 	return []need{
 		{name: "serving", requires: everyRole(), probe: s.probeServing},
@@ -44,7 +44,7 @@ func (s *core) needs() []need {
 	}
 }
 
-// needs is what the roles need of the domain.
+// needs returns the checks of the domain.
 func (d *domain) needs(s *core) []need {
 	return []need{
 		{name: "engine", helps: []string{RoleAPI}, probe: d.probeEngines},
@@ -52,9 +52,9 @@ func (d *domain) needs(s *core) []need {
 	}
 }
 
-// checks are the needs of this process's roles. The role api decides alone
-// where a process has it: readiness steers requests, and one that can be
-// answered is not turned away for what another role lacks.
+// checks returns the checks of this process's roles. The role api alone decides
+// in a process that has it: readiness steers requests, and a process that can
+// answer them should get them, whatever another role lacks.
 func (c *Config) checks(needs []need) []health.Check {
 	deciding := c.Roles
 	if c.has(RoleAPI) {
@@ -72,7 +72,7 @@ func (c *Config) checks(needs []need) []health.Check {
 	return checks
 }
 
-// probe makes a probe of a question that only has an answer or an error.
+// probe turns a function that only returns an error into a probe.
 func probe(ask func(context.Context) error) func(context.Context) health.State {
 	return func(ctx context.Context) health.State { return health.Failed(ask(ctx)) }
 }
@@ -80,7 +80,7 @@ func probe(ask func(context.Context) error) func(context.Context) health.State {
 func (s *core) probeServing(context.Context) health.State {
 	switch s.phase.Load() {
 	case starting:
-		return health.State{Err: errors.New("still starting"), Message: "the process is starting"}
+		return health.State{Err: errors.New("the process is still starting"), Message: "the process is starting"}
 	case waiting:
 		return health.State{
 			Err:     errors.New("waiting for a process with the role projector to make the read model"),
@@ -137,7 +137,7 @@ func (s *core) probeLog(ctx context.Context) health.State {
 // records up to the last known end of the log and reports no age.
 func (s *core) probeProjections(ctx context.Context) health.State {
 	lags, unmeasured := s.measureLag(ctx)
-	lag, stuck := s.progress.look(s.unjudged, time.Now())
+	lag, stuck := s.progress.update(s.unjudged, time.Now())
 	state := health.State{LagRecords: &lag}
 	if unmeasured == nil {
 		records, age := total(lags, time.Now())
@@ -189,8 +189,8 @@ func (s *core) describe(ctx context.Context) (eventlog.Description, error) {
 // describeTimeout is shorter than a probe's, so that the probe reports the cause.
 const describeTimeout = time.Second
 
-// unjudged returns how many records of the log, as it was seen last, are judged
-// and how many are not.
+// unjudged returns how many records of the log are judged and how many wait, as
+// of the last readiness check.
 func (s *core) unjudged() (judged, waiting int64) {
 	log := s.end.Load()
 	if log == nil {
@@ -205,15 +205,15 @@ func (s *core) unjudged() (judged, waiting int64) {
 	return judged, waiting
 }
 
-// progress remembers when records were last judged while others waited.
+// progress tracks when records were last judged while others waited.
 type progress struct {
 	mu     sync.Mutex
 	judged int64
 	since  time.Time
 }
 
-// look returns how many records wait, and for how long nothing was judged.
-func (p *progress) look(count func() (judged, waiting int64), now time.Time) (waiting int64, stuck time.Duration) {
+// update returns how many records wait, and for how long none was judged.
+func (p *progress) update(count func() (judged, waiting int64), now time.Time) (waiting int64, stuck time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	judged, waiting := count()
@@ -267,8 +267,7 @@ func (s *core) probeBilling(ctx context.Context) health.State {
 	return health.State{}
 }
 
-// silentEngines tells how many of the remote engines do not answer; "" when all
-// do.
+// silentEngines says how many remote engines do not answer, "" when all do.
 func (d *domain) silentEngines(ctx context.Context) string {
 	urls := d.engines.URLs()
 	var silent atomic.Int32
@@ -287,7 +286,8 @@ func (d *domain) silentEngines(ctx context.Context) string {
 	return fmt.Sprintf("%d of %d remote engines do not answer", silent.Load(), len(urls))
 }
 
-// lag is how many records the projector of this process has not judged.
+// lag is the number of records that the projector of this process has not
+// judged.
 func (s *core) lag() int64 {
 	if !s.config.has(RoleProjector) {
 		return 0
@@ -295,7 +295,8 @@ func (s *core) lag() int64 {
 	return s.projector.Report().LagRecords
 }
 
-// admit refuses writes whose verdict would be long in coming.
+// admit refuses writes while the projector lags, since their verdicts would be
+// late.
 func (s *core) admit(context.Context) error {
 	if s.lag() <= s.config.MaxLag {
 		return nil

@@ -271,7 +271,7 @@ func TestWipedReadModel(t *testing.T) {
 	before := client.Get("/api/v1/workspaces/" + made.ID).Want(200).Object()
 
 	// Another session keeps the projector from making it, so that it is missing
-	// for as long as we look.
+	// during the test.
 	hold, err := pgx.Connect(t.Context(), d.database)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// cursorKeys returns the keys that seal cursors, newest first, and makes one
+// cursorKeys returns the keys that seal cursors, newest first. It makes one
 // when the newest is older than a day. All processes share them.
 func cursorKeys(ctx context.Context, pool *pgxpool.Pool) ([][]byte, error) {
 	var keys [][]byte

@@ -14,12 +14,13 @@ import (
 	"netsim/infra/projector"
 )
 
-// witness tells what is known of the log outside of the database: the signed
-// checkpoints in the object store, and the losses that the log itself records.
+// witness knows what the log held from sources other than the database: the
+// signed checkpoints in the object store, and the losses that the log itself
+// records.
 type witness struct{ *core }
 
-// Seen implements projector.Witness: what the last checkpoint says. Those of
-// keys that no succession ties to this one say nothing.
+// Seen implements projector.Witness with the last log checkpoint. Checkpoints
+// of unrelated keys are ignored.
 func (w witness) Seen(ctx context.Context) (all []projector.Seen, err error) {
 	key, err := w.config.auditKey()
 	if err != nil || key == nil {
@@ -64,9 +65,10 @@ func (w witness) Accepted(ctx context.Context) (all []events.LostRecords, err er
 // maxReason bounds the reason for accepting a loss, in bytes.
 const maxReason = 1000
 
-// acceptLoss records in the log that it has lost records and why that is
-// accepted, unless nothing is lost. It does not go through commands: no read
-// model can judge such a log before it is accepted.
+// acceptLoss records in the log that it has lost records, and the reason for
+// accepting that. It does nothing when nothing is lost. It does not use a
+// command, because no read model can judge such a log before the loss is
+// accepted.
 func (s *core) acceptLoss(ctx context.Context, p *projector.Projector, reason string) error {
 	reason = strings.TrimSpace(reason)
 	if reason == "" {

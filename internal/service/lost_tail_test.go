@@ -81,7 +81,7 @@ func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 	}
 }
 
-// note returns a signed checkpoint, as the log has it.
+// note returns a signed log checkpoint from the log.
 func (d *deployment) note(name string) (note string) {
 	d.t.Helper()
 	d.query(`SELECT state::json->>'note' FROM readmodel.streams WHERE family = 'checkpoints' AND state::json->>'name' = '`+name+`'`, &note)

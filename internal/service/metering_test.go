@@ -114,7 +114,7 @@ func TestMetering(t *testing.T) {
 	m.proven(log, accountRecords(t, p, account))
 }
 
-// TestLookUpsByNameAreLogged: whoever looks a person's billing up by name leaves
+// TestLookUpsByNameAreLogged: looking up a person's billing by name leaves
 // that in the log of the account, without the name.
 func TestLookUpsByNameAreLogged(t *testing.T) {
 	t.Parallel()

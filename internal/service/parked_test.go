@@ -18,8 +18,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// Facts that cannot be applied are seen wherever an operator looks, and are
-// applied in order once their cause is gone.
+// Parked facts are visible wherever an operator may look, and are applied in
+// order after their cause is removed.
 func TestParkedStreamsAreSeenAndRetried(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t)

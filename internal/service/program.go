@@ -17,18 +17,17 @@ import (
 	"netsim/readapi"
 )
 
-// Started says where a service that has begun to answer listens. HTTP is "" of
-// a process without the role api.
+// Started has the addresses of a service that answers requests. HTTP is "" in a
+// process without the role api.
 type Started struct{ HTTP, Ops string }
 
-// Run serves until ctx ends and returns nil after an orderly end. started, when
-// not nil, is called once requests are answered.
+// Run serves until ctx ends and returns nil after an orderly end. It calls
+// started, when that is not nil, once requests are answered.
 //
-// The end has an order. Readiness says that the process ends; jobs stop, and the
-// API goes on for the time of NETSIM_DRAIN, asking clients to close their
-// connections, so that none is reset. Then requests under way finish, and what
-// their answers need, the projector and the log, ends last, with the operations
-// listener.
+// The process ends in order. Readiness fails and jobs stop, while the API
+// answers for another NETSIM_DRAIN and asks clients to close their connections.
+// Then requests in progress finish. The projector and the log, which their
+// answers need, end last, with the operations listener.
 func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started)) error {
 	if err := c.check(); err != nil {
 		return err
@@ -38,7 +37,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 		return fmt.Errorf("listen for operations: %w", err)
 	}
 	defer ops.Close()       //nolint:errcheck // the server closes it first
-	var listen net.Listener // of the API, where this process has it
+	var listen net.Listener // of the API; nil without the role api
 	if c.has(RoleAPI) {
 		if listen, err = net.Listen("tcp", c.HTTP); err != nil {
 			return fmt.Errorf("listen for requests: %w", err)
@@ -78,33 +77,33 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 		return broken
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // it was ended while it started
+		return nil // it was stopped while it started
 	}
 	return err
 }
 
-// Why the roles end, unless one of them failed.
+// The reasons for which the roles end when none of them failed.
 var (
 	errAsked  = errors.New("the process was asked to end")
 	errBroken = errors.New("what the roles need has ended")
 )
 
-// part is a part of the process that runs until ctx ends. One that ends before,
-// with an error or without, ends the process, which says so in its log and by
-// its exit status.
+// part returns a function that runs a part of the process until ctx ends. A
+// part that ends earlier ends the process: it is logged, and the exit status is
+// 1.
 func (s *core) part(ctx context.Context, name string, run func(context.Context) error) func() error {
 	return func() error {
 		err := run(ctx)
 		if ctx.Err() != nil {
 			return err
 		}
-		err = fmt.Errorf("%s ended by itself: %w", name, cmp.Or(err, errors.New("it gave no reason")))
-		s.log.ErrorContext(ctx, "a part of the process ended by itself, and so the process ends", "part", name, "error", err)
+		err = fmt.Errorf("%s ended unexpectedly: %w", name, cmp.Or(err, errors.New("it gave no reason")))
+		s.log.ErrorContext(ctx, "a part of the process ended unexpectedly; the process ends", "part", name, "error", err)
 		return err
 	}
 }
 
-// runFoundation runs what every role stands on.
+// runFoundation runs what every role needs.
 func (s *core) runFoundation(ctx context.Context, foundation *errgroup.Group) {
 	project := s.projector.Watch
 	if s.config.has(RoleProjector) {
@@ -112,15 +111,15 @@ func (s *core) runFoundation(ctx context.Context, foundation *errgroup.Group) {
 	}
 	foundation.Go(s.part(ctx, "the projector", project))
 	foundation.Go(s.part(ctx, "the watcher of verdicts", s.watcher.Run))
-	foundation.Go(s.part(ctx, "the check of the log", s.keepTrust))
+	foundation.Go(s.part(ctx, "the check of the log", s.watchLog))
 	if s.config.has(RoleAPI) {
 		foundation.Go(s.part(ctx, "the refresh of the issuer's keys", s.verifier.Run))
 	}
 }
 
-// serve runs the roles that stand on the foundation.
+// serve runs the roles on the foundation.
 func (s *core) serve(ctx context.Context, listen net.Listener, started func(Started)) error {
-	if err := s.openLedger(ctx); err != nil {
+	if err := s.openWriteLog(ctx); err != nil {
 		return err
 	}
 	roles, ctx := errgroup.WithContext(ctx)
@@ -156,17 +155,17 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 	s.phase.Store(serving)
 	defer context.AfterFunc(ctx, func() { s.phase.Store(ending) })()
 	started(at)
-	roles.Go(func() error { <-ctx.Done(); return nil }) // also without any other role
+	roles.Go(func() error { <-ctx.Done(); return nil }) // even without any other role
 	return roles.Wait()
 }
 
-// door returns the door with everything that it checks.
-func (s *core) door(quotas *readapi.Quotas) (door, error) {
+// frontEnd returns the front end with everything that it checks.
+func (s *core) frontEnd(quotas *readapi.Quotas) (frontEnd, error) {
 	terms, err := contract.Load()
 	if err != nil {
-		return door{}, err
+		return frontEnd{}, err
 	}
-	return door{
+	return frontEnd{
 		config: s.config, contract: terms, verifier: s.verifier, admission: s.admission(quotas),
 		metrics: observeRequests(s.metrics), tracer: s.traces.Tracer(),
 		admit: s.admit, behind: s.watcher.Behind, log: s.log,

@@ -14,7 +14,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// operator is who sets prices, of a service of one test's own.
+// operator runs the commands on prices against a service of its own.
 type operator struct {
 	*servicetest.Program
 	t       *testing.T

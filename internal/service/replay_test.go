@@ -25,7 +25,7 @@ func TestALostDatabaseIsToldAgain(t *testing.T) {
 	t.Run("before", func(t *testing.T) {
 		p := servicetest.Start(t, func(own *service.Config) {
 			own.TopicPrefix = events.NewID("kept") + "."
-			own.AuditKey = "" // nothing is to be told between the two looks
+			own.AuditKey = "" // no log checkpoint may be published between the two reads
 			c = *own
 		})
 		p.Grant(t, account, "1000")
@@ -41,7 +41,7 @@ func TestALostDatabaseIsToldAgain(t *testing.T) {
 		}
 		simulation = user.Post("/api/v1/simple/simulations", simpleSubmission(8)).Want(202).Object()["simulationId"].(string)
 		user.Eventually("/api/v1/simulations/"+simulation, hasStatus("completed"))
-		// The books are the last to follow: the run and the four deleted
+		// Billing follows last: the run and the four deleted
 		// workspaces are closed, the others, the traceset and the results open.
 		client.Eventually("/api/v1/billing/items?status=closed&limit=100", hasItems(5))
 		client.Eventually("/api/v1/billing/items?status=active&limit=100", hasItems(18))

@@ -18,22 +18,23 @@ import (
 	"netsim/projections"
 )
 
-// door is what stands between a client and the handlers.
-type door struct {
+// frontEnd is what a request passes before it reaches a handler.
+type frontEnd struct {
 	config    Config
 	contract  *contract.Contract
 	verifier  *auth.Verifier
 	admission *web.Admission
 	metrics   *web.Metrics
 	tracer    trace.Tracer                // nil traces nothing
-	admit     func(context.Context) error // refuses what changes something, while the read model lags
-	behind    func() bool                 // the read model is behind what it has shown before
+	admit     func(context.Context) error // refuses writes while the read model lags
+	behind    func() bool                 // whether the read model is behind what it has shown before
 	log       *slog.Logger
 }
 
-// router serves the contract. The order of checks is that of completions
-// section 1.3: flag 404, 401, 403, 400, and then what the handler finds.
-func (d door) router(handlers api.StrictServerInterface) http.Handler {
+// router serves the contract. The checks are in the order of completions
+// section 1.3: feature flag (404), token (401), access (403), contract (400),
+// handler.
+func (d frontEnd) router(handlers api.StrictServerInterface) http.Handler {
 	fail := web.Errors{Log: d.log, Outage: projections.Outage}.Fail
 	root := chi.NewRouter()
 	root.Use(
@@ -51,8 +52,8 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 			web.LimitBody(d.maxBody, fail),
 			d.flags(fail), d.verifier.Authenticate(fail), noteCaller, auth.Authorize(d.access(), d.operation, fail),
 			d.whole(fail),
-			d.admission.Receive(d.costs, fail), // the time of a request begins when it is there
-			web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTime, d.isLong, d.isStream),
+			d.admission.Receive(d.costs, fail), // the timeout of a request begins when its body has arrived
+			web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTimeout, d.isLong, d.isStream),
 			d.admission.Serve(d.costs, fail), web.Unless(d.admit, d.changes, fail),
 			d.streams(web.Streams(d.config.ReadTimeout, d.config.StreamLife)),
 			d.contract.Check(fail),
@@ -65,19 +66,20 @@ func (d door) router(handlers api.StrictServerInterface) http.Handler {
 	return root
 }
 
-// longTime is how much longer a request may take that moves many bytes: 100 MB
-// of a body at 1.3 Mbit/s, 50 GB out of the store at 80 MB/s.
-const longTime = 10 * time.Minute
+// longTimeout is added to the timeout of a request that moves many bytes:
+// enough for a body of 100 MB at 1.3 Mbit/s, or for 50 GB from the object store
+// at 80 MB/s.
+const longTimeout = 10 * time.Minute
 
 // isLong reports whether a request moves many bytes.
-func (d door) isLong(r *http.Request) bool {
+func (d frontEnd) isLong(r *http.Request) bool {
 	op, ok := d.contract.Find(r)
 	return ok && (op.Access.Long || op.MaxBody() > web.MaxBody)
 }
 
-// maxBody is the most bytes of a request's body that are read. What takes less
-// than all others refuses that itself.
-func (d door) maxBody(r *http.Request) int64 {
+// maxBody returns the limit of a request body in bytes. A handler with a lower
+// limit enforces it itself.
+func (d frontEnd) maxBody(r *http.Request) int64 {
 	if op, ok := d.contract.Find(r); ok {
 		return max(op.MaxBody(), web.MaxBody)
 	}
@@ -85,7 +87,7 @@ func (d door) maxBody(r *http.Request) int64 {
 }
 
 // refuse answers a request that the generated server could not bind. The
-// contract is checked before, so it is the client's mistake all the same.
+// contract was checked before, but the error is still the client's.
 func refuse(fail web.FailFunc) web.FailFunc {
 	return func(w http.ResponseWriter, r *http.Request, err error) {
 		if fault.CodeOf(err) == fault.Internal {
@@ -105,8 +107,8 @@ func noteCaller(next http.Handler) http.Handler {
 	})
 }
 
-// flags hides the operations of features that are off.
-func (d door) flags(fail web.FailFunc) web.Middleware {
+// flags hides the operations of disabled features.
+func (d frontEnd) flags(fail web.FailFunc) web.Middleware {
 	on := map[string]bool{
 		"":                         true,
 		"enable_billing_endpoints": d.config.BillingEndpoints,
@@ -128,9 +130,9 @@ func (d door) flags(fail web.FailFunc) web.Middleware {
 	}
 }
 
-// whole refuses what would be answered from a read model that was lost and is
-// not complete again, but not the questions for the service's health.
-func (d door) whole(fail web.FailFunc) web.Middleware {
+// whole refuses requests while a lost read model is being rebuilt, except those
+// for the health of the service.
+func (d frontEnd) whole(fail web.FailFunc) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if op := d.operation(r); d.behind() && op != "GetHealth" && op != "GetReadiness" {
@@ -142,8 +144,9 @@ func (d door) whole(fail web.FailFunc) web.Middleware {
 	}
 }
 
-// streams applies a middleware to the operations whose answer goes on.
-func (d door) streams(m web.Middleware) web.Middleware {
+// streams applies a middleware to the operations that answer with an event
+// stream.
+func (d frontEnd) streams(m web.Middleware) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		with := m(next)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -156,31 +159,31 @@ func (d door) streams(m web.Middleware) web.Middleware {
 	}
 }
 
-// costs returns whose request it is and what it costs. A service that acts for
-// every account is an account of its own here.
-func (d door) costs(r *http.Request) (account string, class web.Class) {
-	caller, _ := auth.CallerFrom(r.Context()) // authorization has seen to it
+// costs returns the account that a request counts for, and its class. A service
+// token for all accounts counts as an account of its own.
+func (d frontEnd) costs(r *http.Request) (account string, class web.Class) {
+	caller, _ := auth.CallerFrom(r.Context()) // authorization has checked it
 	if op, ok := d.contract.Find(r); ok {
 		class = web.Class(op.Access.Class)
 	}
 	return caller.AccountID, class
 }
 
-// changes reports whether a request changes something; some that reads has a
-// body, and so the method of a write.
-func (d door) changes(r *http.Request) bool {
+// changes reports whether a request is a write. Some reads have a body, and
+// therefore a method other than GET.
+func (d frontEnd) changes(r *http.Request) bool {
 	op, ok := d.contract.Find(r)
 	return ok && op.Method != http.MethodGet && !op.Access.Reads
 }
 
-// isStream reports whether the answer to a request goes on.
-func (d door) isStream(r *http.Request) bool {
+// isStream reports whether a request is answered with an event stream.
+func (d frontEnd) isStream(r *http.Request) bool {
 	op, ok := d.contract.Find(r)
 	return ok && web.Class(op.Access.Class) == web.ClassStream
 }
 
-// access is the authorization table: one row for every operation.
-func (d door) access() map[string]auth.Access {
+// access returns the authorization table: one row for each operation.
+func (d frontEnd) access() map[string]auth.Access {
 	rows := map[string]auth.Access{}
 	for _, op := range d.contract.Operations() {
 		rows[op.ID] = auth.Access(op.Access.Token)
@@ -188,7 +191,7 @@ func (d door) access() map[string]auth.Access {
 	return rows
 }
 
-func (d door) operation(r *http.Request) string {
+func (d frontEnd) operation(r *http.Request) string {
 	if op, ok := d.contract.Find(r); ok {
 		return op.ID
 	}

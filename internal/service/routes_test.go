@@ -47,7 +47,7 @@ func TestTheRoutesAreThoseOfTheDocuments(t *testing.T) {
 // served lists the routes of the router below /api.
 func served(t *testing.T, terms *contract.Contract) map[string]bool {
 	t.Helper()
-	router := door{contract: terms, metrics: &web.Metrics{}, log: slog.New(slog.DiscardHandler)}.router(nil)
+	router := frontEnd{contract: terms, metrics: &web.Metrics{}, log: slog.New(slog.DiscardHandler)}.router(nil)
 	routes := map[string]bool{}
 	err := chi.Walk(router.(chi.Routes), func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		if strings.HasPrefix(path, "/api/") {

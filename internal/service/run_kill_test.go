@@ -20,7 +20,7 @@ import (
 )
 
 // TestKilledRuns kills the process that runs simulations with -9 at random
-// points: while it starts, runs, writes a checkpoint, or ends a run. Another
+// points: while it starts, runs, writes an engine snapshot, or ends a run. Another
 // goes on, and what comes of it is what "netsim engine run" makes of the receipt
 // undisturbed, to the byte, and costs one item.
 //
@@ -132,7 +132,7 @@ func (k *killed) kill() {
 	}
 }
 
-// begin asks for a simulation with checkpoints.
+// begin submits a simulation with engine snapshots.
 func (k *killed) begin() string {
 	k.t.Helper()
 	return text(k.t, k.c.Post("/api/v1/simulations", object{
@@ -184,7 +184,7 @@ func (k *killed) ended(id string, while time.Duration) bool {
 }
 
 // check holds a simulation against an undisturbed run, and returns how often it
-// went on from a checkpoint.
+// resumed from an engine snapshot.
 func (k *killed) check(id string) (resumed int) {
 	k.t.Helper()
 	sim := "/api/v1/simulations/" + id

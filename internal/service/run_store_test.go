@@ -92,7 +92,7 @@ func newStoreWorld(t *testing.T, patience time.Duration, options ...func(*servic
 	w.p = servicetest.Start(t, append(options, func(c *service.Config) {
 		w.g = startGateway(t, c.S3Endpoint)
 		c.S3Endpoint, c.StorePatience = w.g.URL, patience
-		c.RunCheckpoint = time.Millisecond // of runs that ask for checkpoints
+		c.RunCheckpoint = time.Millisecond // of runs that ask for engine snapshots
 	})...)
 	w.p.Grant(t, w.account, "100000")
 	w.user, w.service = w.p.User(t, w.account), w.p.Service(t, w.account)
@@ -154,7 +154,7 @@ func (w *storeWorld) released(id string) {
 	awaitSQL(t, w.p.Config.Postgres, `SELECT released_at IS NOT NULL FROM readmodel.credit_holds WHERE simulation_id = $1`, id)
 }
 
-// TestAStoreRefusesARun: a run whose inputs, result files, checkpoints or
+// TestAStoreRefusesARun: a run whose inputs, result files, snapshots or
 // manifest the object store refuses fails with the reason, and stops costing.
 func TestAStoreRefusesARun(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"netsim/infra/health"
 )
 
-// readWriterKeys reads the keys of a setting, nil when there are none.
+// readWriterKeys parses the keys of a setting, nil when there are none.
 func readWriterKeys(setting string) (*events.WriterKeys, error) {
 	keys, err := events.ParseWriterKeys(splitWriterKeys(setting)...)
 	if err != nil {
@@ -22,16 +22,14 @@ func readWriterKeys(setting string) (*events.WriterKeys, error) {
 	return keys, nil
 }
 
-// splitWriterKeys takes keys apart at commas, spaces and ends of lines.
+// splitWriterKeys splits a list of keys at commas and white space.
 func splitWriterKeys(setting string) []string {
 	return strings.FieldsFunc(setting, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
 
-// errNoWriterKeys refuses a service whose records anybody could write.
 var errNoWriterKeys = errors.New("NETSIM_WRITER_KEYS is not set: it must be a secret key of 64 hex digits, such as openssl rand -hex 32 prints, so that nobody else who reaches the event log can write to it, unless NETSIM_DATA_DEV is true")
 
-// writerKeys returns the keys, which only a service for development goes
-// without.
+// writerKeys returns the writer keys. They may be missing only in development.
 func (c *Config) writerKeys() (*events.WriterKeys, error) {
 	keys, err := readWriterKeys(c.WriterKeys)
 	if err == nil && keys == nil && !c.Development {
@@ -40,8 +38,9 @@ func (c *Config) writerKeys() (*events.WriterKeys, error) {
 	return keys, err
 }
 
-// sealLog demands seals of every partition from here on. Repeating it with the
-// same first key does nothing; with another it retires the one before.
+// sealLog demands seals of every partition from now on. Repeating it with the
+// same first key does nothing; with another first key it retires the previous
+// one.
 func (s *core) sealLog(ctx context.Context) (sealed int, err error) {
 	for _, family := range events.Families() {
 		count := s.writeLog.Partitions[family]
@@ -60,10 +59,10 @@ func (s *core) sealLog(ctx context.Context) (sealed int, err error) {
 	return sealed, nil
 }
 
-// beginSeals demands seals of a log that is new, before anything else is
-// written to it, and goes on where a first start was interrupted. A log from
-// before seals is sealed by the operator, once no process is left that writes
-// without them; in development at once.
+// beginSeals demands seals of a new log before anything else is written to it,
+// and continues an interrupted first start. For a log from before seals the
+// operator does it, once no process writes without them; in development it
+// happens at once.
 func (s *core) beginSeals(ctx context.Context) error {
 	if s.keys == nil {
 		return nil
@@ -86,7 +85,7 @@ func (s *core) beginSeals(ctx context.Context) error {
 	return err
 }
 
-// countSealed returns how many partitions demand seals, of how many.
+// countSealed returns how many partitions demand seals, and how many there are.
 func (s *core) countSealed(ctx context.Context) (sealed, all int, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE sealing <> ''), count(*) FROM offsets`).Scan(&sealed, &all)
 	if err != nil {
@@ -95,8 +94,8 @@ func (s *core) countSealed(ctx context.Context) (sealed, all int, err error) {
 	return sealed, all, nil
 }
 
-// probeSeals says when records without a seal are facts, and when records were
-// forged.
+// probeSeals warns while records without a seal are facts, and after a record
+// was judged forged.
 func (s *core) probeSeals(ctx context.Context) health.State {
 	sealed, all, err := s.countSealed(ctx)
 	if err != nil {
@@ -113,11 +112,11 @@ func (s *core) probeSeals(ctx context.Context) health.State {
 	return health.State{}
 }
 
-// forged counts what this process has judged forged since it started.
+// forged returns how many records this process has judged forged.
 func (s *core) forged() int64 { return s.projector.Report().Verdicts[events.Forged] }
 
-// SealLog demands seals of every partition from here on, by the first key of
-// the settings, and returns of how many it was not so before.
+// SealLog demands seals by the first key of the settings of every partition
+// from now on. It returns in how many that is new.
 func (t *Tools) SealLog(ctx context.Context) (sealed int, err error) {
 	if t.core.keys == nil {
 		return 0, errNoWriterKeys

@@ -16,10 +16,10 @@ import (
 	"netsim/simulator/validation"
 )
 
-// seedTemplates stores the curated templates that are not there yet, with the
-// public tracesets that they replay. Which are there one query tells. The id of
-// a template derives from its name and revision, so that a changed one is added
-// and the older one stays as it was.
+// seedTemplates stores the curated templates that are missing, with the public
+// tracesets that they replay. One query finds which exist. The id of a template
+// derives from its name and revision: a new revision is added, and the old one
+// stays.
 func (s *core) seedTemplates(ctx context.Context) error {
 	curated, err := blueprint.Curated()
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *core) seedTemplates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, t := range slices.Backward(curated) { // a list has the newest first
+	for i, t := range slices.Backward(curated) { // lists show the newest first
 		if there[ids[i]] {
 			continue
 		}
@@ -44,9 +44,9 @@ func (s *core) seedTemplates(ctx context.Context) error {
 	return nil
 }
 
-// seedTemplate takes steps that each do nothing when they were taken before. What
-// it makes belongs to no account, so that nobody pays for it, and the traceset
-// has no end.
+// seedTemplate takes steps that do nothing when repeated. The template and its
+// traceset belong to no account, so nobody pays for them, and the traceset does
+// not expire.
 func (s *core) seedTemplate(ctx context.Context, id string, t blueprint.Template) error {
 	from := handle.Origin{Actor: events.System, CommandID: "curated"}
 	traceset, err := s.workloads.Keep(ctx, t.Workload.Groups, events.TracesetCreated{

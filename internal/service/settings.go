@@ -62,7 +62,7 @@ func settings[T any](environment map[string]string) (c T, err error) {
 		}
 	}
 	if len(errs) == 0 {
-		errs = all.Errors // of another kind
+		errs = all.Errors // none is about one setting
 	}
 	if err := errors.Join(errs...); err != nil {
 		return c, fmt.Errorf("the settings are wrong:\n%w", err)
@@ -70,7 +70,7 @@ func settings[T any](environment map[string]string) (c T, err error) {
 	return c, nil
 }
 
-// surroundings is the environment of the process.
+// surroundings returns the environment of the process.
 func surroundings() map[string]string { return env.ToMap(os.Environ()) }
 
 func variable(f reflect.StructField) string {
@@ -78,7 +78,8 @@ func variable(f reflect.StructField) string {
 	return name
 }
 
-// fromFile takes a secret from the file that its variable with _FILE names.
+// fromFile reads a secret from the file that its variable with the suffix _FILE
+// names.
 func fromFile(environment map[string]string, name string) error {
 	path := environment[name+"_FILE"]
 	if path == "" {
@@ -97,7 +98,7 @@ func fromFile(environment map[string]string, name string) error {
 	return nil
 }
 
-// form is how the text of a setting must look.
+// form is the required format of a setting.
 type form struct {
 	want string
 	fits func(text string) bool
@@ -154,7 +155,7 @@ func isURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// bounds are those of a number, or of a duration in nanoseconds.
+// bounds returns the bounds of a number, or of a duration in nanoseconds.
 func bounds(f reflect.StructField) (least, most int64, duration bool) {
 	duration = f.Type == reflect.TypeFor[time.Duration]()
 	read := func(text string) int64 {
@@ -171,7 +172,7 @@ func isNumber(f reflect.StructField) bool {
 	return f.Type.Kind() == reflect.Int || f.Type.Kind() == reflect.Int32 || f.Type.Kind() == reflect.Int64
 }
 
-// wanted says what a setting must be.
+// wanted describes the allowed values of a setting, for an error.
 func wanted(f reflect.StructField) string {
 	shape := forms()[f.Tag.Get("form")].want
 	switch {
@@ -195,8 +196,8 @@ func wanted(f reflect.StructField) string {
 	return shape
 }
 
-// fits reports whether a value that was read is one that the field may have.
-// One that is not set is right where it is not required.
+// fits reports whether a parsed value is allowed. An optional setting may be
+// empty.
 func fits(f reflect.StructField, value reflect.Value) bool {
 	shape := forms()[f.Tag.Get("form")].fits
 	switch {
@@ -215,7 +216,7 @@ func fits(f reflect.StructField, value reflect.Value) bool {
 	return true
 }
 
-// redact replaces the secrets of the settings in a text, and what looks like a
+// redact replaces the secrets of the settings, and whatever looks like a
 // credential.
 func (c *Config) redact(text string) string {
 	var secrets []string

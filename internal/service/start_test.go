@@ -22,7 +22,7 @@ import (
 // is told to end until then ends in order.
 func TestEndedWhileItStarts(t *testing.T) {
 	t.Parallel()
-	for range 5 { // a busy machine may let it serve before we look
+	for range 5 { // on a busy machine it may serve already
 		if endWhileItStarts(t) {
 			return
 		}

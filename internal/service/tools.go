@@ -12,13 +12,13 @@ import (
 	"netsim/infra/reactor"
 )
 
-// Tools are what an operator does to read models from the command line.
+// Tools has what the operator's commands do.
 type Tools struct {
 	core *core
 	pool *pgxpool.Pool
 }
 
-// OpenTools connects to the log and the database of the settings.
+// OpenTools connects to the event log and the database of the settings.
 func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) {
 	keys, err := c.writerKeys()
 	if err != nil {
@@ -44,5 +44,5 @@ func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) 
 	}}, nil
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (t *Tools) Close() { t.core.close() }

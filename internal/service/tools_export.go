@@ -10,7 +10,7 @@ import (
 	"netsim/infra/telemetry"
 )
 
-// ExportCosts writes daily costs as a FOCUS dataset, in one snapshot of the
+// ExportCosts writes daily costs as a FOCUS dataset, from one snapshot of the
 // live read model.
 func (t *Tools) ExportCosts(ctx context.Context, r focus.Request) (focus.Report, error) {
 	tx, err := t.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
@@ -18,7 +18,7 @@ func (t *Tools) ExportCosts(ctx context.Context, r focus.Request) (focus.Report,
 		return focus.Report{}, fmt.Errorf("open a snapshot: %w", err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was written
-	// A page is a few thousand rows, whose names are looked up one by one.
+	// A page has a few thousand rows: index lookups of their names are the best plan.
 	if _, err := tx.Exec(ctx, "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"); err != nil {
 		return focus.Report{}, fmt.Errorf("open a snapshot: %w", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"netsim/events"
 )
 
-// Quotas are the limits of an account: as the settings say, and as operators
-// have set them.
+// Quotas has the limits of an account: those of the settings, and those that
+// operators have set.
 type Quotas struct{ Settings, Set map[string]int64 }
 
 // Quotas returns the quotas of an account.
@@ -40,8 +40,8 @@ func (t *Tools) Quotas(ctx context.Context, account string) (Quotas, error) {
 	return q, err
 }
 
-// SetQuotas sets quotas of an account; nil is the limit of the settings. They
-// hold in every process as soon as its read model has them.
+// SetQuotas sets quotas of an account; nil restores the limit of the settings.
+// A process applies them once its read model has them.
 func (t *Tools) SetQuotas(ctx context.Context, account string, limits map[string]*int64) error {
 	if !events.ValidID(events.AccountPrefix, account) {
 		return fmt.Errorf("%q is not an account id", account)
@@ -55,7 +55,7 @@ func (t *Tools) SetQuotas(ctx context.Context, account string, limits map[string
 	})
 }
 
-// quotas are the limits of accounts for which no operator has set others.
+// quotas returns the limits of accounts for which operators have set none.
 func (c *Config) quotas() (map[string]int64, error) {
 	all := commands.DefaultQuotas()
 	for name, limit := range c.Quotas {

@@ -9,8 +9,8 @@ import (
 	"netsim/commands"
 )
 
-// ApplyRates makes the rates of the platform those of a list, by the log of a
-// running service, once the plan of it has been agreed to.
+// ApplyRates makes a price list that of the platform, if agreed returns true
+// for the plan. It needs a running service.
 func (t *Tools) ApplyRates(ctx context.Context, list prices.List, agreed func(prices.Plan) (bool, error)) error {
 	return t.writing(ctx, func(ctx context.Context) error {
 		platform, err := t.core.platform(ctx)
@@ -28,7 +28,7 @@ func (t *Tools) ApplyRates(ctx context.Context, list prices.List, agreed func(pr
 	})
 }
 
-// platform is the price list as it stands.
+// platform returns the current price list.
 func (s *core) platform(ctx context.Context) (commands.Platform, error) {
 	stream := commands.PlatformStream(s.config.Platform)
 	found, err := s.writeLog.Load(ctx, stream, "")

@@ -7,8 +7,8 @@ import (
 	"netsim/infra/reactor"
 )
 
-// DeadLetters returns the facts that handlers could not process: the letter
-// with the id, or all ("").
+// DeadLetters returns the open dead letters: the one with the id, or all for
+// "".
 func (t *Tools) DeadLetters(ctx context.Context, id string) ([]reactor.DeadLetter, error) {
 	open, err := t.core.letters.Open(ctx)
 	if err != nil || id == "" {
@@ -22,20 +22,19 @@ func (t *Tools) DeadLetters(ctx context.Context, id string) ([]reactor.DeadLette
 	return nil, fmt.Errorf("there is no open dead letter %s", id)
 }
 
-// DeadLetterBody returns the data of a dead letter's fact, as the log has it.
+// DeadLetterBody returns the data of the fact of a dead letter, from the log.
 func (t *Tools) DeadLetterBody(ctx context.Context, l reactor.DeadLetter) (string, error) {
 	return t.core.letters.Body(ctx, l)
 }
 
-// Retried is a dead letter and why its handler failed again, "" when it is
-// settled.
+// Retried is a dead letter and the error of its retry, "" when it is settled.
 type Retried struct {
 	reactor.DeadLetter
 	Error string `json:"error,omitempty"`
 }
 
-// RetryDeadLetters passes the fact of a dead letter, or of each (""), to its
-// handler again, in this process.
+// RetryDeadLetters runs the handler of a dead letter, or of every one for "",
+// with its fact again, in this process.
 func (t *Tools) RetryDeadLetters(ctx context.Context, id string) (retried []Retried, err error) {
 	list, err := t.core.config.priceList()
 	if err != nil {

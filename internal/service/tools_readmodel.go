@@ -8,22 +8,22 @@ import (
 	"netsim/infra/projector"
 )
 
-// progressEvery is how often a rebuild says how far it is.
+// progressEvery is the interval between two reports of a rebuild.
 const progressEvery = 5 * time.Second
 
-// Rebuild replays the log into a read model beside the live one, and follows
-// the log until that is promoted or ctx ends, if it is to follow. A log that
-// lost records is refused, unless a reason to accept that is given. tell is
-// called every few seconds, and at the end.
-func (t *Tools) Rebuild(ctx context.Context, schema string, follow bool, acceptLoss string, tell func(projector.Report)) (promoted bool, err error) {
+// Rebuild replays the log into a read model beside the live one. With follow it
+// goes on until that is promoted or ctx ends. A log that has lost records is
+// refused unless acceptLoss gives a reason. report is called every few seconds
+// and at the end.
+func (t *Tools) Rebuild(ctx context.Context, schema string, follow bool, acceptLoss string, report func(projector.Report)) (promoted bool, err error) {
 	err = t.readModel(ctx, schema, func(p *projector.Projector) error {
 		if err := t.core.acceptLoss(ctx, p, acceptLoss); err != nil {
 			return err
 		}
 		progress, end := context.WithCancel(ctx)
-		told := make(chan struct{})
+		reported := make(chan struct{})
 		go func() {
-			defer close(told)
+			defer close(reported)
 			every := time.NewTicker(progressEvery)
 			defer every.Stop()
 			for progress.Err() == nil {
@@ -31,12 +31,12 @@ func (t *Tools) Rebuild(ctx context.Context, schema string, follow bool, acceptL
 				case <-progress.Done():
 				case <-every.C:
 				}
-				tell(p.Report())
+				report(p.Report())
 			}
 		}()
 		promoted, err = p.Rebuild(ctx, follow)
 		end()
-		<-told
+		<-reported
 		return err
 	})
 	return promoted, err
@@ -51,10 +51,9 @@ func (t *Tools) Diff(ctx context.Context, schema string) (c projector.Comparison
 	return c, err
 }
 
-// Promote puts a read model in the place of the live one. tell is called at
-// each step.
-func (t *Tools) Promote(ctx context.Context, schema string, tell func(projector.Step, string)) error {
-	return t.readModel(ctx, schema, func(p *projector.Projector) error { return p.Promote(ctx, tell) })
+// Promote replaces the live read model. report is called at each step.
+func (t *Tools) Promote(ctx context.Context, schema string, report func(projector.Step, string)) error {
+	return t.readModel(ctx, schema, func(p *projector.Projector) error { return p.Promote(ctx, report) })
 }
 
 // Drop removes a read model that is not the live one.
@@ -62,7 +61,7 @@ func (t *Tools) Drop(ctx context.Context, schema string) error {
 	return t.readModel(ctx, schema, func(p *projector.Projector) error { return p.Drop(ctx) })
 }
 
-// readModel lends a projector of the schema.
+// readModel runs use with a projector for the schema.
 func (t *Tools) readModel(ctx context.Context, schema string, use func(*projector.Projector) error) error {
 	pool, err := postgres.Open(ctx, t.core.config.Postgres, schema, 8)
 	if err != nil {

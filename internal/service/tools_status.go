@@ -41,7 +41,7 @@ func (t *Tools) statusOf(ctx context.Context, schema string, log eventlog.Descri
 	return projector.New(t.core.projectorConfig(t.pool, schema)).Status(ctx, log, time.Now())
 }
 
-// live is how far the live read model has come.
+// live returns the status of the live read model.
 func (t *Tools) live(ctx context.Context) (projector.Status, error) {
 	log, err := t.core.eventLog.Describe(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (t *Tools) live(ctx context.Context) (projector.Status, error) {
 	return t.statusOf(ctx, projector.Live, log)
 }
 
-// StreamStatus is about the streams of a family, in the live read model.
+// StreamStatus summarizes the streams of a family in the live read model.
 type StreamStatus struct {
 	Family        events.Family `json:"family"`
 	Partitions    int64         `json:"partitions"`
@@ -132,7 +132,7 @@ func hasJobs(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-// RunStatus is about a simulation that has not ended.
+// RunStatus describes a simulation that has not ended.
 type RunStatus struct {
 	Simulation     string     `json:"simulation"`
 	Account        string     `json:"account"`

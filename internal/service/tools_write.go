@@ -10,9 +10,9 @@ import (
 	"netsim/infra/projector"
 )
 
-// Grant gives an account credit, by the log of a running service, and reports
-// whether it did. The reference is unique within the account, so repeating a
-// grant is harmless.
+// Grant grants credit to an account and reports whether it did. It needs a
+// running service. A reference is unique in its account, so that repeating a
+// grant does nothing.
 func (t *Tools) Grant(ctx context.Context, account string, credit events.CreditGranted) (granted bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -23,14 +23,14 @@ func (t *Tools) Grant(ctx context.Context, account string, credit events.CreditG
 	return granted, err
 }
 
-// ForgetUser removes the name of a user from the directory, and reports whether
-// there was one. Events have the id alone, and stay.
+// ForgetUser removes the name of a user from the directory and reports whether
+// there was one. Events contain only the id and stay.
 func (t *Tools) ForgetUser(ctx context.Context, userID string) (bool, error) {
 	names := directory.Directory{Pool: t.core.pool, Now: time.Now}
 	return names.Forget(ctx, userID)
 }
 
-// writing lends a command line the way into the log.
+// writing runs use with a handler of commands.
 func (t *Tools) writing(ctx context.Context, use func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	t.core.watcher = projector.NewWatcher(t.pool, "", t.core.log)
@@ -40,7 +40,7 @@ func (t *Tools) writing(ctx context.Context, use func(context.Context) error) er
 		cancel()
 		<-listening
 	}()
-	if err := t.core.openLedger(ctx); err != nil {
+	if err := t.core.openWriteLog(ctx); err != nil {
 		return err
 	}
 	return use(ctx)

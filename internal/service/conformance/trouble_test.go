@@ -107,7 +107,7 @@ func again(t *testing.T, op operation, r servicetest.Reply) {
 	}
 }
 
-// place is a program on servers of its own, which does not wait long for them.
+// place is a program on servers of its own, with short timeouts.
 func place(t *testing.T, change func(*service.Config)) *world {
 	t.Helper()
 	return newWorld(t, servicetest.Start(t, func(c *service.Config) {

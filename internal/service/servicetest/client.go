@@ -11,8 +11,8 @@ import (
 	"netsim/api/contract/contracttest"
 )
 
-// Client sends requests with one token. What it gets is checked against the
-// contract. Its methods may be called from several goroutines.
+// Client sends requests with one token and checks the responses against the
+// contract. It is safe for concurrent use.
 type Client struct {
 	t     testing.TB
 	base  string
@@ -20,7 +20,7 @@ type Client struct {
 	http  *http.Client
 }
 
-// Reply is a response, read whole.
+// Reply is a response with its whole body.
 type Reply struct {
 	Status int
 	Header http.Header
@@ -32,8 +32,8 @@ type Reply struct {
 // Header is a request header.
 type Header struct{ Name, Value string }
 
-// Get, Post, Patch and Delete send a request. A body that is not nil is sent
-// as JSON, a []byte as it stands.
+// Get, Post, Patch and Delete send a request. A body is sent as JSON, a []byte
+// as it is; nil sends none.
 func (c *Client) Get(path string, h ...Header) Reply {
 	c.t.Helper()
 	return c.Do("GET", path, nil, h...)
@@ -98,8 +98,8 @@ func (c *Client) Do(method, path string, body any, headers ...Header) Reply {
 	return Reply{Status: resp.StatusCode, Header: resp.Header, Body: got, t: c.t}
 }
 
-// Open sends a GET whose answer goes on, and returns its response unread and
-// unchecked. Who calls it closes the body.
+// Open sends a GET that is answered with an event stream, and returns the
+// response unread and unchecked. The caller closes the body.
 func (c *Client) Open(path string) *http.Response {
 	c.t.Helper()
 	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.base+path, nil)
@@ -114,7 +114,7 @@ func (c *Client) Open(path string) *http.Response {
 	return resp
 }
 
-// Want fails the test unless the status is this one, and returns the reply.
+// Want fails the test when the status is another one, and returns the reply.
 func (r Reply) Want(status int) Reply {
 	r.t.Helper()
 	if r.Status != status {
@@ -123,8 +123,8 @@ func (r Reply) Want(status int) Reply {
 	return r
 }
 
-// Refused fails the test unless the status and the error's code are these, and
-// returns the error's message.
+// Refused fails the test when the status or the error's code is another one,
+// and returns the error's message.
 func (r Reply) Refused(status int, code string) string {
 	r.t.Helper()
 	r.Want(status)
@@ -154,9 +154,8 @@ func (r Reply) Object() map[string]any {
 	return m
 }
 
-// Eventually repeats the request until ok says yes, for what happens behind
-// the answer to a request: a simulation's run, a reaction. It fails the test
-// after a minute.
+// Eventually repeats the request until ok returns true, for the effects of
+// reactions and runs. It fails the test after a minute.
 func (c *Client) Eventually(path string, ok func(Reply) bool) Reply {
 	c.t.Helper()
 	deadline := time.NewTimer(time.Minute)

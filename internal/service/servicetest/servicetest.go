@@ -77,13 +77,13 @@ func Shared(t testing.TB) *Program {
 	return shared.program
 }
 
-// keep is a test whose clean-ups do not run: what it makes lasts as long as the
-// process.
+// keep is a test whose cleanups do not run: what it creates lasts as long as
+// the process.
 type keep struct{ testing.TB }
 
 func (keep) Cleanup(func()) {}
 
-// Config is the configuration of a program on servers of its own.
+// Config returns the settings of a service on servers of its own.
 func Config(t testing.TB) service.Config {
 	t.Helper()
 	store := teststack.Objects(t)
@@ -104,7 +104,7 @@ func Config(t testing.TB) service.Config {
 	return c
 }
 
-// auditKey makes a key that signs checkpoints. That of the shared service stays
+// auditKey makes a key that signs log checkpoints. That of the shared service stays
 // for others that are started with its settings.
 func auditKey(t testing.TB) string {
 	t.Helper()
@@ -155,7 +155,7 @@ func run(t testing.TB, c service.Config, log *slog.Logger) (*Program, func()) {
 	}
 }
 
-// Beside connects another process at the program's place, which can do what no
+// Beside connects another process to the servers of the program, for what no
 // operation does. It neither projects nor reacts.
 func (p *Program) Beside(t testing.TB) *testworld.World {
 	t.Helper()
@@ -172,7 +172,7 @@ func (p *Program) Beside(t testing.TB) *testworld.World {
 	return w
 }
 
-// NewAccount returns the id of an account that nobody else uses.
+// NewAccount returns the id of a new account.
 func NewAccount() string { return events.NewID(events.AccountPrefix) }
 
 // Grant gives an account credit.
@@ -202,8 +202,8 @@ func (p *Program) SetQuotas(t testing.TB, account string, limits map[string]*int
 	}
 }
 
-// SetQuota sets a quota of an account, and returns when the service knows it.
-// The account's requests.read becomes the sign of that.
+// SetQuota sets a quota of an account, and returns when the service applies it.
+// It changes the account's requests.read to see that.
 func (p *Program) SetQuota(t testing.TB, account, name string, limit int64) {
 	t.Helper()
 	sign := 1_000_000 + signs.Add(1)
