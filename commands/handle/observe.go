@@ -23,14 +23,6 @@ const (
 	OutcomeFailed   Outcome = "failed"    // an internal error, or the log is unavailable
 )
 
-// Outcomes lists every outcome.
-func Outcomes() []Outcome {
-	return []Outcome{
-		OutcomeAccepted, OutcomeRepeated, OutcomeNothing, OutcomeRefused,
-		OutcomeRejected, OutcomeTimedOut, OutcomeFailed,
-	}
-}
-
 // Observation is one run of a command.
 type Observation struct {
 	Command  string // the Go type's name, such as UpdateWorkspace

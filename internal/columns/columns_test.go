@@ -26,7 +26,8 @@ type row struct {
 	Hash      []byte
 	Partition int32
 
-	hidden string //nolint:unused // is no column
+	//lint:ignore U1000 it is no column
+	hidden string
 }
 
 func TestColumnsAreTheFieldsOfTheStruct(t *testing.T) {
