@@ -15,7 +15,7 @@ import (
 // Metrics has the metrics of one process. It exposes the metrics of the catalogue
 // that belong to the process's roles and drops the others, so callers need not
 // check roles. A name that is not in the catalogue panics. It is safe for
-// concurrent use.
+// concurrent use. A nil *Metrics exposes nothing.
 type Metrics struct {
 	registry *prometheus.Registry
 	roles    []string
@@ -99,7 +99,7 @@ func (m *Metrics) Query(collector string, run func(context.Context, Emit) error,
 
 // has reports whether a metric belongs to one of the process's roles.
 func (m *Metrics) has(d Metric) bool {
-	return slices.ContainsFunc(d.Roles, func(role string) bool { return slices.Contains(m.roles, role) })
+	return m != nil && slices.ContainsFunc(d.Roles, func(role string) bool { return slices.Contains(m.roles, role) })
 }
 
 func (m *Metrics) register(d Metric, c prometheus.Collector) {

@@ -133,9 +133,7 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	c := reactor.Config{
 		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
 		Judge: s.watcher, Log: s.log, Tracer: s.traces.Tracer(), Retries: s.config.Retries,
-	}
-	if s.metrics != nil {
-		c.Observe = observeReactions(s.metrics)
+		Observe: observeReactions(s.metrics),
 	}
 	r, err := reactor.New(c)
 	if err != nil {

@@ -238,10 +238,7 @@ func (s *core) openWriteLog(ctx context.Context) error {
 	}
 	s.partitions = partitions
 	s.writeLog = writelog.New(writelog.Config{Pool: s.pool, EventLog: s.eventLog, Watcher: s.watcher, Partitions: partitions})
-	s.countCommand = func(handle.Observation) {}
-	if s.metrics != nil {
-		s.countCommand = observeCommands(s.metrics)
-	}
+	s.countCommand = observeCommands(s.metrics)
 	s.handler = &handle.Handler{
 		Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys,
 		Begin: s.commandBegins, Observe: s.commandEnds,
