@@ -18,7 +18,7 @@ type engine struct {
 	routes  *topology.Routes
 
 	now      int64
-	tell     int64 // the number of events at which to tell the progress
+	tell     int64 // the number of events at which to report the progress
 	queue    queue
 	progress Progress
 	err      error // the observer's, or a refusal found on the way
@@ -70,7 +70,7 @@ type period struct {
 	count int64
 }
 
-// again schedules the next report of the period, if it is to be had at all.
+// again schedules the next report of the period, if reports are wanted.
 func (e *engine) again(p *period, k kind) {
 	if p.every == 0 {
 		return
@@ -82,17 +82,18 @@ func (e *engine) again(p *period, k kind) {
 	e.queue.push(e.now+p.every, k, 0, 0)
 }
 
-// reports is how many were made of those that were due.
+// reports returns how many periodic reports were made.
 func (e *engine) reports() int64 { return e.links.made() + e.beacons.made() }
 
-// made is how many were: the last that was scheduled is to come.
+// made returns how many reports of the period were made; the last one scheduled is
+// still due.
 func (p *period) made() int64 { return max(p.count-1, 0) }
 
-// eventsPerLook is how many events a cancellation may have to wait for: some
-// milliseconds of them.
+// eventsPerLook is how many events pass between two checks for cancellation: some
+// milliseconds.
 const eventsPerLook = 4096
 
-// open schedules what a run begins with.
+// open schedules the first events of a run.
 func (e *engine) open() {
 	if e.observe.Links != nil {
 		e.links.every = e.options.Interval
@@ -109,10 +110,10 @@ func (e *engine) open() {
 	}
 }
 
-// run handles events in order until none is left, the limit or the context
-// ends it, or something fails.
+// run handles events in order until none is left, the limit is reached, the context
+// ends or an error occurs.
 func (e *engine) run(ctx context.Context) (End, error) {
-	var look int64 // the number of events at which to look at ctx
+	var look int64 // the number of events at which to check ctx
 	for e.err == nil {
 		if e.progress.Ranks == e.progress.RanksTotal {
 			return Finished, nil
@@ -195,7 +196,7 @@ func (e *engine) reportProgress() {
 	}
 }
 
-// finish states what is unfinished and gives the last reports.
+// finish reports what is unfinished and makes the last periodic reports.
 func (e *engine) finish(end End) (*Result, error) {
 	e.progress.Time = e.now
 	r := &Result{End: end, Reports: e.reports()}

@@ -2,7 +2,7 @@ package engine
 
 import "math"
 
-// solver shares out rates. Its slices are kept from one solution to the next.
+// solver assigns rates to flows. It reuses its slices.
 type solver struct {
 	epoch  uint32
 	flows  []int32 // that are solved for
@@ -13,28 +13,28 @@ type solver struct {
 	stages []stage // by resource, where traffic is sprayed
 }
 
-// share is what each flow of a resource gets that has no rate yet.
+// share is the rate that each flow of a resource without a rate would get.
 type share struct {
 	rate     int64
 	resource int32
 }
 
-// maxRounds is how often a solution is widened flow by flow before everything
-// connected is solved at once.
+// maxRounds is how often a solution is widened by some flows before all connected
+// flows are solved at once.
 const maxRounds = 6
 
-// anew empties the solver for another solution.
-func (e *engine) anew() {
+// resetSolver empties the solver for another solution.
+func (e *engine) resetSolver() {
 	s := &e.solver
 	s.epoch++
 	s.flows, s.links = s.flows[:0], s.links[:0]
 }
 
-// solve shares out rates where something changed, beginning with the flows
-// that are enlisted. It solves for these while all others keep their rates,
-// looks for others whose rate is then no longer fair, enlists them too, and
-// repeats. When that goes on for long, or when sprayed traffic makes rates
-// depend on everything offered, it enlists all flows that are connected.
+// solve assigns max-min fair rates where something changed, starting with the
+// enlisted flows. It solves for these while all others keep their rates, enlists
+// the flows whose rate is then no longer fair, and repeats. After maxRounds, or if
+// sprayed traffic makes rates depend on all that is offered, it enlists all
+// connected flows.
 func (e *engine) solve() {
 	s := &e.solver
 	e.reach(0)
@@ -69,7 +69,7 @@ func (e *engine) solve() {
 	e.schedule()
 }
 
-// enlist makes the flow one of those that are solved for.
+// enlist adds the flow to those that are solved for.
 func (e *engine) enlist(id int32) {
 	s := &e.solver
 	f := &e.flows[id]
@@ -91,7 +91,7 @@ func (e *engine) enlist(id int32) {
 	}
 }
 
-// reach touches the resources of the enlisted flows from the given one on.
+// reach touches the resources of the enlisted flows, from the given flow on.
 func (e *engine) reach(from int) {
 	s := &e.solver
 	for i := from; i < len(s.flows); i++ {
@@ -103,9 +103,9 @@ func (e *engine) reach(from int) {
 	}
 }
 
-// touch counts what the resource's flows take that are not solved for. Drained
-// flows leave; those without a rate, those that had their resources for
-// themselves, and those that what was freed here may speed up, are enlisted.
+// touch adds up the rates of the resource's flows that are not solved for. It
+// detaches drained flows. It enlists flows without a rate, flows that were alone on
+// their resources, and flows that freed capacity here may speed up.
 func (e *engine) touch(h int32) {
 	s := &e.solver
 	r := &e.resources[h]
@@ -132,16 +132,17 @@ func (e *engine) touch(h int32) {
 	}
 }
 
-// between reports whether a stage limits the flow that is sprayed over. Its share
-// depends on what its NICs, too, have to send.
+// between reports whether a sprayed stage limits the flow. The flow's share then
+// also depends on what its NICs have to send.
 func (e *engine) between(id int32) bool {
 	f := &e.flows[id]
 	path := e.path(id)[:f.steps]
 	return e.spreading == sprayed && f.limit != path[0].resource && f.limit != path[len(path)-1].resource
 }
 
-// fill raises the rates of the enlisted flows together and stops those whose
-// resource is full: max-min fairness. Shares are rounded down to whole bit/s.
+// fill raises the rates of the enlisted flows together and freezes each flow when
+// one of its resources is full: max-min fairness. Shares are rounded down to whole
+// bit/s.
 func (e *engine) fill() {
 	s := &e.solver
 	for _, h := range s.links {
@@ -175,7 +176,7 @@ func (e *engine) fill() {
 			s.pop()
 			continue
 		}
-		// Other resources that filled up have only made this share larger.
+		// Resources that filled up since have only made this share larger.
 		if now := r.left / int64(r.open); now > least.rate {
 			s.heap[0].rate = now
 			s.sink(0)
@@ -198,7 +199,7 @@ func (e *engine) fill() {
 // trims reports whether the resource is a stage that trims.
 func (e *engine) trims(h int32) bool { return e.spreading == sprayed && e.solver.stages[h].trims }
 
-// freeze gives an enlisted flow its rate, which the resource limits.
+// freeze sets the final rate of an enlisted flow, which the resource limits.
 func (e *engine) freeze(id, h int32, rate int64) {
 	f := &e.flows[id]
 	f.frozen = true
@@ -218,9 +219,9 @@ func (e *engine) freeze(id, h int32, rate int64) {
 	}
 }
 
-// widen enlists the flows that keep the solution from being fair: those faster
-// than others on a resource that limits the others, and those that their own
-// resource no longer limits. It reports whether there were any.
+// widen enlists the flows that make the solution unfair: a flow faster than the
+// flows that a common resource limits, and a flow that its own resource no longer
+// limits. It reports whether there were any.
 func (e *engine) widen() bool {
 	s := &e.solver
 	before := len(s.flows)
@@ -264,9 +265,9 @@ func (e *engine) connect() {
 	}
 }
 
-// idleLimit reports whether the resource has one flow only, which shares a
-// resource that is no faster with others and so can never fill this one. In a
-// large component most resources are like that.
+// idleLimit reports whether the resource has only one flow, which cannot fill it
+// because it shares a resource that is no faster with other flows. In a large
+// component most resources are like that.
 func (e *engine) idleLimit(r *resource) bool {
 	if len(r.flows) > 1 {
 		return false

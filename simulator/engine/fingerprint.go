@@ -9,10 +9,9 @@ import (
 	"netsim/simulator/program"
 )
 
-// fingerprint is a hash of everything in an input that its run depends on. Two
-// inputs that were made in the same way have the same.
+// fingerprint returns a hash of everything in an input that its run depends on.
 func fingerprint(in *Input, o Options) [sha256.Size]byte {
-	o.MaxFlows, o.ProgressEvents = 0, 0 // the machine's
+	o.MaxFlows, o.ProgressEvents = 0, 0 // these depend on the machine
 	w := &walker{sum: sha256.New()}
 	w.value(reflect.ValueOf(o))
 	w.value(reflect.ValueOf(in.Fabric))
@@ -26,8 +25,7 @@ func fingerprint(in *Input, o Options) [sha256.Size]byte {
 	return [sha256.Size]byte(w.sum.Sum(nil))
 }
 
-// walker hashes plain values: those of numbers, texts, lists, structs and
-// pointers to these.
+// walker hashes numbers, strings, slices, structs and pointers to them.
 type walker struct {
 	sum   hash.Hash
 	block []byte

@@ -6,11 +6,11 @@ import "fmt"
 //
 // While it is attached to resources it drains at a rate. It is pending (rate
 // 0), alone on all of its resources, or in a component with the flows that it
-// shares resources with. A flow that is drained leaves its resources at the
-// latest when somebody else needs them or its acknowledgement arrives.
+// shares resources with. A drained flow leaves its resources when another flow needs
+// them or when its acknowledgement arrives, whichever is first.
 //
-// What is looked at when rates are shared out comes first and is 64 bytes, so
-// that of the flows of a component one line each is read.
+// The fields that the solver reads come first and fill 64 bytes, so that it reads
+// one cache line for each flow of a component.
 type flow struct {
 	left      work  // at `since`
 	since     int64 // ps
@@ -25,9 +25,9 @@ type flow struct {
 	frozen    bool
 
 	stamp  uint32
-	stripe int32 // the transfer that it carries a part of, or 0
+	stripe int32 // the striped transfer that it carries a part of, or 0
 	hops   int32 // of its path
-	steps  int32 // of these, that forward packets
+	steps  int32 // hops that forward packets
 	tail   int64 // ps from drain to last acknowledgement
 	trip   int64 // ps, of that without queues
 	fair   int64 // bit/s, the solver's: its part of a stage that trims
@@ -46,14 +46,14 @@ type hop struct {
 	pos      int32 // its place in the resource's list
 }
 
-// path is the flow's use of resources. All flows' are in one slice, so that a
-// flow takes no more room than the longest path of this fabric.
+// path returns the flow's use of resources. One slice holds those of all flows, so
+// that a flow takes no more room than the longest path of this fabric.
 func (e *engine) path(id int32) []hop {
 	at := int(id) * e.stride
 	return e.hops[at : at+int(e.flows[id].hops)]
 }
 
-// transfer is what a flow carries, of all layers the one that ranks know.
+// transfer is what a flow carries, as its ranks see it.
 type transfer struct {
 	from, to int32 // ranks
 	phase    int32
@@ -157,17 +157,17 @@ func tooManyFlows(limit int) error {
 	return fmt.Errorf("more than %d transfers would be in flight at once", limit)
 }
 
-// acknowledgeAt schedules the flow's last acknowledgement, which is certain
-// unless its rate changes before it is drained.
+// acknowledgeAt schedules the flow's last acknowledgement. The event becomes stale if
+// the flow's rate changes before it is drained.
 func (e *engine) acknowledgeAt(id int32) {
 	f := &e.flows[id]
 	f.queued = true
 	e.queue.push(f.drain+f.tail-e.unhindered(f), acked, id, f.stamp)
 }
 
-// unhindered is what a flow is done earlier because no acknowledgements are on
-// their way against its data in the first half of a round trip: its drain time counts them
-// from the beginning.
+// unhindered returns how much earlier a flow ends than its drain time says. The drain
+// time counts acknowledgements against its data from the start, but there are none
+// in the first half of a round trip.
 func (e *engine) unhindered(f *flow) int64 {
 	if f.form == none {
 		return 0
@@ -176,8 +176,8 @@ func (e *engine) unhindered(f *flow) int64 {
 	return int64(mulDiv(uint64(min(f.drain-f.start, f.trip/2)), uint64(acks), uint64(f.wire.bits)))
 }
 
-// vacant reports whether nobody uses the resources, after lone flows that are
-// drained have left them.
+// vacant reports whether no flow uses the resources, after it has detached drained
+// flows that were alone on them.
 func (e *engine) vacant(path []hop) bool {
 	vacant := true
 	for i := range path {
@@ -204,8 +204,8 @@ func (e *engine) attach(id int32) {
 	}
 }
 
-// detach takes the drained flow off its resources and counts there what it
-// carried.
+// detach removes the drained flow from its resources and adds what it carried to
+// them.
 func (e *engine) detach(id int32) {
 	f := &e.flows[id]
 	f.attached = false
@@ -231,7 +231,7 @@ func (e *engine) detach(id int32) {
 	}
 }
 
-// acknowledge ends a flow: it leaves, and what waited for it goes on.
+// acknowledge ends a flow and starts what waited for it.
 func (e *engine) acknowledge(id int32) {
 	f := &e.flows[id]
 	switch {

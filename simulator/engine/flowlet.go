@@ -2,11 +2,11 @@ package engine
 
 import "slices"
 
-// flowlets is what flowlet switches know: when a pair's last message ended.
-// Like a switch's it is a table of bounded size. A pair that finds its place
-// taken begins anew on its first path.
+// flowlets records when the last message of each pair ended. Like a switch's, the
+// table has a bounded size: a pair whose entry is taken by another starts again on
+// its first path.
 type flowlets struct {
-	gaps    []int64 // ps, each of some switches
+	gaps    []int64 // ps, each that some switches have
 	entries []flowlet
 	turns   []uint32 // by entry and gap: how often the pair was idle for so long
 }
@@ -14,7 +14,7 @@ type flowlets struct {
 type flowlet struct {
 	from, to int32 // ranks
 	ended    int64 // ps, of the last message
-	open     int32 // messages on their way
+	open     int32 // messages in flight
 	used     bool
 }
 
@@ -48,8 +48,8 @@ func (t *flowlets) place(from, to int32) int {
 	return int(key >> 32 & uint64(len(t.entries)-1))
 }
 
-// begin notes that a message of the pair starts now, and returns the pair's
-// turns and whether they are others than those of its last message.
+// begin records that a message of the pair starts now. It returns the pair's turns,
+// and whether they differ from those of its last message.
 func (t *flowlets) begin(from, to int32, now int64) (turns []uint32, changed bool) {
 	at := t.place(from, to)
 	n := len(t.gaps)
@@ -73,7 +73,7 @@ func (t *flowlets) begin(from, to int32, now int64) (turns []uint32, changed boo
 	return turns, changed
 }
 
-// end notes that a message of the pair has ended now.
+// end records that a message of the pair ends now.
 func (t *flowlets) end(from, to int32, now int64) {
 	if f := &t.entries[t.place(from, to)]; f.from == from && f.to == to && f.open > 0 {
 		f.open--

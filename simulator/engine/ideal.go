@@ -2,7 +2,7 @@ package engine
 
 import "math"
 
-// idealize works out the closed forms, once it is known where the ranks are.
+// idealize computes the closed forms; the hosts of the ranks must be known.
 func (e *engine) idealize() {
 	for i := range e.groups {
 		g := &e.groups[i]
@@ -31,8 +31,8 @@ func (e *engine) idealize() {
 	}
 }
 
-// slowestOf is the rate at which every one of the ranks can send to the others:
-// that of the scale-up group if they are all in one, else of their NICs.
+// slowestOf returns the rate at which each of the ranks can send to the others: that
+// of their scale-up group if all are in one, else that of the slowest NIC.
 func (e *engine) slowestOf(ranks []int32) int64 {
 	rate := int64(math.MaxInt64)
 	inside := e.domain(ranks[0], ranks[0])

@@ -1,29 +1,29 @@
 package engine
 
-// limiting is what a resource did as the one that limits flows. A flow has one
-// such resource at a time: of those on its path the one that its share comes
-// from, the first of equals. What a flow sends is divided among these, so they
-// add up to all that is sent.
+// limiting says how much a resource limited flows. At any time one resource on its
+// path limits a flow: the one that its share comes from, the first of equals. All
+// that a flow sends is attributed to these resources, so their bits add up to all
+// bits sent.
 type limiting struct {
 	time Sum   // flow·ps
-	bits int64 // that flows sent meanwhile
+	bits int64 // that flows sent while it limited them
 }
 
-// held is since when a flow's resource limits it. The zero value is since the
-// flow's start.
+// held says since when the current resource has limited a flow. The zero value means
+// since the flow's start.
 type held struct {
 	since int64 // ps
-	left  int64 // bits that were to be sent then
+	left  int64 // bits left to send then
 }
 
-// hold has the resource that the solver found limit the flow from now on.
+// hold makes the resource that the solver found the limit of the flow from now on.
 func (e *engine) hold(f *flow) {
 	left := f.left.bits()
 	e.release(f, e.now, left)
 	f.limit, f.held = f.next, held{e.now, left}
 }
 
-// release counts how long the flow was limited by one resource, if it was.
+// release adds the time for which the flow was limited to its resource.
 func (e *engine) release(f *flow, until, left int64) {
 	if f.limit == none {
 		return
@@ -53,14 +53,14 @@ type Limit struct {
 	Down  bool    // of links: downwards; of a port: into the rank
 	Links []int32 // of the fabric, of LimitLinks
 	Of    int32   // the node of LimitSwitch, the first of some; the rank of LimitPort
-	// FlowTime is how long it limited flows, in flow·ps: a microsecond of ten
-	// flows is ten microseconds of one.
+	// FlowTime is how long it limited flows, in flow·ps: one microsecond of ten
+	// flows counts as ten microseconds of one flow.
 	FlowTime Sum
 	Bits     int64 // wire bits that flows sent while it limited them
 }
 
-// listLimits lists what limited flows, in the order of the resources, after it
-// has counted those that are on their way.
+// listLimits lists the resources that limited flows, in the order of resources. It
+// includes the flows in flight.
 func (e *engine) listLimits() []Limit {
 	for id := range e.flows {
 		f := &e.flows[id]

@@ -2,8 +2,8 @@ package engine
 
 import "io"
 
-// Observer is called as the run goes; nil members are not. The structs that
-// are pointed to are reused: what is needed later is copied. An error ends the
+// Observer has the functions that a run calls; nil ones are not called. The structs
+// that they get are reused, so they copy what they need later. An error ends the
 // run.
 type Observer struct {
 	Transfer   func(*Transfer) error   // acknowledged
@@ -31,7 +31,7 @@ type Transfer struct {
 type Collective struct {
 	ID            int64
 	Group         int32
-	GroupName     string // that of a process group, empty for groups without one
+	GroupName     string // of the process group; empty for other groups
 	GroupSize     int
 	OperationType string
 	Algorithm     string
@@ -48,7 +48,7 @@ type Collective struct {
 // Rank is what one rank did.
 type Rank struct {
 	Rank          int32
-	Time          int64 // of its end, or of the run's when not finished, ps
+	Time          int64 // when it finished, or the run ended, ps
 	BytesSent     int64 // acknowledged payload
 	BytesReceived int64
 	Sends         int64 // acknowledged
@@ -58,9 +58,10 @@ type Rank struct {
 	Finished      bool
 }
 
-// Links is what every link carried from Start to End, indexed as topology.Link
-// says: 2·link upwards, 2·link+1 downwards. Bits are wire bits, with headers
-// and one acknowledgement a packet. A packet counts where its last bit went.
+// Links is what every link carried from Start to End, by the index of
+// topology.Link: 2·link upwards, 2·link+1 downwards. Bits are wire bits, with
+// headers and one acknowledgement for each packet. A packet counts in the interval
+// of its last bit.
 type Links struct {
 	Start, End    int64
 	Bits, Packets []int64

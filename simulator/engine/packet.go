@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Packet says what a packet costs on the wire, in bytes.
+// Packet is the sizes of packets, in bytes.
 type Packet struct {
 	MSS    int64 // payload of a full packet
 	Header int64
@@ -14,11 +14,11 @@ type Packet struct {
 	Ack int64
 }
 
-// DefaultPacket is that of the catalogue's NIC (completions.md 2.4).
+// DefaultPacket returns the sizes of the catalogue's NIC (completions.md 2.4).
 func DefaultPacket() Packet { return Packet{MSS: 4096, Header: 58, Ack: 64} }
 
-// NIC is the packet form of the NICs of a component, without one that of all
-// others.
+// NIC is the packet sizes of the NICs of a component; without a component, of all
+// other NICs.
 type NIC struct {
 	Component string
 	Packet    Packet
@@ -31,7 +31,7 @@ func (p Packet) check() error {
 	return nil
 }
 
-// wire is what a payload comes to on the wire.
+// wire returns what a payload occupies on the wire.
 func (p *Packet) wire(bytes int64) load {
 	packets := packetsOf(bytes, p.MSS)
 	return load{8 * (bytes + packets*(p.Header+p.Ack)), packets}
@@ -39,8 +39,8 @@ func (p *Packet) wire(bytes int64) load {
 
 func packetsOf(bytes, mss int64) int64 { return max(1, (bytes+mss-1)/mss) }
 
-// form is which of Options.NICs is that of a node. The last of them is of all
-// nodes.
+// form returns the index in Options.NICs that applies to a node. The last entry
+// applies to every node.
 func (e *engine) form(nic int32) int32 {
 	component := e.fabric.Nodes[nic].Component
 	return int32(slices.IndexFunc(e.options.NICs, func(n NIC) bool { return n.Component == component || n.Component == "" }))

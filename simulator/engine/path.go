@@ -6,12 +6,12 @@ import (
 	"netsim/simulator/topology"
 )
 
-// route is what a rank's transfers to one other rank have in common. Ranks
-// mostly talk to one peer again and again, so each keeps its last one.
+// route is what all transfers from a rank to one other rank have in common. Ranks
+// mostly send to the same peer repeatedly, so each keeps its last route.
 type route struct {
 	to    int32
 	hops  int32 // resources
-	steps int32 // of these, that forward packets; the others only bound
+	steps int32 // hops that forward packets; the others only bound the rate
 	path  [maxPath]int32
 	bytes int64
 	form  int32 // of its packets, in Options.NICs
@@ -25,7 +25,7 @@ type route struct {
 
 func (e *engine) host(rank int32) *topology.Host { return &e.fabric.Hosts[e.hosts[rank]] }
 
-// find fills in the route from one of the rank's NICs; false when there is
+// find fills in the route from one of the rank's NICs. It returns false if there is
 // none.
 func (e *engine) find(r *route, from, to int32, bytes int64, nic int) bool {
 	if r.to != to {
@@ -44,7 +44,7 @@ func (e *engine) find(r *route, from, to int32, bytes int64, nic int) bool {
 	return true
 }
 
-// lead finds the path, and what it takes from beside its hops.
+// lead finds the path, and the shared capacities that it uses beside its hops.
 func (e *engine) lead(r *route, p topology.Pair) {
 	path := r.path[:0]
 	var bounds [topology.MaxHops]int32
@@ -69,7 +69,7 @@ func (e *engine) lead(r *route, p topology.Pair) {
 	r.hops = int32(len(path))
 }
 
-// measure works out the times of a transfer that has its path for itself.
+// measure computes the times of a transfer that is alone on its path.
 func (e *engine) measure(r *route, form int32) {
 	p := &e.options.NICs[form].Packet
 	r.form = form
@@ -112,8 +112,8 @@ func (e *engine) measure(r *route, form int32) {
 	}
 }
 
-// stripe is a transfer between servers with several NICs: each of the
-// sender's sends a part in proportion to its rate, as a flow of its own.
+// stripe is a transfer between servers with several NICs. Each NIC of the sender
+// sends a part in proportion to its rate, as a flow of its own.
 type stripe struct {
 	open    int32 // flows
 	packets int64
@@ -160,8 +160,8 @@ func (e *engine) newStripe() int32 {
 	return int32(len(e.stripes) - 1)
 }
 
-// gather counts the end of one of a transfer's flows, and returns the packets
-// of all of them when it was the last.
+// gather records the end of one of a transfer's flows. After the last one it returns
+// the packets of all of them.
 func (e *engine) gather(id int32, packets int64) (sum int64, all bool) {
 	s := &e.stripes[id]
 	s.open--

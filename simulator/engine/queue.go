@@ -3,12 +3,12 @@ package engine
 // event is something that happens to a flow, a component or a rank.
 type event struct {
 	id    int32
-	stamp uint32 // of the flow, an event with an old one is stale; or the rank's processor
+	stamp uint32 // of the flow: an event with an old one is stale; or the rank's processor
 }
 
-// kind is what happens. Events of one instant happen by kind: everything that
-// ends has ended before counters are read, and rates are shared out last,
-// once, for all changes of the instant.
+// kind is what happens. Events of one instant happen in the order of kinds: ends come
+// before reports, and rates are assigned after both, once for all changes of the
+// instant.
 type kind uint64
 
 const (
@@ -16,22 +16,22 @@ const (
 	computed             // a rank's computation is over
 	beacon               // Observer.Beacon is due
 	report               // Observer.Links is due
-	settle               // a component's rates are due for sharing out again
-	admit                // so are those of newly started flows
-	arrive               // a client's next message is due, or the last was
+	settle               // a component's rates are due to be assigned again
+	admit                // newly started flows are due to get rates
+	arrive               // a client's next message is due, or there is no further one
 	start                // ranks and clients begin
 )
 
 // never is later than any simulated time, and small enough to be a key.
 const never = 1<<60 - 1
 
-// queue holds events in the order of time and kind. In collectives whole rows
-// of ranks do the same thing at the same picosecond, so the heap holds
-// instants, each with a list of events in the order they were pushed; pushing
-// to an instant that was pushed to lately does not touch the heap.
+// queue holds events in the order of time and kind. In collectives many ranks do the
+// same thing at the same picosecond. So the heap holds instants, each with a list
+// of events in the order in which they were pushed, and a push to a cached instant
+// does not touch the heap.
 //
-// An instant may be in the heap twice when the cache forgot the first: the
-// older one comes first. The order is a function of the pushes alone.
+// An instant may be in the heap twice if the cache has dropped the first; the older
+// one comes first. The order depends on the pushes alone.
 type queue struct {
 	heap   []instant // 4-ary, least first
 	nodes  []node
@@ -42,7 +42,7 @@ type queue struct {
 
 const cacheSize = 256
 
-// slot is where the cache keeps a key.
+// slot returns the cache entry of a key.
 func slot(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 56 }
 
 type instant struct {
@@ -56,8 +56,8 @@ type node struct {
 	next int32
 }
 
-// cached is a recently created instant: the last node of its list, through
-// which it grows wherever the heap has moved it.
+// cached is a recently created instant. It has the last node of the instant's list,
+// so that the list can grow wherever the heap has moved the instant.
 type cached struct {
 	key  uint64
 	last int32 // 0 when the entry is empty
@@ -90,7 +90,7 @@ func (q *queue) newNode(ev event) int32 {
 	return int32(len(q.nodes) - 1)
 }
 
-// idle reports whether no event is left but the periodic reports.
+// idle reports whether only periodic reports are left.
 func (q *queue) idle() bool {
 	for i := range q.heap {
 		if k := q.heap[i].kind(); i >= 2 || k != report && k != beacon {
@@ -103,7 +103,7 @@ func (q *queue) idle() bool {
 func (i *instant) kind() kind  { return kind(i.key & 7) }
 func (i *instant) time() int64 { return int64(i.key >> 3) }
 
-// pop takes the next event out. The queue must not be empty.
+// pop removes the next event. The queue must not be empty.
 func (q *queue) pop() (time int64, k kind, ev event) {
 	top := &q.heap[0]
 	time, k = top.time(), top.kind()

@@ -25,7 +25,7 @@ type phase struct {
 	ended int32 // ranks
 }
 
-// rank is one participant: where it is in its group's phases.
+// rank is the state of one rank in the phases of its group.
 type rank struct {
 	group int32
 	local int32 // number inside the group
@@ -40,7 +40,7 @@ type rank struct {
 	route route
 }
 
-// early is a receive of a phase that the rank has not begun.
+// early is a receive in a phase that the rank has not begun.
 type early struct{ phase, step int32 }
 
 func (e *engine) addGroups(specs []collective.GroupSpec, hosts []int32) error {
@@ -79,7 +79,7 @@ func (e *engine) addGroups(specs []collective.GroupSpec, hosts []int32) error {
 	return nil
 }
 
-// placeRanks notes where the ranks are, on the first hosts if none are given.
+// placeRanks sets the hosts of the ranks: the first hosts if none are given.
 func (e *engine) placeRanks(n int, hosts []int32) error {
 	if hosts == nil {
 		hosts = make([]int32, len(e.fabric.Hosts))
@@ -94,7 +94,7 @@ func (e *engine) placeRanks(n int, hosts []int32) error {
 	return nil
 }
 
-// place notes where the ranks are.
+// place sets the hosts of the ranks.
 func (e *engine) place(hosts []int32) {
 	e.hosts = hosts
 	for _, h := range hosts {
@@ -104,9 +104,8 @@ func (e *engine) place(hosts []int32) {
 	}
 }
 
-// MostFlows is how many transfers are in flight at once when every group is in
-// its most crowded phase, of those that start all of their transfers together.
-// The groups are resolved.
+// MostFlows returns how many transfers are in flight if every group is in the phase
+// that starts the most transfers at once. The groups must be resolved.
 func MostFlows(specs []collective.GroupSpec) int64 {
 	var total int64
 	for _, spec := range specs {
@@ -136,7 +135,7 @@ func (e *engine) begin() {
 	}
 }
 
-// reserve makes room for the transfers that start at once.
+// reserve allocates room for the transfers that start at once.
 func (e *engine) reserve() {
 	flows := len(e.ranks)
 	for i := range e.groups {
@@ -149,8 +148,8 @@ func (e *engine) reserve() {
 	e.hops = slices.Grow(e.hops, flows*e.stride)
 }
 
-// next moves a rank on to its next phase, past those in which it has nothing
-// to do, and starts what it can send at once.
+// next starts the rank's next phase in which it has transfers, and the sends that
+// wait for nothing.
 func (e *engine) next(id int32) {
 	r := &e.ranks[id]
 	g := &e.groups[r.group]
@@ -184,7 +183,7 @@ func (e *engine) next(id int32) {
 	}
 }
 
-// mark notes the first send of a rank in the phase.
+// mark records the first send of a rank in the phase.
 func (e *engine) mark(g *group, index int32) {
 	ph := &g.open[index-g.base]
 	ph.start, ph.begun = e.now, true
@@ -200,8 +199,8 @@ func (e *engine) sendNext(id int32) {
 	e.send(transfer{from: id, to: g.first + int32(to), phase: r.phase, step: step, bytes: bytes})
 }
 
-// received credits an acknowledged transfer to both of its ranks and starts
-// what it releases.
+// received counts an acknowledged transfer for both of its ranks and starts the
+// sends that it releases.
 func (e *engine) received(f *transfer, packets int64) {
 	e.count(f, packets)
 	if e.replay.Program != nil {
@@ -224,8 +223,8 @@ func (e *engine) received(f *transfer, packets int64) {
 	if plan.Order == collective.Turn && int(from.sent) < plan.Sends(int(from.local)) {
 		e.sendNext(f.from)
 	}
-	// A rank is done with a phase only when its own sends are acknowledged, so
-	// the sender is still in the transfer's phase.
+	// A rank ends a phase only after its own sends are acknowledged, so the sender
+	// is still in the transfer's phase.
 	e.advance(f.from, plan)
 	if to.phase == f.phase {
 		e.advance(f.to, plan)
@@ -250,7 +249,7 @@ func (e *engine) accept(id int32, plan *collective.Plan, step int32) {
 	}
 }
 
-// takeEarly accepts what arrived for this phase before the rank began it.
+// takeEarly accepts the receives that came before the rank began this phase.
 func (e *engine) takeEarly(id int32) {
 	r := &e.ranks[id]
 	if len(r.early) == 0 {
@@ -269,16 +268,16 @@ func (e *engine) ended(r *rank, plan *collective.Plan) bool {
 	return int(r.acked) == plan.Sends(int(r.local)) && int(r.received) == plan.Receives(int(r.local))
 }
 
-// advance moves the rank on when its phase has ended.
+// advance starts the rank's next phase if its current one has ended.
 func (e *engine) advance(id int32, plan *collective.Plan) {
 	if e.ended(&e.ranks[id], plan) && e.endPhase(id) {
 		e.next(id)
 	}
 }
 
-// endPhase counts the rank out of its phase; the last one finishes the
-// collective. It reports whether the rank goes on by itself: where ranks begin
-// together the last one takes them all to the next phase.
+// endPhase ends the rank's part in its phase; the last rank finishes the collective.
+// It reports whether the rank may start its next phase alone: if ranks begin
+// together, the last one starts the phase for all of them.
 func (e *engine) endPhase(id int32) bool {
 	r := &e.ranks[id]
 	g := &e.groups[r.group]

@@ -9,14 +9,14 @@ import (
 
 // replaying is the state of a Program's ranks.
 //
-// A node starts when all that it waits for is over. Computations take the
-// rank's accelerator or its host's processor, one at a time on each, in the
-// order in which they can start. With exclusive, sends and collectives take the
-// rank's communication one at a time: whenever it is free, the earliest node of
-// the trace that can start. A send starts at once, whether or not the
-// receive has; both are over when the message is acknowledged. A collective
-// starts on a rank when its node does, or with synchronize on all ranks when
-// the last one's does, and is over on a rank when all of its own transfers are.
+// A node starts when all nodes that it waits for are over. Computations use the
+// rank's accelerator or its host's processor, one at a time on each, in the order
+// in which they become ready. With exclusive, sends and collectives use the rank's
+// communication one at a time; when it is free, the ready node that is earliest in
+// the trace gets it. A send does not wait for its receive; both are over when the
+// message is acknowledged. A collective starts on a rank when its node does; with
+// synchronize it starts on all ranks when the last rank's node does. It is over on
+// a rank when all of the rank's own transfers are.
 type replaying struct {
 	*program.Program
 	synchronize bool
@@ -24,26 +24,26 @@ type replaying struct {
 
 	ranks     []replayer
 	delivered []bool // by message
-	posted    []bool // by message: its receive waits for it
+	posted    []bool // by message: its receive has started
 	episodes  []*episode
 	ideals    []int64 // by plan: closed form at the members' rate, ps
-	ready     []turn  // nodes whose turn has come
-	idle      []int32 // ranks whose free communication a node may wait for
+	ready     []turn  // nodes to start now
+	idle      []int32 // ranks whose communication is free, while a node may wait for it
 }
 
 // replayer is one rank.
 type replayer struct {
-	waits      []int32 // by node: those before it that are not over
+	waits      []int32 // by node: how many nodes it still waits for
 	left       int32   // nodes
 	processors [2]processor
 	wire       processor // of sends and collectives, when they are exclusive
 }
 
-// processor is what the nodes of a rank take one at a time: its accelerator, its
-// host's processor, or its communication.
+// processor is a resource that nodes of a rank use one at a time: its accelerator,
+// its host's processor, or its communication.
 type processor struct {
-	queue []int32 // nodes; of the communication ascending, and without the one it is busy with
-	busy  bool    // else with the first of the queue
+	queue []int32 // nodes; for communication ascending, and without the running one
+	busy  bool    // with the first of the queue, except for communication
 }
 
 type turn struct{ rank, node int32 }
@@ -83,7 +83,7 @@ func (e *engine) addProgram(in *Replay, hosts []int32) error {
 	return nil
 }
 
-// beginReplay starts what waits for nothing.
+// beginReplay starts the nodes that wait for nothing.
 func (e *engine) beginReplay() {
 	for i := range e.replay.ranks {
 		r := &e.replay.ranks[i]
@@ -99,9 +99,9 @@ func (e *engine) beginReplay() {
 	e.advanceReplay()
 }
 
-// advanceReplay starts the nodes whose turn has come, and those that they
-// release at once. Communication that is free is given out last, when all that
-// can start at this instant waits for it.
+// advanceReplay starts the ready nodes, and the nodes that these release at once. It
+// assigns free communication last, when every node that can start at this instant
+// is waiting for it.
 func (e *engine) advanceReplay() {
 	r := &e.replay
 	for e.err == nil && len(r.ready)+len(r.idle) > 0 {
@@ -117,8 +117,8 @@ func (e *engine) advanceReplay() {
 	}
 }
 
-// communicate starts the earliest node that waits for the rank's communication,
-// when that is free.
+// communicate starts the earliest node that waits for the rank's communication, if
+// that is free.
 func (e *engine) communicate(rank int32) {
 	w := &e.replay.ranks[rank].wire
 	if w.busy || len(w.queue) == 0 {
@@ -130,7 +130,7 @@ func (e *engine) communicate(rank int32) {
 	e.perform(rank, node)
 }
 
-// over ends a node and releases what waited for it.
+// over ends a node and releases the nodes that waited for it.
 func (e *engine) over(rank, node int32) {
 	r := &e.replay
 	own := &r.ranks[rank]
@@ -157,7 +157,7 @@ func (e *engine) finishRank(rank int32) {
 
 func communicates(n *program.Node) bool { return n.Op == program.Send || n.Op == program.Collect }
 
-// startNode starts a node, or has it wait for the rank's communication.
+// startNode starts a node, or queues it for the rank's communication.
 func (e *engine) startNode(t turn) {
 	r := &e.replay
 	if !r.exclusive || !communicates(&r.Ranks[t.rank].Nodes[t.node]) {
@@ -207,7 +207,7 @@ func processorOf(n *program.Node) uint32 {
 	return 0
 }
 
-// compute starts the computation that is first in the queue.
+// compute starts the first computation of the queue.
 func (e *engine) compute(rank int32, which uint32) {
 	p := &e.replay.ranks[rank].processors[which]
 	p.busy = true
@@ -241,7 +241,7 @@ func (e *engine) deliver(message int32) {
 	}
 }
 
-// arrived credits an acknowledged transfer of a Program.
+// arrived counts an acknowledged transfer of a Program.
 func (e *engine) arrived(t *transfer) {
 	if t.phase == none {
 		e.over(t.from, e.replay.Messages[t.step].Send)

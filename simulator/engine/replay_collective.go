@@ -22,7 +22,7 @@ type member struct {
 	active, over          bool
 }
 
-// join has a rank reach a collective.
+// join records that a rank has reached a collective.
 func (e *engine) join(id, rank, node int32) {
 	r := &e.replay
 	c := r.Collectives[id]
@@ -45,23 +45,23 @@ func (e *engine) join(id, rank, node int32) {
 	}
 }
 
-// activate lets a member send.
+// activate allows a member to send.
 func (e *engine) activate(id int32, ep *episode, place int32) {
 	m := &ep.members[place]
 	m.active = true
 	if plan := e.planOf(id); plan.Sends(int(place)) > 0 || plan.N == 1 {
 		ep.start, ep.begun = e.now, true
 	}
-	e.goOn(id, ep, place)
+	e.continueMember(id, ep, place)
 }
 
 func (e *engine) planOf(id int32) *program.Plan {
 	return &e.replay.Plans[e.replay.Collectives[id].Plan]
 }
 
-// goOn makes the sends that the member may make, and ends its part when there
-// is nothing left.
-func (e *engine) goOn(id int32, ep *episode, place int32) {
+// continueMember starts the sends that the member may make, and ends its part if none
+// is left.
+func (e *engine) continueMember(id int32, ep *episode, place int32) {
 	m := &ep.members[place]
 	if !m.active || m.over {
 		return
@@ -84,7 +84,7 @@ func (e *engine) goOn(id int32, ep *episode, place int32) {
 	}
 }
 
-// partArrived credits a transfer of a collective to both of its members.
+// partArrived counts a transfer of a collective for both of its members.
 func (e *engine) partArrived(t *transfer) {
 	id := t.phase
 	ep := e.replay.episodes[id]
@@ -94,8 +94,8 @@ func (e *engine) partArrived(t *transfer) {
 	receiver.received++
 	receiver.steps |= 1 << (t.step & 63)
 	ep.members[from].acked++
-	e.goOn(id, ep, from)
-	e.goOn(id, ep, to)
+	e.continueMember(id, ep, from)
+	e.continueMember(id, ep, to)
 }
 
 func (e *engine) finishCollective(id int32, ep *episode) {

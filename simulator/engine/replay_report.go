@@ -9,7 +9,7 @@ import (
 // everyone is the name of the group of all ranks, which traces leave empty.
 const everyone = "world"
 
-// replayed describes a collective as it stands.
+// replayed describes a collective in its current state.
 func (e *engine) replayed(id int32, ep *episode) Collective {
 	own := e.replay.Collectives[id]
 	g, plan := &e.replay.Groups[own.Group], &e.replay.Plans[own.Plan]
@@ -26,7 +26,7 @@ func (e *engine) replayed(id int32, ep *episode) Collective {
 	return c
 }
 
-// reportEpisodes reports the collectives that were begun and are not ended.
+// reportEpisodes reports the collectives that have begun and not ended.
 func (e *engine) reportEpisodes() {
 	for id, ep := range e.replay.episodes {
 		if ep != nil && ep.begun {
@@ -36,13 +36,13 @@ func (e *engine) reportEpisodes() {
 	}
 }
 
-// message describes a plain send as what results group it with.
+// message describes plain sends as the collective under which results list them.
 func message(bytes int64) Collective {
 	return Collective{ID: none, Group: none, GroupSize: 2, OperationType: "send", DataSize: bytes}
 }
 
-// stuck names a rank that waits, with the node that it waits in, as a clause;
-// nothing of ranks without traces.
+// stuck returns a clause that names a waiting rank and its node; empty for ranks
+// without traces.
 func (e *engine) stuck() string {
 	r := &e.replay
 	for i := range r.ranks {
@@ -64,7 +64,7 @@ func (e *engine) stuck() string {
 	return ""
 }
 
-// stuckIn names who has not come to a collective.
+// stuckIn returns a clause that names a rank that has not reached a collective.
 func (e *engine) stuckIn(rank int32, n *program.Node) string {
 	r := &e.replay
 	c := r.Collectives[n.Arg]

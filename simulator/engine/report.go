@@ -2,7 +2,7 @@ package engine
 
 // cover is the state of the link reports.
 type cover struct {
-	start         int64 // ps, of the running interval
+	start         int64 // ps, of the current interval
 	bits, packets []int64
 }
 
@@ -43,7 +43,7 @@ func (e *engine) count(f *transfer, packets int64) {
 	}
 }
 
-// collective describes a phase of a group as it stands.
+// collective describes a phase of a group in its current state.
 func (e *engine) collective(id, index int32) Collective {
 	g := &e.groups[id]
 	plan := &g.plans[index]
@@ -73,7 +73,7 @@ func (e *engine) reportRank(id int32) {
 	e.fail(e.observe.Rank(&done))
 }
 
-// reportUnfinished reports the collectives that were begun and are not ended.
+// reportUnfinished reports the collectives that have begun and not ended.
 func (e *engine) reportUnfinished() {
 	if e.observe.Collective == nil {
 		return
@@ -91,7 +91,7 @@ func (e *engine) reportUnfinished() {
 	}
 }
 
-// reportLinks closes the running interval of the link counters.
+// reportLinks ends the current interval of the link counters and reports it.
 func (e *engine) reportLinks() {
 	for id := range e.flows {
 		f := &e.flows[id]

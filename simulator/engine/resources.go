@@ -6,22 +6,22 @@ import (
 	"netsim/simulator/topology"
 )
 
-// maxPath is how many resources a flow can have: the hops of a path; where
-// spraying and hashing switches mix, the bundles of these hops; and the
-// switches in between.
+// maxPath is the largest number of resources of a flow: the hops of a path, the
+// switches in between and, if spraying and hashing switches are mixed, the bundles
+// of the hops.
 const maxPath = 3*topology.MaxHops - 1
 
-// resource is what flows share: a directed link, a directed bundle of them
-// where traffic is sprayed, or the switching capacity of a switch.
+// resource is a capacity that flows share: a directed link, a directed bundle of
+// links over which traffic is sprayed, or the switching capacity of a switch.
 type resource struct {
-	rate  int64   // bit/s, to be shared
+	rate  int64   // bit/s
 	flows []int32 // attached: flow<<hopBits + hop
 
 	hopRate int64 // bit/s at which one packet is forwarded
 	delay   int64 // ps
 	carried load  // since the last report
 
-	// The solver's scratch.
+	// Scratch space of the solver.
 	fixed   int64 // taken by flows that are not solved for
 	left    int64
 	level   int64 // rate of the flows that it limits
@@ -29,7 +29,7 @@ type resource struct {
 	members int32 // flows that are solved for
 	open    int32 // of these, without a rate yet
 	mark    uint32
-	freed   bool // a flow left it since rates were shared out
+	freed   bool // a flow has left it since rates were assigned
 }
 
 // hopBits is enough for a hop of maxPath.
@@ -44,7 +44,7 @@ const (
 	mixed                    // some: resources are links, bundles, and groups
 )
 
-// addResources prepares routing and lists what flows share.
+// addResources prepares routing and lists the resources.
 func (e *engine) addResources() {
 	f := e.fabric
 	switches := e.switches()
@@ -84,7 +84,7 @@ func (e *engine) addResources() {
 	}
 }
 
-// switches is how each switch works, by node.
+// switches returns how each switch works, by node.
 func (e *engine) switches() []Switch {
 	list := make([]Switch, e.fabric.Switches())
 	for i := range list {
@@ -110,9 +110,9 @@ func (e *engine) addBundles() {
 	}
 }
 
-// addCapacities makes a resource of every switch that forwards less than its
-// ports could bring it. Where traffic is sprayed the switches that a bundle
-// leads to share what they have.
+// addCapacities adds a resource for every switch that forwards less than its ports
+// can receive. If traffic is sprayed, the switches at the end of a bundle share
+// one.
 func (e *engine) addCapacities(switches []Switch) {
 	f := e.fabric
 	ports := make([]int64, len(switches))
@@ -191,7 +191,7 @@ func (e *engine) poolSwitches(pool []int32) {
 	}
 }
 
-// entered is a node that the resource, a hop of a path, leads to.
+// entered returns the node to which the resource, a hop of a path, leads.
 func (e *engine) entered(resource int32) int32 {
 	f := e.fabric
 	directed := resource

@@ -5,30 +5,30 @@
 // The same input gives the same bytes on any machine: there is one goroutine,
 // no floating point, no map, and events at one instant have a fixed order.
 //
-// What is modelled: packets' headers and acknowledgements as wire bytes,
-// propagation, store-and-forward of one packet at every hop, and the
-// acknowledgement's way back. A transfer counts as received, and releases what
-// waits for it, when its sender holds the last acknowledgement; that is the
-// convention of the packet-level reference (bench/reference). Packets
-// that an overloaded stage trims (trim.go), and the queues where they are spread
-// unevenly (spray.go). What is not: other queues,
-// drops, time-outs, congestion control's ramp-up.
+// Modelled are the headers and acknowledgements of packets as wire bytes,
+// propagation, store-and-forward of one packet at every hop, the way back of the
+// last acknowledgement, packets that an overloaded stage trims (trim.go), and
+// queues over which packets are sprayed unevenly (spray.go). Not modelled are other
+// queues, drops, timeouts and the ramp-up of congestion control.
 //
-// Every switch has its own method. One that hashes gives a pair of NICs one
-// link, and a flowlet switch another one when the pair was idle for its gap. One
-// that sprays spreads over all links to the next tier, and what is spread stays
-// so until it is back in one switch. Where both kinds meet on a stage, a hashed
-// flow has no more than its link, and sprayed ones what hashed flows leave of
-// the whole stage; trimming is left out there. A switch that forwards less than
-// its ports bring it is shared by all that crosses it.
+// A transfer counts as received when its sender has the last acknowledgement, as in
+// the packet-level reference (bench/reference).
 //
-// A server with several NICs sends each transfer by all of them at once, in
-// proportion to their rates: a flow each, in the NIC's own packets, from NIC i
-// to the other server's NIC i modulo their number.
+// Every switch has its own method. A hashing switch gives a pair of NICs one link; a
+// flowlet switch gives it another link after the pair was idle for its gap. A
+// spraying switch spreads packets over all links to the next tier, and they stay
+// spread until the links meet in one switch. If both kinds meet on a stage, a hashed
+// flow has at most its link, sprayed flows share what hashed flows leave of the
+// whole stage, and trimming is not modelled. All flows through a switch share its
+// switching capacity if its ports can exceed it.
 //
-// Traffic of applications that are not coordinated comes from Poisson processes
-// in integer arithmetic. Memory depends on the clients and on the messages on
-// their way, not on how many there are.
+// A server with several NICs sends each transfer over all of them, in proportion to
+// their rates: one flow for each NIC, in the NIC's own packets, from NIC i to the
+// other server's NIC i modulo their number.
+//
+// Traffic of uncoordinated applications comes from Poisson processes in integer
+// arithmetic. Its memory depends on the clients and on the messages in flight, not
+// on the number of messages.
 //
 // Sources: completions.md 4.4, 5.1, 5.3, 5.6; docs/engine.md.
 package engine
@@ -56,13 +56,12 @@ const (
 	// Spray spreads the packets of every flow over all parallel links of a
 	// stage, each as often as the others.
 	Spray
-	// Flowlet is ECMP that gives a pair another path when it was idle long
-	// enough.
+	// Flowlet is ECMP that gives a pair another path after it was idle for the gap.
 	Flowlet
 )
 
-// Hash names what a switch hashes with. Without a salt all switches that use
-// the function make the same choice for a pair, so that tiers polarise.
+// Hash names the hash function of a switch. Without a salt all switches with the same
+// function make the same choice for a pair, so that tiers polarise.
 type Hash uint8
 
 // The hash functions; CRC32Salted is the default.
@@ -79,8 +78,8 @@ type Switch struct {
 	Routing   Routing
 	Hash      Hash
 	Gap       int64 // of Flowlet: the idle time after which a pair may move, ps
-	// Capacity is what the switch forwards in all, in bit/s; 0, or more than
-	// its ports bring it, is no bound.
+	// Capacity is what the switch forwards in total, in bit/s; 0, or more than its
+	// ports can receive, is no bound.
 	Capacity int64
 }
 
@@ -88,9 +87,9 @@ type Switch struct {
 type Options struct {
 	Seed    uint64 // 0 means 1
 	Routing Routing
-	// Switches and NICs say how those of some components work. Other switches
-	// follow Routing; other NICs the entry without a component, which stands
-	// last, or else DefaultPacket.
+	// Switches and NICs describe those of some components. Other switches follow
+	// Routing. Other NICs follow the entry without a component, which is the last
+	// one, or else DefaultPacket.
 	Switches []Switch
 	NICs     []NIC
 
@@ -105,15 +104,15 @@ type Options struct {
 	// Limit bounds simulated time, in picoseconds; 0 means no bound. A run
 	// that reaches it is complete, with unfinished ranks.
 	Limit int64
-	// StopAfter stops the run after so many events, as the context can; 0 means
-	// never. So a run that was stopped is repeated to the byte.
+	// StopAfter stops the run after so many events, as the end of the context does;
+	// 0 means never. With it a stopped run is repeated to the byte.
 	StopAfter int64
-	// StopReports has a run that StopAfter stops make so many reports first, of
-	// both kinds, since they do not count as events.
+	// StopReports is how many reports, of both kinds, a run makes before StopAfter
+	// stops it; reports do not count as events.
 	StopReports int64
-	// WarmUp and CoolDown are of Traffic, in picoseconds: messages that start
-	// in the first WarmUp are not shown to Observer.Transfer and do not count
-	// in the latency, and none starts in the CoolDown before the limit.
+	// WarmUp and CoolDown apply to Traffic, in picoseconds. Messages that start in
+	// the first WarmUp are not passed to Observer.Transfer and do not count in the
+	// latency; no message starts in the CoolDown before the limit.
 	WarmUp, CoolDown int64
 	// MaxFlows bounds the transfers in flight, and with them the memory, about
 	// 300 bytes each; 0 means 4 million.
@@ -122,9 +121,8 @@ type Options struct {
 	// Interval and Beacon are the simulated picoseconds between calls of
 	// Observer.Links and Observer.Beacon; 0 means never.
 	Interval, Beacon int64
-	// MaxReports keeps long runs from drowning in them: after every so many
-	// calls of Observer.Links or of Observer.Beacon its interval doubles; 0
-	// means never.
+	// MaxReports bounds the reports of long runs: after so many calls of
+	// Observer.Links or of Observer.Beacon its interval doubles; 0 means never.
 	MaxReports int64
 	// ProgressEvents is the number of events between calls of
 	// Observer.Progress; 0 means 65,536.
@@ -136,12 +134,12 @@ type Options struct {
 type Input struct {
 	Fabric *topology.Fabric
 	Groups []collective.GroupSpec // resolved, as collective.Resolve returns them
-	// Synchronize has no rank of a group begin a phase before all of them have
-	// ended the one before.
+	// Synchronize makes the ranks of a group begin a phase together, when all have
+	// ended the phase before.
 	Synchronize bool
 	Replay      *Replay
-	// Hosts says where the ranks of groups or traces are; rank i is on host i
-	// when it is left out.
+	// Hosts are the hosts of the ranks of groups or traces; without it rank i is on
+	// host i.
 	Hosts   []int32
 	ScaleUp *ScaleUp // of these ranks; nil for none
 	Traffic []Traffic
@@ -151,11 +149,12 @@ type Input struct {
 // Replay is a workload of traces.
 type Replay struct {
 	Program *program.Program
-	// Synchronize has no transfer of a collective start before all of its ranks
-	// have come to it.
+	// Synchronize delays the transfers of a collective until all of its ranks have
+	// reached it.
 	Synchronize bool
-	// Exclusive has the sends and collectives of a rank follow one another: when
-	// one ends, the earliest of the trace begins that can; receives take no turn.
+	// Exclusive makes the sends and collectives of a rank run one at a time: when
+	// one ends, the ready one that is earliest in the trace starts. Receives are
+	// not counted.
 	Exclusive bool
 }
 
@@ -171,17 +170,17 @@ const (
 	Stopped
 )
 
-// Result is what a run came to. After Limited and Stopped it is the partial
-// result up to that instant.
+// Result is the result of a run; after Limited and Stopped the partial one up to that
+// instant.
 type Result struct {
 	End End
 	Progress
 	Unfinished []int32 // ranks
 	Limits     []Limit // what limited flows, and for how long
-	Reports    int64   // that were due and made, for StopReports
+	Reports    int64   // made, for StopReports
 }
 
-// Progress is how far a run has come.
+// Progress is the progress of a run.
 type Progress struct {
 	Time        int64 // simulated picoseconds
 	Events      int64
@@ -190,7 +189,7 @@ type Progress struct {
 	Bytes       int64 // payload of the acknowledged transfers
 	BytesTotal  int64
 	Packets     int64 // of the acknowledged transfers
-	Measured    int64 // transfers that LatencySum has
+	Measured    int64 // transfers in LatencySum
 	LatencySum  Sum   // of the acknowledged transfers' completion times
 	Ranks       int   // finished
 	RanksTotal  int
@@ -202,10 +201,10 @@ type Progress struct {
 	LastCollective    string // the last that finished, in words
 }
 
-// AvgLatency is the mean completion time of a transfer in picoseconds.
+// AvgLatency returns the mean completion time of a transfer in picoseconds.
 func (p *Progress) AvgLatency() int64 { return p.LatencySum.Mean(p.Measured) }
 
-// Throughput is the delivered payload in bit/s of simulated time.
+// Throughput returns the delivered payload in bit/s of simulated time.
 func (p *Progress) Throughput() int64 {
 	if p.Time == 0 {
 		return 0
@@ -213,12 +212,13 @@ func (p *Progress) Throughput() int64 {
 	return int64(mulDiv(uint64(p.Bytes)*8, picoseconds, uint64(p.Time)))
 }
 
-// Run simulates the input to its end, its limit or the cancellation of ctx,
-// which is not an error. A workload without transfers ends when its computing
-// does, at 0 without any. Run fails before it starts when a rank has no host or
-// more than MaxFlows transfers would be in flight; and on the way when a pair of ranks has no path, when ranks wait and no event is
-// left, naming the last finished collective, and with the observer's first
-// error.
+// Run simulates the input to its end, to its limit or until ctx ends, none of which
+// is an error. A workload without transfers ends when its computations do.
+//
+// Run returns an error before the run if a rank has no host or more than MaxFlows
+// transfers would be in flight. Later it returns one if a pair of ranks has no path,
+// if ranks wait and no event is left (it names the last finished collective), or if
+// the observer does.
 func Run(ctx context.Context, in Input, observe Observer) (*Result, error) {
 	e, err := newEngine(in, observe)
 	if err != nil {

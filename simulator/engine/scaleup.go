@@ -2,13 +2,12 @@ package engine
 
 import "fmt"
 
-// ScaleUp is the fabrics inside groups of ranks, beside the network. Ranks of
-// one domain send to each other over its switches: one hop and two cables
-// between ranks of one subgroup, three hops and four cables otherwise. Each
-// rank has one port, whose rate its messages share in either direction, fairly
-// with what the ports of their other ends leave them. A message takes the
-// sending of its packets at the rate that it gets, and the way; there are no
-// acknowledgements, and switches cut through (completions.md 6.5).
+// ScaleUp describes the fabrics inside groups of ranks, beside the network. Ranks of
+// one domain send to each other over its switches: one hop and two cables between
+// ranks of one subgroup, three hops and four cables otherwise. Each rank has one
+// port, whose rate its messages share max-min fairly in each direction. A message
+// takes the time to send its packets at its rate, plus the latency of its path.
+// There are no acknowledgements, and switches cut through (completions.md 6.5).
 type ScaleUp struct {
 	Domains []Domain
 	Seats   []Seat // by rank
@@ -23,19 +22,19 @@ type Domain struct {
 	Cable     int64  // ps
 }
 
-// Seat is where a rank is.
+// Seat is the position of a rank in a domain.
 type Seat struct {
 	Domain   int32 // number, or -1 in none
 	Subgroup uint32
 }
 
-// scaleUp is what the engine makes of it.
+// scaleUp is the engine's state of ScaleUp.
 type scaleUp struct {
 	*ScaleUp
-	first int32 // resource: the port of rank 0 out; that in follows, then rank 1's
+	first int32 // resource of rank 0's port out; its port in follows, then those of rank 1
 }
 
-// maxWay bounds the way, so that times add up.
+// maxWay bounds the latency of a path, so that sums of times do not overflow.
 const maxWay = never / 8
 
 func (e *engine) addScaleUp(in *ScaleUp) error {
@@ -68,7 +67,7 @@ func (e *engine) addScaleUp(in *ScaleUp) error {
 	return nil
 }
 
-// domain is that of both ranks, or nil.
+// domain returns the domain that both ranks are in, or nil.
 func (e *engine) domain(from, to int32) *Domain {
 	s := &e.scaleUp
 	if s.ScaleUp == nil || s.Seats[from].Domain == none || s.Seats[from].Domain != s.Seats[to].Domain {

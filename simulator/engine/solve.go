@@ -2,15 +2,15 @@ package engine
 
 import "math"
 
-// component is a set of flows whose rates were shared out together. Its settle
-// event is due when the first of them is drained, and frees it.
+// component is a set of flows whose rates were assigned together. Its settle event is
+// due when the first of them is drained, and frees the component.
 type component struct {
 	flows []int32
-	live  int32 // flows that have not gone on to another component
+	live  int32 // flows that have not moved to another component
 }
 
-// await notes that a started flow needs a rate. The flows of one instant are
-// served together; in a crowd, those of a little longer.
+// await queues a started flow for a rate. The flows of one instant get their rates
+// together; if there are many, those of a slightly longer time.
 func (e *engine) await(id int32, solo int64) {
 	e.pending = append(e.pending, id)
 	crowd := 0
@@ -21,20 +21,20 @@ func (e *engine) await(id int32, solo int64) {
 			crowd = max(crowd, int(e.components[c].live))
 		}
 	}
-	at := e.now + patience(solo, crowd)
+	at := e.now + settleDelay(solo, crowd)
 	if len(e.pending) == 1 || at < e.admitAt {
 		e.admitAt = at
 		e.queue.push(at, admit, 0, 0)
 	}
 }
 
-// patience is how long a change of rates may wait for others, so that large
-// components are not solved anew for each of thousands of flows: nothing in
-// small ones, and a small part of the flow's own time in large ones. A real
-// transport takes a round trip to claim what another one left. It moves the
-// end of a 512-rank halving-doubling allReduce by 0.3 %, that of interleaved
+// settleDelay returns how long a change of rates may wait for others, so that a large
+// component is not solved again for each of thousands of flows: 0 in small
+// components, and a small part of the flow's own time in large ones. A real
+// transport, too, needs a round trip to use freed capacity. The delay moves the end
+// of a 512-rank halving-doubling allReduce by 0.3 %, and that of interleaved
 // allToAlls not at all.
-func patience(duration int64, flows int) int64 {
+func settleDelay(duration int64, flows int) int64 {
 	switch {
 	case flows <= 64:
 		return 0
@@ -48,9 +48,9 @@ func patience(duration int64, flows int) int64 {
 // settlePending gives the started flows their rates.
 func (e *engine) settlePending() {
 	for _, id := range e.pending {
-		// A neighbour's settling may have served it meanwhile.
+		// Settling a neighbouring component may have given it a rate already.
 		if e.flows[id].component == awaiting {
-			e.anew()
+			e.resetSolver()
 			e.enlist(id)
 			e.solve()
 		}
@@ -58,8 +58,8 @@ func (e *engine) settlePending() {
 	e.pending = e.pending[:0]
 }
 
-// settleComponent shares out what the component's drained flows have left.
-// Flows that gain nothing by it stay together.
+// settleComponent assigns the capacity that the component's drained flows have left.
+// Flows whose rates do not change stay in the component.
 func (e *engine) settleComponent(c int32) {
 	for _, id := range e.components[c].flows {
 		if f := &e.flows[id]; f.component == c && f.attached && f.drain <= e.now {
@@ -68,7 +68,7 @@ func (e *engine) settleComponent(c int32) {
 	}
 	for i := 0; i < len(e.freed); i++ {
 		if h := e.freed[i]; e.resources[h].freed {
-			e.anew()
+			e.resetSolver()
 			e.touch(h)
 			e.solve()
 		}
@@ -88,8 +88,8 @@ func (e *engine) settleComponent(c int32) {
 	e.freeComponents = append(e.freeComponents, c)
 }
 
-// leave takes a flow out of its component. The memory of one that is empty
-// before its time is not kept waiting for its event.
+// leave removes a flow from its component. An empty component is freed at once, not
+// at its event.
 func (e *engine) leave(f *flow) {
 	c := &e.components[f.component]
 	if c.live--; c.live == 0 {
@@ -98,8 +98,8 @@ func (e *engine) leave(f *flow) {
 	f.component = alone
 }
 
-// setRate gives the flow its new rate from now on. An acknowledgement that was
-// scheduled at another rate becomes stale.
+// setRate sets the flow's rate from now on. An acknowledgement that was scheduled at
+// another rate becomes stale.
 func (e *engine) setRate(f *flow, rate int64) {
 	if f.queued && rate != f.rate {
 		f.stamp++
@@ -111,8 +111,8 @@ func (e *engine) setRate(f *flow, rate int64) {
 	}
 }
 
-// schedule makes the solved flows a component, with the acknowledgements of
-// those that are drained before it is settled again.
+// schedule makes the solved flows a component. It schedules the acknowledgements of
+// the flows that drain before the component is settled again.
 func (e *engine) schedule() {
 	s := &e.solver
 	first := int64(math.MaxInt64)
@@ -131,7 +131,7 @@ func (e *engine) schedule() {
 		}
 		return
 	}
-	horizon := first + patience(longest, len(s.flows))
+	horizon := first + settleDelay(longest, len(s.flows))
 	c := e.newComponent()
 	e.components[c].flows = append(e.components[c].flows, s.flows...)
 	e.components[c].live = int32(len(s.flows))
@@ -145,7 +145,7 @@ func (e *engine) schedule() {
 	e.queue.push(horizon, settle, c, 0)
 }
 
-// exclusive reports whether nobody shares the flow's resources.
+// exclusive reports whether no other flow uses the flow's resources.
 func (e *engine) exclusive(id int32) bool {
 	for _, u := range e.path(id) {
 		if len(e.resources[u.resource].flows) > 1 {

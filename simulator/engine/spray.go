@@ -8,44 +8,44 @@ import (
 // one link where flows are hashed. Rates of flows alone say that a stage carries all that it can and that
 // its links are equally busy; packets take from both.
 
-// The transport is the reference's receiver-driven one: a sender's window is 7/6
-// of what its NIC sends in a round trip, and a port's queue holds 5/4 of what the
-// port does.
+// The transport is the receiver-driven one of the reference: a sender's window is
+// 7/6 of what its NIC sends in a round trip, and a port's queue holds 5/4 of what the
+// port sends in one.
 const (
 	windowNum, windowDen = 7, 6
 	queueNum, queueDen   = 5, 4
-	queuePackets         = 60 // that a port holds at least
+	queuePackets         = 60 // the smallest queue of a port
 	// Receivers pull at 99 % of the rate of full packets. Packets that come closer
 	// together than that have pulls of their own beside their acknowledgements:
 	// about 3 of 8 on links that are always busy.
 	pullsNum, pullsDen = 3, 8
-	// maxWindow bounds windows, in bits, so that sums of all flows' fit.
+	// maxWindow bounds windows, in bits, so that the sum over all flows fits.
 	maxWindow = 1 << 34
 )
 
 // one is 1 in the fixed-point numbers of this file.
 const one = 1 << 16
 
-// stage is what the solver knows of a resource: one that is sprayed over, and of
-// the NICs' what they send and whence what they get comes.
+// stage is the solver's sums for a resource that is sprayed over, and for the NICs at
+// both ends: what they send, and from how far away they receive.
 type stage struct {
 	offered int64 // bit/s that hosts would send through it
 	flying  int64 // bits that their windows let be on their way now
-	rest    int64 // bits that they have left, of each at most some windows
+	rest    int64 // bits that they have left, counting at most some windows of each flow
 	trims   bool
-	weights int64 // where it trims, of the flows without a rate yet
+	weights int64 // of the flows without a rate yet, if it trims
 	trip    int64 // ps, the longest round trip without queues
-	sent    load  // by the flows, all of them
+	sent    load  // by all of its flows
 	control int64 // bytes that trimming one packet of each costs, by packets
 	acks    int64 // bytes of acknowledgements
 	uneven  int64 // variance of the packets of a link, times the links squared
 	bunched int64 // variance by packet, times the links, of all packets
-	wait    int64 // ps that the last packets queue
+	wait    int64 // ps for which the last packets queue
 	nearest int64 // ps, the shortest round trip of flows that end here
 	early   int64 // bits that these have left
 }
 
-// survey adds up what the enlisted flows bring to the stages between their NICs.
+// survey adds the enlisted flows to the sums of the stages between their NICs.
 func (e *engine) survey() {
 	s := &e.solver
 	if s.stages == nil {
@@ -72,13 +72,13 @@ func (e *engine) survey() {
 	}
 }
 
-// carry counts what a flow sends through.
+// carry adds what a flow sends.
 func (g *stage) carry(wire load, ack int64) {
 	g.sent.add(wire)
 	g.acks += wire.packets * ack
 }
 
-// deliver counts what a flow has left for the NIC at its end.
+// deliver adds what a flow has left to the sums of its receiver's NIC.
 func (g *stage) deliver(trip, left int64) {
 	if g.nearest == 0 || trip < g.nearest {
 		g.nearest, g.early = trip, 0
@@ -88,7 +88,7 @@ func (g *stage) deliver(trip, left int64) {
 	}
 }
 
-// pull takes what pulls of their own cost from the links that hosts send through.
+// pull subtracts the cost of separate pulls from the links that hosts send through.
 func (e *engine) pull() {
 	s := &e.solver
 	for _, h := range s.links {
@@ -99,7 +99,7 @@ func (e *engine) pull() {
 	}
 }
 
-// add counts what a flow brings to a stage.
+// add adds a flow to the sums of a stage.
 func (e *engine) add(g *stage, id int32) {
 	f := &e.flows[id]
 	p := &e.options.NICs[f.form].Packet
@@ -114,14 +114,14 @@ func (e *engine) add(g *stage, id int32) {
 	g.control += f.wire.packets * (p.Header + 2*p.Ack)
 }
 
-// window is what the flow may have on its way, in bits.
+// window returns what the flow may have in flight, in bits.
 func (e *engine) window(id int32) int64 {
 	nic := &e.resources[e.hops[int(id)*e.stride].resource]
 	return int64(min(mulDiv(uint64(nic.rate), uint64(e.flows[id].trip), picoseconds)/windowDen*windowNum, maxWindow))
 }
 
-// surveyLinks is survey where flows are hashed: of the links between NICs on which
-// more is on its way than the least that is trimmed.
+// surveyLinks is survey for hashed flows. It covers only the links between NICs with
+// more in flight than the smallest amount that is trimmed.
 func (e *engine) surveyLinks() {
 	s := &e.solver
 	if s.stages == nil {
@@ -137,7 +137,7 @@ func (e *engine) surveyLinks() {
 	}
 }
 
-// crowded reports whether so much is on its way over the link that it may trim.
+// crowded reports whether so much is in flight over the link that it may trim.
 func (e *engine) crowded(h int32) bool {
 	r := &e.resources[h]
 	var flying, trip int64
@@ -152,7 +152,7 @@ func (e *engine) crowded(h int32) bool {
 	return uint64(flying) > mulDiv(uint64(r.rate), uint64(trip), picoseconds)/queueDen*(queueDen+queueNum-1)
 }
 
-// left is what the flow has left now, in bits.
+// left returns what the flow has left to send now, in bits.
 func (e *engine) left(f *flow) int64 {
 	if f.rate > 0 && f.since < e.now {
 		return f.left.after(f.rate, e.now-f.since).bits()
@@ -160,16 +160,16 @@ func (e *engine) left(f *flow) int64 {
 	return f.left.bits()
 }
 
-// uneven is the variance of the packets that a flow puts on a link, times the
-// links squared, at its most: in the middle of a round.
+// uneven returns the largest variance of the packets that a flow puts on a link,
+// times the links squared: that in the middle of a round.
 func uneven(packets, links int64) int64 {
 	r := min(packets, links/2)
 	return r * (links - r)
 }
 
-// bunched is the variance by packet with which packets come to a link over short
-// times, times the links and the packets: a flow's packets of a round are on all
-// links but one after the other in any order, half as uneven as if each took any
+// bunched returns the variance for each packet with which packets come to a link over
+// short times, times the links and the packets. In a round a flow's packets use all
+// links, in random order; this is half as uneven as if each packet took a random
 // link.
 func bunched(packets, links int64) int64 {
 	if packets < links {
@@ -178,18 +178,20 @@ func bunched(packets, links int64) int64 {
 	return packets * (links - 1) / 2
 }
 
-// links is how many the resource has, when it is sprayed over.
+// links returns how many links a sprayed resource has.
 func (r *resource) links() int64 { return r.rate / r.hopRate }
 
-// scatter works out how long the last packets of flows queue because spraying is
-// even only in the mean. A flow goes round the m links of a stage, and in the
-// middle of a round is uneven: after r packets, each link has got one with the
-// probability r/m, a variance of r(m-r)/m². With V the variance of all flows, the
-// longest queue of m links that are always busy is √(2V·ln m) packets; of links
-// that are busy for a part ρ, with v the variance by packet, ρ·v·ln L/2(1-ρ), that
-// of heavy traffic, L being all links of which the slowest counts. The smaller one
-// is taken. Stages after each other are uneven independently: their variances add
-// up.
+// scatter computes how long the last packets of flows queue, because spraying is even
+// only on average. A flow uses the m links of a stage in rounds and is uneven within
+// a round: after r packets, each link has got one with probability r/m, a variance of
+// r(m-r)/m².
+//
+// Let V be the variance of all flows. The longest queue of m links that are always
+// busy is √(2V·ln m) packets. Let v be the variance for each packet, ρ the part of the
+// time for which links are busy, and L the number of links of which the slowest
+// counts. By the heavy-traffic formula the queue is then ρ·v·ln L/2(1-ρ). The smaller
+// of the two is used. Consecutive stages are uneven independently, so their variances
+// add up.
 func (e *engine) scatter() {
 	s := &e.solver
 	var links int64
@@ -218,7 +220,7 @@ func (e *engine) scatter() {
 	for _, id := range s.flows {
 		f := &e.flows[id]
 		if f.queued {
-			continue // it ends as it was told
+			continue // its end is settled
 		}
 		var wait int64
 		for _, u := range e.path(id)[:f.steps] {
@@ -228,9 +230,9 @@ func (e *engine) scatter() {
 	}
 }
 
-// ahead is how much earlier the last packets of a flow come that its receiver
-// limits: what is on its way from nearer senders comes first, while the flow's
-// first packets are still under way.
+// ahead returns how much earlier the last packets of a flow arrive if its receiver
+// limits it. Packets of nearer senders arrive first, while the first packets of this
+// flow are still on their way.
 func (e *engine) ahead(id int32) int64 {
 	f := &e.flows[id]
 	if f.form == none {
@@ -244,7 +246,7 @@ func (e *engine) ahead(id int32) int64 {
 	return min((f.trip-g.nearest)/2, int64(min(mulDiv(uint64(g.early), picoseconds, uint64(e.resources[h].rate)), never)))
 }
 
-// hypot is √(a²+b²).
+// hypot returns √(a²+b²).
 func hypot(a, b int64) int64 {
 	lo, hi := min(a, b), max(a, b)
 	if lo == 0 {
@@ -254,7 +256,7 @@ func hypot(a, b int64) int64 {
 	return int64(mulDiv(uint64(hi), root(one*one+part*part), one))
 }
 
-// root is the square root, rounded down.
+// root returns the square root, rounded down.
 func root(n uint64) uint64 {
 	if n < 2 {
 		return n

@@ -1,8 +1,8 @@
 package engine
 
-// spread gives what the resources carried since the last report to the links:
-// that of a link to itself, that of a bundle to its links by their rates. The
-// parts add up.
+// spread attributes what the resources carried since the last report to links: a
+// link's to itself, a bundle's to its links in proportion to their rates. The parts
+// add up to the whole.
 func (e *engine) spread() {
 	c := &e.cover
 	f := e.fabric
@@ -26,7 +26,7 @@ func (e *engine) spread() {
 	}
 }
 
-// share divides a load among a bundle's links by their rates.
+// share divides a load among the links of a bundle in proportion to their rates.
 func (e *engine) share(links []int32, down int, l load) {
 	c := &e.cover
 	var rate uint64
@@ -43,9 +43,9 @@ func (e *engine) share(links []int32, down int, l load) {
 	}
 }
 
-// spreadMixed divides what was sprayed among the links, by the room that
-// hashed flows left in them. A bundle has carried what its links and groups
-// have, and what was spread over all of it.
+// spreadMixed divides sprayed loads among links, in proportion to what hashed flows
+// left free. A bundle's load includes those of its links and groups, and what was
+// sprayed over the whole of it.
 func (e *engine) spreadMixed() {
 	f := e.fabric
 	rest := make([]load, 2*len(f.Bundles))
@@ -72,10 +72,10 @@ func (e *engine) spreadMixed() {
 	}
 }
 
-// fillUp adds a load to directed links by the room that they have left.
+// fillUp adds a load to directed links in proportion to what they have free.
 func (e *engine) fillUp(links []int32, l load) {
 	if l.bits <= 0 {
-		return // a single link, which has counted itself
+		return // a single link, which is counted already
 	}
 	c := &e.cover
 	room := func(d int32) uint64 {

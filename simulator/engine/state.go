@@ -78,7 +78,7 @@ func (e *engine) visitReports(c *snapshot.Codec) {
 	snapshot.Int(c, &e.cover.start)
 }
 
-// Visit names the values of the progress.
+// Visit visits the fields of the progress.
 func (p *Progress) Visit(c *snapshot.Codec) {
 	for _, v := range []*int64{
 		&p.Time, &p.Events, &p.Sends, &p.SendsTotal, &p.Bytes, &p.BytesTotal, &p.Packets, &p.Measured,
@@ -108,7 +108,7 @@ func (l *load) visit(c *snapshot.Codec) {
 	snapshot.Int(c, &l.packets)
 }
 
-// visitRanks leaves the routes out: who sends finds them again.
+// visitRanks omits the routes, which the next send of a rank finds again.
 func (e *engine) visitRanks(c *snapshot.Codec) {
 	snapshot.Each(c, "ranks", e.ranks, func(r *rank) {
 		phases := 0

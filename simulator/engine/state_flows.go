@@ -10,8 +10,8 @@ import (
 // maxIndex is no bound.
 const maxIndex = math.MaxInt32
 
-// visitFlows names the transfers on their way. Of those that are over only the
-// stamp counts, which makes old events stale.
+// visitFlows visits the transfers in flight. Of the ended ones only the stamp matters,
+// which makes old events stale.
 func (e *engine) visitFlows(c *snapshot.Codec) {
 	snapshot.Slice(c, &e.stripes, func(s *stripe) {
 		snapshot.Int(c, &s.open)
@@ -48,7 +48,7 @@ func (e *engine) visitFlow(c *snapshot.Codec, id int32, f *flow) {
 	for i := range path {
 		snapshot.Index(c, &path[i].resource, 0, len(e.resources))
 		if c.Reading() {
-			path[i].pos = none // until its resource names it
+			path[i].pos = none // until its resource is visited
 		}
 	}
 	f.left.visit(c)
@@ -101,8 +101,8 @@ func (e *engine) visitTransfer(c *snapshot.Codec, t *transfer) {
 	}
 }
 
-// visitResources names who is on each resource, in the order in which rates are
-// shared out. That is also where a flow stands on it.
+// visitResources visits the flows of each resource, in the order in which rates are
+// assigned, which is also the flow's position in the resource's list.
 func (e *engine) visitResources(c *snapshot.Codec) {
 	named := 0
 	id := int32(0)
@@ -132,7 +132,7 @@ func (e *engine) visitResources(c *snapshot.Codec) {
 	})
 }
 
-// takePlaces notes where the flows of a resource stand on it.
+// takePlaces sets the positions of the flows in the resource's list.
 func (e *engine) takePlaces(c *snapshot.Codec, id int32, r *resource) {
 	for at, ref := range r.flows {
 		f, n := &e.flows[ref>>hopBits], ref&(1<<hopBits-1)
@@ -188,9 +188,8 @@ type due struct {
 	events []event
 }
 
-// visitQueue names the events that are due. Where they stand in memory is
-// another matter: events of one instant and kind happen in the order in which
-// they were pushed.
+// visitQueue visits the events that are due, whatever their positions in memory:
+// events of one instant and kind happen in the order in which they were pushed.
 func (e *engine) visitQueue(c *snapshot.Codec) {
 	list := e.queue.list()
 	last := int64(-1)
@@ -220,7 +219,7 @@ func (e *engine) visitQueue(c *snapshot.Codec) {
 	}
 }
 
-// subjects is how many there are of what such events happen to.
+// subjects returns the number of objects that events of a kind may refer to.
 func (e *engine) subjects(k kind) int {
 	switch k {
 	case acked:
@@ -248,7 +247,7 @@ func (e *engine) expects(k kind, ev *event) bool {
 	}
 }
 
-// list is the events by instant and kind.
+// list returns the events by instant and kind.
 func (q *queue) list() []due {
 	instants := slices.Clone(q.heap)
 	slices.SortFunc(instants, func(a, b instant) int {

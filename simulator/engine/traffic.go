@@ -17,57 +17,56 @@ type Pattern uint8
 const (
 	// UniformRandom: every message goes to any of the servers.
 	UniformRandom Pattern = iota
-	// Permutation: every client has one server, and servers that are fewer
-	// than clients have equally many, give or take one.
+	// Permutation: every client has one server; if there are fewer servers than
+	// clients, the numbers of clients of two servers differ by at most one.
 	Permutation
 	// Incast: all clients send to one server.
 	Incast
 )
 
-// Traffic is an application that is not coordinated: its clients offer messages
-// of one size at random instants, a Poisson process each, whatever becomes of
-// the messages before. A client has at most maxOutstanding of them on their
-// way; the others wait for their turn, which counts in their completion time.
+// Traffic is an uncoordinated application. Each client offers messages of one size as
+// a Poisson process, independent of its earlier messages. A client has at most
+// maxOutstanding messages in flight; more wait, and the wait counts in their
+// completion time.
 type Traffic struct {
 	Name             string
 	Pattern          Pattern
 	Clients, Servers []int32 // hosts, ascending; one may be both
 	MessageSize      int64   // bytes
-	// Load is the part of its NICs' rate that a client offers on the wire, in
-	// billionths.
+	// Load is what a client offers on the wire, in billionths of its NICs' rate.
 	Load int64
 }
 
-// maxOutstanding keeps overload from growing without bound: what a run costs
-// depends on the messages on their way.
+// maxOutstanding bounds the cost of overload, since a run costs as much as its
+// messages in flight.
 const maxOutstanding = 16
 
 // wholeLoad is Load when a client offers all that its NICs can carry.
 const wholeLoad = 1_000_000_000
 
-// traffic is the state of the applications of a run. Its ranks are the hosts
-// that take part, in the order of hosts.
+// traffic is the state of a run's applications. The ranks are the hosts that take
+// part, in the order of hosts.
 type traffic struct {
 	apps     []Traffic
 	sources  []source
-	end      int64 // ps, when no further message starts
-	measured int64 // ps, from when on messages count
-	over     bool  // the end has come
+	end      int64 // ps, after which no message starts
+	measured int64 // ps, from which messages count
+	over     bool  // the end is reached
 }
 
-// source is a client. Its next message is in the queue of events, unless too
-// many are on their way.
+// source is a client. Its next message is in the event queue, unless too many are in
+// flight.
 type source struct {
 	app, rank int32
 	gap       int64  // mean time between messages, ps
 	random    uint64 // the state of its own generator
 	to        int32  // the one server that it sends to, or none
 	next      int64  // when its next message is offered, ps
-	open      int32  // messages on their way
+	open      int32  // messages in flight
 }
 
-// Expected is how many messages the clients are expected to send in the given
-// time, in picoseconds.
+// Expected returns the expected number of messages of all clients in a time, in
+// picoseconds.
 func (t *Traffic) Expected(f *topology.Fabric, o Options, span int64) int64 {
 	o.NICs = append(slices.Clip(o.NICs), NIC{Packet: DefaultPacket()})
 	e := &engine{options: o, fabric: f}
@@ -80,7 +79,7 @@ func (t *Traffic) Expected(f *topology.Fabric, o Options, span int64) int64 {
 	return sum
 }
 
-// gap is the mean time between two messages of a client.
+// gap returns the mean time between two messages of a client.
 func (e *engine) gap(t *Traffic, host int32) int64 {
 	h := &e.fabric.Hosts[host]
 	rate := uint64(e.fabric.Rate(host))
@@ -96,8 +95,8 @@ func (e *engine) gap(t *Traffic, host int32) int64 {
 	return int64(min(max(mulDiv(uint64(wire), picoseconds, offered), 1), never))
 }
 
-// addTraffic prepares the clients. Their generators derive from the seed, the
-// application and the client, so that one is not disturbed by another.
+// addTraffic prepares the clients. Each has a generator of its own, derived from the
+// seed, the application and the client, so that clients do not affect each other.
 func (e *engine) addTraffic(apps []Traffic) error {
 	if len(apps) == 0 {
 		return nil
@@ -141,7 +140,7 @@ func (e *engine) addSources(app int32) {
 			}
 		case UniformRandom:
 			if len(servers) == 1 && servers[0] == host {
-				continue // there is nobody else
+				continue // there is no other server
 			}
 		}
 		if s.to != none {
@@ -153,8 +152,8 @@ func (e *engine) addSources(app int32) {
 	}
 }
 
-// other is the client's own server: that at its place, or the next if it
-// stands there itself.
+// other returns the client's own server: the one at its index, or the next one if that
+// is the client itself.
 func other(servers []int32, place int, client int32) int32 {
 	n := len(servers)
 	if s := servers[place%n]; s != client {
@@ -168,7 +167,7 @@ func (e *engine) rankOn(host int32) int32 {
 	return int32(at)
 }
 
-// beginTraffic draws every client's first message.
+// beginTraffic schedules every client's first message.
 func (e *engine) beginTraffic() {
 	if len(e.traffic.sources) == 0 {
 		return
@@ -189,7 +188,7 @@ func (e *engine) offer(id int32) {
 	}
 }
 
-// arrive starts a client's message, or notes that none is offered any more.
+// arrive starts a client's message, or records that the client offers no more.
 func (e *engine) arrive(id int32) {
 	if id == none {
 		e.traffic.over = true
@@ -212,7 +211,7 @@ func (e *engine) arrive(id int32) {
 	e.offer(id)
 }
 
-// delivered is received for a message.
+// delivered counts the end of a message.
 func (e *engine) delivered(t *transfer) {
 	s := &e.traffic.sources[t.step]
 	if s.open--; s.open == maxOutstanding-1 {
@@ -228,7 +227,7 @@ func (e *engine) closeWhenDelivered() {
 	}
 }
 
-// closeTraffic finishes the ranks that have nothing on its way.
+// closeTraffic finishes the ranks without messages in flight.
 func (e *engine) closeTraffic() {
 	if len(e.traffic.apps) == 0 {
 		return
@@ -249,7 +248,7 @@ func (e *engine) closeTraffic() {
 	}
 }
 
-// application describes one as the collective that its messages belong to.
+// application describes an application as the collective of its messages.
 func (e *engine) application(app int32) Collective {
 	t := &e.traffic.apps[app]
 	return Collective{ID: none, Group: none, GroupSize: len(e.hosts), OperationType: t.Name, DataSize: t.MessageSize}
@@ -257,12 +256,12 @@ func (e *engine) application(app int32) Collective {
 
 func (s *source) draw() uint64 { return splitmix.Next(&s.random) }
 
-// below is a number from 0 to n-1.
+// below draws a number from 0 to n-1.
 func (s *source) below(n int) int { return splitmix.Below(s.draw(), n) }
 
-// pause is an exponentially distributed time with the source's mean, by von
-// Neumann's method: the lengths of falling runs of uniform numbers. It needs
-// no logarithm, whose last bits would differ between machines.
+// pause draws an exponentially distributed time with the source's mean, by von
+// Neumann's method: from the lengths of falling runs of uniform numbers. It needs no
+// logarithm, whose last bits could differ between machines.
 func (s *source) pause() int64 {
 	for whole := int64(0); ; whole++ {
 		first := s.draw()
@@ -281,7 +280,7 @@ func (s *source) pause() int64 {
 	}
 }
 
-// Shuffle orders the hosts by chance, the same on any machine for one seed.
+// Shuffle orders the hosts at random; the order depends on the seed alone.
 func Shuffle(hosts []int32, seed uint64) {
 	s := source{random: seed}
 	for i := len(hosts) - 1; i > 0; i-- {

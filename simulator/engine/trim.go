@@ -2,26 +2,27 @@ package engine
 
 import "math"
 
-// trim takes from overloaded stages what their own overload costs. Receiver-driven
-// transports let switches cut packets down to headers instead of dropping them
-// (NDP, Ultra Ethernet), and send them again when the receiver pulls.
+// trim subtracts from overloaded stages the cost of their overload. With
+// receiver-driven transports (NDP, Ultra Ethernet) switches trim packets to headers
+// instead of dropping them, and senders send them again when the receiver pulls.
 //
-// For each packet that a stage carries it trims t. Each of these costs a header
-// there and, for the other direction has as many, a negative acknowledgement and
-// a pull, which where traffic is sprayed comes in place of one beside an
-// acknowledgement. By the size of a packet these are h and a. There are two
-// bounds, of which t is a smooth minimum.
+// For each packet that it carries, a stage trims t packets. Each trimmed packet costs
+// a header. Because the other direction trims as many, it also costs a negative
+// acknowledgement and a pull; if traffic is sprayed, that pull replaces one beside an
+// acknowledgement. Relative to the size of a packet, h is the cost of the header and a
+// that of the control. Two bounds apply, and t is their smooth minimum.
 //
-// Windows: what they let be on its way, by what the stage carries in a round trip
-// w, is in queues (q), or delivered or trimmed once in a round trip. As the stage
-// carries fewer packets for the control between them, (1+t)/(1+a+h·t) = w-q.
+// Windows: let w be what windows allow in flight, relative to what the stage carries
+// in a round trip. Of this, q is in queues, and the rest is delivered or trimmed once
+// in a round trip. The stage carries control beside packets, so
+// (1+t)/(1+a+h·t) = w-q.
 //
-// Pulls: hosts send k times the stage's rate at the most, beside control of their
-// own, (1+t)/(1+a+h·t) = 24/25·k.
+// Pulls: hosts send at most k times the rate of the stage, and control of their own
+// beside it, so (1+t)/(1+a+h·t) = 24/25·k.
 //
-// As flows come to their ends windows empty, and below a w of q+1/(1+a) nothing is
-// trimmed; t is the mean over what is left to carry. So short flows fit into the
-// queues and cost nothing.
+// Windows empty as flows end. While w is below q+1/(1+a) nothing is trimmed, so t is
+// the mean over what is left to carry. Short flows fit into the queues and cost
+// nothing.
 func (e *engine) trim() {
 	s := &e.solver
 	for _, h := range s.links {
@@ -41,7 +42,7 @@ func (e *engine) trim() {
 		}
 		k := min(mulDiv(uint64(g.offered), one, uint64(r.rate)), 1<<32) / 25 * 24
 		t := smoothMin(trimmed(w-queue, header, pull), trimmed(k, header, pull))
-		// The mean: as it is now until windows that empty bind, then falling.
+		// The mean: the current value until emptying windows are the bound, then falling.
 		binds := min(w, max(k+queue, least))
 		falling := mulDiv(carried, binds-least, one)
 		t = mulDiv(t, uint64(g.rest)-mulDiv(carried, binds, one)+falling/2, uint64(g.rest))
@@ -74,7 +75,7 @@ func trimmed(load, header, pull uint64) uint64 {
 	return min(mulDiv(sent-one, one, one-control), most)
 }
 
-// smoothMin is (a^-8 + b^-8)^(-1/8).
+// smoothMin returns (a^-8 + b^-8)^(-1/8).
 func smoothMin(a, b uint64) uint64 {
 	lo, hi := min(a, b), max(a, b)
 	if lo == 0 {
@@ -100,16 +101,16 @@ func (e *engine) weigh() {
 	}
 }
 
-// weight is the flow's part in a stage that trims: what it has on its way, a whole
-// window while more is left, then ever less. Packets are trimmed whosever they
-// are. So flows that are behind catch up, and those that wait for each other come
-// to wait at the same time.
+// weight returns the flow's share in a stage that trims: what it has in flight, which
+// is a whole window, or what is left to send if that is less. A stage trims the
+// packets of all flows alike. So flows that are behind catch up, and flows that wait
+// for each other do so at the same time.
 func (e *engine) weight(id int32) int64 {
 	return max(min(e.window(id), e.flows[id].left.bits()), 1)
 }
 
-// apportion shares out what a stage that trims has left, by weight. Flows that
-// get less elsewhere leave theirs to the others.
+// apportion divides the rate of a stage that trims by weight. Flows that get less
+// elsewhere leave the difference to the others.
 func (e *engine) apportion(h int32) {
 	s := &e.solver
 	r, g := &e.resources[h], &s.stages[h]
@@ -130,7 +131,7 @@ func (e *engine) apportion(h int32) {
 	}
 }
 
-// elsewhere is what the flow's other resources have left for it.
+// elsewhere returns what the flow's other resources leave for it.
 func (e *engine) elsewhere(id, h int32) int64 {
 	most := int64(math.MaxInt64)
 	for _, u := range e.path(id) {

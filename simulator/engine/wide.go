@@ -9,9 +9,9 @@ import (
 // picoseconds in a second.
 const picoseconds = 1_000_000_000_000
 
-// work is an amount of data left to send, in units of 10⁻¹² bit, 128 bits
-// wide. A rate in bit/s times a time in picoseconds is exactly such an amount,
-// so however often rates change nothing is rounded before the end.
+// work is an amount of data left to send, in units of 10⁻¹² bit, 128 bits wide. A rate
+// in bit/s times a time in picoseconds is a whole number of these units, so changes of
+// rates are never rounded.
 type work struct{ hi, lo uint64 }
 
 func workOf(bitCount int64) work {
@@ -19,7 +19,7 @@ func workOf(bitCount int64) work {
 	return work{hi, lo}
 }
 
-// after is what is left after sending at rate for ps, at least nothing.
+// after returns what is left after sending at rate for ps, at least 0.
 func (w work) after(rate, ps int64) work {
 	hi, lo := bits.Mul64(uint64(rate), uint64(ps))
 	lo, borrow := bits.Sub64(w.lo, lo, 0)
@@ -30,8 +30,8 @@ func (w work) after(rate, ps int64) work {
 	return work{hi, lo}
 }
 
-// duration is the time in picoseconds, rounded up, that the work takes at
-// rate bit/s, at most never.
+// duration returns the time in picoseconds, rounded up, that the work takes at rate
+// bit/s, at most never.
 func (w work) duration(rate int64) int64 {
 	if w.hi >= uint64(rate) {
 		return never
@@ -43,7 +43,7 @@ func (w work) duration(rate int64) int64 {
 	return int64(min(q, never))
 }
 
-// bits is the work in whole bits, rounded up.
+// bits returns the work in whole bits, rounded up.
 func (w work) bits() int64 {
 	q, r := bits.Div64(w.hi, w.lo, picoseconds)
 	if r != 0 {
@@ -52,7 +52,7 @@ func (w work) bits() int64 {
 	return int64(q)
 }
 
-// mulDiv is floor(a·b/c), saturated.
+// mulDiv returns floor(a·b/c), saturated.
 func mulDiv(a, b, c uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	if hi >= c {
@@ -62,8 +62,8 @@ func mulDiv(a, b, c uint64) uint64 {
 	return q
 }
 
-// Sum is a sum of times, 128 bits wide: billions of transfers of hours each do
-// not overflow it.
+// Sum is a sum of times, 128 bits wide. Billions of transfers of some hours do not
+// overflow it.
 type Sum struct{ Hi, Lo uint64 }
 
 // Add adds a time.
@@ -73,7 +73,7 @@ func (s *Sum) Add(ps int64) {
 	s.Hi += carry
 }
 
-// Mean is the sum over n, rounded down; 0 of none.
+// Mean returns the sum divided by n, rounded down; 0 if n is 0.
 func (s *Sum) Mean(n int64) int64 {
 	if n == 0 || s.Hi >= uint64(n) {
 		return 0
@@ -82,7 +82,7 @@ func (s *Sum) Mean(n int64) int64 {
 	return int64(q)
 }
 
-// Big is the sum, to reckon with.
+// Big returns the sum as a big.Int.
 func (s *Sum) Big() *big.Int {
 	b := new(big.Int).SetUint64(s.Hi)
 	return b.Lsh(b, 64).Or(b, new(big.Int).SetUint64(s.Lo))
