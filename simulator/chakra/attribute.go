@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// kind is how an attribute's value is written. A name has no fixed kind: the
-// tools that write traces differ in the integers that they choose.
+// kind is the type of an attribute's value. An attribute name has no fixed kind: tools
+// use different integer types.
 type kind uint8
 
 const (
@@ -19,14 +19,14 @@ const (
 	other // lists and bytes
 )
 
-// value is that of an attribute.
+// value is the value of an attribute.
 type value struct {
 	kind kind
 	bits uint64 // a number or a boolean
 	text []byte
 }
 
-// int64 is the value as an integer; none is 0.
+// int64 returns the value as an integer, 0 without one.
 func (v value) int64() (int64, bool) {
 	switch v.kind {
 	case noValue, signed, boolean:
@@ -41,7 +41,7 @@ func (v value) int64() (int64, bool) {
 	}
 }
 
-// count is the value as an integer that is not negative; none is 0.
+// count returns the value as an integer that is not negative, 0 without one.
 func (v value) count() (uint64, bool) {
 	if v.kind == unsigned {
 		return v.bits, true
@@ -50,7 +50,7 @@ func (v value) count() (uint64, bool) {
 	return uint64(i), ok && i >= 0
 }
 
-// string is the value as a name. Numbers are names too: of process groups.
+// string returns the value as a name. A process group may be named by a number.
 func (v value) string() (string, bool) {
 	switch v.kind {
 	case noValue:
@@ -65,8 +65,8 @@ func (v value) string() (string, bool) {
 	}
 }
 
-// raw is what a node's record says before its parts are held against each
-// other, as the type may come after the attributes.
+// raw holds the parts of a node's record until all are read, since the type may come
+// after the attributes.
 type raw struct {
 	kind    int64 // comm_type, if hasKind
 	hasKind bool
@@ -75,7 +75,7 @@ type raw struct {
 
 const maxGroupName = 255 // bytes
 
-// set takes one attribute. Those without a meaning here are passed over.
+// set stores one attribute. It ignores those that have no meaning here.
 func (r *Reader) set(n *Node, name []byte, v value) error {
 	ok := true
 	switch string(name) {
@@ -102,7 +102,7 @@ func (r *Reader) set(n *Node, name []byte, v value) error {
 		n.Priority, ok = v.int64()
 	case "pg_name":
 		if v.kind == text && string(v.text) == r.group {
-			n.Group = r.group // most nodes are of the group of the one before
+			n.Group = r.group // most nodes have the group of the node before
 			return nil
 		}
 		if len(v.text) > maxGroupName {
@@ -139,7 +139,7 @@ func (r *Reader) settle(n *Node) error {
 	return nil
 }
 
-// reset empties the node but keeps what its slices hold.
+// reset empties the node but keeps the capacity of its slices.
 func (r *Reader) reset(n *Node) {
 	*n = Node{
 		Data: n.Data[:0], Control: n.Control[:0],

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// message hands on the channel of a send or receive, or reports that it has
-// none. A tag that is not given is 0.
+// message passes on the channel of a send or receive, or reports that it has none. A
+// missing tag is 0.
 func (in *inspection) message(f rankFile, n *Node, take func(c channel, role Role)) {
 	own, peer, c := "comm_src", "comm_dst", channel{from: int64(f.rank), to: n.Destination, tag: n.Tag}
 	given, other := n.Source, n.Destination
@@ -40,7 +40,7 @@ func (in *inspection) match(files []rankFile) error {
 	if len(found.sums) == 0 {
 		return nil
 	}
-	quiet := inspection{limits: in.limits, ranks: in.ranks} // its findings were made before
+	quiet := inspection{limits: in.limits, ranks: in.ranks} // its findings are recorded already
 	for _, f := range files {
 		err := in.each(f, nodes(func(n *Node) error {
 			quiet.message(f, n, func(c channel, role Role) { found.take(c, role, n) })
@@ -70,10 +70,10 @@ func (in *inspection) match(files []rankFile) error {
 	return nil
 }
 
-// meet checks that the members of each process group have the same collectives:
-// as many of each kind. Their order may differ, and their sizes.
+// meet checks that the members of each process group have the same number of
+// collectives of each kind. Order and sizes may differ.
 func (in *inspection) meet() {
-	users := map[string][]int{} // ranks, by the group that they have collectives of
+	users := map[string][]int{} // ranks, by the group of their collectives
 	usable := map[string]bool{}
 	for _, t := range in.Traces {
 		for _, c := range t.Collectives {
@@ -107,8 +107,8 @@ func (t *Trace) about(c CollectiveTraffic) Finding {
 	return Finding{Check: CheckGroups, File: t.File, Rank: t.Rank, Node: c.First, HasNode: true}
 }
 
-// introduce looks at a group when it is first used and reports whether its
-// members are known.
+// introduce checks a group when it is first used, and reports whether its members are
+// known.
 func (in *inspection) introduce(t Trace, c CollectiveTraffic) bool {
 	members, defined := in.groups[c.Group]
 	about := t.about(c)
@@ -130,7 +130,7 @@ func (in *inspection) introduce(t Trace, c CollectiveTraffic) bool {
 	}
 }
 
-// members lists a group's ranks.
+// members returns a group's ranks.
 func (in *inspection) members(group string, users map[string][]int) []int {
 	if group == "" {
 		all := make([]int, in.ranks)
@@ -145,7 +145,7 @@ func (in *inspection) members(group string, users map[string][]int) []int {
 	return users[group]
 }
 
-// compare holds a collective of one rank against those of the group's members.
+// compare compares a collective of one rank with those of the group's members.
 func (in *inspection) compare(t Trace, c CollectiveTraffic, members []int) {
 	for _, other := range members {
 		if count := in.Traces[other].count(c.Group, c.Kind); count != c.Count {
@@ -155,7 +155,7 @@ func (in *inspection) compare(t Trace, c CollectiveTraffic, members []int) {
 	}
 }
 
-// count is how many collectives the rank has of one kind in one group.
+// count returns how many collectives of one kind in one group the rank has.
 func (t *Trace) count(group string, kind Collective) int64 {
 	i, found := slices.BinarySearchFunc(t.Collectives, collectiveKey{group, kind}, func(c CollectiveTraffic, k collectiveKey) int {
 		return compareKeys(collectiveKey{c.Group, c.Kind}, k)

@@ -12,16 +12,18 @@
 //		...
 //	}
 //
-// It keeps one record in memory, whatever the file's size. Inspect reads every
-// rank of a workload, sums up what each does, and says what keeps them from
-// being replayed.
+// It keeps one record in memory, whatever the file's size. Inspect reads every rank of
+// a workload, sums up what each does, and reports what prevents a replay.
 //
-// Four forms are read, told apart by their bytes: the binary form (a varint
-// length and a GlobalMetadata message, then a varint length and a Node, to the
-// end of the file), the same as JSON objects, one after the other, the older
-// JSON form with a workload_graph, and each of these within gzip or zstd. Files
-// that are known to be something else, such as a profiler's trace, are refused
-// with a sentence that says so.
+// A file has one of three forms, which the reader recognises by its bytes:
+//
+//   - the binary form: a varint length and a GlobalMetadata message, then a varint
+//     length and a Node, to the end of the file
+//   - the same messages as JSON objects, one after the other
+//   - the older JSON form with a workload_graph
+//
+// Each may be compressed with gzip or zstd. Known other files, such as a profiler's
+// trace, are refused with a sentence that says what they are.
 //
 // The binary and the JSON stream have no end mark: a file that was cut between
 // two records reads as a shorter trace. A cut anywhere else is an error.

@@ -14,30 +14,30 @@ type File struct {
 	Open func() (io.ReadCloser, error) // called once or twice; each time from the start
 }
 
-// Check names what a Finding is about.
+// Check names the check that a Finding comes from.
 type Check string
 
 // The checks, in the order in which they are made.
 const (
 	CheckRanks        Check = "ranks"        // names carry 0 to n-1, once each
 	CheckReadable     Check = "readable"     // to the end, of a known schema
-	CheckDependencies Check = "dependencies" // nodes are there, and in no cycle
+	CheckDependencies Check = "dependencies" // nodes exist, and form no cycle
 	CheckMessages     Check = "messages"     // every send has its receive
 	CheckGroups       Check = "groups"       // every member takes part in every collective
 )
 
-// Finding is something that is wrong with a workload.
+// Finding is one fault of a workload.
 type Finding struct {
 	Check   Check
-	Warning bool // the workload can be replayed all the same
+	Warning bool // the workload can still be replayed
 	File    string
-	Rank    int // -1 if the file's name has none, or no file is to blame
+	Rank    int // -1 if the file's name has none, or the finding is about no file
 	Node    uint64
 	HasNode bool
 	Message string
 }
 
-// String is what to show to the client: the file, the node and what is wrong.
+// String returns the text for the client: the file, the node and the fault.
 func (f Finding) String() string {
 	text := f.Message
 	if f.HasNode {
@@ -52,17 +52,17 @@ func (f Finding) String() string {
 // MaxFindings bounds the findings of a report.
 const MaxFindings = 100
 
-// Report is what Inspect says of a workload.
+// Report is the result of Inspect.
 type Report struct {
-	Traces           []Trace   // by rank; without the files that have none, or could not be read
+	Traces           []Trace   // by rank, without files that have no rank or could not be read
 	Findings         []Finding // the first MaxFindings, check by check for each file, then between files
-	Errors, Warnings int       // how many there are in all
+	Errors, Warnings int       // in total, including those not listed
 }
 
 // Valid reports whether the workload can be replayed.
 func (r *Report) Valid() bool { return r.Errors == 0 }
 
-// inspection is the work of Inspect.
+// inspection is the state of Inspect.
 type inspection struct {
 	Report
 
@@ -72,17 +72,17 @@ type inspection struct {
 	pairing pairing
 }
 
-// Inspect reads every file of a workload and reports what each does and what is
-// wrong (completions.md 6.3). A file is read once, and again only to name the
-// nodes of a cycle that there may be, or the messages that do not match. groups
-// may be nil; the members of a group are then the ranks that use it.
+// Inspect reads every file of a workload and reports what each does and what is wrong
+// (completions.md 6.3). It reads a file a second time only to name the nodes of a
+// possible cycle, or the messages that do not match. groups may be nil; the members
+// of a group are then the ranks that use it.
 //
-// It looks at one file at a time and keeps up to 16 bytes a node of it, and some
-// 100 bytes for each that is out of order, which Limits.Tangle bounds (see
+// It reads one file at a time. It keeps up to 16 bytes for each of its nodes, and some
+// 100 bytes for each node that is out of order, which Limits.Tangle bounds (see
 // order). For the messages between all files it keeps a quarter of a megabyte.
 //
-// The error is never about what is in a file: it is what Open or a reader
-// failed with, and inspecting again may end otherwise.
+// The error is never about the content of a file. It is an error of Open or of a
+// reader, and another inspection may succeed.
 func Inspect(files []File, groups Groups, limits Limits) (*Report, error) {
 	in := &inspection{groups: groups, limits: limits.withDefaults(), ranks: len(files)}
 	ranked, complete := in.rank(files)
@@ -103,7 +103,7 @@ func Inspect(files []File, groups Groups, limits Limits) (*Report, error) {
 	return &in.Report, nil
 }
 
-// notEmpty finds a workload that has nothing to replay.
+// notEmpty reports a workload that has nothing to replay.
 func (in *inspection) notEmpty() {
 	for i := range in.Traces {
 		if in.Traces[i].Nodes > 0 {
@@ -166,7 +166,7 @@ func (in *inspection) rank(files []File) (ranked []rankFile, complete bool) {
 	return ranked, complete
 }
 
-// each reads a file's nodes. What is wrong with its bytes is an *Error.
+// each reads a file's nodes. A fault in its bytes is an *Error.
 func (in *inspection) each(f rankFile, visit func(r *Reader) error) error {
 	file, err := f.Open()
 	if err != nil {
@@ -198,7 +198,7 @@ func nodes(visit func(n *Node) error) func(r *Reader) error {
 	}
 }
 
-// inspect reads one file and looks at all that it tells without the others.
+// inspect reads one file and makes the checks that need no other file.
 func (in *inspection) inspect(f rankFile) (readable bool, err error) {
 	trace := Trace{File: f.Name, Rank: f.rank}
 	sums := tally{trace: &trace, collectives: map[collectiveKey]*CollectiveTraffic{}}
@@ -233,7 +233,7 @@ func (f rankFile) about(check Check, node uint64) Finding {
 	return Finding{Check: check, File: f.Name, Rank: f.rank, Node: node, HasNode: true}
 }
 
-// remark warns of what is odd in a file.
+// remark warns about unusual content of a file.
 func (in *inspection) remark(f rankFile, sums *tally, order *order) {
 	if sums.trace.Nodes == 0 {
 		in.find(Finding{Check: CheckReadable, Warning: true, File: f.Name, Rank: f.rank}, "the file has no node")
@@ -250,7 +250,7 @@ func (in *inspection) remark(f rankFile, sums *tally, order *order) {
 	}
 }
 
-// unknot looks for a cycle where there may be one.
+// unknot looks for a cycle if the file may have one.
 func (in *inspection) unknot(f rankFile, order *order) error {
 	if len(order.stretches) == 0 {
 		return nil

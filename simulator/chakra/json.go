@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// jsonForm reads both JSON forms: a stream of objects, the metadata and then
-// the nodes, and the older single object with its nodes in workload_graph.
+// jsonForm reads both JSON forms: a stream of objects, first the metadata and then the
+// nodes, and the older single object with its nodes in workload_graph.
 type jsonForm struct {
 	*Reader
 
@@ -29,11 +29,11 @@ func (b *budget) Read(p []byte) (int, error) {
 	if b.n-b.from > b.limit {
 		return 0, refuse("the record has more than the %d bytes that are read", b.limit)
 	}
-	// The decoder looks again at all it has after each piece: give it large ones.
+	// The decoder scans all of its buffer again after each read: make reads large.
 	n, err := io.ReadFull(b.r, p)
 	b.n += int64(n)
 	if n > 0 && errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil // what failed, fails again
+		err = nil // the next read returns the error again
 	}
 	return n, err
 }
@@ -43,8 +43,7 @@ func newJSONForm(r *Reader) *jsonForm {
 	return &jsonForm{Reader: r, decoder: json.NewDecoder(b), budget: b}
 }
 
-// metadata reads the first object, or of the older form what is before its
-// nodes.
+// metadata reads the first object, or in the older form the members before its nodes.
 func (f *jsonForm) metadata() error {
 	if err := f.delimiter('{'); err != nil {
 		return err
@@ -161,7 +160,7 @@ func (f *jsonForm) next(n *Node) error {
 	return nil
 }
 
-// finish reads what follows the nodes of the older form.
+// finish reads the members after the nodes of the older form.
 func (f *jsonForm) finish() error {
 	if err := f.delimiter(']'); err != nil {
 		return err
@@ -209,7 +208,7 @@ func (f *jsonForm) delimiter(want json.Delim) error {
 	return nil
 }
 
-// pass reads a value that has no meaning here.
+// pass skips a value that has no meaning here.
 func (f *jsonForm) pass() error {
 	var value json.RawMessage
 	return unexpected(f.decode(&value))

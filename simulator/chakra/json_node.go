@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// jsonNode is a node of either JSON form. Names match whatever their case, so
-// Id of the older form is id.
+// jsonNode is a node of either JSON form. Names match in any case, so Id of the older
+// form is id.
 type jsonNode struct {
 	ID   jsonCount `json:"id"`
 	Name string    `json:"name"`
@@ -45,7 +45,7 @@ func (v *jsonNode) empty() bool {
 	return v.ID == 0 && v.Name == "" && v.Type == 0 && v.NodeType == 0
 }
 
-// graphAttributes are what the older form has as members.
+// graphAttributes are attributes that are members in the older form.
 func (v *jsonNode) graphAttributes() []jsonAttribute {
 	return []jsonAttribute{
 		{name: "is_cpu_op", value: value(v.CPU)},
@@ -121,7 +121,7 @@ func (t *NodeType) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// jsonValue is an attribute's value where its kind is how it is written.
+// jsonValue is an attribute's value whose kind follows from its JSON type.
 type jsonValue value
 
 func (v *jsonValue) UnmarshalJSON(b []byte) error {
@@ -187,7 +187,7 @@ func (a *jsonAttribute) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// number reads digits; what they do not spell is of no kind that is used.
+// number reads digits; any other text has no kind that is used.
 func number(b []byte) value {
 	s := string(b)
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {

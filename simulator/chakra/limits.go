@@ -2,7 +2,7 @@ package chakra
 
 import "fmt"
 
-// Limits bound what a file may cost. A zero field stands for its default.
+// Limits bound the cost of reading a file. A zero field means its default.
 type Limits struct {
 	Bytes     int64 // of the decompressed file: 64 GB
 	Ratio     int64 // of decompressed to compressed bytes, past the first 16 MiB: 256
@@ -28,12 +28,12 @@ func set[N int | int64](limit *N, value N) {
 	}
 }
 
-// Error says why a file is no trace that can be read. Its text is safe to show
-// to the client.
+// Error says why a file cannot be read as a trace. Its text is safe to show to the
+// client.
 type Error struct {
 	Offset int64  // of the record at fault, in bytes of the decompressed file
 	Record int64  // 0 for the metadata, k for the k-th node, -1 for the whole file
-	Node   uint64 // its id, if that was read before the fault
+	Node   uint64 // its id, 0 if the fault came before it
 	HasID  bool
 	Reason string
 }
@@ -51,8 +51,8 @@ func (e *Error) Error() string {
 	}
 }
 
-// refusal is the reason of an Error before the reader adds the place, and
-// fileRefusal that of one that the whole file gives.
+// refusal is the reason of an Error before the reader adds the position; fileRefusal
+// is the reason of an Error about the whole file.
 type (
 	refusal     string
 	fileRefusal string

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// RankOf returns the rank that a rank file's name carries: rank_<n>.chakra.json
-// or <prefix>.<n>.et, either with .gz or .zst (completions.md 6.3). What is in
-// the file does not depend on which of them it is.
+// RankOf returns the rank in the name of a rank file: rank_<n>.chakra.json or
+// <prefix>.<n>.et, either with .gz or .zst (completions.md 6.3). The name does not
+// determine the format of the file.
 func RankOf(name string) (int, error) {
 	stem := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	if len(name)-len(stem) > len(".zst") {
-		stem = name // .zst.gz is no name of a rank file
+		stem = name // .zst.gz is not a name of a rank file
 	}
 	digits, ok := "", false
 	if inner, isJSON := strings.CutSuffix(stem, ".chakra.json"); isJSON {

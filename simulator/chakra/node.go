@@ -3,9 +3,8 @@ package chakra
 // NodeType says what a node does. The values are the schema's.
 type NodeType uint8
 
-// The node types that have a meaning here. Later versions of the schema have
-// more of them (storage, batch, checkpoint), which stand for nothing that is
-// simulated.
+// The node types that have a meaning here. Later versions of the schema have others
+// (storage, batch, checkpoint), which are not simulated.
 const (
 	InvalidNode NodeType = iota
 	MetadataNode
@@ -38,7 +37,7 @@ const (
 	NoCollective Collective = 255
 )
 
-// String is the schema's name of the kind.
+// String returns the schema's name of the kind.
 func (c Collective) String() string {
 	if c == NoCollective {
 		return "none"
@@ -49,7 +48,7 @@ func (c Collective) String() string {
 	}[c]
 }
 
-// Role is what replaying a node takes.
+// Role is what a node does in a replay.
 type Role uint8
 
 // The roles of nodes.
@@ -58,10 +57,10 @@ const (
 	Compute             // Duration microseconds of the rank
 	Send
 	Receive
-	Collect // a part in a collective
+	Collect // takes part in a collective
 )
 
-// Absent is the rank of a peer, and the tag, that a node does not give.
+// Absent stands for a peer or tag that a node does not have.
 const Absent = -1 << 63
 
 // Node is one operation of a rank.
@@ -72,9 +71,9 @@ type Node struct {
 	Type   NodeType
 
 	// Data names the nodes of the same file that must be over before this one
-	// starts; some may be missing. Control names the callers in the program
-	// that was traced, which is no order: real traces have nodes that call
-	// themselves, and callers that depend on what they called.
+	// starts; some may be missing. Control names the callers in the traced program.
+	// That is not an order: real traces have nodes that call themselves, and callers
+	// that depend on what they called.
 	Data, Control []uint64
 
 	Start, Duration uint64 // µs
@@ -91,8 +90,8 @@ type Node struct {
 	Group               string     // pg_name: the process group, or empty for all ranks
 }
 
-// Role is what replaying the node takes. A collective without a kind is the
-// CPU's side of one that the trace has a node of its own for: it computes.
+// Role returns what the node does in a replay. A collective without a kind is the CPU
+// side of another node's collective: it computes.
 func (n *Node) Role() Role {
 	switch n.Type {
 	case ComputeNode:
@@ -111,8 +110,8 @@ func (n *Node) Role() Role {
 	}
 }
 
-// Metadata is what a file says of itself.
+// Metadata is the metadata of a file.
 type Metadata struct {
 	Version string // of the format; often empty
-	Schema  string // of the trace that it was converted from; often empty
+	Schema  string // of the trace from which it was converted; often empty
 }

@@ -9,34 +9,34 @@ import (
 	"strings"
 )
 
-// order looks at a trace's dependencies while it streams by.
+// order checks a trace's dependencies while it is streamed.
 //
-// A node that names only nodes before it cannot close a cycle. So a cycle has a
-// node that names one further on, and it stays within the stretch of the file
-// that such references cover without a gap: to come back to its first node from
-// its last, it crosses every place between them, forwards and backwards. What is
-// kept is therefore which ids came by, as runs of consecutive ones (16 bytes a
-// run), the ids that came after higher ones, and the references to ids that have
-// not come yet. Only if some of these came, the file is read again, and the nodes
-// of each stretch are kept while it lasts, with what they need.
+// A node that refers only to earlier nodes cannot close a cycle. So a cycle contains a
+// reference to a later node. Forward references cover stretches of the file, and a
+// cycle lies within one stretch, because it passes every position between its first
+// and its last node in both directions. Therefore order keeps the ids so far, as runs
+// of consecutive ids (16 bytes a run), the ids that came after higher ones, and the
+// references to ids that have not come yet. Only if some of those ids come later, the
+// file is read again, and the nodes of one stretch at a time are kept with their
+// dependencies.
 type order struct {
 	seen      ids
-	awaited   map[uint64]*reference // ids that were named and have not come
-	stretches []stretch             // in order, apart
+	awaited   map[uint64]*reference // ids that were referred to and have not come
+	stretches []stretch             // in order, disjoint
 	nodes     int64
 }
 
-// reference says who named an id that had not come.
+// reference records the nodes that refer to an id that has not come.
 type reference struct {
 	node          uint64 // the first
 	from          int64  // position of the first by data dependency, or -1
 	data, control int64  // how many
 }
 
-// stretch is a range of positions, both ends in it.
+// stretch is a range of positions, both ends included.
 type stretch struct{ from, to int64 }
 
-// take looks at the next node. again says that the id came before.
+// take adds the next node. again reports that its id came before.
 func (o *order) take(n *Node) (again bool) {
 	for _, id := range n.Data {
 		if !o.seen.has(id) {
@@ -63,7 +63,7 @@ func (o *order) take(n *Node) (again bool) {
 	return again
 }
 
-// scattered is how many ids are kept one by one.
+// scattered returns how many ids are kept one by one.
 func (o *order) scattered() int { return len(o.awaited) + len(o.seen.late) }
 
 func (o *order) await(id uint64, by *Node) *reference {
@@ -78,8 +78,8 @@ func (o *order) await(id uint64, by *Node) *reference {
 	return r
 }
 
-// cover adds a stretch that ends where the file is now, so it swallows those
-// before it that it touches.
+// cover adds a stretch that ends at the current position, and merges it with the
+// stretches that it touches.
 func (o *order) cover(s stretch) {
 	for len(o.stretches) > 0 && o.stretches[len(o.stretches)-1].to >= s.from {
 		last := o.stretches[len(o.stretches)-1]
@@ -101,16 +101,16 @@ func (o *order) missing() (data, control int64, first reference, id uint64) {
 	return data, control, first, id
 }
 
-// ids is a set of ids, small where they come in order.
+// ids is a set of ids. It is small if they come in order.
 type ids struct {
-	runs []run // ascending, apart
+	runs []run // ascending, disjoint
 	late map[uint64]struct{}
 }
 
 type run struct{ first, last uint64 }
 
-// has looks from the end backwards in growing steps: most dependencies are on
-// nodes that came shortly before.
+// has searches from the end backwards in growing steps, since most dependencies are on
+// recent nodes.
 func (s *ids) has(id uint64) bool {
 	above := len(s.runs) // the run at above, and those after it, start beyond the id
 	step := 1
@@ -153,15 +153,15 @@ func (s *ids) add(id uint64) bool {
 	return true
 }
 
-// findCycle reads a file again and returns a cycle of its data dependencies:
-// each node needs the next, and the last needs the first. It is nil if there is
-// none within the stretches.
+// findCycle reads a file again and returns a cycle of its data dependencies: each node
+// depends on the next, and the last on the first. It returns nil if the stretches have
+// none.
 func findCycle(r *Reader, stretches []stretch) ([]uint64, error) {
 	var t tangle
 	for position := int64(0); len(stretches) > 0; position++ {
 		n, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, io.ErrUnexpectedEOF // it had more nodes before
+			return nil, io.ErrUnexpectedEOF // it had more nodes the first time
 		}
 		if err != nil {
 			return nil, err
@@ -183,12 +183,12 @@ func findCycle(r *Reader, stretches []stretch) ([]uint64, error) {
 	return nil, nil
 }
 
-// tangle is a stretch of nodes with what they need.
+// tangle is the nodes of a stretch with their dependencies.
 type tangle struct {
 	ids   []uint64
 	index map[uint64]int
 	needs []uint64 // by node, one after the other
-	ends  []int    // of each node's part of needs
+	ends  []int    // end of each node's part of needs
 }
 
 func (t *tangle) take(n *Node, limit int) error {
@@ -212,12 +212,12 @@ func (t *tangle) start(i int) int {
 	return t.ends[i-1]
 }
 
-// cycle walks from each node to what it needs, depth first, and stops at a node
-// that it is on the way from.
+// cycle walks from each node to its dependencies, depth first, and stops at a node that
+// is already on the current path.
 func (t *tangle) cycle() []uint64 {
 	const fresh, open, done = 0, 1, 2
 	state := make([]uint8, len(t.ids))
-	next := make([]int, len(t.ids)) // which need to follow next
+	next := make([]int, len(t.ids)) // the index of the dependency to follow next
 	var path []int
 	for root := range t.ids {
 		if state[root] != fresh {
@@ -255,7 +255,7 @@ func (t *tangle) names(path []int) []uint64 {
 	return cycle
 }
 
-// tell writes a cycle as a sentence, of a long one the start.
+// tell writes a cycle as a sentence; only the start of a long one.
 func tell(cycle []uint64) string {
 	const most = 8
 	var b strings.Builder

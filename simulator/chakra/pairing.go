@@ -8,18 +8,18 @@ import (
 	"netsim/simulator/splitmix"
 )
 
-// channel is what sends and receives are matched by: the k-th send on a channel
+// channel identifies messages that are matched in order: the k-th send on a channel
 // belongs to its k-th receive.
 type channel struct{ from, to, tag int64 }
 
-// pairing tells whether every send has its receive, however many there are. A
-// first reading adds each send to one of many sums, and takes each receive off
-// it; where a sum is not zero, a second reading looks at the channels behind it.
+// pairing checks in constant memory whether every send has its receive. A first reading
+// adds each send to one of many sums and subtracts each receive from it. If a sum is
+// not zero, a second reading examines the channels of that sum.
 //
-// A sum has the number of messages, and numbers drawn from their channels and
-// sizes. Faults cancel each other only if those draws collide, which 64 bits make
-// as good as impossible unless someone looks for it. Who does has a simulation
-// that waits until its time is over.
+// A sum has the number of messages, and 64-bit hashes of their channels and sizes.
+// Faults cancel only if these hashes collide, which does not happen by accident. The
+// author of a trace can provoke it, and then has a simulation that waits until its
+// time limit.
 type pairing struct {
 	sums [1 << 14]sum
 }
@@ -30,7 +30,7 @@ func (c channel) draw() uint64 {
 	return mix(mix(mix(uint64(c.from))^uint64(c.to)) ^ uint64(c.tag))
 }
 
-// mix spreads a number's bits over 64 of them, those of 0 too.
+// mix is a hash of a number, other than 0 for 0.
 func mix(x uint64) uint64 { return splitmix.Next(&x) }
 
 func (p *pairing) take(c channel, role Role, size uint64) {
@@ -44,7 +44,7 @@ func (p *pairing) take(c channel, role Role, size uint64) {
 	s.drawn += sign * mix(draw^mix(size))
 }
 
-// uneven lists the sums that are not zero, at most a few hundred.
+// uneven returns the sums that are not zero, at most a few hundred.
 func (p *pairing) uneven() suspects {
 	const most = 256
 	found := suspects{sums: map[uint64]bool{}, channels: map[channel]*ends{}}
@@ -62,10 +62,10 @@ type suspects struct {
 	channels map[channel]*ends
 }
 
-// ends is what the two ranks of a channel do on it.
+// ends counts what the two ranks of a channel do.
 type ends struct {
 	sends, receives       Traffic
-	sizes                 uint64 // of sends less those of receives, drawn
+	sizes                 uint64 // hashes of the sends minus those of the receives
 	lastSend, lastReceive uint64 // nodes
 }
 

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The formats of rank files, as a library's format has them.
+// The formats of rank files.
 const (
 	FormatBinary = "chakra_et_v1"
 	FormatJSON   = "chakra_json_v1"
@@ -29,19 +29,19 @@ type Reader struct {
 	raw    raw
 	group  string // of the last node that named one
 	offset int64  // where the next record starts
-	at     int64  // where the record at hand starts
+	at     int64  // where the current record starts
 	count  int64  // its number; 0 for the metadata
 	hasID  bool   // its id is known
-	err    error  // what Next ended with
+	err    error  // of Next
 }
 
-// form is one of the two ways in which records are written.
+// form reads one of the ways in which records are written.
 type form interface {
 	metadata() error
 	next(n *Node) error // io.EOF after the last one
 }
 
-// What whole files are refused for.
+// Reasons to refuse a whole file.
 const (
 	emptyFile    fileRefusal = "the file is empty"
 	notTrace     fileRefusal = "this is not a Chakra trace: neither its binary form nor its JSON forms"
@@ -54,9 +54,9 @@ const (
 	twicePressed fileRefusal = "this is compressed twice"
 )
 
-// NewReader reads the file's head and its metadata. Zero limits stand for their
-// defaults. The error is an *Error if the file is not a trace that can be read,
-// otherwise it wraps what r failed with.
+// NewReader reads the start of a file and its metadata. Zero limits mean their
+// defaults. The error is an *Error if the file cannot be read as a trace; otherwise it
+// wraps the error of r.
 func NewReader(r io.Reader, limits Limits) (*Reader, error) {
 	reader := &Reader{limits: limits.withDefaults()}
 	var err error
@@ -95,8 +95,8 @@ func (r *Reader) sniff(head []byte) error {
 	return nil
 }
 
-// isJSON looks for an object with a name in it, or without anything. A record
-// of 123 bytes starts with the same byte, but no quotation mark follows it.
+// isJSON reports whether an object starts here, empty or with a name. A binary record of
+// 123 bytes starts with the same byte, but no quotation mark follows.
 func isJSON(head []byte) bool {
 	const space = " \t\r\n"
 	inner, ok := bytes.CutPrefix(bytes.TrimLeft(head, space), []byte("{"))
@@ -104,8 +104,8 @@ func isJSON(head []byte) bool {
 	return ok && len(inner) > 0 && (inner[0] == '"' || inner[0] == '}')
 }
 
-// isBinary looks for a length and, within it, the tag of a field that metadata
-// has, or that a node has which older layouts start with.
+// isBinary reports whether a length is followed by the tag of a field of the metadata,
+// or of a node, with which older files start.
 func isBinary(head []byte) bool {
 	length, n := protowire.ConsumeVarint(head)
 	if n < 0 {
@@ -122,14 +122,14 @@ func isBinary(head []byte) bool {
 	}
 }
 
-// Format is FormatBinary or FormatJSON.
+// Format returns FormatBinary or FormatJSON.
 func (r *Reader) Format() string { return r.format }
 
-// Metadata is what the file says of itself.
+// Metadata returns the metadata of the file.
 func (r *Reader) Metadata() Metadata { return r.meta }
 
-// Next reads the next node, which is good until the next call. After the last
-// one the error is io.EOF; otherwise it is as NewReader's.
+// Next reads the next node, which is valid until the next call. After the last one it
+// returns io.EOF. Other errors are as those of NewReader.
 func (r *Reader) Next() (*Node, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -157,7 +157,7 @@ func (r *Reader) Next() (*Node, error) {
 	return &r.node, nil
 }
 
-// place makes an Error of a refusal, with the record at hand.
+// place makes an Error of a refusal, with the current record.
 func (r *Reader) place(err error) error {
 	if r.src != nil {
 		err = r.src.failure(err)

@@ -31,8 +31,8 @@ func newSource(r io.Reader, limits Limits) (*source, error) {
 	return s, nil
 }
 
-// failure turns what reading failed with into what to tell: the store's own
-// fault as it is, otherwise what is wrong with the bytes.
+// failure returns the error to report for a read error: the store's own error unchanged,
+// or else an Error about the bytes.
 func (s *source) failure(err error) error {
 	var reason refusal
 	var ofFile fileRefusal

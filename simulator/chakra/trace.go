@@ -18,7 +18,7 @@ func (t *Traffic) add(bytes uint64) {
 	t.Bytes = plus(t.Bytes, bytes)
 }
 
-// plus adds, and stays at the largest number there is.
+// plus returns the sum, at most 2^64-1.
 func plus(a, b uint64) uint64 {
 	sum, carry := bits.Add64(a, b, 0)
 	if carry != 0 {
@@ -27,7 +27,7 @@ func plus(a, b uint64) uint64 {
 	return sum
 }
 
-// CollectiveTraffic is what a rank has of one kind of collective in one group.
+// CollectiveTraffic counts a rank's collectives of one kind in one group.
 type CollectiveTraffic struct {
 	Group string // process group; empty for all ranks
 	Kind  Collective
@@ -36,7 +36,7 @@ type CollectiveTraffic struct {
 	Traffic
 }
 
-// Trace is what the file of one rank comes to.
+// Trace sums up the file of one rank.
 type Trace struct {
 	File     string
 	Rank     int
@@ -58,7 +58,7 @@ type collectiveKey struct {
 	kind  Collective
 }
 
-// tally makes a Trace while the nodes stream by.
+// tally sums up a Trace while its nodes are streamed.
 type tally struct {
 	trace       *Trace
 	collectives map[collectiveKey]*CollectiveTraffic

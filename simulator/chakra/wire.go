@@ -17,7 +17,7 @@ type binaryForm struct {
 	large []byte // a record that does not fit the buffer
 }
 
-// record returns the next record, good until the next call. io.EOF means that
+// record returns the next record, which is valid until the next call. io.EOF means that
 // the file ends here, between two records.
 func (f *binaryForm) record() ([]byte, error) {
 	if _, err := f.src.Discard(f.skip); err != nil {
@@ -54,7 +54,7 @@ func (f *binaryForm) record() ([]byte, error) {
 	return f.large[:length], unexpected(err)
 }
 
-// unexpected is the error of a file that ends within a record.
+// unexpected returns the error of a file that ends within a record.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -136,7 +136,7 @@ func (f *binaryForm) metadata() error {
 	return nil
 }
 
-// short is a text of the metadata that is kept.
+// short returns a text of the metadata, cut to the length that is kept.
 func (r *Reader) short(b []byte) (string, error) {
 	if len(b) > maxGroupName {
 		return "", refuse("a version has %d bytes; at most %d are read", len(b), maxGroupName)
@@ -165,7 +165,7 @@ func (f *binaryForm) next(n *Node) error {
 	return nil
 }
 
-// take takes one field of a node.
+// take reads one field of a node.
 func (f *binaryForm) take(n *Node, v field) (err error) {
 	wire := protowire.BytesType
 	switch v.number {
@@ -205,7 +205,7 @@ func (f *binaryForm) take(n *Node, v field) (err error) {
 	return err
 }
 
-// appendIDs takes one id, or a packed list of them.
+// appendIDs appends one id, or a packed list of ids.
 func appendIDs(ids []uint64, v field) ([]uint64, error) {
 	if v.wire == protowire.VarintType {
 		return append(ids, v.bits), nil
@@ -243,7 +243,7 @@ func (f *binaryForm) attribute(b []byte) (name []byte, v value, err error) {
 	return name, v, nil
 }
 
-// valueOf reads the value of an attribute by the field that it stands in.
+// valueOf reads the value of an attribute, whose kind its field number says.
 func valueOf(f field) value {
 	if (f.wire == protowire.BytesType) != (f.number == 29) {
 		return value{kind: other}

@@ -4,9 +4,9 @@ import (
 	"math/bits"
 )
 
-// What packets meet in a stage: the parallel links that they are spread over, or
-// one link where flows are hashed. Rates of flows alone say that a stage carries all that it can and that
-// its links are equally busy; packets take from both.
+// This file models packets in a stage: the parallel links over which they are
+// sprayed, or the one link of hashed flows. By the rates of flows alone, a stage
+// carries as much as its links can, and these are equally busy. Packets reduce both.
 
 // The transport is the receiver-driven one of the reference: a sender's window is
 // 7/6 of what its NIC sends in a round trip, and a port's queue holds 5/4 of what the

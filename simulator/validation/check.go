@@ -10,15 +10,15 @@ import (
 	"netsim/simulator/topology"
 )
 
-// Check returns what there is to say about a document, in the document's
-// order. The same document gives the same findings.
+// Check returns the findings about a document, in the document's order. The same
+// document gives the same findings.
 func Check(d *design.Document, with Attachments) []Finding {
 	findings, _ := Survey(d, with)
 	return findings
 }
 
-// Survey is Check, and the network that it unfolded to check it; nil when an
-// error kept it from that.
+// Survey is Check, and also returns the network that it unfolded; nil if an error
+// prevented that.
 func Survey(d *design.Document, with Attachments) ([]Finding, *topology.Fabric) {
 	c := checker{
 		doc: d, traceset: with.Traceset, mapping: with.MappingFile, all: declarations(d), declared: map[string]*declaration{}, reached: Reachable(d),
@@ -52,12 +52,12 @@ type checker struct {
 	group    float64 // its logical group
 
 	findings []Finding
-	count    map[string]int // findings by code, those left out among them
+	count    map[string]int // findings by code, including those left out
 	broken   bool           // there is an error
-	unsound  bool           // what the document unfolds to is not known
+	unsound  bool           // what the document unfolds to is unknown
 }
 
-// place is what a finding is about.
+// place is the position in the document that a finding is about.
 type place struct{ component, parameter, path string }
 
 func (c *checker) say(severity, code string, at place, format string, args []any) {
@@ -83,8 +83,8 @@ func (c *checker) info(code string, at place, format string, args ...any) {
 	c.say(Info, code, at, format, args)
 }
 
-// leftOut says of which codes there is more than the report lists. A code has
-// one severity.
+// leftOut adds a finding for each code of which the report does not list all. A code
+// has one severity.
 func (c *checker) leftOut() {
 	for _, code := range sortedKeys(c.count) {
 		if n := c.count[code] - maxOfCode; n > 0 {

@@ -9,10 +9,10 @@ import (
 	"netsim/simulator/design"
 )
 
-// Complete checks the form of a document that a client sends, and fills in
-// what the service knows: counts, members' models, what a holder may hold, and
-// the defaults of parameters. Whether the document can be simulated is left to
-// Check. Every error is the client's; its text is the message of a 400.
+// Complete checks the form of a document that a client sends, and fills in counts,
+// the models of members, the types that a holder may hold, and the defaults of
+// parameters. It does not check whether the document can be simulated: Check does.
+// Every error is the client's; its text is the message of a 400.
 func Complete(d *design.Document) error {
 	names := map[string]string{} // where a name is declared
 	if err := completeComponents(d.Components, design.Components, names); err != nil {
@@ -63,8 +63,8 @@ func completeComponents(list []design.Component, member string, names map[string
 	return nil
 }
 
-// declare checks that a collection may hold the type, and that the name is new
-// in all of them.
+// declare checks that a collection may hold the type, and that no collection has the
+// name yet.
 func declare(names map[string]string, collection string, i int, name, kind string) error {
 	if kinds := declarable(collection); !slices.Contains(kinds, kind) {
 		return fmt.Errorf("%s[%d].type must be one of [%s], got '%.64s'", collection, i, strings.Join(kinds, ", "), kind)
@@ -77,7 +77,7 @@ func declare(names map[string]string, collection string, i int, name, kind strin
 	return nil
 }
 
-// filled gives every reference its count.
+// filled fills in the count of every reference.
 func filled(refs []design.Ref) []design.Ref {
 	if refs == nil {
 		return []design.Ref{}
@@ -88,9 +88,8 @@ func filled(refs []design.Ref) []design.Ref {
 	return refs
 }
 
-// completeRefs fills in the models of what references name, as far as it is
-// declared. A holder names what it holds once: a URL that changes a reference
-// names it by that alone.
+// completeRefs fills in the models of references to declared names. A holder refers
+// to a name at most once, since the URL of a reference has only that name.
 func completeRefs(d *design.Document) error {
 	all := declarations(d)
 	declared := make(map[string]*declaration, len(all))
@@ -126,8 +125,8 @@ func completeHolder(path string, refs []design.Ref, declared map[string]*declara
 	return nil
 }
 
-// distinctShares refuses two entries with the names by which an entry is
-// changed.
+// distinctShares refuses two entries with the same application and distribution id,
+// by which clients name an entry.
 func distinctShares(entries []design.Entry) error {
 	first := make(map[[2]string]int, len(entries))
 	for i := range entries {
@@ -152,8 +151,8 @@ func withDefaults(p design.Params, model string) design.Params {
 	return p
 }
 
-// completeGlobals fills in the global parameters. The sections that the
-// service sets are refused, and what is read-only is replaced.
+// completeGlobals fills in the global parameters. It refuses the sections that the
+// service sets, and replaces read-only parameters.
 func completeGlobals(d *design.Document) error {
 	sections := []string{"EngineParameters", "SimulationParameters", "SoftwareVersion"}
 	for _, name := range sortedKeys(d.GlobalParameters) {

@@ -2,22 +2,22 @@ package validation
 
 import "netsim/simulator/design"
 
-// extent is what a part of the network unfolds to. Counts are floating-point:
-// they only bound, and cannot overflow.
+// extent is the size of a part of the network once it is unfolded. Counts are
+// floating-point numbers, which cannot overflow; they are only compared with bounds.
 type extent struct {
 	servers        float64
-	placeable      float64 // servers with a NIC, of the logical group that is asked for
+	placeable      float64 // servers with a NIC in the wanted logical group
 	racks, pods    float64
 	switches, nics float64
 	links          float64 // below the part's own switches
 	reads          float64 // references that are followed to unfold it
 
-	// Of the switches that stand directly in the part: how many, and their
+	// Of the switches directly in the part: how many, and their
 	// links upwards, in all and to each upper switch.
 	own, up, perUpper float64
 }
 
-// add adds count times what a member unfolds to.
+// add adds count times the extent of a member.
 func (e *extent) add(o extent, count float64) {
 	e.servers += count * o.servers
 	e.placeable += count * o.placeable
@@ -29,7 +29,7 @@ func (e *extent) add(o extent, count float64) {
 	e.reads += o.reads
 }
 
-// wired are the links from below up to so many switches.
+// wired returns the links from the parts below up to so many switches.
 func (e *extent) wired(upper float64) float64 {
 	if upper == 0 {
 		return 0
@@ -37,8 +37,8 @@ func (e *extent) wired(upper float64) float64 {
 	return e.up + e.perUpper*upper
 }
 
-// extentOf adds up what references unfold to, as design reads and topology
-// wires it. The references are sound: no holder holds itself.
+// extentOf adds up the extents of references, as package design reads them and
+// package topology wires them. No holder may contain itself.
 func (c *checker) extentOf(refs []design.Ref) extent {
 	e := extent{reads: float64(len(refs))}
 	mesh := 0.0 // links of a pod's switch to a spine switch
@@ -80,7 +80,7 @@ func (c *checker) extentOf(refs []design.Ref) extent {
 	return e
 }
 
-// unfold is the extent of one of what a declaration declares.
+// unfold returns the extent of one instance of a declaration.
 func (c *checker) unfold(d *declaration) extent {
 	if e, done := c.extents[d.name]; done {
 		return e
@@ -101,7 +101,7 @@ func (c *checker) unfold(d *declaration) extent {
 	return e
 }
 
-// tooLarge says what there is too much of, with the bound, or nothing.
+// tooLarge returns which bound the extent exceeds, or "".
 func (e *extent) tooLarge() (what string, has float64, most int) {
 	for _, x := range []struct {
 		what string

@@ -15,7 +15,7 @@ type declaration struct {
 	refs                       []design.Ref
 }
 
-// declarations are everything that a document declares, in its order.
+// declarations returns everything that a document declares, in its order.
 func declarations(d *design.Document) []*declaration {
 	all := make([]*declaration, 0, len(d.Components)+len(d.Links)+len(d.Containers)+len(d.Applications))
 	add := func(collection string, i int, x declaration) {
@@ -83,10 +83,10 @@ func Reachable(d *design.Document) map[string]bool {
 	return seen
 }
 
-// element is the JSONPath of one element of a list.
+// element returns the JSONPath of one element of a list.
 func element(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-// step is one step of a JSONPath, in the short form where the name allows it.
+// step returns one step of a JSONPath, in the short form if the name allows it.
 func step(name string) string {
 	short := name != ""
 	for i, r := range name {

@@ -22,9 +22,8 @@ func newModel(e catalogue.Entry) *model {
 	return m
 }
 
-// declare goes through the declarations: that each name is declared once and
-// where its type belongs, of a model in the catalogue, with the model's
-// parameters.
+// declare checks the declarations: each name is declared once, in the collection of
+// its type, with a model of the catalogue and the parameters of that model.
 func (c *checker) declare() {
 	for _, d := range c.all {
 		if first, taken := c.declared[d.name]; taken {
@@ -107,7 +106,7 @@ func leaves(p design.Params) int {
 	return n
 }
 
-// strangers finds the leaves that the model does not have.
+// strangers finds the leaves that are no parameters of the model.
 func (c *checker) strangers(at place, p design.Params, m *model) {
 	for _, name := range sortedKeys(p) {
 		below := place{at.component, join(at.parameter, name), at.path + step(name)}

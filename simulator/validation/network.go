@@ -34,10 +34,10 @@ func (c *checker) topology() {
 	c.wire()
 }
 
-// tiers compares the number of tiers with what stands in the topology: one
-// rack, one pod, or pods or racks below switches. Racks directly below the
-// topology's switches are two tiers of switches, of the first and the third
-// kind, and may be called either.
+// tiers compares the number of tiers with the content of the topology: one rack, one
+// pod, or pods or racks below switches. Racks directly below the topology's switches
+// make two tiers of switches, of the first and the third kind; the document may say
+// 2 or 3.
 func (c *checker) tiers() {
 	var racks, pods, spine float64
 	for i := range c.doc.Topology.Components {
@@ -78,7 +78,7 @@ func (c *checker) tiers() {
 	}
 }
 
-// cut finds the holders whose members nothing joins.
+// cut finds the holders whose members no switch connects.
 func (c *checker) cut() {
 	for _, d := range c.all {
 		if !c.reached[d.name] {
@@ -121,15 +121,15 @@ func (c *checker) wire() {
 		len(fabric.Hosts), fabric.Switches(), len(fabric.Links), c.doc.Topology.TopologyTiers)
 }
 
-// load is the most that one of a component's switches has to bear.
+// load is the highest load of a switch of one component.
 type load struct {
-	links, linked int     // and the node that has so many
+	links, linked int     // and the node with the most
 	rate          float64 // bit/s, the sum of its ports
 	rated         int
 }
 
-// ports warns of switches with more links than they announce, or more rate
-// than they switch, once for each component.
+// ports warns about switches with more links than they declare, or with more rate
+// than their switching capacity, once for each component.
 func (c *checker) ports(f *topology.Fabric) {
 	links, rate := make([]int, len(f.Nodes)), make([]float64, len(f.Nodes))
 	for i := range f.Links {

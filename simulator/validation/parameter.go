@@ -11,8 +11,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// parameter checks one parameter against its schema. It returns the code of
-// what is wrong with it, if anything is, and the message.
+// parameter checks one parameter against its schema. It returns the code and the
+// message of a finding, or "".
 func parameter(p design.Params, want *catalogue.Parameter) (code, message string) {
 	node, there := p.Find(want.Path)
 	leaf := node.Leaf
@@ -48,13 +48,13 @@ func parameter(p design.Params, want *catalogue.Parameter) (code, message string
 	return "", ""
 }
 
-// instead says what to give as the parameter.
+// instead returns what the parameter should be.
 func instead(want *catalogue.Parameter) string {
 	return "give it a " + want.Default.Type + " such as " + quantity(&want.Default)
 }
 
-// beyond reports whether a value in base units is past a bound, on the side of
-// the sign.
+// beyond reports whether a value in base units is past a bound: above it if sign is
+// positive, below it if sign is negative.
 func beyond(bound *design.Leaf, value, sign float64) bool {
 	if bound == nil {
 		return false
@@ -64,7 +64,7 @@ func beyond(bound *design.Leaf, value, sign float64) bool {
 	return sign*(value-limit*factor) > 0
 }
 
-// quantity is a leaf's value as people write it.
+// quantity writes a leaf's value with its unit.
 func quantity(l *design.Leaf) string {
 	switch value := l.Value.(type) {
 	case string:
@@ -83,7 +83,7 @@ func decimal(f float64) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// allowed says in words what values a number may have.
+// allowed returns in words what values a number may have.
 func allowed(want *catalogue.Parameter) string {
 	switch {
 	case want.Min != nil && want.Max != nil:

@@ -66,7 +66,8 @@ func checkBranch(path string, members map[string]any, depth int) error {
 	return nil
 }
 
-// isLeaf tells a leaf from a branch as completions.md section 3.2 does.
+// isLeaf reports whether a node is a leaf and not a branch (completions.md section
+// 3.2).
 func isLeaf(members map[string]any) bool {
 	_, value := members["value"]
 	_, kind := members["type"]
@@ -122,7 +123,7 @@ func wellTyped(kind string, value any) bool {
 	return false
 }
 
-// units lists the units of a type for a message; empty when it has none.
+// units lists the units of a type for a message; empty if it has none.
 func units(kind string) string {
 	switch kind {
 	case "bytes":
@@ -135,7 +136,7 @@ func units(kind string) string {
 	return ""
 }
 
-// number is a parameter in its base unit, 0 where there is none.
+// number returns a parameter in its base unit, 0 if there is none.
 func number(p design.Params, path string) float64 {
 	node, _ := p.Find(path)
 	if node.Leaf == nil {
@@ -146,7 +147,7 @@ func number(p design.Params, path string) float64 {
 	return n * factor
 }
 
-// word is a string parameter, empty where there is none.
+// word returns a string parameter, "" if there is none.
 func word(p design.Params, path string) string {
 	node, _ := p.Find(path)
 	if node.Leaf == nil {

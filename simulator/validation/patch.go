@@ -13,15 +13,14 @@ import (
 	"netsim/simulator/design"
 )
 
-// Patch changes some leaves of a tree of parameters and returns the whole tree
-// after it; stored stays as it is, and what the patch leaves alone is shared
-// with it. The patch repeats the nesting of the stored tree down to each leaf
-// that it changes, and changes all of them or none. A parameter that documents
-// may do without can be patched as if its default were stored. What is beyond a
-// minimum or maximum is taken: Check reports it.
+// Patch changes some leaves of a tree of parameters and returns the new tree. It does
+// not change stored, whose other nodes the new tree shares. The patch repeats the
+// nesting of the stored tree down to each leaf that it changes. Either all leaves
+// change or none. An absent optional parameter can be patched as if its default were
+// stored. Values beyond a minimum or maximum are accepted: Check reports them.
 //
-// Every error is the client's; its text is the message of a 400 and names the
-// place below path (completions.md section 3.7).
+// Every error is the client's; its text is the message of a 400 and names the position
+// below path (completions.md section 3.7).
 func Patch(path string, stored design.Params, patch []byte, schema []catalogue.Parameter) (design.Params, error) {
 	members, err := object(path, patch)
 	if err != nil {
@@ -30,8 +29,8 @@ func Patch(path string, stored design.Params, patch []byte, schema []catalogue.P
 	return patchTree(path, stored, members, schema)
 }
 
-// PatchGlobals is Patch for global parameters, of which some sections are the
-// service's own (completions.md section 3.3).
+// PatchGlobals is Patch for global parameters, some sections of which only the service
+// sets (completions.md section 3.3).
 func PatchGlobals(path string, stored design.Params, patch []byte) (design.Params, error) {
 	members, err := object(path, patch)
 	if err != nil {
@@ -63,8 +62,7 @@ type patching struct {
 	schema map[string]*catalogue.Parameter // by path
 }
 
-// branch patches what stands below one node. The path is that in messages, the
-// place that in the schema.
+// branch patches the nodes below one node. Messages use path, and the schema place.
 func (p patching) branch(path, place string, stored design.Params, patch map[string]any) (design.Params, error) {
 	if len(patch) == 0 {
 		return nil, fmt.Errorf("%s must name at least one parameter to change", path)
@@ -138,8 +136,8 @@ func (p patching) leaf(path, place string, stored *design.Leaf, members map[stri
 	return leaf, checkUnit(path, leaf)
 }
 
-// forbidden are the characters that no string of a patch may hold, line breaks
-// of every kind among them.
+// forbidden are the characters that no string of a patch may have, including all
+// line breaks.
 const forbidden = "[]{}()'\";$*?#~`|&<>\\" + "\n\v\f\r\u0085\u2028\u2029"
 
 func checkUnit(path string, l *design.Leaf) error {
@@ -156,8 +154,8 @@ func checkUnit(path string, l *design.Leaf) error {
 	}
 }
 
-// object reads the text of a JSON object. Numbers keep their digits until it
-// is known what they are the value of.
+// object reads the text of a JSON object. Numbers keep their digits until their type
+// is known.
 func object(path string, text []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -168,10 +166,10 @@ func object(path string, text []byte) (map[string]any, error) {
 	return members, nil
 }
 
-// shown is a value as a message repeats it.
+// shown returns a value as messages show it.
 func shown(value any) string {
 	text, err := json.Marshal(value)
-	if err != nil { // NaN or an infinity, which no JSON has
+	if err != nil { // NaN or an infinity, which JSON does not have
 		return fmt.Sprint(value)
 	}
 	return fmt.Sprintf("%.64s", text)

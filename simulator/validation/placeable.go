@@ -3,8 +3,8 @@ package validation
 import "netsim/simulator/design"
 
 // Placeable returns how many ranks the document's topology can run: its servers
-// with a NIC, of the logical group of the chakra application when there is one.
-// It is false for a document that does not say what its topology unfolds to.
+// with a NIC, in the logical group of the chakra application if there is one. It
+// returns false if the document's errors leave the topology unknown.
 func Placeable(d *design.Document) (servers int64, ok bool) {
 	c := checker{
 		doc: d, all: declarations(d), declared: map[string]*declaration{}, reached: Reachable(d),

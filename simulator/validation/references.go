@@ -70,8 +70,8 @@ func (c *checker) isApplication(name string) bool {
 	return d != nil && d.kind == design.TypeApplication
 }
 
-// unreferenced names what is declared and not in the network. Applications
-// load it from outside.
+// unreferenced warns about declarations that are not in the network. Applications are
+// exempt.
 func (c *checker) unreferenced() {
 	for _, d := range c.all {
 		if !c.reached[d.name] && d.kind != design.TypeApplication {

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	nicModel  = "roce-nic-v1" // the one that a chakra application runs on
+	nicModel  = "roce-nic-v1" // the only one for a chakra application
 	pathGroup = "LogicalGroupId"
 )
 
-// workload returns the first chakra application and its place, or nil.
+// workload returns the first chakra application and its index, or nil.
 func (c *checker) workload() (*design.Application, int) {
 	for i := range c.doc.Applications {
 		if a := &c.doc.Applications[i]; a.TrafficType == design.TrafficChakra {
@@ -23,7 +23,7 @@ func (c *checker) workload() (*design.Application, int) {
 	return nil, 0
 }
 
-// applications checks what loads the network.
+// applications checks the applications.
 func (c *checker) applications() {
 	list := c.doc.Applications
 	if len(list) == 0 {
@@ -47,8 +47,7 @@ func (c *checker) applications() {
 // maxTraffic is how many applications may load a network at once.
 const maxTraffic = 64
 
-// traffic checks that the applications that are not coordinated have somebody
-// to send and somebody to send to.
+// traffic checks that uncoordinated applications have clients and servers.
 func (c *checker) traffic() {
 	at := place{"", "", "$.applications"}
 	switch n := len(c.doc.Applications); {
