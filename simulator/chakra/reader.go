@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The formats of rank files.
+// The formats of rank files, as tracesets name them.
 const (
 	FormatBinary = "chakra_et_v1"
 	FormatJSON   = "chakra_json_v1"

@@ -136,7 +136,7 @@ func (f *binaryForm) metadata() error {
 	return nil
 }
 
-// short returns a text of the metadata, cut to the length that is kept.
+// short returns a text of the metadata, and refuses a long one.
 func (r *Reader) short(b []byte) (string, error) {
 	if len(b) > maxGroupName {
 		return "", refuse("a version has %d bytes; at most %d are read", len(b), maxGroupName)

@@ -1,5 +1,5 @@
-// Package collective knows the collective operations: which algorithms carry
-// them out, what a request may ask for, and which transfers each rank makes.
+// Package collective lists the collective operations and their algorithms, checks what a
+// request asks for, and says which transfers each rank makes.
 //
 // It is pure. Sources: completions.md sections 4.1 (request rules and their
 // messages) and 4.4 (compatibility matrix, transfers).
@@ -128,8 +128,8 @@ func Matrix() []Compatibility {
 	return matrix
 }
 
-// resolveAlgorithm returns the algorithm that carries out the operation in a
-// group of the size: the one asked for, or the default when none is.
+// resolveAlgorithm returns the algorithm of an operation in a group of this size: the one
+// asked for, or the default for "".
 func resolveAlgorithm(operation, algorithm string, groupSize int) (string, error) {
 	matrix := Matrix()
 	i := slices.IndexFunc(matrix, func(c Compatibility) bool { return c.OperationType == operation })

@@ -16,10 +16,9 @@ const (
 	Burst
 )
 
-// Plan is how one phase is carried out in a group of N ranks, as a rule and
-// not as a list: an allToAll of 4,096 ranks costs as much memory as one of 8.
-// Ranks are numbered inside the group; the root of a broadcast or scatter is
-// rank 0.
+// Plan is how one phase is executed in a group of N ranks. It computes transfers instead of
+// listing them, so an allToAll of 4,096 ranks needs as much memory as one of 8. Ranks are
+// numbered inside the group; the root of a broadcast or scatter is rank 0.
 type Plan struct {
 	Phase
 	N     int
@@ -44,7 +43,7 @@ func NewPlan(p Phase, n int) Plan {
 	return plan
 }
 
-// Sends is the number of transfers the rank makes.
+// Sends returns the number of transfers from the rank.
 func (p *Plan) Sends(rank int) int {
 	if p.operation.rooted && rank != 0 {
 		return 0
@@ -52,7 +51,7 @@ func (p *Plan) Sends(rank int) int {
 	return p.steps
 }
 
-// Receives is the number of transfers made to the rank.
+// Receives returns the number of transfers to the rank.
 func (p *Plan) Receives(rank int) int {
 	if !p.operation.rooted {
 		return p.steps
@@ -63,7 +62,7 @@ func (p *Plan) Receives(rank int) int {
 	return 1
 }
 
-// Transfers is the number of transfers of the whole group.
+// Transfers returns the number of transfers of the whole group.
 func (p *Plan) Transfers() int64 {
 	if p.operation.rooted {
 		return int64(p.steps)
@@ -71,8 +70,8 @@ func (p *Plan) Transfers() int64 {
 	return int64(p.steps) * int64(p.N)
 }
 
-// Send is the rank's send of the step, 0 ≤ step < Sends(rank): to whom and how
-// many bytes.
+// Send returns the target and the bytes of the rank's send of the step,
+// 0 ≤ step < Sends(rank).
 func (p *Plan) Send(rank, step int) (to int, bytes int64) {
 	switch p.Order {
 	case Chain:
@@ -100,7 +99,7 @@ func (p *Plan) Send(rank, step int) (to int, bytes int64) {
 	return to, p.chunk
 }
 
-// Ideal is the closed-form time in picoseconds of the algorithm between NICs
+// Ideal returns the closed-form time in picoseconds of the algorithm between NICs
 // of rate bit/s, without latency, headers or contention (completions.md 5.6).
 func (p *Plan) Ideal(rate int64) int64 {
 	n := uint64(p.N)
@@ -117,8 +116,8 @@ func (p *Plan) Ideal(rate int64) int64 {
 	return int64(min(t, 1<<63-1))
 }
 
-// AlgorithmBytes is the data whose transfer the algorithm bandwidth counts:
-// S, for allGather N·S.
+// AlgorithmBytes returns the size that the algorithm bandwidth is based on: S, for
+// allGather N·S.
 func (p *Plan) AlgorithmBytes() int64 {
 	if p.operation.perRank() {
 		return p.DataSize * int64(p.N)
@@ -126,7 +125,7 @@ func (p *Plan) AlgorithmBytes() int64 {
 	return p.DataSize
 }
 
-// BusFactor is what bus bandwidth is to algorithm bandwidth, as a fraction.
+// BusFactor returns bus bandwidth over algorithm bandwidth, as a fraction.
 func (p *Plan) BusFactor() (num, den int64) {
 	if p.operation.whole && p.operation.rooted {
 		return 1, 1
@@ -135,7 +134,7 @@ func (p *Plan) BusFactor() (num, den int64) {
 	return int64(p.operation.rounds) * (n - 1), n
 }
 
-// TotalBytes is the payload of all transfers of the group.
+// TotalBytes returns the payload of all transfers of the group.
 func (p *Plan) TotalBytes() int64 {
 	if p.operation.rooted {
 		_, each := p.Send(0, 0)

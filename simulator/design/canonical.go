@@ -26,8 +26,7 @@ func Canonical(v any) (string, error) {
 	return string(appendCanonical(nil, plain)), nil
 }
 
-// CanonicalTree is Canonical for a tree that is decoded as encoding/json does
-// it into an any.
+// CanonicalTree is Canonical for a value that encoding/json has decoded into an any.
 func CanonicalTree(tree any) string { return string(appendCanonical(nil, tree)) }
 
 func appendCanonical(b []byte, v any) []byte {
@@ -72,11 +71,11 @@ func byCodeUnit(a, b string) int {
 
 func beyond(r rune) bool { return r >= 0xe000 }
 
-// escaped reports whether a character may not stand in a JSON string as it is.
-// What is not UTF-8 decodes to U+FFFD, which is left to encoding/json too.
+// escaped reports whether a character must be escaped in a JSON string. Bytes that are
+// not UTF-8 decode to U+FFFD, which encoding/json writes too.
 func escaped(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError }
 
-// appendNumber relies on encoding/json writing numbers as ECMAScript does, but
+// appendNumber relies on encoding/json, which writes numbers as ECMAScript does, except
 // for the sign of zero.
 func appendNumber(b []byte, f float64) []byte {
 	if f == 0 {

@@ -1,5 +1,5 @@
-// Package design knows the document of a configuration: its form and its
-// canonical text, and how the fabric and the engine's options are read from it.
+// Package design reads and edits the document of a configuration. It has its form and
+// its canonical text, and derives the fabric and the engine's options from it.
 //
 // It is pure. Sources: completions.md sections 2.4 (models), 3.2 (document,
 // wiring), 3.3 (global parameters).
@@ -25,12 +25,12 @@ const (
 // TrafficChakra is the traffic type of an application that replays traces.
 const TrafficChakra = "chakra"
 
-// HolderTopology is what the topology is called as a holder. Other holders are
-// called by their types.
+// HolderTopology is the type of the topology as a holder. Other holders have the types
+// of their declarations.
 const HolderTopology = "topology"
 
-// Allowed lists the types that a holder may hold, in the order in which
-// completions.md 3.2 has them; it is empty, not nil, for what holds nothing.
+// Allowed returns the types that a holder may hold, in the order of completions.md 3.2;
+// empty, not nil, for other types.
 func Allowed(holder string) []string {
 	switch holder {
 	case HolderTopology:
@@ -80,7 +80,7 @@ type Container struct {
 	Components        []Ref    `json:"components"`
 }
 
-// Application is what loads the network.
+// Application is a load on the network.
 type Application struct {
 	Type            string `json:"type"`
 	TrafficType     string `json:"trafficType"`
@@ -90,7 +90,7 @@ type Application struct {
 	TypedParameters Params `json:"typedParameters"`
 }
 
-// Ref says that Count of something declared elsewhere stand here.
+// Ref places Count instances of a declaration in a holder.
 type Ref struct {
 	Name                  string `json:"name"`
 	Type                  string `json:"type"`
@@ -101,7 +101,7 @@ type Ref struct {
 	ParentApplicationName string `json:"parentApplicationName,omitempty"`
 }
 
-// Topology is what stands directly in the network.
+// Topology is the top level of the network.
 type Topology struct {
 	Name              string           `json:"name,omitempty"`
 	Type              string           `json:"type"` // clos
@@ -111,13 +111,13 @@ type Topology struct {
 	AppDistribution   *AppDistribution `json:"appDistribution,omitempty"`
 }
 
-// AppDistribution spreads applications that are not coordinated.
+// AppDistribution distributes uncoordinated applications over servers.
 type AppDistribution struct {
 	Description string  `json:"description,omitempty"`
 	Entries     []Entry `json:"randomApplicationDistribution"`
 }
 
-// Entry is one application's part of a distribution.
+// Entry is one application's share of a distribution.
 type Entry struct {
 	Name                string  `json:"name"`
 	ParentApplication   string  `json:"parentApplication"`
@@ -140,5 +140,5 @@ func Parse(text string) (*Document, error) {
 	return d, nil
 }
 
-// ComponentCount is the number of declared components, reachable or not.
+// ComponentCount returns the number of declared components, reachable or not.
 func (d *Document) ComponentCount() int { return len(d.Components) }

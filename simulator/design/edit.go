@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The collections in which a document declares what has a name.
+// The collections of a document's declarations, all of which have names.
 const (
 	Applications = "applications"
 	Components   = "components"
@@ -17,8 +17,8 @@ const (
 // MaxDocument is the largest document, in bytes of its canonical text.
 const MaxDocument = 4 << 20
 
-// Declared is what a document says of a name: the collection that declares it,
-// its type, and its model. The zero Declared is no declaration.
+// Declared is a declaration: its collection, its type and its model. The zero value
+// means that there is none.
 type Declared struct {
 	Collection string
 	Type       string
@@ -26,7 +26,7 @@ type Declared struct {
 	Version    string
 }
 
-// Find returns what declares a name; the four collections share their names.
+// Find returns the declaration of a name. A name is unique over the four collections.
 func (d *Document) Find(name string) (Declared, bool) {
 	for i := range d.Applications {
 		if a := &d.Applications[i]; a.Name == name {
@@ -51,8 +51,8 @@ func (d *Document) Find(name string) (Declared, bool) {
 	return Declared{}, false
 }
 
-// Declare appends a declaration, given as JSON text, to a collection.
-// References that name it already are told its model.
+// Declare appends a declaration, given as JSON text, to a collection. It sets the model
+// of references that already have its name.
 func (d *Document) Declare(collection, declaration string) error {
 	var err error
 	switch collection {
@@ -122,12 +122,12 @@ func (d *Document) Replace(member, value string) error {
 	return nil
 }
 
-// Names reports whether a reference is to what has the name, or has it for its
-// parent application: without it, the reference would name nothing.
+// Names reports whether a reference or its parent application has the name, so that it
+// would refer to nothing without the declaration.
 func (r Ref) Names(name string) bool { return r.Name == name || r.ParentApplicationName == name }
 
-// Remove takes a declaration, every reference that names it, and an
-// application's entries in the distribution away.
+// Remove removes a declaration, all references to it, and an application's entries in
+// the distribution.
 func (d *Document) Remove(name string) {
 	d.Applications = slices.DeleteFunc(d.Applications, func(a Application) bool { return a.Name == name })
 	d.Components = slices.DeleteFunc(d.Components, func(c Component) bool { return c.Name == name })
@@ -142,8 +142,7 @@ func (d *Document) Remove(name string) {
 	}
 }
 
-// Holder is a place that holds references: the topology, which has no name, a
-// container or a server.
+// Holder holds references: the topology, which has no name, a container or a server.
 type Holder struct {
 	Name string
 	Type string // topology, or the type of what holds
@@ -165,7 +164,7 @@ func (d *Document) Holders() []Holder {
 	return all
 }
 
-// FindHolder returns the holder of a name; the empty name is the topology's.
+// FindHolder returns the holder of a name; the topology has the empty name.
 func (d *Document) FindHolder(name string) (Holder, bool) {
 	all := d.Holders()
 	i := slices.IndexFunc(all, func(h Holder) bool { return h.Name == name })
@@ -184,8 +183,7 @@ func (h Holder) Reference(name string) (Ref, bool) {
 	return h.Refs[i], true
 }
 
-// SetReference puts a reference into a holder, in the place of the one to the
-// same name.
+// SetReference adds a reference to a holder, or replaces the one to the same name.
 func (d *Document) SetReference(holder string, ref Ref) {
 	refs := d.refs(holder)
 	if refs == nil {
@@ -198,14 +196,14 @@ func (d *Document) SetReference(holder string, ref Ref) {
 	*refs = append(*refs, ref)
 }
 
-// RemoveReference takes the reference to a name out of a holder.
+// RemoveReference removes the reference to a name from a holder.
 func (d *Document) RemoveReference(holder, name string) {
 	if refs := d.refs(holder); refs != nil {
 		*refs = slices.DeleteFunc(*refs, func(r Ref) bool { return r.Name == name })
 	}
 }
 
-// refs returns the list of a holder's references, or nil without the holder.
+// refs returns the list of a holder's references, nil if there is no holder.
 func (d *Document) refs(holder string) *[]Ref {
 	if holder == "" {
 		return &d.Topology.Components

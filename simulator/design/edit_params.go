@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The kinds of what has parameters.
+// The kinds of objects with parameters.
 const (
 	OfApplication  = "application"
 	OfComponent    = "component"
@@ -14,8 +14,8 @@ const (
 	OfDistribution = "distribution"
 )
 
-// Parameters returns the tree of parameters of a kind's target, which the
-// global parameters do without, and whether there is such a target.
+// Parameters returns the tree of parameters of an object, and whether there is such an
+// object. The global parameters need no name.
 func (d *Document) Parameters(kind, target string) (Params, bool) {
 	switch kind {
 	case OfGlobal:
@@ -39,9 +39,9 @@ func parametersOf(list []Component, name string) (Params, bool) {
 	return nil, false
 }
 
-// Overlay sets the leaves of the patch in the tree. A leaf that the tree lacks is
-// added to a branch that it has: optional parameters may be absent. What is a
-// branch in one and a leaf in the other stays.
+// Overlay sets the leaves of the patch in the tree. It adds a missing leaf to an existing
+// branch, since optional parameters may be absent. A node that is a branch in one and a
+// leaf in the other is not changed.
 func (p Params) Overlay(patch Params) {
 	for name, by := range patch {
 		node, there := p[name]
@@ -77,14 +77,14 @@ func Changes(from, to Params) Params {
 	return changed
 }
 
-// Where a chakra application keeps what the service sets.
+// The parameters of a chakra application that the service sets.
 const (
 	pathRankCount   = InChakra + "NumOfChakraFiles"
 	pathUseMapping  = InChakra + "UseMapping"
 	pathMappingFile = InChakra + "MappingFileName"
 )
 
-// chakras are the parameters of the applications that replay traces.
+// chakras returns the parameters of the applications that replay traces.
 func (d *Document) chakras() iter.Seq[Params] {
 	return func(yield func(Params) bool) {
 		for i := range d.Applications {
@@ -102,19 +102,19 @@ func (d *Document) chakras() iter.Seq[Params] {
 	}
 }
 
-// SetRankCount tells the chakra applications the number of ranks of the
-// traceset, 0 without one.
+// SetRankCount sets the number of ranks of the traceset, 0 without one, in the chakra
+// applications.
 func (d *Document) SetRankCount(ranks int64) {
 	for p := range d.chakras() {
 		p.SetRankCount(ranks)
 	}
 }
 
-// SetRankCount tells a chakra application's parameters the number of ranks.
+// SetRankCount sets the number of ranks in the parameters of a chakra application.
 func (p Params) SetRankCount(ranks int64) { p.set(pathRankCount, uintOf(int(ranks))) }
 
-// RankCount is the number of ranks that the first chakra application was told,
-// 0 for none.
+// RankCount returns the number of ranks that the first chakra application has, 0 for
+// none.
 func (d *Document) RankCount() int64 {
 	a := d.Chakra()
 	if a == nil {
@@ -124,8 +124,8 @@ func (d *Document) RankCount() int64 {
 	return ranks
 }
 
-// SetMapping tells the chakra applications the name of the mapping file that
-// places their ranks, "" without one.
+// SetMapping sets the name of the mapping file that places the ranks, "" without one, in
+// the chakra applications.
 func (d *Document) SetMapping(file string) {
 	for p := range d.chakras() {
 		p.set(pathUseMapping, Leaf{Value: file != "", Type: "bool"})
@@ -133,8 +133,7 @@ func (d *Document) SetMapping(file string) {
 	}
 }
 
-// Mapped reports whether every chakra application says that the file places
-// its ranks.
+// Mapped reports whether every chakra application names this mapping file.
 func (d *Document) Mapped(file string) bool {
 	for p := range d.chakras() {
 		if !p.flag(pathUseMapping, false) || p.text(pathMappingFile, "") != file {
@@ -144,8 +143,8 @@ func (d *Document) Mapped(file string) bool {
 	return true
 }
 
-// NamesMapping reports whether a patch of an application's parameters names
-// those that say which file places its ranks.
+// NamesMapping reports whether a patch of an application's parameters has one of those
+// that select its mapping file.
 func (p Params) NamesMapping() bool {
 	return p.find(pathUseMapping) != nil || p.find(pathMappingFile) != nil
 }
@@ -158,13 +157,13 @@ func (d *Document) Shares() []Entry {
 	return d.Topology.AppDistribution.Entries
 }
 
-// IsOf reports whether the entry is that of an application and a distribution
-// id, by which clients name it.
+// IsOf reports whether the entry has this application and this distribution id, by which
+// clients identify it.
 func (e Entry) IsOf(application, distribution string) bool {
 	return e.ParentApplication == application && e.DistributionPercent.DistributionID == distribution
 }
 
-// AddShare appends an entry to the distribution, which begins with the first.
+// AddShare appends an entry to the distribution, which it creates for the first one.
 func (d *Document) AddShare(e Entry) {
 	if d.Topology.AppDistribution == nil {
 		d.Topology.AppDistribution = &AppDistribution{}
@@ -173,8 +172,7 @@ func (d *Document) AddShare(e Entry) {
 	a.Entries = append(a.Entries, e)
 }
 
-// SetShare sets the value of the entries of an application and a distribution
-// id.
+// SetShare sets the value of the entries of an application and a distribution id.
 func (d *Document) SetShare(application, distribution string, value float64) {
 	entries := d.Shares()
 	for i := range entries {

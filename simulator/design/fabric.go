@@ -26,8 +26,8 @@ func (d *Document) Fabric() (*topology.Fabric, error) {
 	return topology.Build(layout)
 }
 
-// reader follows references. What stands several times is read once per
-// reference and shared: a layout is not changed.
+// reader follows references. The instances of one reference share one layout, which does
+// not change.
 type reader struct {
 	components map[string]*Component
 	containers map[string]*Container
@@ -184,7 +184,7 @@ func misplaced(ref Ref, holder string) error {
 	return fmt.Errorf("%s %s cannot stand in %s", ref.Type, ref.Name, holder)
 }
 
-// repeat appends item count times; a count that is left out is 1.
+// repeat appends item count times; a missing count is 1.
 func repeat[T any](list []T, item T, count int) []T {
 	for range max(count, 1) {
 		list = append(list, item)

@@ -8,9 +8,8 @@ import (
 	"netsim/simulator/engine"
 )
 
-// Options reads the engine's options from the document. The duration is the
-// simulation's and replaces RunTime (completions.md 5.2). Every error is the
-// document's.
+// Options reads the engine's options from the document. The duration of the simulation
+// replaces RunTime (completions.md 5.2). Every error is a fault of the document.
 func (d *Document) Options(duration time.Duration) (engine.Options, error) {
 	const section = "SimulationParameters."
 	q := quantities{params: d.GlobalParameters}
@@ -49,7 +48,7 @@ func (d *Document) Options(duration time.Duration) (engine.Options, error) {
 	return o, nil
 }
 
-// beacon is the interval of progress reports, given in seconds.
+// beacon returns the interval of progress reports, given in seconds.
 func (d *Document) beacon() (int64, error) {
 	l := d.GlobalParameters.find("SimulationParameters.BeaconReportInterval")
 	if l == nil {
@@ -62,8 +61,7 @@ func (d *Document) beacon() (int64, error) {
 	return int64(math.Round(seconds * 1e12)), nil
 }
 
-// nic is the packet form of the NIC: as much of MSS as fits into the MTU
-// beside the header.
+// nic returns the packet sizes of the NIC: a packet with its header fits into the MTU.
 func (c *Component) nic(mtu int64) (engine.NIC, error) {
 	q := quantities{params: c.TypedParameters}
 	p := engine.DefaultPacket()
@@ -106,7 +104,7 @@ func (c *Component) switching() (engine.Switch, error) {
 	return s, q.err
 }
 
-// Engine is the engine that the document asks for: builtin or remote.
+// Engine returns the engine that the document selects: builtin or remote.
 func (d *Document) Engine() string {
 	return d.GlobalParameters.text("EngineParameters.Engine", "builtin")
 }

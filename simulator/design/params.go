@@ -76,9 +76,8 @@ func (p Params) set(path string, l Leaf) {
 	p[step].Branch.set(rest, l)
 }
 
-// Unit returns what one of a unit is in the base unit of a leaf's type (byte,
-// bit/s, picosecond), and whether the type has the unit (completions.md section
-// 3.2).
+// Unit returns the size of a unit in the base unit of a leaf's type (byte, bit/s,
+// picosecond), and whether the type has the unit (completions.md section 3.2).
 func Unit(kind, unit string) (float64, bool) {
 	switch kind + " " + unit {
 	case "bytes B", "datarate bps", "timeval ps", "uint ", "double ", "string ", "bool ":
@@ -99,12 +98,12 @@ func Unit(kind, unit string) (float64, bool) {
 	return 1, false
 }
 
-// MaxQuantity bounds a quantity in its base unit (B, bit/s, ps): a day of
-// picoseconds is below it, and sums of several are within 64 bits.
+// MaxQuantity bounds a quantity in its base unit (B, bit/s, ps). A day in picoseconds is
+// below it, and sums of some quantities fit into 64 bits.
 const MaxQuantity = 1 << 57
 
-// quantity returns the parameter in its base unit, rounded to a whole one, or
-// fallback when it is not there.
+// quantity returns the parameter in its base unit, rounded to an integer, or fallback if
+// it is absent.
 func (p Params) quantity(path, kind string, fallback int64) (int64, error) {
 	l := p.find(path)
 	if l == nil {
@@ -122,7 +121,7 @@ func (p Params) quantity(path, kind string, fallback int64) (int64, error) {
 	return int64(base), nil
 }
 
-// text returns a string parameter, or fallback when it is not there.
+// text returns a string parameter, or fallback if it is absent.
 func (p Params) text(path, fallback string) string {
 	if l := p.find(path); l != nil {
 		if s, ok := l.Value.(string); ok {

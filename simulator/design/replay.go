@@ -10,10 +10,10 @@ import (
 	"netsim/simulator/topology"
 )
 
-// Replay is what an application's parameters say of the replay of traces
-// (completions.md 2.4, docs/engine.md).
+// Replay holds an application's parameters for the replay of traces (completions.md 2.4,
+// docs/engine.md).
 type Replay struct {
-	Algorithms  map[string]string // of each operation, as package collective has them
+	Algorithms  map[string]string // by operation, with the names of package collective
 	Serialize   bool              // ProcessGroupSerialization
 	Synchronize bool              // CommCollectiveSynchronization
 	Exclusive   bool              // OneCommunicationPerRank
@@ -54,7 +54,7 @@ func (a *Application) Replay() (Replay, error) {
 	return r, err
 }
 
-// flag returns a boolean parameter, or fallback when it is not there.
+// flag returns a boolean parameter, or fallback if it is absent.
 func (p Params) flag(path string, fallback bool) bool {
 	if l := p.find(path); l != nil {
 		if b, ok := l.Value.(bool); ok {
@@ -64,8 +64,8 @@ func (p Params) flag(path string, fallback bool) bool {
 	return fallback
 }
 
-// ComputeScales are the factors on the computation times of ranks on the given
-// hosts: that of the first accelerator of the server, 1 without one.
+// ComputeScales returns the factors on the computation times of ranks on the given hosts:
+// that of the server's first accelerator, 1 without one.
 func (d *Document) ComputeScales(f *topology.Fabric, hosts []int32) ([]float64, error) {
 	accelerators := map[string]float64{}
 	servers := map[string]*Component{}
@@ -102,9 +102,9 @@ func (d *Document) ComputeScales(f *topology.Fabric, hosts []int32) ([]float64, 
 	return scales, nil
 }
 
-// Mapped says on which hosts a mapping file puts the ranks, and in which
-// scale-up groups they are; nil when it has none (completions.md 6.5). Servers
-// are counted as the fabric's hosts are.
+// Mapped returns the hosts and the scale-up groups of the ranks according to a mapping
+// file; up is nil if it has no groups (completions.md 6.5). Servers have the numbers of
+// the fabric's hosts.
 func Mapped(f *topology.Fabric, m *mapping.File, p engine.Packet) (hosts []int32, up *engine.ScaleUp, err error) {
 	up = &engine.ScaleUp{Packet: p}
 	numbers := map[uint32]int32{}

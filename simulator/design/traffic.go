@@ -9,13 +9,12 @@ import (
 	"netsim/simulator/topology"
 )
 
-// Traffic reads the applications that are not coordinated. A server runs the
-// clients and servers that its component's references name; an application
-// that no server refers to is spread over all of them as the distribution
-// says: by entry, so many of the servers as its value is of 1, drawn with the
-// seed; without an entry, all. An application without clients or without
-// servers is idle; an error says that one has clients only, or that all are
-// idle.
+// Traffic reads the uncoordinated applications. A server runs the clients and servers to
+// which its component refers. An application to which no server refers is distributed
+// over all servers: an entry of the distribution takes that fraction of them, drawn with
+// the seed; an application without an entry takes all. An application without clients or
+// without servers is idle. It is an error if an application has only clients, or if all
+// are idle.
 func (d *Document) Traffic(f *topology.Fabric, seed uint64) ([]engine.Traffic, error) {
 	clients, servers := d.shares(f, "client", seed), d.shares(f, "server", seed)
 	var list []engine.Traffic
@@ -46,7 +45,7 @@ func (d *Document) Traffic(f *topology.Fabric, seed uint64) ([]engine.Traffic, e
 	return list, nil
 }
 
-// traffic reads what the application sends.
+// traffic reads the messages of an application.
 func (a *Application) traffic() (engine.Traffic, error) {
 	t := engine.Traffic{Name: a.Name}
 	var err error
@@ -98,7 +97,7 @@ func (d *Document) attached(f *topology.Fabric, application string) []int32 {
 	return hosts
 }
 
-// share is how the hosts are divided among the applications in one role.
+// share divides the hosts among the applications in one role.
 type share struct {
 	entries []Entry
 	drawn   []int32 // hosts, in the order in which the entries take them
@@ -121,7 +120,7 @@ func (d *Document) shares(f *topology.Fabric, role string, seed uint64) share {
 	return s
 }
 
-// of lists the application's hosts, ascending.
+// of returns the application's hosts, ascending.
 func (s share) of(application string) []int32 {
 	var hosts []int32
 	named, before, sum := false, 0, 0.0

@@ -10,7 +10,7 @@ import (
 	"netsim/simulator/topology"
 )
 
-// Chakra is the application that replays the traceset, or nil.
+// Chakra returns the application that replays the traceset, or nil.
 func (d *Document) Chakra() *Application {
 	for i := range d.Applications {
 		if d.Applications[i].TrafficType == TrafficChakra {
@@ -20,8 +20,8 @@ func (d *Document) Chakra() *Application {
 	return nil
 }
 
-// Place says on which hosts so many ranks of the application are: on the
-// servers of its logical group, in their global order.
+// Place returns the hosts of the application's ranks: the servers of its logical group,
+// in their global order.
 func (d *Document) Place(a *Application, f *topology.Fabric, ranks int) ([]int32, error) {
 	group, err := a.TypedParameters.quantity(pathGroup, "uint", 0)
 	if err != nil {
@@ -51,9 +51,9 @@ func (d *Document) Place(a *Application, f *topology.Fabric, ranks int) ([]int32
 	return hosts, nil
 }
 
-// Apply gives the groups what the application's parameters say of them: the
-// algorithm of phases that name none (completions.md 4.3), and with Scaling the
-// data size times ScalingFactor, at least 1 byte.
+// Apply applies the application's parameters to the groups: the algorithm of phases that
+// name none (completions.md 4.3) and, with Scaling, the data size times ScalingFactor, at
+// least 1 byte.
 func (a *Application) Apply(groups []collective.GroupSpec) ([]collective.GroupSpec, error) {
 	scale, err := a.sizes()
 	if err != nil {
@@ -72,14 +72,14 @@ func (a *Application) Apply(groups []collective.GroupSpec) ([]collective.GroupSp
 			}
 		}
 	}
-	// What was resolved before stays as it is; what was not is checked now.
+	// Resolved groups do not change; the others are checked now.
 	return collective.Resolve(nil, applied, true)
 }
 
 // InChakra is the path of a chakra application's own parameters.
 const InChakra = "ChakraConfiguration."
 
-// sizes is the factor on data sizes.
+// sizes returns the factor on data sizes.
 func (a *Application) sizes() (float64, error) {
 	l := a.TypedParameters.find(InChakra + "ScalingFactor")
 	if l == nil || !a.TypedParameters.flag(InChakra+"Scaling", false) {
@@ -92,13 +92,13 @@ func (a *Application) sizes() (float64, error) {
 	return factor, nil
 }
 
-// AlgorithmParameter is the name of the parameter for an operation's algorithm.
+// AlgorithmParameter returns the name of the parameter for an operation's algorithm.
 func AlgorithmParameter(operation string) string {
 	return string(operation[0]-'a'+'A') + operation[1:] + "Algorithm"
 }
 
-// algorithm is what collectives call the algorithm of a parameter. A value that
-// names none stays, so that it is refused with the request's message.
+// algorithm returns the algorithm that a parameter names. An unknown value is returned
+// unchanged, so that collective.Resolve refuses it.
 func algorithm(parameter string) string {
 	return cmp.Or(collective.AlgorithmOfParameter(parameter).Name, parameter)
 }

@@ -30,7 +30,7 @@ const one = 1 << 16
 // both ends: what they send, and from how far away they receive.
 type stage struct {
 	offered int64 // bit/s that hosts would send through it
-	flying  int64 // bits that their windows let be on their way now
+	flying  int64 // bits in flight that their windows allow now
 	rest    int64 // bits that they have left, counting at most some windows of each flow
 	trims   bool
 	weights int64 // of the flows without a rate yet, if it trims

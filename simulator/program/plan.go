@@ -9,15 +9,14 @@ const (
 	Barrier = "barrier"
 )
 
-// Plan is how a collective is carried out. It adds to the operations of simple
-// submissions those that only traces have: reduce and gather are broadcast and
-// scatter with every transfer turned round, at once; a barrier is an allReduce
-// of one byte.
+// Plan is how a collective is executed. It adds the operations that only traces have to
+// those of simple submissions. Reduce and gather are broadcast and scatter with every
+// transfer reversed, all at once. A barrier is an allReduce of one byte.
 type Plan struct {
 	collective.Plan
 
 	Name   string // of the operation, in results
-	Inward bool   // transfers are turned round
+	Inward bool   // transfers are reversed
 }
 
 // NewPlan plans an operation of package collective, or a reduce, gather or
@@ -43,7 +42,7 @@ func NewPlan(operation, algorithm string, bytes int64, n int) (Plan, error) {
 	return p, nil
 }
 
-// Sends is the number of transfers that the member makes.
+// Sends returns the number of transfers from the member.
 func (p *Plan) Sends(place int) int {
 	if p.Inward {
 		return p.Plan.Receives(place)
@@ -51,7 +50,7 @@ func (p *Plan) Sends(place int) int {
 	return p.Plan.Sends(place)
 }
 
-// Receives is the number of transfers made to the member.
+// Receives returns the number of transfers to the member.
 func (p *Plan) Receives(place int) int {
 	if p.Inward {
 		return p.Plan.Sends(place)
@@ -59,7 +58,7 @@ func (p *Plan) Receives(place int) int {
 	return p.Plan.Receives(place)
 }
 
-// Send is the member's send of the step.
+// Send returns the target and the bytes of the member's send of the step.
 func (p *Plan) Send(place, step int) (to int, bytes int64) {
 	if p.Inward {
 		_, bytes = p.Plan.Send(0, place-1)
@@ -68,9 +67,9 @@ func (p *Plan) Send(place, step int) (to int, bytes int64) {
 	return p.Plan.Send(place, step)
 }
 
-// Released reports whether the member may make its send of the step, which is
-// its next: received counts its receives, steps has a bit for the step of each,
-// and acked counts its own sends that are acknowledged.
+// Released reports whether the member may make its next send, that of the step. received
+// counts its receives, steps has a bit for the step of each, and acked counts its
+// acknowledged sends.
 func (p *Plan) Released(step, received, acked int32, steps uint64) bool {
 	switch {
 	case step == 0 || p.Order == collective.Burst:

@@ -1,13 +1,13 @@
-// Package program is what the engine executes of traces: for each rank the
-// nodes with what follows them, the messages and the collectives between the
-// ranks. Package replay makes one of Chakra traces.
+// Package program has the form in which the engine executes traces: the nodes of each rank
+// with their followers, and the messages and collectives between ranks. Package replay
+// makes one from Chakra traces.
 //
-// A node takes some 40 bytes and a dependency 4, in a few slices a rank.
+// A node needs some 40 bytes and a dependency 4, in a few slices for each rank.
 package program
 
 import "math"
 
-// Op is what a node makes its rank do.
+// Op is what a node does.
 type Op uint8
 
 // What nodes do.
@@ -42,7 +42,7 @@ type Rank struct {
 	Next  []int32
 }
 
-// Followers are the nodes that wait for the node.
+// Followers returns the nodes that wait for the node.
 func (r *Rank) Followers(node int32) []int32 { return r.Next[r.First[node]:r.First[node+1]] }
 
 // Message is a send and its receive.
@@ -58,7 +58,7 @@ type Group struct {
 	Members []int32 // ranks, ascending
 }
 
-// Place is the rank's number inside the group.
+// Place returns the rank's number inside the group.
 func (g *Group) Place(rank int32) int32 {
 	low, high := 0, len(g.Members)
 	for low < high {
@@ -76,7 +76,7 @@ type Collective struct {
 	Group, Plan int32
 }
 
-// Program is what the ranks of a workload do. It does not change once made.
+// Program is the nodes of all ranks of a workload. It does not change once made.
 type Program struct {
 	Ranks       []Rank
 	Messages    []Message
@@ -87,7 +87,7 @@ type Program struct {
 	Computations int64
 }
 
-// Transfers are the transfers between ranks, and their payload in bytes, at
+// Transfers returns the number of transfers between ranks and their payload in bytes, at
 // most 2^63-1.
 func (p *Program) Transfers() (count, bytes int64) {
 	for i := range p.Messages {
@@ -103,7 +103,7 @@ func (p *Program) Transfers() (count, bytes int64) {
 	return count, bytes
 }
 
-// Sum is a+b of two numbers that are not negative, at most 2^63-1.
+// Sum returns a+b of two numbers that are not negative, at most 2^63-1.
 func Sum(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

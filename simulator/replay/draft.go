@@ -8,8 +8,7 @@ import (
 	"netsim/simulator/program"
 )
 
-// draft is the trace of a rank as it was read. Its slices are kept from one
-// rank to the next.
+// draft is the trace of a rank as it was read. Its slices are reused for the next rank.
 type draft struct {
 	nodes   []program.Node
 	details []detail
@@ -18,7 +17,7 @@ type draft struct {
 	dataEnds, controlEnds []int    // of each node's part
 }
 
-// detail is what a node is known by to the nodes of other ranks.
+// detail is what matches a node with the nodes of other ranks.
 type detail struct {
 	peer, tag int64 // of a message
 	group     int32 // of a collective
@@ -31,12 +30,12 @@ func (d *draft) reset() {
 	d.dataEnds, d.controlEnds = d.dataEnds[:0], d.controlEnds[:0]
 }
 
-// size is an upper bound of what the rank will take, in bytes.
+// size returns an upper bound of the rank's memory, in bytes.
 func (d *draft) size() int64 {
 	return int64(len(d.nodes))*nodeBytes + int64(len(d.data)+len(d.control))*4
 }
 
-// What the program, its builder and the engine hold at most, in bytes.
+// Upper bounds of the memory in the program, its builder and the engine, in bytes.
 const (
 	nodeBytes  = 32 + 4 + 4
 	endBytes   = 24 + 16 // of a send or receive
@@ -45,7 +44,7 @@ const (
 	groupBytes = 128
 )
 
-// place makes a rank of the draft.
+// place turns the draft into a rank.
 func (b *Builder) place(rank int) error {
 	d := &b.draft
 	ids := make([]uint64, len(d.nodes))
@@ -62,7 +61,7 @@ func (b *Builder) place(rank int) error {
 	on := d.dependencies(&known, true)
 	order, _, ok := on.arrange()
 	if !ok {
-		// Callers that close a cycle are no order.
+		// Control dependencies with a cycle are ignored.
 		on = d.dependencies(&known, false)
 		var cycle int32
 		if order, cycle, ok = on.arrange(); !ok {
@@ -76,7 +75,7 @@ func (b *Builder) place(rank int) error {
 	return nil
 }
 
-// missing warns of dependencies on nodes that are not there.
+// missing warns about dependencies on missing nodes.
 func (b *Builder) missing(rank int, known *names) error {
 	d := &b.draft
 	count, first := 0, 0
@@ -104,7 +103,7 @@ func (b *Builder) missing(rank int, known *names) error {
 	return b.warn("rank %d, node %d: %d dependencies name nodes that are not in the file; the first names %d", rank, d.nodes[first].ID, count, name)
 }
 
-// dependencies are those of the nodes on nodes that are there, each once.
+// dependencies returns the nodes' dependencies on existing nodes, each once.
 func (d *draft) dependencies(known *names, control bool) edges {
 	e := edges{first: make([]int32, 1, len(d.nodes)+1), on: make([]int32, 0, len(d.data))}
 	data, callers := 0, 0
@@ -127,8 +126,8 @@ func (d *draft) dependencies(known *names, control bool) edges {
 	return e
 }
 
-// settle puts the nodes into order, notes their parts in messages and
-// collectives, and keeps the dependencies that others do not imply.
+// settle sorts the nodes, records their parts in messages and collectives, and keeps the
+// dependencies that others do not imply.
 func (b *Builder) settle(rank int32, on edges, order []int32) {
 	d := &b.draft
 	n := len(d.nodes)
@@ -170,8 +169,8 @@ func (b *Builder) settle(rank int32, on edges, order []int32) {
 	b.bytes += int64(n)*nodeBytes + int64(len(turned.on))*4
 }
 
-// keep adds the node's dependencies without those that one of its other
-// dependencies has itself. That is most of what real traces repeat.
+// keep adds the node's dependencies, except those that one of its other dependencies also
+// has. These are most of the redundant dependencies in real traces.
 func (e *edges) keep(waits []int32, node int32, marks []int32) {
 	for _, w := range waits {
 		for _, implied := range e.of(w) {
@@ -192,8 +191,8 @@ type joinKey struct {
 	kind  chakra.Collective
 }
 
-// note keeps the node's part in a message or collective, and returns the
-// collective that it is to follow, or -1.
+// note records the node's part in a message or collective, and returns the collective that
+// it must follow, or -1.
 func (b *Builder) note(rank, node int32, n *program.Node, d *detail, counts map[joinKey]int32, last map[int32]int32) int32 {
 	switch n.Op {
 	case program.Send:

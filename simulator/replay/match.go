@@ -10,8 +10,8 @@ import (
 	"netsim/simulator/program"
 )
 
-// Program matches what the ranks do with each other, once all are added. The
-// error names a rank and the node that has no counterpart.
+// Program matches the messages and collectives of the ranks, after all are added. The error
+// names a rank and a node without a counterpart.
 func (b *Builder) Program() (*program.Program, error) {
 	if err := b.messages(); err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func channels(x, y end) int {
 
 func (b *Builder) id(rank, node int32) uint64 { return b.program.Ranks[rank].Nodes[node].ID }
 
-// collectives brings together the parts of the ranks in each, and numbers them
-// in the order in which the lowest ranks have them.
+// collectives matches the parts of the ranks, and numbers the collectives in the order of
+// the lowest ranks.
 func (b *Builder) collectives() error {
 	b.findMembers()
 	slices.SortFunc(b.joins, func(x, y join) int {
@@ -95,7 +95,7 @@ func (b *Builder) collectives() error {
 	return nil
 }
 
-// findMembers has those who use a group that is not defined be its members.
+// findMembers makes the ranks that use an undefined group its members.
 func (b *Builder) findMembers() {
 	for i := range b.joins {
 		j := &b.joins[i]
@@ -111,7 +111,7 @@ func (b *Builder) findMembers() {
 	}
 }
 
-// complete checks that every member takes part.
+// complete checks that every member takes part in a collective.
 func (b *Builder) complete(part []join) error {
 	members := b.program.Groups[part[0].group].Members
 	if len(part) == len(members) {
@@ -135,7 +135,7 @@ type planKey struct {
 	bytes int64
 }
 
-// number makes a collective of the parts; the largest of their sizes counts.
+// number makes a collective of its parts, with the largest of their sizes.
 func (b *Builder) number(part []join, plans map[planKey]int32) error {
 	p := &b.program
 	first := part[0]

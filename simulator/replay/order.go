@@ -9,7 +9,7 @@ import (
 // names finds the position of a node by its id.
 type names struct {
 	ids    []uint64 // by position
-	sorted []int32  // positions by id, nil when they are in order as they come
+	sorted []int32  // positions by id, nil if the ids ascend
 }
 
 func newNames(ids []uint64) names {
@@ -60,7 +60,7 @@ func (n *names) find(id uint64) int32 {
 	return -1
 }
 
-// twice returns an id that two nodes have.
+// twice returns an id of two nodes.
 func (n *names) twice() (id uint64, found bool) {
 	for i := 1; i < len(n.ids); i++ {
 		if _, id := n.at(i); id == n.before(i) {
@@ -83,7 +83,7 @@ type edges struct {
 
 func (e *edges) of(position int32) []int32 { return e.on[e.first[position]:e.first[position+1]] }
 
-// turned lists for each of n positions those that depend on it, ascending.
+// turned returns for each of n positions those that depend on it, ascending.
 func (e *edges) turned(n int) edges {
 	t := edges{first: make([]int32, n+1), on: make([]int32, len(e.on))}
 	for _, p := range e.on {
@@ -102,9 +102,9 @@ func (e *edges) turned(n int) edges {
 	return t
 }
 
-// arrange returns the positions in an order in which each follows what it
-// depends on, the earlier in the file first where there is a choice; nil when
-// they are in such an order already. In a cycle it returns a position of it.
+// arrange returns the positions in an order in which each follows its dependencies, and
+// otherwise in the order of the file; nil if the file's order is one. If there is a cycle
+// it returns a position of it.
 func (e *edges) arrange() (order []int32, cycle int32, ok bool) {
 	n := len(e.first) - 1
 	if e.forward() {
@@ -133,7 +133,7 @@ func (e *edges) arrange() (order []int32, cycle int32, ok bool) {
 	return nil, e.loop(waits), false
 }
 
-// forward reports whether every position depends on earlier ones only.
+// forward reports whether every position depends only on earlier ones.
 func (e *edges) forward() bool {
 	for i := range len(e.first) - 1 {
 		for _, p := range e.of(int32(i)) {
@@ -145,8 +145,7 @@ func (e *edges) forward() bool {
 	return true
 }
 
-// loop walks from what waits to what it waits for, until it comes to the same
-// again.
+// loop follows dependencies between waiting positions until one repeats.
 func (e *edges) loop(waits []int32) int32 {
 	at := int32(slices.IndexFunc(waits, func(w int32) bool { return w > 0 }))
 	seen := make([]bool, len(waits))

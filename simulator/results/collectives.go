@@ -8,7 +8,7 @@ import (
 
 const collectiveHeader = "collective_id,comm_type,comm_size,pg_name,pg_size,start_time_us,end_time_us,is_valid"
 
-// class gathers the finished collectives of one kind for the percentiles.
+// class collects the finished collectives of one kind for the percentiles.
 type class struct {
 	sample engine.Collective
 	runs   []int64 // ps
@@ -30,7 +30,7 @@ func (r *Recorder) collective(c *engine.Collective) error {
 		fixed(c.Start, 6).fixed(c.End, 6).bool(c.Finished).end()
 }
 
-// class finds the collective's class. A run has a handful of them.
+// class returns the collective's class. A run has only a few.
 func (r *Recorder) class(c *engine.Collective) *class {
 	for i := range r.classes {
 		k := &r.classes[i].sample
@@ -46,8 +46,8 @@ const percentileHeader = "comm_type,expansion_algo,comm_size,pg_size,count,mean_
 	"p99_9_run_time_us,p100_run_time_us,mean_ideal_ratio,p50_ideal_ratio,p99_ideal_ratio,p99_9_ideal_ratio,p100_ideal_ratio," +
 	"mean_algbw_GBps,mean_busbw_GBps"
 
-// writePercentiles writes one row a class, in the order in which the first of
-// each finished.
+// writePercentiles writes one row for each class, in the order in which their first
+// collectives finished.
 func (r *Recorder) writePercentiles() error {
 	t := r.table("collective-percentiles")
 	for i := range r.classes {

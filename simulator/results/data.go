@@ -13,10 +13,10 @@ import (
 	"netsim/simulator/engine"
 )
 
-// The summaries of completions.md 5.7 are computed from the CSV shards, in
-// memory that depends on the number of interfaces and metric paths and not on
-// the number of rows. Percentiles come from histograms: utilisation to a
-// hundredth of a percent, times to a thousandth of their value.
+// The summaries of completions.md 5.7 are computed from the CSV shards. Their memory depends
+// on the number of interfaces and metric paths, not on the number of rows. Percentiles come
+// from histograms: utilisation to a hundredth of a percent, times to a thousandth of their
+// value.
 
 // millionths is a number written with up to 6 decimals.
 type millionths int64
@@ -101,7 +101,7 @@ func (r *rows) fixed(column, decimals int) int64 {
 	return v
 }
 
-// end is the first error met.
+// end returns the first error.
 func (r *rows) end() error { return errors.Join(r.err, r.lines.Err()) }
 
 // writeZstd writes v as zstd-compressed JSON, the same bytes for the same v.

@@ -42,7 +42,7 @@ type hotInterface struct {
 	Mean      millionths `json:"meanUtilPercent"`
 }
 
-// Tiers lists the tiers of a summary, by their number in the result files.
+// Tiers returns the tiers of a summary, by their number in the result files.
 func Tiers() []string { return []string{"ssw", "fsw", "rsw", "nic"} }
 
 // hotInterfaces is how many interfaces a summary names.
@@ -71,8 +71,8 @@ type ifcFold struct {
 }
 
 // SummarizeLinks writes the nd-stats summary of one tier, or of all, as zstd
-// JSON, and returns the number of CSV rows that it read. Utilisation is that
-// of transmission, mean over interfaces and intervals.
+// JSON, and returns the number of CSV rows that it read. Utilisation is that of
+// transmission, averaged over interfaces and intervals.
 func SummarizeLinks(w io.Writer, tier string, shards ...io.Reader) (int64, error) {
 	r := linkReader{index: map[string]int{}}
 	for i, name := range Tiers() {

@@ -12,15 +12,14 @@ import (
 	"netsim/simulator/topology"
 )
 
-// conventions says in summary.json what its figures mean.
+// conventions defines the figures of summary.json, in that file.
 const conventions = "Us is microseconds, GB 10^9 bytes. Algorithm bandwidth is the size of a collective (of allGather the size times the " +
 	"ranks) over its run time; bus bandwidth is that times 2(N-1)/N for allReduce, 1 for broadcast, (N-1)/N for others. The ideal time " +
 	"is the closed form of the algorithm at the NICs' rate without latency, the slowdown the run time over it. Utilisation is wire bits " +
 	"sent over what the interface could have sent, over the whole run. Flow time is how long transfers drained, summed over them: at " +
 	"every instant one resource limits each."
 
-// Explained is what summary.json tells beside the Summary: why the run took as
-// long as it did.
+// Explained is the part of summary.json that says why the run took as long as it did.
 type Explained struct {
 	Conventions  string        `json:"conventions"`
 	Kinds        []kindSummary `json:"collectiveKinds"` // of groups of at least two, the first maxKinds
@@ -33,7 +32,7 @@ type Explained struct {
 	Reading      []string      `json:"reading"`     // the same in sentences
 }
 
-// kindSummary is a row of collective-percentiles in short.
+// kindSummary is the summary of a row of collective-percentiles.
 type kindSummary struct {
 	OperationType string     `json:"operationType"`
 	Algorithm     string     `json:"algorithm"`
@@ -64,7 +63,7 @@ type transferTime struct {
 	Latency  millionths `json:"latencyPercent"`  // propagation, store-and-forward and acknowledgement
 }
 
-// linkUse is how far the interfaces of a tier were used in one direction.
+// linkUse is the utilisation of the interfaces of a tier in one direction.
 type linkUse struct {
 	Tier       string     `json:"tier"`
 	Direction  string     `json:"uldl"`
@@ -74,7 +73,7 @@ type linkUse struct {
 	Max        millionths `json:"maxPercent"`
 }
 
-// limitShare is how much of the flow time resources of a kind limited.
+// limitShare is the part of the flow time that resources of one kind limited.
 type limitShare struct {
 	Kind      string      `json:"kind"` // links, switching or scaleUpPort
 	Tier      string      `json:"tier,omitempty"`
@@ -95,7 +94,7 @@ type bottleneck struct {
 	limitShare
 }
 
-// explain says why the run took as long as it did.
+// explain returns why the run took as long as it did.
 func (r *Recorder) explain(result *engine.Result) Explained {
 	x := Explained{
 		Conventions: conventions, Kinds: r.kindSummaries(),
@@ -138,7 +137,7 @@ const maxKinds = 100
 // bottlenecks is how many resources a summary names.
 const bottlenecks = 10
 
-// limit counts a resource in.
+// limit adds a resource to the shares.
 func (x *Explained) limit(b bottleneck) {
 	at := slices.IndexFunc(x.LimitedBy, func(s limitShare) bool {
 		return s.Kind == b.Kind && s.Tier == b.Tier && s.Direction == b.Direction
@@ -162,12 +161,12 @@ func (x *Explained) limit(b bottleneck) {
 	}
 }
 
-// close states the share of all.
+// close computes the shares of the whole.
 func (s *limitShare) close(total *big.Int) {
 	s.Percent, s.FlowTime, s.Bytes = percent(&s.time, total), microseconds(&s.time), s.bits/8
 }
 
-// percent is a part of a whole, exact to a millionth of a percent.
+// percent returns a part of a whole, exact to a millionth of a percent.
 func percent(part, whole *big.Int) millionths {
 	if whole.Sign() == 0 {
 		return 0
@@ -176,7 +175,7 @@ func percent(part, whole *big.Int) millionths {
 	return millionths(scaled.Quo(scaled, whole).Int64())
 }
 
-// microseconds writes picoseconds so.
+// microseconds writes picoseconds as microseconds.
 func microseconds(ps *big.Int) json.Number {
 	whole, rest := new(big.Int).QuoRem(ps, big.NewInt(1_000_000), new(big.Int))
 	text, _ := millionths(rest.Int64()).MarshalJSON() // "0" or "0.5"
@@ -242,8 +241,7 @@ func direction(down bool) string {
 
 func tierName(f *topology.Fabric, node int32) string { return Tiers()[f.Nodes[node].Tier] }
 
-// utilization is bits over what the rate could have sent, in millionths of a
-// percent.
+// utilization returns bits over what the rate could have sent, in millionths of a percent.
 func utilization(bits, rate, elapsed int64) millionths {
 	return millionths(ratio(ratio(bits, 1_000_000_000_000, elapsed), 100_000_000, rate))
 }

@@ -40,8 +40,8 @@ func (s *split) summary() *rankTime {
 	}
 }
 
-// kindSummaries tells of each class of collectives, in the order in which the
-// first of each finished. Their figures are sorted.
+// kindSummaries summarizes each class of collectives, in the order in which their first
+// collectives finished. The figures must be sorted.
 func (r *Recorder) kindSummaries() []kindSummary {
 	kinds := []kindSummary{}
 	for i := range r.classes {
@@ -59,7 +59,7 @@ func (r *Recorder) kindSummaries() []kindSummary {
 	return kinds
 }
 
-// linkUses tells how far the interfaces were used, by the tier that sends.
+// linkUses returns the utilisation of the interfaces, by the tier that sends.
 func (r *Recorder) linkUses(elapsed int64) []linkUse {
 	uses := []linkUse{}
 	if r.totals.Bits == nil {
@@ -138,7 +138,7 @@ func (x *Explained) read(unlisted int64) []string {
 	return said
 }
 
-// kindSwitching is the kind of a limit that is a switch's own capacity.
+// kindSwitching is the kind of limit of a switch's own capacity.
 const kindSwitching = "switching"
 
 // ofServers reports whether the resources are NICs' links, in either direction,

@@ -13,9 +13,8 @@ const (
 	nameBytes  = 215
 )
 
-// filePrefix is what the names of a simulation's files begin with: its name
-// with _ for *, cut after 200 characters, and earlier where these have more
-// than 215 bytes. The receipt has the whole name.
+// filePrefix returns the prefix of a simulation's file names: the simulation's name with _
+// for *, cut to 200 characters and to 215 bytes. The receipt has the whole name.
 func filePrefix(simulation string) string {
 	name := strings.ReplaceAll(simulation, "*", "_")
 	end, characters := 0, 0
@@ -29,9 +28,9 @@ func filePrefix(simulation string) string {
 	return name[:end]
 }
 
-// RecordOf is the record of a result file that is called
-// {simulation}-{record}-{shard}.csv, "" of a file of another form. Files from
-// before names were cut have the whole name of their simulation.
+// RecordOf returns the record of a result file with a name of the form
+// {simulation}-{record}-{shard}.csv, "" for other names. Older files have the uncut name
+// of their simulation.
 func RecordOf(simulation, file string) string {
 	rest, ours := strings.CutPrefix(file, strings.ReplaceAll(simulation, "*", "_")+"-")
 	if !ours {

@@ -1,10 +1,9 @@
-// Package results writes a run's result files as it goes, with bounded memory:
+// Package results writes the result files of a run while it goes on, with bounded memory:
 // the records of completions.md 5.6 as CSV, and the summary.
 //
-// Every number is integer arithmetic and wall-clock times derive from a start
-// that is given, so the same run writes the same bytes anywhere. GB and MB are
-// decimal. What a flow model cannot know (buffers, ECN, PFC, transport state,
-// packet captures) is not written.
+// All arithmetic is on integers, and wall-clock times are relative to a given start, so the
+// same run writes the same bytes anywhere. GB and MB are decimal. What a flow model does
+// not have (buffers, ECN, PFC, transport state, packet captures) is not written.
 package results
 
 import (
@@ -19,28 +18,27 @@ import (
 
 // Config of a recorder.
 type Config struct {
-	Simulation string    // its name, with which file names begin
+	Simulation string    // its name, the prefix of file names
 	Start      time.Time // the wall-clock instant of simulated time 0
 	Fabric     *topology.Fabric
 	// Create opens a result file for writing; its Close publishes it.
 	Create func(name string) (io.WriteCloser, error)
-	// Reopen opens a file that Resume goes on with, behind what it holds.
+	// Reopen opens a file that Resume continues; writes follow its content.
 	Reopen func(name string) (io.WriteCloser, error)
 	// ShardSize is in bytes; 0 means 256 MiB.
 	ShardSize int
 	// MaxTransfers bounds the rows of the per-transfer record, some 200 bytes
 	// each; 0 means no bound. The summary says how many are not listed.
 	MaxTransfers int64
-	// ScaleUp has a record of the ports of these groups written; nil for none.
+	// ScaleUp are the groups whose ports have a record; nil for none.
 	ScaleUp *engine.ScaleUp
-	// Hosts is where the ranks of a traceset run; nil of traffic. Seats are the
-	// scale-up groups that they are in, nil where there are none.
+	// Hosts are the hosts of a traceset's ranks; nil for traffic. Seats are their
+	// positions in scale-up groups; nil without groups.
 	Hosts []int32
 	Seats *engine.ScaleUp
 }
 
-// Recorder turns what an engine reports into result files. It is used by one
-// run.
+// Recorder writes what an engine reports to result files. It is used by one run.
 type Recorder struct {
 	config Config
 
@@ -87,7 +85,7 @@ func (r *Recorder) table(record string) *table {
 	}
 }
 
-// header is the first line of a record's files, "" of an unknown record.
+// header returns the first line of a record's files, "" for an unknown record.
 func header(record string) string {
 	switch record {
 	case "perf":
@@ -114,8 +112,8 @@ func header(record string) string {
 	return ""
 }
 
-// Columns returns the columns of a record, by its name in completions.md 5.6;
-// nil when no record of this name is written.
+// Columns returns the columns of a record, by its name in completions.md 5.6; nil for an
+// unknown record.
 func Columns(record string) []string {
 	if h := header(record); h != "" {
 		return strings.Split(h, ",")
@@ -123,7 +121,7 @@ func Columns(record string) []string {
 	return nil
 }
 
-// Observer is what the engine reports to.
+// Observer returns the functions to which the engine reports.
 func (r *Recorder) Observer() engine.Observer {
 	return engine.Observer{
 		Transfer: r.transfer, Collective: r.collective, Rank: r.rank,
@@ -131,9 +129,9 @@ func (r *Recorder) Observer() engine.Observer {
 	}
 }
 
-// Close writes what only the end of the run knows and closes every file. It is
-// called exactly once, with the run's result, or with nil when the run failed
-// and only what was written so far is to be kept.
+// Close writes the records that need the end of the run and closes every file. It is called
+// once: with the run's result, or with nil if the run failed, which only closes the files
+// written so far.
 func (r *Recorder) Close(result *engine.Result) error {
 	err := r.writePercentiles()
 	if e := r.writePorts(); err == nil {
@@ -195,9 +193,8 @@ func (r *Recorder) rank(k *engine.Rank) error {
 
 const cdfHeader = "sim_time_sec,send_bytes,sends_completed,receives_completed,sends_acked,computations_completed"
 
-// beacon writes how far the run is. A transfer is sent, received and
-// acknowledged at one instant of the model. Where there are no computations,
-// none is outstanding.
+// beacon writes the progress of the run. In the model a transfer is sent, received and
+// acknowledged at one instant. Without computations none is outstanding.
 func (r *Recorder) beacon(p *engine.Progress) error {
 	sends := fraction(p.Sends, p.SendsTotal)
 	computations := int64(1_000_000)
@@ -208,10 +205,10 @@ func (r *Recorder) beacon(p *engine.Progress) error {
 		fixed(sends, 6).fixed(sends, 6).fixed(sends, 6).fixed(computations, 6).end()
 }
 
-// fraction is part/whole in millionths.
+// fraction returns part/whole in millionths.
 func fraction(part, whole int64) int64 { return ratio(part, 1_000_000, whole) }
 
-// ratio is floor(a·scale/b), 0 when b is 0.
+// ratio returns floor(a·scale/b), 0 if b is 0.
 func ratio(a, scale, b int64) int64 {
 	if b == 0 {
 		return 0

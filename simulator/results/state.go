@@ -8,11 +8,11 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// of is what the state of a recorder is of.
+// of is the content of the section of an engine snapshot that this package writes.
 const of = "results " + engine.Version
 
-// Save writes what Resume needs to go on: the files hold every row until now,
-// and the state says where they stand.
+// Save writes the state from which Resume continues. It flushes all rows so far to the
+// files first.
 func (r *Recorder) Save(w io.Writer) error {
 	for _, t := range r.tables() {
 		if t.file != nil && t.err == nil {
@@ -25,8 +25,8 @@ func (r *Recorder) Save(w io.Writer) error {
 	return snapshot.Write(w, of, r.visit)
 }
 
-// Resume goes on with the files of a recorder that was saved. Config.Reopen
-// opens those that were open; each holds what was written to it until then.
+// Resume continues the files of a saved recorder. Config.Reopen opens those that were open,
+// each with the content that it had then.
 func Resume(c Config, state io.Reader) (*Recorder, error) {
 	r := start(c)
 	if err := snapshot.Read(state, of, r.visit); err != nil {

@@ -1,14 +1,13 @@
-// Package snapshot writes and reads the state of a run, in sections that each
-// carry what they are of and a checksum.
+// Package snapshot writes and reads engine snapshots. A snapshot has sections, each with the
+// name of its content and a checksum.
 //
-// A state is visited: one function names every value once, and writes it or
-// reads it as the codec does. What is written can so be read, and a value that
-// is forgotten is forgotten in both directions.
+// One function visits every value of a state once; the codec writes or reads it. So every
+// value that is written is also read, and a forgotten value is missing in both.
 //
-// Reading trusts nothing. What is truncated, changed, of something else, or out
-// of its bounds is ErrRefused; memory grows with what has really been read. The
-// checksum is there against accidents: who can write a section can also write
-// its checksum, so a visit checks every number that is used as an index.
+// Reading trusts nothing. Truncated, changed or foreign sections and values out of their
+// bounds are ErrRefused, and memory grows only with what has been read. The checksum only
+// detects accidents, since it has no key. So a visit checks every number that is used as an
+// index.
 package snapshot
 
 import (
@@ -39,13 +38,14 @@ const blockSize = 4096
 type Codec struct {
 	out   io.Writer     // or
 	in    io.ByteReader // the two of one reader
-	block []byte        // not hashed yet; of a writer neither written
+	block []byte        // not hashed yet and, by a writer, not written yet
 	sum   hash.Hash
 	err   error
 	text  []byte
 }
 
-// Write writes one section: what it is of, what visit names, and a checksum.
+// Write writes one section: the name of its content, the values that visit visits, and a
+// checksum.
 func Write(w io.Writer, of string, visit func(*Codec)) error {
 	c := &Codec{out: w, sum: sha256.New(), block: make([]byte, 0, blockSize)}
 	c.head(of)
@@ -57,9 +57,8 @@ func Write(w io.Writer, of string, visit func(*Codec)) error {
 	return c.err
 }
 
-// Read reads a section that is of the same. Of an io.ByteReader no byte is
-// taken that belongs to what follows. What visit has filled in is good only
-// when there is no error.
+// Read reads a section with content of this name. From an io.ByteReader it reads no byte
+// beyond the section. The values that visit fills in are valid only without an error.
 func Read(r io.Reader, of string, visit func(*Codec)) error {
 	in, ok := r.(io.ByteReader)
 	if !ok {
@@ -79,7 +78,7 @@ func Read(r io.Reader, of string, visit func(*Codec)) error {
 	return c.err
 }
 
-// head writes or checks what the section is of.
+// head writes or checks the format and the name of the content.
 func (c *Codec) head(of string) {
 	for _, want := range []string{magic, of} {
 		got := want
@@ -170,7 +169,7 @@ func (c *Codec) unsigned(v *uint64) {
 	}
 }
 
-// Int is a number that may be negative.
+// Int visits a number that may be negative.
 func Int[T ~int | ~int16 | ~int32 | ~int64](c *Codec, v *T) {
 	wide := int64(*v)
 	zigzag := uint64(wide<<1) ^ uint64(wide>>63)
@@ -185,7 +184,7 @@ func Int[T ~int | ~int16 | ~int32 | ~int64](c *Codec, v *T) {
 	}
 }
 
-// Uint is a number that is not negative.
+// Uint visits a number that is not negative.
 func Uint[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v *T) {
 	wide := uint64(*v)
 	c.unsigned(&wide)
@@ -198,7 +197,7 @@ func Uint[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v *T) {
 	}
 }
 
-// Index is a number from low to below high. After a refusal it is low.
+// Index visits a number from low to below high. After a refusal it is low.
 func Index[T ~int | ~int16 | ~int32 | ~int64](c *Codec, v *T, low, high int) {
 	Int(c, v)
 	if c.Reading() && (c.Failed() || int64(*v) < int64(low) || int64(*v) >= int64(high)) {
@@ -207,7 +206,7 @@ func Index[T ~int | ~int16 | ~int32 | ~int64](c *Codec, v *T, low, high int) {
 	}
 }
 
-// Bool is a yes or no.
+// Bool visits a boolean.
 func (c *Codec) Bool(v *bool) {
 	var b uint8
 	if *v {
@@ -219,7 +218,7 @@ func (c *Codec) Bool(v *bool) {
 	*v = b == 1
 }
 
-// Same is a number that the reader knows: of another state it is another.
+// Same visits a number that the reader knows. It refuses another value.
 func (c *Codec) Same(what string, n int) {
 	got := n
 	if Int(c, &got); got != n {
@@ -227,7 +226,7 @@ func (c *Codec) Same(what string, n int) {
 	}
 }
 
-// Bytes is a content.
+// Bytes visits a byte slice.
 func (c *Codec) Bytes(v *[]byte) {
 	n := len(*v)
 	Index(c, &n, 0, math.MaxInt32)
@@ -245,15 +244,15 @@ func (c *Codec) Bytes(v *[]byte) {
 	}
 }
 
-// Text is a text.
+// Text visits a string.
 func (c *Codec) Text(v *string) {
 	b := []byte(*v)
 	c.Bytes(&b)
 	*v = string(b)
 }
 
-// Slice is a list whose length the reader does not know. Each names the
-// values of an element, at least one.
+// Slice visits a list whose length the reader does not know. Each visits the values of an
+// element, at least one.
 func Slice[T any](c *Codec, list *[]T, each func(*T)) {
 	n := len(*list)
 	Index(c, &n, 0, math.MaxInt32)
@@ -273,7 +272,7 @@ func Slice[T any](c *Codec, list *[]T, each func(*T)) {
 	}
 }
 
-// Each is a list that the reader has at its full length.
+// Each visits a list that the reader has at its full length.
 func Each[T any](c *Codec, what string, list []T, each func(*T)) {
 	c.Same(what, len(list))
 	for i := range list {

@@ -7,20 +7,19 @@ import (
 	"slices"
 )
 
-// ErrUneven says that Apart cannot tell.
+// ErrUneven is the error of Apart if the fabric exceeds its bounds.
 var ErrUneven = errors.New("the racks are wired in too many different ways to compare them all")
 
-// Bounds on what Apart does: words that it keeps, and steps that it takes.
-// Racks that are wired alike count once, so that no fabric that somebody means
-// comes near them.
+// Bounds on Apart: words that it keeps, and steps that it takes. Racks that are wired
+// alike count once, so real fabrics stay far below the bounds.
 const (
 	maxKept  = 1 << 22
 	maxSteps = 1 << 28
 )
 
-// Apart finds two hosts that no path joins, if there are any. A path climbs
-// and then descends, so that hosts of two racks need a switch that both racks
-// reach upwards; that of one rack meet in each of its switches.
+// Apart finds two hosts without a path between them, if there are any. A path goes up and
+// then down. So hosts of two racks need a switch that both racks reach upwards; hosts of
+// one rack meet in each of its switches.
 func (f *Fabric) Apart() (a, b int32, apart bool, err error) {
 	s := survey{fabric: f, known: map[string]int{}}
 	for int(s.words) < len(f.Nodes) && f.Nodes[s.words].Type == SwitchNode && f.Nodes[s.words].Tier == TierSSW {
@@ -30,7 +29,7 @@ func (f *Fabric) Apart() (a, b int32, apart bool, err error) {
 	last := int32(none)
 	for host := range f.Hosts {
 		rack := f.Hosts[host].Rack
-		if rack == last { // hosts stand in the order of their racks
+		if rack == last { // hosts are in the order of their racks
 			continue
 		}
 		last = rack
@@ -44,11 +43,11 @@ func (f *Fabric) Apart() (a, b int32, apart bool, err error) {
 	return 0, 0, false, nil
 }
 
-// survey goes through the racks.
+// survey is the state of Apart.
 type survey struct {
 	fabric      *Fabric
 	words       int            // in a set of spine switches
-	known       map[string]int // what racks reach, as a place in views
+	known       map[string]int // by what racks reach: index in views
 	views       []view
 	common      []uint64 // the spine switches that all views reach
 	kept, steps int
@@ -62,8 +61,8 @@ type view struct {
 	spine []uint64 // a set
 }
 
-// visit compares a rack with those before it, and returns a host of one that
-// it has no path to.
+// visit compares a rack with those before it, and returns a host of one to which it has
+// no path.
 func (s *survey) visit(host, rack int32) (other int32, found bool) {
 	f := s.fabric
 	v := view{host: host, pod: f.racks[rack].pod, spine: make([]uint64, s.words)}
@@ -99,8 +98,8 @@ func (s *survey) visit(host, rack int32) (other int32, found bool) {
 	return 0, false
 }
 
-// compare looks for a view that v has nothing in common with. While there is a
-// spine switch that all reach, one look is enough.
+// compare looks for a view that has nothing in common with v. If all views reach a common
+// spine switch, one comparison is enough.
 func (s *survey) compare(v *view) (other int32, found bool) {
 	if len(s.views) == 0 {
 		s.common = slices.Clone(v.spine)
@@ -122,7 +121,7 @@ func (s *survey) compare(v *view) (other int32, found bool) {
 	return 0, false
 }
 
-// joins reports whether there is a switch that two racks both reach.
+// joins reports whether two racks reach a common switch.
 func (v *view) joins(o *view) bool {
 	if meet(v.spine, o.spine) {
 		return true
@@ -143,7 +142,7 @@ func (v *view) joins(o *view) bool {
 	return false
 }
 
-// key tells racks apart by the switches that they are linked to.
+// key identifies racks by the switches to which they are linked.
 func (v *view) key() string {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(v.pod)) //nolint:gosec // -1 for none is a number, too
 	for _, w := range v.spine {

@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// NodeType says what a node is; its text is the component_type of the result
-// files.
+// NodeType is the type of a node; its text is the component_type of the result files.
 type NodeType uint8
 
 // The kinds of node.
@@ -32,8 +31,8 @@ const (
 // NoSubtier is the subtier of a node that has none.
 const NoSubtier = 4294967295
 
-// Node is a switch, a NIC or a server. Its id is its place in Fabric.Nodes:
-// switches in document order, then NICs, servers last.
+// Node is a switch, a NIC or a server. Its id is its index in Fabric.Nodes: switches in
+// document order, then NICs, then servers.
 type Node struct {
 	Component string
 	Number    int32 // running number within the component
@@ -41,7 +40,7 @@ type Node struct {
 	Tier      uint8
 }
 
-// Name is the component's name and the running number: rsw-3.
+// Name returns the component's name and the running number: rsw-3.
 func (n Node) Name() string {
 	return n.Component + "-" + strconv.Itoa(int(n.Number))
 }
@@ -56,9 +55,8 @@ type Link struct {
 	Bundle               int32
 }
 
-// Bundle is a stage of parallel links over which sprayed traffic spreads: all
-// links of a NIC, all up-links of a rack, all up-links of a pod. Like a link it
-// is two directed ones.
+// Bundle is a stage of parallel links over which traffic is sprayed: all links of a NIC,
+// all up-links of a rack, or all up-links of a pod. Like a link it has two directions.
 type Bundle struct {
 	Rate    int64 // bit/s, the sum of its links, each way
 	MinRate int64 // bit/s, the slowest link's
@@ -66,7 +64,7 @@ type Bundle struct {
 	Links   []int32
 }
 
-// Host is where a rank is: the server it runs on.
+// Host is a server on which a rank runs.
 type Host struct {
 	Server int32   // node id
 	NICs   []int32 // node ids
@@ -74,7 +72,7 @@ type Host struct {
 	Rack   int32
 }
 
-// Rate is the sum of the host's NICs' rates, in bit/s.
+// Rate returns the sum of the rates of a host's NICs, in bit/s.
 func (f *Fabric) Rate(host int32) int64 {
 	h := &f.Hosts[host]
 	var sum int64
@@ -98,16 +96,16 @@ type Fabric struct {
 	down     adjacency
 }
 
-// rackPlace is what routing knows of a rack.
+// rackPlace is what routing needs of a rack.
 type rackPlace struct {
 	switches []int32
 	bundle   int32 // its up-links, or none
-	pod      int32 // or none when the rack stands directly in the topology
+	pod      int32 // or none if the rack is directly in the topology
 }
 
 const none = -1
 
-// Switches is the number of switches; their node ids come first.
+// Switches returns the number of switches; their node ids come first.
 func (f *Fabric) Switches() int { return f.switches }
 
 // Build wires a layout (completions.md 3.2). A layout without a server, or

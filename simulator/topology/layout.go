@@ -1,8 +1,8 @@
 package topology
 
-// Layout is a fabric before it is wired: what stands where. A derivation gives
-// one, and so does a stored configuration (completions.md 3.2). Rates are in
-// bit/s, delays in picoseconds.
+// Layout is the hierarchy of a fabric before it is wired. Derivations and stored
+// configurations (completions.md 3.2) produce one. Rates are in bit/s, delays in
+// picoseconds.
 type Layout struct {
 	Spine []Switch // SSW, directly in the topology
 	Pods  []Pod
@@ -25,8 +25,8 @@ type Rack struct {
 	Servers  []Server
 }
 
-// Switch is one switch. Delay is that of its up-links: a link takes its delay
-// from its lower end and the lower of both ends' rates.
+// Switch is one switch. Delay is the delay of its up-links: a link has the delay of its
+// lower end, and the lower rate of both ends.
 type Switch struct {
 	Component   string
 	UpLinks     int // links upwards in all

@@ -1,11 +1,11 @@
 package topology
 
-// most bounds what is reserved of anything: a layout beyond it is not one that
-// validation lets pass, and its counts may have overflowed.
+// most bounds each reservation. Validation refuses larger layouts, and their counts may
+// have overflowed.
 const most = 1 << 23
 
-// reserve makes room for what a layout comes to, so that a large fabric is not
-// copied again and again while it grows.
+// reserve allocates the slices of a fabric at once, so that a large one is not copied
+// repeatedly while it grows.
 func (b *builder) reserve(l *Layout) {
 	var n room
 	n.switches(l.Spine, 0)
@@ -38,7 +38,7 @@ func (b *builder) reserve(l *Layout) {
 	}
 }
 
-// room is how much of everything there is going to be.
+// room is the lengths of these slices.
 type room struct{ nodes, hosts, nics, links, bundles int }
 
 func (n *room) switches(list []Switch, upper int) {

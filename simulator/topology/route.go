@@ -2,15 +2,14 @@ package topology
 
 import "netsim/simulator/splitmix"
 
-// MaxHops is the longest path there is: NIC, RSW, FSW, SSW and down again.
+// MaxHops is the length of the longest path: NIC, RSW, FSW, SSW and down again.
 const MaxHops = 6
 
 // Routes finds paths through a fabric. A switch that hashes picks one of its
 // equal-cost links by a hash of the pair of NICs; one that sprays spreads over
 // all of them.
 //
-// Routes keeps what it has learnt about destinations and is not safe for
-// concurrent use.
+// Routes caches what it computes for a destination. It is not safe for concurrent use.
 type Routes struct {
 	fabric  *Fabric
 	choices []choice  // by node
@@ -24,26 +23,26 @@ type choice struct {
 	salt  uint64
 	plain bool // the other hash function
 	spray bool
-	turn  int8 // the place of its turn in Pair.Turns, or none
+	turn  int8 // the index of its turn in Pair.Turns, or none
 }
 
 // Method says how a switch uses equal-cost links. The zero value is a salted
 // hash that keeps a pair on its path.
 type Method struct {
-	Plain    bool // hash instead of crc32: another function, as even as the first
+	Plain    bool // hash instead of crc32: another function of the same quality
 	Unsalted bool // every such switch makes the same choice for a pair, so tiers polarise
 	Spray    bool // packets spread over all links
 	Turn     int8 // from 1: the hash also depends on Pair.Turns[Turn-1]
 }
 
-// Pair is what a path leads between.
+// Pair is the two ends of a path.
 type Pair struct {
 	Src, Dst       int32 // hosts
 	SrcNIC, DstNIC int32 // numbers of their NICs
 	Turns          []uint32
 }
 
-// key is what switches hash.
+// key returns what switches hash.
 func (p *Pair) key() uint64 {
 	return uint64(p.Src)<<32 | uint64(p.Dst) ^ uint64(p.SrcNIC)<<56 ^ uint64(p.DstNIC)<<24
 }
@@ -73,7 +72,7 @@ func NewRoutes(f *Fabric, seed uint64, methods []Method) *Routes {
 	return r
 }
 
-// hash is what the node makes of the pair.
+// hash returns the node's hash of the pair.
 func (r *Routes) hash(node int32, key uint64, p *Pair) uint64 {
 	c := &r.choices[node]
 	if c.turn >= 0 && int(c.turn) < len(p.Turns) && p.Turns[c.turn] > 0 {
@@ -131,7 +130,7 @@ func (f *Fabric) entered(directed int32) int32 {
 	}
 }
 
-// next picks the directed link by which a pair goes on from a switch.
+// next picks the directed link on which a pair leaves a switch.
 func (r *Routes) next(node int32, reach []uint8, hops uint8, hash uint64) int32 {
 	f := r.fabric
 	if reach[node]&downwards == 0 {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// align returns, for every element of one list, where its like stands in the
-// other, -1 for nowhere. What is the same at both ends is not looked at.
+// align returns, for every element of one list, the index of its partner in the other, -1
+// for none. It skips the equal elements at both ends.
 func align(from, to []value) []int {
 	head, tail := 0, 0
 	for head < min(len(from), len(to)) && bytes.Equal(from[head], to[head]) {
@@ -37,8 +37,8 @@ func align(from, to []value) []int {
 	return partner
 }
 
-// keys are what the elements of a list are known by: the name, or the whole
-// value. Equal ones are numbered.
+// keys returns the keys of a list's elements: the name, or the whole value. Equal keys
+// get numbers.
 func keys(list []value) []string {
 	out := make([]string, len(list))
 	seen := make(map[string]int, len(list))
@@ -53,12 +53,12 @@ func keys(list []value) []string {
 	return out
 }
 
-// kept are the partners of the elements that stay in a list.
+// kept returns the partners of the elements that stay in a list.
 func kept(partner []int) []int {
 	return slices.DeleteFunc(slices.Clone(partner), func(j int) bool { return j < 0 })
 }
 
-// added tells which elements of a list of n are nobody's partner.
+// added returns which elements of a list of n have no partner.
 func added(partner []int, n int) []bool {
 	fresh := slices.Repeat([]bool{true}, n)
 	for _, j := range kept(partner) {
@@ -67,8 +67,8 @@ func added(partner []int, n int) []bool {
 	return fresh
 }
 
-// settled tells which of the distinct numbers may stay where they are when the
-// fewest others move to sort them: a longest increasing subsequence.
+// settled returns which of the distinct numbers stay in place if the fewest others move
+// to sort them: a longest increasing subsequence.
 func settled(numbers []int) []bool {
 	var tails []int // where the smallest end of a run of each length is
 	before := make([]int, len(numbers))

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// changes gathers the lines that tell people what changed.
+// changes collects the lines that describe changes to people.
 type changes struct{ lines []Change }
 
-// place is where in a document a value is.
+// place is the position of a value in a document.
 type place struct {
 	subject string
 	label   string // of the value within the subject, such as NumUpLinks
@@ -27,7 +27,7 @@ func collections() []collection {
 	return []collection{{"applications", "application"}, {"components", "component"}, {"containers", "container"}, {"links", "link"}}
 }
 
-// document tells the entities first, then the members that are not.
+// document adds the changes of the entities, then those of the other members.
 func (c *changes) document(from, to members) {
 	var told []string
 	for _, of := range collections() {
@@ -65,8 +65,8 @@ func (c *changes) entities(of collection, from, to []value) {
 		})
 }
 
-// elements tells the elements of a list that are gone, those of the later one,
-// and whether those in both stand in another order.
+// elements adds the removed elements of a list, those of the later list, and whether the
+// elements of both changed their order.
 func (c *changes) elements(list place, from, to []value, alone func(kind string, at place, v value), both func(at place, was, is value)) {
 	partner := align(from, to)
 	origin := slices.Repeat([]int{-1}, len(to))
@@ -112,13 +112,13 @@ func (c *changes) value(at place, from, to value) {
 		}
 	}
 	before, after := short(from), short(to)
-	if before == after { // the difference is in what is not shown
+	if before == after { // the difference is in a part that is not shown
 		before, after = clip(string(from)), clip(string(to))
 	}
 	c.tell(Changed, at, strings.TrimPrefix(fmt.Sprintf("%s %s → %s", at.label, before, after), " "), from, to)
 }
 
-// member tells a member of an object, which may be in one of them only.
+// member adds the changes of a member, which may be in only one of the objects.
 func (c *changes) member(at place, name string, from, to members) {
 	was, had := from[name]
 	is, has := to[name]
@@ -132,7 +132,7 @@ func (c *changes) member(at place, name string, from, to members) {
 	}
 }
 
-// list tells the elements by their names; the label of the list is not shown.
+// list adds the elements by their names, without the label of the list.
 func (c *changes) list(list place, from, to []value) {
 	c.elements(list, from, to,
 		func(kind string, at place, v value) {
@@ -156,7 +156,7 @@ func (c *changes) tell(kind string, at place, text string, before, after value) 
 	})
 }
 
-// path is where a change is, in the document that has it.
+// path returns the position of a change, in the document that has it.
 func (p place) path(kind string) string {
 	if kind == Removed {
 		return p.before
@@ -164,8 +164,7 @@ func (p place) path(kind string) string {
 	return p.after
 }
 
-// member is the place of a member. That parameters are typed goes without
-// saying.
+// member returns the place of a member. The label omits typedParameters.
 func (p place) member(name string) place {
 	m := p
 	m.before, m.after = child(p.before, name), child(p.after, name)
@@ -175,7 +174,7 @@ func (p place) member(name string) place {
 	return m
 }
 
-// told names a value that is there or is not, and shows one that is short.
+// told names an added or removed value, and shows a short one.
 func (p place) told(v value) string {
 	if object, _ := objectOf(v); p.label == "" || whole(object) {
 		return strings.TrimPrefix(p.label+" "+short(v), " ")
@@ -183,8 +182,7 @@ func (p place) told(v value) string {
 	return p.label
 }
 
-// namedLists reads two lists whose elements have names to be told apart by; the
-// first ones speak for all.
+// namedLists reads two lists whose elements have names; it checks only the first ones.
 func namedLists(from, to value) (was, is []value, ok bool) {
 	was, isList := listOf(from)
 	is, staysList := listOf(to)
@@ -197,8 +195,8 @@ func namedLists(from, to value) (was, is []value, ok bool) {
 	return was, is, isList && staysList
 }
 
-// subjectOf is an entity's type, or what it is called without one, and its
-// name: "switch leaf".
+// subjectOf returns an entity's type, or a general word without one, and its name:
+// "switch leaf".
 func subjectOf(entity value, untyped string) string {
 	object, _ := objectOf(entity)
 	kind, ok := textOf(object, "type")
@@ -209,7 +207,7 @@ func subjectOf(entity value, untyped string) string {
 	return clip(strings.TrimSpace(kind + " " + name))
 }
 
-// several is how many of a reference there are, as a prefix.
+// several returns the count of a reference as a prefix.
 func several(reference value) string {
 	object, _ := objectOf(reference)
 	if count := string(object["count"]); count != "" && count != "1" {
@@ -231,8 +229,8 @@ func isLeaf(object members) bool {
 	return hasValue && hasType
 }
 
-// short shows a value: a parameter by its value and unit, a resource by its
-// name, text without quotes.
+// short formats a value: a parameter by its value and unit, a resource by its name, a
+// string without quotes.
 func short(v value) string {
 	object, _ := objectOf(v)
 	name, hasName := textOf(object, "name")

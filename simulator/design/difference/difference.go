@@ -1,10 +1,8 @@
-// Package difference tells two versions of a configuration's document apart:
-// as a JSON Patch (RFC 6902) that makes one of the other, and as lines for
-// people. Entries of lists are told apart by their names, not by where they
-// stand.
+// Package difference compares two versions of a configuration's document. It returns a
+// JSON Patch (RFC 6902) that turns one into the other, and lines for people. Entries of
+// lists are identified by their names, not by their positions.
 //
-// It is pure. Its work and what it returns are bounded by the size of the
-// documents, times a constant.
+// It is pure. Its time and its result are linear in the size of the documents.
 package difference
 
 import (
@@ -16,8 +14,7 @@ import (
 	"strings"
 )
 
-// Difference is what there is between two documents: nothing when they are
-// equal.
+// Difference is the difference of two documents; empty if they are equal.
 type Difference struct {
 	Patch   []Operation
 	Changes []Change
@@ -38,7 +35,7 @@ const (
 	Changed = "changed"
 )
 
-// Change is one difference as a person would tell it.
+// Change is one difference for people.
 type Change struct {
 	Kind    string
 	Subject string // such as "switch leaf", "topology"
@@ -48,10 +45,9 @@ type Change struct {
 	Text    string
 }
 
-// Of returns the difference between two documents, each the JSON text of an
-// object. Applying the patch to from gives to. Values are compared as texts, so
-// they should be written in one way: of one that is not, the patch says that it
-// is replaced by its equal.
+// Of returns the difference between two documents, each the JSON text of an object.
+// Applying the patch to from gives to. Values are compared as texts and should be in
+// canonical form: the patch replaces a value that is only written differently.
 func Of(from, to []byte) (Difference, error) {
 	var old, now members
 	if err := json.Unmarshal(from, &old); err != nil {
@@ -67,13 +63,13 @@ func Of(from, to []byte) (Difference, error) {
 	return Difference{Patch: p.operations, Changes: c.lines}, nil
 }
 
-// value is the text of a JSON value. Values are read as far as they differ:
-// most of a document is as it was.
+// value is the text of a JSON value. A value is parsed only where the documents differ,
+// which is a small part.
 type value = json.RawMessage
 
 type members = map[string]value
 
-// objectOf reads the members of an object; false where the value is none.
+// objectOf reads the members of an object; false if the value is none.
 func objectOf(v value) (members, bool) {
 	if len(v) == 0 || v[0] != '{' {
 		return nil, false
@@ -83,7 +79,7 @@ func objectOf(v value) (members, bool) {
 	return object, err == nil
 }
 
-// listOf reads the elements of a list; false where the value is none.
+// listOf reads the elements of a list; false if the value is none.
 func listOf(v value) ([]value, bool) {
 	if len(v) == 0 || v[0] != '[' {
 		return nil, false
@@ -93,7 +89,7 @@ func listOf(v value) ([]value, bool) {
 	return list, err == nil
 }
 
-// textOf reads a member that is text; false where there is none.
+// textOf reads a member that is a string; false if there is none.
 func textOf(object members, name string) (string, bool) {
 	v := object[name]
 	if len(v) == 0 || v[0] != '"' {
@@ -115,13 +111,12 @@ func nameOf(v value) (string, bool) {
 	return *object.Name, true
 }
 
-// longestPath is where looking for smaller differences ends: a value whose path
-// is longer, in bytes, is compared as a whole. Paths of parameters that a model
-// has are below 120; without a bound, one long key above many values would be
-// repeated for each of them.
+// longestPath bounds the paths of differences: a value with a longer path, in bytes, is
+// compared as a whole. Paths of a model's parameters are shorter than 120. Without a
+// bound, a long key above many values would be repeated for each of them.
 const longestPath = 256
 
-// child is the path of a member or an element, escaped as RFC 6901 asks.
+// child returns the path of a member or an element, escaped by RFC 6901.
 func child(path, token string) string { return path + "/" + escaper.Replace(token) }
 
 func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
@@ -129,7 +124,7 @@ func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 // escaper is read only.
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// namesIn are the names of the members of either object, sorted.
+// namesIn returns the names of the members of both objects, sorted.
 func namesIn(from, to members) []string {
 	names := slices.Collect(maps.Keys(from))
 	for name := range to {

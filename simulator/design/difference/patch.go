@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// maxMoves bounds the moves within one list. Each is looked up by a walk over
-// the list, and nobody reads hundreds: a list that is shuffled is replaced.
+// maxMoves bounds the moves within one list; a list with more is replaced. Each move
+// costs a scan of the list, and nobody reads hundreds.
 const maxMoves = 64
 
-// patch gathers the operations that make one value of another.
+// patch collects the operations that turn one value into another.
 type patch struct{ operations []Operation }
 
 func (p *patch) value(path string, from, to value) {
@@ -49,10 +49,9 @@ func (p *patch) object(path string, from, to members) {
 	}
 }
 
-// list changes elements where they stand, then removes from the end, then moves
-// what stays into its order, then adds from the beginning: so the indices of
-// changes and removals are those of the earlier document, the indices of
-// additions those of the later one.
+// list changes elements in place, then removes from the end, then moves the others into
+// their order, then adds from the start. So the indices of changes and removals are those
+// of the earlier document, and the indices of additions those of the later one.
 func (p *patch) list(path string, from, to []value, whole value) {
 	partner := align(from, to)
 	order := kept(partner)
@@ -85,8 +84,7 @@ func (p *patch) list(path string, from, to []value, whole value) {
 	}
 }
 
-// move sorts order by moving the elements in moved, each behind the one that it
-// follows.
+// move sorts order by moving each element of moved behind its predecessor.
 func (p *patch) move(path string, order, moved []int) {
 	sorted := slices.Sorted(slices.Values(order))
 	slices.Sort(moved)
