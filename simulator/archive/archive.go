@@ -1,8 +1,8 @@
 // Package archive reads archives of rank files: tar, also gzipped or in zstd.
 //
-// An archive is not trusted: what leads out of it, what is no file, bombs and
-// names that are there already are refused. Every error about the archive is a
-// Refusal; others are of what it is read from, or put into.
+// An archive is not trusted. Paths that lead out of it, entries that are no files, bombs
+// and repeated names are refused. Every error about the archive is a Refusal; other errors
+// are those of the source or the destination.
 //
 // Source: completions.md 6.2, many ranks.
 package archive
@@ -43,8 +43,8 @@ type Archive struct {
 	first *tar.Header
 }
 
-// Open opens a file as an archive, or returns nil when its content is none. The
-// error is that of reading.
+// Open opens a file as an archive, or returns nil if its content is none. The error is
+// that of reading.
 func Open(name string, stored io.Reader) (*Archive, error) {
 	a := &Archive{name: name}
 	var err error
@@ -64,8 +64,8 @@ func Open(name string, stored io.Reader) (*Archive, error) {
 	return a, nil
 }
 
-// next returns the next entry, or io.EOF when the whole file has been read, so
-// that a checksum at its end has been looked at.
+// next returns the next entry, or io.EOF after the whole file has been read, including a
+// checksum at its end.
 func (a *Archive) next() (*tar.Header, error) {
 	if h := a.first; h != nil {
 		a.first = nil
@@ -81,8 +81,7 @@ func (a *Archive) next() (*tar.Header, error) {
 	return nil, io.EOF
 }
 
-// failure tells what is wrong with the archive from what is wrong with the
-// store.
+// failure separates faults of the archive from errors of the store.
 func (a *Archive) failure(err error) error {
 	known := new(Refusal)
 	switch {

@@ -16,7 +16,7 @@ import (
 // GroupsFile is the file that names the process groups of a traceset.
 const GroupsFile = "comm_groups.json"
 
-// Unpacking puts the files of a traceset's archives into one place.
+// Unpacking unpacks the archives of a traceset.
 type Unpacking struct {
 	// Put stores a file of so many bytes.
 	Put func(name string, size int64, content io.Reader) error
@@ -25,7 +25,7 @@ type Unpacking struct {
 
 	// Ranks are the ranks that each archive holds, from the first to the last.
 	Ranks map[string]*Range
-	// Warnings are about what was left out, at most chakra.MaxFindings.
+	// Warnings are about entries that were left out, at most chakra.MaxFindings.
 	Warnings []string
 
 	names   map[string]bool // of what is there
@@ -36,11 +36,11 @@ type Unpacking struct {
 // Range is a range of ranks, both ends included.
 type Range struct{ First, Last int64 }
 
-// Len is how many files there are.
+// Len returns the number of files.
 func (u *Unpacking) Len() int { return len(u.names) }
 
-// File unpacks a file of ranks if it is an archive. One that is named like the
-// trace of a rank is not opened.
+// File unpacks a file if it is an archive. It does not open a file with the name of a
+// rank's trace.
 func (u *Unpacking) File(name string, open func() (io.ReadCloser, error)) (is bool, err error) {
 	if _, err := chakra.RankOf(name); err == nil {
 		return false, nil
@@ -76,8 +76,8 @@ func (u *Unpacking) Unpack(a *Archive) error {
 	}
 }
 
-// entry unpacks a rank file or the process groups. Folders are left out, and so
-// is, with a warning, what is of no use.
+// entry unpacks a rank file or the process groups. It skips folders, and other files with
+// a warning.
 func (u *Unpacking) entry(a *Archive, h *tar.Header) error {
 	name := path.Base(h.Name)
 	rank, notRank := chakra.RankOf(name)
@@ -123,7 +123,7 @@ func (u *Unpacking) note(name string) {
 	u.names[name] = true
 }
 
-// Hold notes that a file holds a rank.
+// Hold records that a file has a rank's trace.
 func (u *Unpacking) Hold(file string, rank int64) {
 	r := u.Ranks[file]
 	if r == nil {
@@ -136,8 +136,7 @@ func (u *Unpacking) Hold(file string, rank int64) {
 	r.First, r.Last = min(r.First, rank), max(r.Last, rank)
 }
 
-// Beside notes a file that was not in an archive, and refuses it when there is
-// one of its name.
+// Beside records a file that was not in an archive, and refuses it if its name is taken.
 func (u *Unpacking) Beside(name string) error {
 	if u.names[name] {
 		return refuse(name, "the file is in an archive, too")

@@ -18,10 +18,9 @@ const (
 // Template is a curated template: a network, and the workload that its
 // application replays. One rank runs on every server.
 //
-// A template is never changed where it has been stored: its identity is its
-// name and its revision. Whoever changes one raises the revision; the next
-// start adds it beside the older one, which stays, so that what was cloned
-// from it still has its parent.
+// A stored template never changes: its name and its revision identify it. A changed
+// template gets a new revision, and the next start adds it beside the older one. The
+// older one stays, so that its clones still have their parent.
 type Template struct {
 	Name        string
 	Description string
@@ -31,15 +30,15 @@ type Template struct {
 	Document    *design.Document
 }
 
-// Workload is what a template's traceset holds.
+// Workload is the content of a template's traceset.
 type Workload struct {
 	Name        string
 	Description string
 	Groups      []collective.GroupSpec // resolved
 }
 
-// Curated returns the templates, what to begin with first. Templates with equal
-// workloads share one.
+// Curated returns the templates, the simplest first. Templates with equal workloads
+// share one.
 func Curated() ([]Template, error) {
 	var c curator
 	c.add(GettingStarted, 1, "Single rack, 8 servers",
@@ -80,7 +79,7 @@ func Curated() ([]Template, error) {
 	return c.made, c.err
 }
 
-// curator gathers templates. Its first error stays.
+// curator collects templates and keeps the first error.
 type curator struct {
 	made []Template
 	err  error
@@ -97,7 +96,7 @@ func (c *curator) add(category string, revision int, name, description string, w
 	})
 }
 
-// of is the workload of the phases, one after the other on all ranks.
+// of returns a workload of phases, one after the other on all ranks.
 func (c *curator) of(name string, phases ...phase) Workload {
 	w := &collective.Workload{Ranks: phases[0].ranks}
 	for _, p := range phases {

@@ -5,7 +5,7 @@ import (
 	"netsim/simulator/topology"
 )
 
-// Names of what a derived configuration declares.
+// Names of the declarations of a derived configuration.
 const (
 	nameSpine  = "ssw"
 	nameFabric = "fsw"
@@ -14,9 +14,9 @@ const (
 	nameNIC    = "nic"
 )
 
-// derived writes a derived fabric down. Racks fill in rank order, so
-// beside full racks there may be one that is partly filled and some that are
-// empty; racks and pods that are equal share a declaration.
+// derived writes the document of a derived fabric. Racks fill in rank order, so there may
+// be one partly filled rack and some empty ones beside the full ones. Equal racks and
+// equal pods share a declaration.
 type derived struct {
 	topology.Derivation
 	draft
@@ -54,7 +54,7 @@ func (b *derived) tier(name string, t topology.Tier) {
 	}, nil)
 }
 
-// podRefs places the spine and then the pods, neighbours that are equal as one.
+// podRefs places the spine and then the pods; equal neighbours share a reference.
 func (b *derived) podRefs(spine, switches, racks int) []design.Ref {
 	refs := []design.Ref{of(design.TypeSwitch, nameSpine, spine)}
 	left := b.TotalHosts

@@ -1,10 +1,8 @@
-// Package blueprint makes documents from what is known: from a simple
-// submission the fabric that is derived for it, and the curated templates that
-// a new account finds.
+// Package blueprint makes documents: the derived fabric of a simple submission, and the
+// curated templates that every account sees.
 //
-// A blueprint says what is particular to it. Everything else is completed as
-// in a document that a client sends, so that the catalogue alone knows the
-// defaults.
+// A blueprint sets only its own values. The rest is completed as in a document that a
+// client sends, so that the defaults are in the catalogue alone.
 //
 // It is pure. Sources: completions.md sections 2.5 (templates), 3.2 (document),
 // 4.2 and 4.3 (what a simple submission creates).
@@ -34,7 +32,7 @@ const (
 // number is a float64.
 type values map[string]any
 
-// draft is a document that is being made. Its first error stays.
+// draft is an unfinished document. It keeps the first error.
 type draft struct {
 	doc design.Document
 	err error
@@ -138,7 +136,7 @@ func (d *draft) fail(err error) {
 	}
 }
 
-// of says that so many of something stand in a place.
+// of returns a reference to count instances of a declaration.
 func of(kind, name string, count int) design.Ref {
 	return design.Ref{Name: name, Type: kind, Count: count}
 }

@@ -16,8 +16,8 @@ type Simple struct {
 	Groups      []collective.GroupSpec `json:"groups"`
 }
 
-// NewSimple normalises what a request asks for and derives its fabric. Every
-// error is the client's; its text is the 400 message of completions.md 4.1.
+// NewSimple normalises a request and derives its fabric. Every error is the client's; its
+// text is the 400 message of completions.md 4.1.
 func NewSimple(c *topology.Constraints, workload *collective.Workload, groups []collective.GroupSpec) (Simple, topology.Derivation, error) {
 	if c != nil && c.SwitchRadix != "" {
 		if asked := asked(workload, groups); asked > topology.MaxRanks {
@@ -45,8 +45,8 @@ func NewSimple(c *topology.Constraints, workload *collective.Workload, groups []
 	}, derived, nil
 }
 
-// asked is how many ranks a request asks for. What its radix supports says more
-// to the client than the bound of a field does.
+// asked returns how many ranks a request asks for, so that the error can name what its
+// radix supports instead of the bound of a field.
 func asked(workload *collective.Workload, groups []collective.GroupSpec) int {
 	if workload != nil {
 		return workload.Ranks
@@ -82,7 +82,7 @@ func ParseWorkload(content []byte) ([]collective.GroupSpec, error) {
 	return groups, nil
 }
 
-// Document is the configuration that the submission comes to.
+// Document returns the configuration of the submission.
 func (s Simple) Document() (*design.Document, error) {
 	derivation, err := topology.Derive(s.Constraints, collective.Ranks(s.Groups))
 	if err != nil {
@@ -94,9 +94,9 @@ func (s Simple) Document() (*design.Document, error) {
 	return b.complete()
 }
 
-// workload declares the application that replays the groups. It carries an
-// algorithm only where all phases of an operation agree on it; what counts
-// stands in the traceset (completions.md 4.3).
+// workload declares the application that replays the groups. Its parameter has the
+// algorithm of an operation only if all phases use the same; the traceset decides
+// (completions.md 4.3).
 func (d *draft) workload(groups []collective.GroupSpec) {
 	const in = design.InChakra
 	v := values{in + "NumOfChakraFiles": float64(collective.Ranks(groups))}
@@ -110,8 +110,8 @@ func (d *draft) workload(groups []collective.GroupSpec) {
 	}}
 }
 
-// agreed is the algorithm of the operation in all phases, as the model names
-// it, or the default.
+// agreed returns the algorithm of an operation in all phases, as the model names it, or
+// the default if they differ.
 func agreed(groups []collective.GroupSpec, operation, fallback string) string {
 	found := ""
 	for _, g := range groups {

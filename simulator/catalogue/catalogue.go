@@ -1,6 +1,5 @@
-// Package catalogue is what there is to know about the models that
-// configurations are made of: their versions, what they are for, and exactly
-// the parameters that the engine reads. It ships with the program.
+// Package catalogue lists the models of components: their versions, their descriptions, and
+// exactly the parameters that the engine reads. It ships with the program.
 //
 // It is pure. Sources: completions.md sections 2.3 (components), 2.4 (models)
 // and 3.3 (global parameters); document 1, Versioning item 8.
@@ -16,8 +15,7 @@ import (
 	"netsim/simulator/design"
 )
 
-// Entry is one model. What Find and Entries return is shared and must not be
-// changed.
+// Entry is one model. Find and Entries return shared values, which must not be changed.
 type Entry struct {
 	ID          string // model_…, the same in every release of the program
 	Model       string // reference, such as clos-switch-v1
@@ -46,8 +44,8 @@ const (
 	Deprecated = "deprecated"
 )
 
-// Compatibility says which versions of the engine know the model, bounds
-// included; MaxEngine is empty while there is none that does not.
+// Compatibility is the range of engine versions that have the model, both ends included;
+// MaxEngine is empty if the newest has it.
 type Compatibility struct{ MinEngine, MaxEngine string }
 
 // Parameter is one leaf of a model's parameters.
@@ -59,7 +57,7 @@ type Parameter struct {
 	Enum        []string     // of a string; nil for any
 	Min, Max    *design.Leaf // of a number, both included, in the units that they give
 	ReadOnly    bool
-	Optional    bool // documents do without it: it is not filled in, and means its default
+	Optional    bool // may be absent from documents, which means its default
 }
 
 // The categories that components are discovered by.
@@ -70,7 +68,7 @@ const (
 	CategoryLayer       = "layer"
 )
 
-// Category is the category of a type.
+// Category returns the category of a type.
 func Category(kind string) string {
 	switch kind {
 	case design.TypeApplication:
@@ -117,7 +115,7 @@ func Find(name string) (Entry, bool) {
 // Globals are the global parameters of a configuration.
 func Globals() []Parameter { return load().globals }
 
-// Latest is the newest stable version of the model; every model has one.
+// Latest returns the newest stable version of the model; every model has one.
 func (e Entry) Latest() string { return e.latest().Number }
 
 func (e Entry) latest() Version {
@@ -158,7 +156,7 @@ func Fill(p design.Params, parameters []Parameter) {
 	}
 }
 
-// put sets a leaf unless something is in its way.
+// put sets a leaf unless there is a node at its path or a leaf above it.
 func put(p design.Params, path string, leaf design.Leaf) {
 	step, rest, deeper := strings.Cut(path, ".")
 	node, there := p[step]

@@ -2,8 +2,8 @@ package catalogue
 
 import "netsim/simulator/design"
 
-// Component is a new component of the model, of a version of it, with the
-// defaults of its parameters.
+// Component returns a new component of a version of the model, with default
+// parameters.
 func (e Entry) Component(name, version string) design.Component {
 	return design.Component{
 		Type: e.Type, TrafficType: e.TrafficType, Model: e.Model, Name: name, Version: version,
@@ -11,7 +11,7 @@ func (e Entry) Component(name, version string) design.Component {
 	}
 }
 
-// Container is a new container of the model.
+// Container returns a new container of the model.
 func (e Entry) Container(name, version string) design.Container {
 	return design.Container{
 		Type: e.Type, Model: e.Model, Name: name, Version: version,
@@ -19,7 +19,7 @@ func (e Entry) Container(name, version string) design.Container {
 	}
 }
 
-// Application is a new application of the model.
+// Application returns a new application of the model.
 func (e Entry) Application(name, version string) design.Application {
 	return design.Application{
 		Type: e.Type, TrafficType: e.TrafficType, Model: e.Model, Name: name, Version: version,

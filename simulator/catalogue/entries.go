@@ -6,8 +6,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// entries are the models that ship. An id is never given to another model, and
-// a version that was released never changes.
+// entries returns the models. An id is never reused for another model, and a released
+// version never changes.
 func entries() []Entry {
 	return []Entry{
 		{

@@ -104,7 +104,7 @@ func chakraWorkload() []Parameter {
 	)
 }
 
-// algorithms has a parameter for the algorithm of each operation.
+// algorithms returns a parameter for the algorithm of each operation.
 func algorithms() (parameters []Parameter) {
 	for _, o := range collective.Matrix() {
 		values := []string{collective.AlgorithmNamed(o.DefaultAlgorithm).Parameter}
@@ -149,8 +149,8 @@ func count(path string, normal, most float64, group, description string) Paramet
 	return within(path, number("uint", normal, ""), number("uint", 0, ""), number("uint", most, ""), group, description)
 }
 
-// rate is that of a port. On the slowest port the largest transfer, 2^40 bytes
-// (completions.md 4.1), ends within what 64 bits of picoseconds hold.
+// rate is the rate of a port. On the slowest port the largest transfer, 2^40 bytes
+// (completions.md 4.1), takes fewer than 2^63 picoseconds.
 func rate(path, description string) Parameter {
 	return within(path, number("datarate", 400, "Gbps"), number("datarate", 1, "Mbps"), number("datarate", 10, "Tbps"), groupInterface, description)
 }

@@ -8,9 +8,9 @@ import (
 	"netsim/simulator/design"
 )
 
-// Schema is a tree of parameters as discovery shows it: each leaf with its
-// value, and with what the model says of it (completions.md section 2.3). Its
-// JSON has the form of Params with more members in the leaves.
+// Schema is a tree of parameters for discovery: each leaf has its value and its definition
+// in the model (completions.md section 2.3). Its JSON is that of Params with more members
+// in the leaves.
 type Schema map[string]SchemaNode
 
 // SchemaNode is one node of the tree: a definition, or else a branch.
@@ -19,8 +19,8 @@ type SchemaNode struct {
 	Branch Schema
 }
 
-// Definition is a leaf. Of a parameter that the model does not know there are
-// the members of the leaf only.
+// Definition is a leaf. A parameter that is not in the model has only the members of the
+// leaf.
 type Definition struct {
 	design.Leaf
 	Default     *string  `json:"default,omitempty"` // a string whatever the type (document 1, Versioning item 8)
@@ -47,7 +47,7 @@ func (n SchemaNode) MarshalJSON() ([]byte, error) {
 	return json.Marshal(n.Branch)
 }
 
-// Describe shows a tree of parameters with what a model says of them.
+// Describe combines a tree of parameters with their definitions in a model.
 func Describe(p design.Params, parameters []Parameter) Schema {
 	known := make(map[string]*Parameter, len(parameters))
 	for i := range parameters {

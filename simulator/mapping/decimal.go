@@ -10,10 +10,9 @@ import (
 // bit/s, 1.8446744073709552e16 ns in ps. It is a little above 2^64.
 const supremum = "18446744073709552000"
 
-// scaled reads a decimal of the grammar and multiplies it by 10^shift, rounded
-// half up; what of that is beyond 64 bits but below the supremum is 2^64-1. It
-// is not ok if the text is no decimal, or the product is out of range: 0 is in
-// range, other values below 1 are not.
+// scaled reads a decimal of the grammar and multiplies it by 10^shift, rounded half up. A
+// product beyond 64 bits and below the supremum is 2^64-1. ok is false if the text is no
+// decimal or the product is out of range: 0 is in range, other values below 1 are not.
 func scaled(text string, shift int) (v uint64, ok bool) {
 	mantissa, exponent, hasExponent := cutExponent(text)
 	whole, fraction, _ := strings.Cut(mantissa, ".")
@@ -59,7 +58,7 @@ func cutExponent(text string) (mantissa, exponent string, found bool) {
 	return text, "", false
 }
 
-// parseExponent reads a signed exponent. Far ones are all alike.
+// parseExponent reads a signed exponent; very large ones are cut.
 func parseExponent(text string) (int, bool) {
 	const far = 1000
 	number := strings.TrimPrefix(text, "-")

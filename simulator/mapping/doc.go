@@ -10,8 +10,8 @@
 //	@ group, Gb/s, ns per switch hop, ns cable
 //	7, 3600, 250, 5.5
 //
-// Parse takes the whole file or refuses it with the first line that breaks a
-// rule; a File has kept them all. The grammar is that of completions.md 6.5,
+// Parse accepts the whole file, or refuses it and names the first line that breaks a rule.
+// A File keeps all rules. The grammar is that of completions.md 6.5,
 // the checksum that of 6.6. Everything is integer arithmetic.
 package mapping
 
@@ -20,7 +20,7 @@ import (
 	"fmt"
 )
 
-// Name is what every mapping file is called inside a simulation (document 2).
+// Name is the name of every mapping file inside a simulation (document 2).
 const Name = "chakra-mapping.txt"
 
 // Bounds of a file.
@@ -39,10 +39,10 @@ type File struct {
 	Groups []Group // in the order in which they are declared
 }
 
-// RankCount is the number of ranks placed, at least 1.
+// RankCount returns the number of ranks placed, at least 1.
 func (f *File) RankCount() int { return len(f.Places) }
 
-// ScaleUpGroupCount is the number of scale-up groups declared, used or not.
+// ScaleUpGroupCount returns the number of scale-up groups declared, used or not.
 func (f *File) ScaleUpGroupCount() int { return len(f.Groups) }
 
 // HasScaleUp reports whether any scale-up group is declared.
@@ -57,8 +57,7 @@ type Place struct {
 	Subgroup uint32 // the ranks of the group behind one scale-up switch
 }
 
-// Group is a scale-up fabric. Finer values than its units hold are rounded
-// half up.
+// Group is a scale-up fabric. Values are rounded half up to these units.
 type Group struct {
 	ID            uint32
 	BitsPerSecond uint64 // at least 1; the file has Gb/s
@@ -69,9 +68,9 @@ type Group struct {
 // ErrTooLarge says that a file has more than MaxBytes bytes.
 var ErrTooLarge = errors.New("mapping file is larger than 64000000 bytes")
 
-// Error says why a file is no mapping file. Its text is the client's message.
+// Error says why a mapping file is refused. Its text is the client's message.
 type Error struct {
-	Line   int // 1-based; 0 for what no line is to blame for
+	Line   int // from 1; 0 if the fault is in no line
 	Reason string
 }
 

@@ -9,11 +9,11 @@ import (
 	"strconv"
 )
 
-// Parse reads a mapping file to its end. It keeps some 100 bytes a rank and
-// never more than a line of the text.
+// Parse reads a mapping file to its end. It keeps some 100 bytes for each rank and one
+// line of the text.
 //
 // The error is an *Error that names the first line that breaks a rule,
-// ErrTooLarge, or what r failed with.
+// ErrTooLarge, or the error of r.
 func Parse(r io.Reader) (*File, error) {
 	limited := &io.LimitedReader{R: r, N: MaxBytes + 1}
 	lines := bufio.NewReaderSize(limited, 1<<16)
@@ -35,7 +35,7 @@ func Parse(r io.Reader) (*File, error) {
 	}
 }
 
-// draft is what the lines read so far say.
+// draft is the content of the lines so far.
 type draft struct {
 	places   []placed
 	groups   []Group
@@ -53,7 +53,7 @@ type placed struct {
 	line int
 }
 
-// add takes a line without its LF and returns the rule that it breaks, if any.
+// add reads a line without its LF and returns the rule that it breaks, if any.
 func (d *draft) add(line []byte, number int) string {
 	if len(line) > MaxLineBytes {
 		return "more than 4096 bytes"
@@ -92,8 +92,8 @@ func (d *draft) add(line []byte, number int) string {
 	}
 }
 
-// split cuts what is before a line's comment at the separators. The fields are
-// good until the next line.
+// split splits the part of a line before its comment at the separators. The fields are
+// valid until the next line.
 func (d *draft) split(line []byte) []string {
 	text := string(line)
 	d.fields = d.fields[:0]
@@ -110,8 +110,8 @@ func (d *draft) split(line []byte) []string {
 	return d.fields
 }
 
-// finish checks what only the whole file tells: that the ranks are 0 to n-1
-// and that their groups are declared. With n distinct ranks, one is missing
+// finish checks the rules about the whole file: the ranks are 0 to n-1, and their groups
+// are declared. With n distinct ranks, one is missing
 // only if another is out of bounds.
 func (d *draft) finish() (*File, error) {
 	n := len(d.places)
@@ -196,7 +196,7 @@ func integer(name, field string) (uint32, string) {
 	return uint32(v), ""
 }
 
-// printable escapes what a message should not carry as it is.
+// printable escapes characters that a message must not contain.
 func printable(field string) string {
 	quoted := strconv.QuoteToASCII(field)
 	return quoted[1 : len(quoted)-1]

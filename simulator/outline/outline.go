@@ -1,5 +1,5 @@
-// Package outline sums up what a document unfolds to: how much of everything
-// there is, what the switches can forward, and which parts are linked how.
+// Package outline sums up a document: the numbers of its nodes, what the switches can
+// forward, and the links between components.
 //
 // It is pure. Source: completions.md section 2.6.
 package outline
@@ -84,9 +84,8 @@ func (o *Outline) holders(d *design.Document) {
 	}
 }
 
-// nodes gathers the fabric's nodes that have links, and returns the place of
-// each in o.Nodes. Nodes of a component stand together, so that most are
-// gathered without a look-up.
+// nodes groups the fabric's nodes that have links, and returns the index of each in
+// o.Nodes. The nodes of a component are consecutive, so most need no look-up.
 func (o *Outline) nodes(f *topology.Fabric) []int32 {
 	type kind struct {
 		component string
@@ -159,7 +158,7 @@ func (o *Outline) bandwidth(d *design.Document) {
 	}
 }
 
-// Map is the outline's graph as JSON text, the same for the same fabric.
+// Map returns the outline's graph as JSON text, the same for the same fabric.
 func (o *Outline) Map() (string, error) {
 	text, err := json.Marshal(struct {
 		Nodes []Nodes `json:"nodes"`

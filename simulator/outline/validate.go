@@ -11,17 +11,17 @@ import (
 	"netsim/simulator/validation"
 )
 
-// Validated is what there is to say of a topology that is being drawn.
+// Validated is the result of validating a topology that a client is drawing.
 type Validated struct {
 	Findings []validation.Finding
-	Outline  *Outline // nil while the network cannot be unfolded
+	Outline  *Outline // nil if the network cannot be unfolded
 	Map      string   // empty unless there are no errors
 	Checksum string   // of what was sent, sha256:<hex>
 }
 
-// Validate reads the members of a configuration that say what its network is,
-// decoded as encoding/json does it into an any, and judges them without a
-// traceset. Every error is the client's; its text is the message of a 400.
+// Validate reads the members of a configuration that define its network, which
+// encoding/json has decoded into an any, and validates them without a traceset. Every
+// error is the client's; its text is the message of a 400.
 func Validate(body any) (Validated, error) {
 	if err := checkParams(body); err != nil {
 		return Validated{}, err
@@ -60,8 +60,8 @@ func Validate(body any) (Validated, error) {
 	return v, err
 }
 
-// needsAttachment tells the findings that only a traceset or a mapping file can
-// clear: a topology that is drawn has none.
+// needsAttachment reports whether only a traceset or a mapping file can resolve a
+// finding, which a topology does not have.
 func needsAttachment(f validation.Finding) bool {
 	return f.Code == "TRACESET_REQUIRED" || f.Parameter == validation.ParameterUseMapping
 }

@@ -1,6 +1,6 @@
-// Package packed reads files that may be gzipped or in zstd. What they hold is
-// not trusted: it is bounded, and what fails with the source is told from what
-// cannot be read.
+// Package packed reads files that may be compressed with gzip or zstd. Their content is
+// not trusted: its size is bounded, and errors of the source are separated from faults of
+// the content.
 package packed
 
 import (
@@ -36,9 +36,9 @@ type Reader struct {
 	refuse func(reason string) error
 }
 
-// Open begins to read a file. The error is that of reading it, or of beginning to
-// decompress it. Refuse makes the error of a file that is beyond the limits, of
-// what goes on after "the file".
+// Open starts to read a file. The error is that of reading it or of its compression header.
+// refuse makes the error of a file that exceeds the limits, from a text that continues
+// "the file".
 func Open(stored io.Reader, limits Limits, refuse func(reason string) error) (*Reader, error) {
 	r := &Reader{Stored: Watch(stored), limits: limits, refuse: refuse}
 	buffered := bufio.NewReaderSize(r.Stored, bufferSize)
@@ -81,8 +81,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Watched is a reader that counts what was read and keeps the error that reading
-// failed with.
+// Watched is a reader that counts bytes and keeps the read error.
 type Watched struct {
 	Count int64
 	Err   error // never io.EOF
