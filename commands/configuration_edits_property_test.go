@@ -187,7 +187,7 @@ func edited(t *rapid.T, state *commands.Configuration, cmd commands.Command[comm
 		return state
 	}
 	next := restored(t, state)
-	next.Evolve(events.Event{Data: told(t, data)})
+	next.Evolve(events.Event{Data: decoded(t, data)})
 	if encoded(t, restored(t, next)) != encoded(t, next) {
 		t.Fatalf("%T makes a state that is stored as another", cmd)
 	}
@@ -204,8 +204,8 @@ func edited(t *rapid.T, state *commands.Configuration, cmd commands.Command[comm
 	return next
 }
 
-// told is an event as it comes out of the log.
-func told(t *rapid.T, data events.Data) events.Data {
+// decoded returns an event as a reader of the log decodes it.
+func decoded(t *rapid.T, data events.Data) events.Data {
 	text, err := events.Encode(data)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPrintable: eight bytes at a time are looked at as one by one.
+// TestPrintable compares the check of eight bytes at a time with one by one.
 func TestPrintable(t *testing.T) {
 	t.Parallel()
 	for length := 1; length <= 18; length++ {

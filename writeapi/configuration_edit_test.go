@@ -61,7 +61,7 @@ func traceset(t *testing.T, c *servicetest.Client, ranks int) string {
 	return made["activeTraceset"].(object)["id"].(string)
 }
 
-// put makes a configuration as it is told, whatever its workspace.
+// put makes a configuration without the checks of the API.
 func put(t *testing.T, h *handle.Handler, created events.ConfigurationCreated) string {
 	t.Helper()
 	id := events.NewID(events.ConfigurationPrefix)
@@ -73,8 +73,8 @@ func put(t *testing.T, h *handle.Handler, created events.ConfigurationCreated) s
 	return id
 }
 
-// editing is one of the operations that change a configuration, as a workbench
-// lets it through.
+// editing is one of the operations that change a configuration, with a request
+// that is accepted on a workbench.
 type editing struct {
 	name, method, path string
 	body               any

@@ -186,7 +186,7 @@ func TestAttachedMappingFileLocks(t *testing.T) {
 		t.Fatalf("version %v: a refusal changed something", v)
 	}
 
-	// What keeps the attachment is let through.
+	// Changes that keep the attachment valid are accepted.
 	parameters(object{"Scaling": leaf(true, "bool", "")}).Want(200)
 	patch(object{"applications": applications(nil), "name": "renamed"}).Want(200)
 	patch(object{"activeTraceset": object{"id": eight}}).Want(200)

@@ -7,7 +7,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// refused is a request that is not let through, and what its message holds.
+// refused is a request that is refused, with a part of the message.
 type refused struct {
 	path   string
 	body   object

@@ -8,9 +8,9 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestTheDefaultWorkspace is open to the whole account to read; what runs in it
-// is ended and removed by the user who started it, or with a token that names
-// the workspace.
+// TestTheDefaultWorkspace is readable by the whole account. A run in it can be
+// terminated and deleted by the user who started it, or with a token that names the
+// workspace.
 func TestTheDefaultWorkspace(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -41,8 +41,8 @@ func TestTheDefaultWorkspace(t *testing.T) {
 	}
 }
 
-// TestListsOfAWorkspaceThatIsNotThere: whether there is none, or another
-// account has it, nobody is told; of the account's own a member is asked for.
+// TestListsOfAWorkspaceThatIsNotThere: the response does not reveal whether a
+// workspace of another account exists. A workspace of the account needs a member.
 func TestListsOfAWorkspaceThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

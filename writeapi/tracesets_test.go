@@ -271,7 +271,7 @@ func TestDeleteATracesetThatIsBeingMade(t *testing.T) {
 	user.Delete(tracesets+"/"+id).Refused(409, "CONFLICT")
 }
 
-// Who repeats the making of a traceset that is deleted learns that.
+// A repetition of the request that made a deleted traceset reports the deletion.
 func TestRepeatTheMakingOfADeletedTraceset(t *testing.T) {
 	t.Parallel()
 	_, _, workspace, user := uploading(t)

@@ -210,7 +210,7 @@ func TestUploadATraceset(t *testing.T) {
 	if made.Header.Get("Location") != tracesets+"/"+id {
 		t.Errorf("Location %s", made.Header.Get("Location"))
 	}
-	// Its files are being looked at already, and are no traces.
+	// Extraction has begun already; the files are not traces.
 	status := got["status"]
 	looked := map[any]string{"processing": "pending", "metadata_failed": "failed"}[status]
 	delete(got, "statusMessage")

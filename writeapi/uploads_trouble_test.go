@@ -229,7 +229,7 @@ func (l *line) serve(listener net.Listener, to string) {
 	}
 }
 
-// cut ends what is under way, and lets nobody through any more.
+// cut closes all connections and accepts no more.
 func (l *line) cut() {
 	l.listener.Close() //nolint:errcheck // it may be closed
 	l.lock.Lock()

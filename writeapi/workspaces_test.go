@@ -232,8 +232,8 @@ func TestSetLegacyProject(t *testing.T) {
 	service.Post(workspaces+"/"+events.NewID(events.WorkspacePrefix)+"/legacy-project", set(project)).Refused(404, "NOT_FOUND")
 }
 
-// TestTheAnswerToAWorkspaceWriteIsItsOwn: of many writers at once each is told
-// what it wrote, under a version of its own.
+// TestTheAnswerToAWorkspaceWriteIsItsOwn: of many concurrent writers, each gets
+// what it wrote, with a version of its own.
 func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 	t.Parallel()
 	const project = "5b1d1b2e-58b1-4b5f-8a55-0d7d3a0c2f11"

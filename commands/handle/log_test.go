@@ -17,8 +17,8 @@ import (
 )
 
 // memory is a log of one partition with its projector, in memory. It judges by
-// the rule, so what a Handler is told is what the real log would say. Look-ups see
-// what has been judged, which is no more than the verdicts given needed.
+// the rule, so a Handler gets the verdicts of a real log. Load sees only the judged
+// records, which are no more than the given verdicts needed.
 type memory struct {
 	mu      sync.Mutex
 	records []stored
@@ -29,12 +29,12 @@ type memory struct {
 
 	// beforeAppend, when set, is called before a record of a Handler is stored.
 	beforeAppend func()
-	// losing says of the record at an offset what Append's wait says instead of
-	// its place; the record is not stored.
+	// losing returns an error for the record at an offset. Append's wait then
+	// returns the error, and the record is not stored.
 	losing func(offset int64) error
-	// delay, when set, says how long the log takes for an answer.
+	// delay, when set, returns how long the log takes to respond.
 	delay func() time.Duration
-	// loading, when set, is called with the command of every look-up.
+	// loading, when set, is called with the command id of every Load.
 	loading func(commandID string)
 }
 
@@ -164,7 +164,7 @@ func (m *memory) judge(message *events.Message) events.Verdict {
 	return verdict
 }
 
-// shut withholds verdicts and look-ups of anything newer until the returned
+// shut delays verdicts, and hides newer records from Load, until the returned
 // function is called.
 func (m *memory) shut() (open func()) {
 	m.mu.Lock()
