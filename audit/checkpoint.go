@@ -23,7 +23,7 @@ type Checkpoint struct {
 	Previous string    // SHA-256 of the signed note before, hex; "" for the first
 	Chains   int64     // of billing
 	Root     tlog.Hash // of the tree over them
-	Losses   []Loss    // of records, that operators accepted
+	Losses   []Loss    // accepted by operators
 	// Succession changes the key of the log from this checkpoint on.
 	Succession Succession
 	Parts      []Part
@@ -63,8 +63,8 @@ func (c Checkpoint) over(chains []Chain) (Checkpoint, error) {
 	return c, err
 }
 
-// Sign returns the signed note of a checkpoint over the chains of billing,
-// its Chains and Root are computed here.
+// Sign returns the signed note of a checkpoint over the chains of billing, from
+// which it computes Chains and Root.
 func (c Checkpoint) Sign(key *Key, chains []Chain) (string, error) {
 	c, err := c.over(chains)
 	if err != nil {

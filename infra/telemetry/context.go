@@ -61,13 +61,10 @@ func Extract(ctx context.Context, parent, state string) context.Context {
 }
 
 // Inject returns the headers that carry the trace context of ctx; "" when it
-// has none.
+// has none. Extract bounds their size.
 func Inject(ctx context.Context) (parent, state string) {
 	var c carrier
 	propagation.TraceContext{}.Inject(ctx, &c)
-	if len(c.state) > maxState {
-		c.state = ""
-	}
 	return c.parent, c.state
 }
 
