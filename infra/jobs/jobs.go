@@ -171,8 +171,8 @@ func (j *Jobs) Enqueue(ctx context.Context, args Args) error {
 	return j.shareOut(ctx, nil)
 }
 
-// Cancel cancels the jobs with these arguments that wait for a worker. Those in
-// progress go on.
+// Cancel cancels the jobs with these arguments that wait for a worker, but none in
+// progress.
 func (j *Jobs) Cancel(ctx context.Context, all ...Args) error {
 	for _, args := range all {
 		text, err := json.Marshal(args)

@@ -41,7 +41,7 @@ func Reproduce(ctx context.Context, want Receipt, dir, out string, anyEngine boo
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(temp) //nolint:errcheck // what is left there harms nobody
+	defer os.RemoveAll(temp) //nolint:errcheck // a leftover directory is harmless
 	files, results := new(Folder), new(Outcome)
 	if files.Dir, err = os.OpenRoot(dir); err != nil {
 		return 0, err

@@ -15,11 +15,11 @@ type flow struct {
 	left      work  // at `since`
 	since     int64 // ps
 	rate      int64 // bit/s
-	drain     int64 // ps, when nothing is left at this rate
+	drain     int64 // ps, when it is drained at this rate
 	component int32
 	mark      uint32 // the solver's visits
 	limit     int32  // the resource that limits the rate, none before there is one
-	next      int32  // the solver's: the resource that is to limit it
+	next      int32  // the solver's: the resource that will limit it
 	queued    bool   // its acknowledgement is in the queue
 	attached  bool
 	frozen    bool
@@ -29,13 +29,13 @@ type flow struct {
 	hops   int32 // of its path
 	steps  int32 // hops that forward packets
 	tail   int64 // ps from drain to last acknowledgement
-	trip   int64 // ps, of that without queues
+	trip   int64 // ps, the part of tail without queues
 	fair   int64 // bit/s, the solver's: its part of a stage that trims
 	form   int32 // of its packets, in Options.NICs, none inside scale-up groups
 
-	wire    load // all of it
-	carried load // of this, counted on the resources
-	held    held // by that resource
+	wire    load // in total
+	carried load // of that, added to the resources so far
+	held    held // by the limiting resource
 
 	transfer
 }
@@ -43,7 +43,7 @@ type flow struct {
 // hop is a flow's use of one resource.
 type hop struct {
 	resource int32
-	pos      int32 // its place in the resource's list
+	pos      int32 // its position in the resource's list
 }
 
 // path returns the flow's use of resources. One slice holds those of all flows, so

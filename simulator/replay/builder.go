@@ -13,19 +13,19 @@ import (
 
 // Options say how traces are read. The zero value works.
 type Options struct {
-	// Groups are the workload's process groups; without any, those that use a
+	// Groups are the workload's process groups; without them, the ranks that use a
 	// group's name are its members.
 	Groups chakra.Groups
-	// Algorithms carry out the operations of package collective; the default
-	// where one is left out.
+	// Algorithms are the algorithms of the operations of package collective; a
+	// missing one is the default.
 	Algorithms map[string]string
-	// Serialize has the collectives of a process group follow each other on
-	// each of its ranks, in the order of its trace.
+	// Serialize makes the collectives of a process group run one at a time on each
+	// rank, in the order of its trace.
 	Serialize bool
-	// Callers has control dependencies be what they are in collected traces:
-	// who called whom, which is no order. Otherwise a node follows those too.
+	// Callers ignores control dependencies, which in collected traces name callers.
+	// Otherwise a node also waits for them.
 	Callers bool
-	// Abort makes an error of the first warning.
+	// Abort turns the first warning into an error.
 	Abort bool
 	// Sizes is a factor on the sizes of communications, 0 means 1.
 	Sizes float64
@@ -35,7 +35,7 @@ type Options struct {
 	MaxBytes int64
 }
 
-// Builder makes a program of traces.
+// Builder makes a program from traces.
 type Builder struct {
 	options Options
 	program program.Program
@@ -51,20 +51,20 @@ type Builder struct {
 	draft draft
 }
 
-// end is a send or a receive, before it is known which belongs to which.
+// end is a send or a receive that is not matched yet.
 type end struct {
 	from, to, node int32
 	tag            int64
 }
 
-// join is a rank's part in the order-th collective of a kind in a group.
+// join is a rank's part in a collective, the order-th of its kind in a group.
 type join struct {
 	group, rank, node, order int32
 	kind                     chakra.Collective
 	bytes                    int64
 }
 
-// New begins a program of so many ranks.
+// New returns a builder for a number of ranks.
 func New(ranks int, options Options) *Builder {
 	if options.Sizes == 0 {
 		options.Sizes = 1
@@ -78,9 +78,8 @@ func New(ranks int, options Options) *Builder {
 	}
 }
 
-// Add reads the trace of a rank, once for each, to its end. The error says what
-// is wrong with the trace, naming the rank and the node, or it is an
-// *chakra.Error, or what reading failed with.
+// Add reads the whole trace of a rank; it is called once for each. The error names the rank
+// and the node at fault, or is a *chakra.Error or a read error.
 func (b *Builder) Add(rank int, trace *chakra.Reader) error {
 	if b.program.Ranks[rank].First != nil {
 		return fmt.Errorf("rank %d has two traces", rank)
@@ -107,7 +106,7 @@ func (b *Builder) Add(rank int, trace *chakra.Reader) error {
 	return b.place(rank)
 }
 
-// fits reports whether there is room for what is held and so much more.
+// fits checks that the memory so far and an addition are within the limit.
 func (b *Builder) fits(more int64, rank int, node uint64) error {
 	if b.bytes+more <= b.options.MaxBytes {
 		return nil
@@ -115,12 +114,12 @@ func (b *Builder) fits(more int64, rank int, node uint64) error {
 	return fmt.Errorf("rank %d, node %d: the traces take more than the %d MiB that replaying may hold", rank, node, b.options.MaxBytes>>20)
 }
 
-// doubt is a warning that ends the reading; it names its place itself.
+// doubt is a warning that Abort makes an error; its text has the position.
 type doubt string
 
 func (d doubt) Error() string { return string(d) }
 
-// Warnings are what is doubtful about a workload.
+// Warnings are the doubts about a workload.
 type Warnings struct {
 	First []string // at most MaxWarnings
 	Count int
@@ -129,10 +128,10 @@ type Warnings struct {
 // MaxWarnings bounds Warnings.First.
 const MaxWarnings = 100
 
-// Warnings returns those found so far.
+// Warnings returns the warnings so far.
 func (b *Builder) Warnings() Warnings { return b.found }
 
-// warn notes a doubt.
+// warn records a warning.
 func (b *Builder) warn(format string, args ...any) error {
 	if b.options.Abort {
 		return doubt(fmt.Sprintf(format, args...) + "; AbortOnChakraWarning is on")
@@ -183,7 +182,7 @@ func (b *Builder) take(rank int, n *chakra.Node) error {
 	return nil
 }
 
-// longest is the longest computation, in ps: some 6 days.
+// longest bounds a computation, in ps: some 6 days.
 const longest = 1 << 59
 
 func (b *Builder) duration(rank int, n *chakra.Node) (int64, error) {
@@ -200,7 +199,7 @@ func (b *Builder) duration(rank int, n *chakra.Node) (int64, error) {
 	return int64(math.Min(math.Round(float64(ps)*b.options.Times[rank]), longest)), nil
 }
 
-// peer is the other rank of a message, and its tag.
+// peer returns the other rank of a message, and its tag.
 func (b *Builder) peer(rank int, n *chakra.Node, given, other int64, ownName, otherName string) (peer, tag int64, err error) {
 	switch {
 	case other == chakra.Absent:
@@ -215,7 +214,7 @@ func (b *Builder) peer(rank int, n *chakra.Node, given, other int64, ownName, ot
 	return other, n.Tag, nil
 }
 
-// bytesOf is the size of a communication; nothing counts as one byte.
+// bytesOf returns the size of a communication, at least one byte.
 func (b *Builder) bytesOf(rank int, n *chakra.Node) (int64, error) {
 	switch {
 	case n.Collective == chakra.Barrier:
@@ -230,7 +229,7 @@ func (b *Builder) bytesOf(rank int, n *chakra.Node) (int64, error) {
 	return max(1, int64(math.Round(float64(n.Size)*b.options.Sizes))), nil
 }
 
-// group is the number of the process group that the node names.
+// group returns the number of the process group that the node names.
 func (b *Builder) group(rank int, n *chakra.Node) (int32, error) {
 	number, known := b.groups[n.Group]
 	if !known {

@@ -1,4 +1,4 @@
-// Package results writes the result files of a run while it goes on, with bounded memory:
+// Package results writes the result files of a run during the run, with bounded memory:
 // the records of completions.md 5.6 as CSV, and the summary.
 //
 // All arithmetic is on integers, and wall-clock times are relative to a given start, so the

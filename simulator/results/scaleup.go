@@ -23,8 +23,8 @@ func (r *Recorder) climb(t *engine.Transfer) {
 	to.in += t.Bytes
 }
 
-// writePorts writes a row for each rank in a scale-up group (ours; with
-// ScaleUpStatsEnabled).
+// writePorts writes a row for each rank in a scale-up group, with ScaleUpStatsEnabled. The
+// record is our own.
 func (r *Recorder) writePorts() error {
 	s := r.config.ScaleUp
 	if s == nil {

@@ -108,7 +108,7 @@ func (k *class) visit(c *snapshot.Codec) {
 	}
 }
 
-// reopen goes on with the running shard.
+// reopen continues the current shard.
 func (t *table) reopen(open func(name string) (io.WriteCloser, error)) {
 	if t.shard == 0 {
 		t.err = fmt.Errorf("%w: %s has no file to go on with", snapshot.ErrRefused, t.prefix)

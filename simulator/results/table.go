@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// shardSize is the size after which a table goes on in a new file
+// shardSize is the size after which a table continues in a new file
 // (completions.md 5.6), in bytes.
 const shardSize = 256 << 20
 
-// table writes one record's rows as CSV, cut in shards. A field is added by
-// one of the methods below, a row closed by end; the first error stays.
+// table writes the rows of one record as CSV, in shards. The methods below add fields, and
+// end completes a row. It keeps the first error.
 type table struct {
 	create  func(name string) (io.WriteCloser, error)
 	prefix  string // <simulation>-<record>
@@ -26,7 +26,7 @@ type table struct {
 	written int
 	row     []byte
 	err     error
-	resumed bool // its running shard was begun before the run was resumed
+	resumed bool // its current shard was created before the run was resumed
 }
 
 func (t *table) text(s string) *table {
@@ -34,7 +34,7 @@ func (t *table) text(s string) *table {
 	return t
 }
 
-// quoted adds a text that is not ours, quoted where CSV needs it.
+// quoted adds any text, quoted if CSV needs it.
 func (t *table) quoted(s string) *table {
 	if strings.ContainsAny(s, "\",\r\n") {
 		s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
@@ -47,8 +47,7 @@ func (t *table) int(v int64) *table {
 	return t
 }
 
-// fixed adds v·10^-decimals with all its decimals: exact, and the same text
-// everywhere.
+// fixed adds v·10^-decimals with all its decimals, so that the text is exact.
 func (t *table) fixed(v int64, decimals int) *table {
 	t.row = append(appendFixed(t.row, v, decimals), ',')
 	return t
@@ -61,14 +60,14 @@ func (t *table) bool(b bool) *table {
 	return t.text("0")
 }
 
-// utc adds the wall-clock instant of a simulated one.
+// utc adds the wall-clock time of a simulated time.
 func (t *table) utc(start time.Time, ps int64) *table {
 	t.row = start.Add(time.Duration(ps/1000)).UTC().AppendFormat(t.row, "2006-01-02T15:04:05.000000000Z")
 	t.row = append(t.row, ',')
 	return t
 }
 
-// end writes the row, into a new shard when this one is full.
+// end writes the row, into a new shard if the current one is full.
 func (t *table) end() error {
 	if t.err != nil {
 		return t.err
@@ -99,7 +98,7 @@ func (t *table) next() {
 
 func (t *table) name(shard int) string { return fmt.Sprintf("%s-%d.csv", t.prefix, shard) }
 
-// buffer has rows gathered before they are written to the file.
+// buffer makes out collect rows for the current file.
 func (t *table) buffer() {
 	if t.out == nil {
 		t.out = bufio.NewWriterSize(nil, 64<<10)
@@ -107,7 +106,7 @@ func (t *table) buffer() {
 	t.out.Reset(t.file)
 }
 
-// close ends the running shard.
+// close closes the current shard.
 func (t *table) close() error {
 	if t.file == nil {
 		return t.err

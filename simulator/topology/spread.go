@@ -2,8 +2,8 @@ package topology
 
 import "slices"
 
-// Group is the part of a bundle over which one switch spreads: its own links
-// of the stage, where the bundle also has those of its neighbours.
+// Group is the part of a bundle over which one switch sprays: its own links, while the
+// bundle also has the links of its neighbours.
 type Group struct {
 	Links   []int32 // directed
 	Rate    int64   // bit/s, the sum of its links
@@ -11,8 +11,8 @@ type Group struct {
 	Delay   int64   // ps, the longest link's
 }
 
-// Where some switches spray and others hash, a path is a list of resources:
-// directed links (2·link or 2·link+1), then directed bundles, then groups.
+// If some switches spray and others hash, a path is a list of resources. Their numbers are
+// those of directed links (2·link or 2·link+1), then of directed bundles, then of groups.
 
 // Bundle0 is the number of the first directed bundle among the resources.
 func (f *Fabric) Bundle0() int32 { return int32(2 * len(f.Links)) }
@@ -20,8 +20,8 @@ func (f *Fabric) Bundle0() int32 { return int32(2 * len(f.Links)) }
 // Group0 is the number of the first group among the resources.
 func (f *Fabric) Group0() int32 { return int32(2 * (len(f.Links) + len(f.Bundles))) }
 
-// Groups lists the groups of the fabric; none are a single link or a whole
-// bundle, which are resources already.
+// Groups returns the groups of the fabric, except single links and whole bundles, which are
+// resources already.
 func (r *Routes) Groups() []Group {
 	if r.groupOf == nil {
 		r.groupOf = make([]int32, 2*len(r.fabric.Links))
@@ -70,7 +70,7 @@ func (f *Fabric) groupOf(links []int32, down int32) Group {
 	return g
 }
 
-// whole is the resource of a directed bundle: its link when it has but one.
+// whole returns the resource of a directed bundle: its link if it has only one.
 func (r *Routes) whole(directed int32) int32 {
 	if links := r.fabric.Bundles[directed/2].Links; len(links) == 1 {
 		return 2*links[0] + directed%2
@@ -78,11 +78,11 @@ func (r *Routes) whole(directed int32) int32 {
 	return r.fabric.Bundle0() + directed
 }
 
-// Mixed appends the resources that flows of the pair go through, one a hop,
-// and to bounds those that they use up as well: a flow on one link or group
-// takes from what sprayed flows find in the whole bundle. Traffic that a switch
-// has spread stays spread until it is back in one switch. It appends nothing
-// when there is no path. Groups must have been called before.
+// Mixed appends to path the resources of the pair's flows, one for each hop. To bounds it
+// appends the others that they use: a flow on a link or group also uses capacity of the
+// whole bundle, which sprayed flows share. Sprayed traffic stays spread until its links
+// meet in one switch. It appends nothing if there is no path. Groups must have been called
+// before.
 func (r *Routes) Mixed(path, bounds []int32, p *Pair) ([]int32, []int32) {
 	f := r.fabric
 	from, to := &f.Hosts[p.Src], &f.Hosts[p.Dst]
@@ -97,7 +97,7 @@ func (r *Routes) Mixed(path, bounds []int32, p *Pair) ([]int32, []int32) {
 	if from.Rack != to.Rack {
 		between = r.stages(between, from.Rack, to.Rack)
 	}
-	regular := int(hops) == len(between) // else bundles do not lead the way
+	regular := int(hops) == len(between) // otherwise bundles do not describe the path
 	key := p.key()
 
 	node, spread := int32(none), false

@@ -108,10 +108,9 @@ func (b *builder) wireServers() {
 	}
 }
 
-// dealer deals links over the upper switches in turn. Each switch goes on
-// where the one before it stopped, whatever the number of its links, so that
-// both the parallel links of a pair and the links of an upper switch differ by
-// at most one.
+// dealer deals links over the upper switches in turn. Each switch starts where the one
+// before it stopped, whatever the number of its links. So the numbers of parallel links of
+// two pairs, and of links of two upper switches, differ by at most one.
 type dealer struct {
 	upper []placedSwitch
 	next  int

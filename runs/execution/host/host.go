@@ -1,10 +1,9 @@
-// Package host runs orders that come by HTTP: an engine on a machine of its own.
-// The protocol is that of docs/engine-protocol.md.
+// Package host executes orders that it receives over HTTP: an engine on a machine of its
+// own. The protocol is that of docs/engine-protocol.md.
 //
-// A host keeps what it must in a directory and knows nothing when it starts
-// anew: who ordered a run then orders it again. Everything is bounded: the runs
-// at once, the bytes of an order, of a run and of the directory, the ended runs
-// that wait to be fetched, and their age.
+// A host keeps files in a directory, but no state over a restart: the client then orders
+// its runs again. There are bounds on the runs at once, the bytes of an order, of a run
+// and of the directory, and the number and age of ended runs.
 package host
 
 import (
