@@ -10,7 +10,7 @@ import (
 	"netsim/fault"
 )
 
-// Pending is an append whose place in the log is not known yet.
+// Pending is an append whose offset is not known yet.
 type Pending struct {
 	message  events.Message
 	size     int
@@ -22,11 +22,11 @@ type Pending struct {
 	err      error
 }
 
-// Append queues the message for the partition, behind every append before it,
-// and returns at once. The message must not change until the append is done.
+// Append queues the message for the partition, after all earlier appends, and
+// returns at once. The message must not change until the append is done.
 //
 // A record above Config.MaxRecord is a fault PayloadTooLarge, a full queue a
-// fault Unavailable; both say ErrNotWritten.
+// fault Unavailable; both wrap ErrNotWritten.
 func (k *Kafka) Append(topic string, partition int32, m events.Message) *Pending {
 	now := time.Now()
 	p := &Pending{
@@ -51,9 +51,8 @@ func (k *Kafka) Append(topic string, partition int32, m events.Message) *Pending
 	return p
 }
 
-// Wait returns the offset of the first copy of the record. An error that is
-// ErrNotWritten means that there is none; any other is ErrUnknown, also when
-// ctx ends first.
+// Wait returns the offset of the first copy of the record. ErrNotWritten says that
+// there is none. Every other error is ErrUnknown, also when ctx ends first.
 func (p *Pending) Wait(ctx context.Context) (int64, error) {
 	select {
 	case <-p.done:
@@ -73,8 +72,8 @@ var (
 	errFull   = errors.New("the partition's queue is full")
 )
 
-// enqueue puts the append into its partition's queue and sees to it that the
-// queue is worked on.
+// enqueue adds the append to its partition's queue, and starts a loop for the
+// queue if none runs.
 func (k *Kafka) enqueue(p *Pending) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -55,7 +55,7 @@ func appendBatch(buf []byte, appends []*Pending, now time.Time) []byte {
 	b := buf[start:]
 	be := binary.BigEndian
 	be.PutUint32(b[atLength:], uint32(len(b)-atMagic+4)) // what follows the length
-	be.PutUint32(b[12:], ^uint32(0))                     // leader epoch: the broker's matter
+	be.PutUint32(b[12:], ^uint32(0))                     // leader epoch, which the broker sets
 	b[atMagic] = 2
 	be.PutUint32(b[atLastDelta:], uint32(len(appends)-1))
 	be.PutUint64(b[atFirstTime:], uint64(now.UnixMilli()))
@@ -68,8 +68,8 @@ func appendBatch(buf []byte, appends []*Pending, now time.Time) []byte {
 	return buf
 }
 
-// appendRecord appends the record at a place in its batch. Its length comes
-// first, so it is counted before anything is written.
+// appendRecord appends the record with the given index in the batch. The length
+// is first, so it is computed before the record is written.
 func appendRecord(buf []byte, m *events.Message, place int) []byte {
 	length := 1 + varintLen(0) + varintLen(place) + bytesLen(m.Key) + bytesLen(m.Value) + varintLen(len(m.Headers))
 	for i := range m.Headers {

@@ -22,13 +22,13 @@ const (
 	settingMinInsync      = "min.insync.replicas"
 )
 
-// Check refuses a log that has lost facts or could lose them, with one
-// sentence for each reason: which topics, the setting, its value and the one
-// that it needs. Config.Relaxed lets pass what one broker's death can lose.
+// Check refuses a log that has lost facts or could lose them. The error has one
+// sentence for each reason: the topics, the setting, its value and the required
+// one. Config.Relaxed accepts topics that the loss of one broker can damage.
 func (k *Kafka) Check(d Description) error {
 	var errs []error
 	var reasons []string
-	topics := map[string][]string{} // by what is wrong with each of them
+	topics := map[string][]string{} // by the reason
 	for _, family := range events.Families() {
 		i := slices.IndexFunc(d.Topics, func(t Topic) bool { return t.Family == family })
 		if i < 0 {
@@ -48,7 +48,7 @@ func (k *Kafka) Check(d Description) error {
 		}
 		errs = append(errs, checkBeginning(t))
 		if len(t.Partitions) != len(d.Topics[0].Partitions) {
-			errs = append(errs, fmt.Errorf("topic %s has %d partitions and topic %s has %d; they must have as many",
+			errs = append(errs, fmt.Errorf("topic %s has %d partitions and topic %s has %d; they must have the same number",
 				t.Name, len(t.Partitions), d.Topics[0].Name, len(d.Topics[0].Partitions)))
 		}
 	}
@@ -62,7 +62,7 @@ func (k *Kafka) Check(d Description) error {
 	return errors.Join(errs...)
 }
 
-// checkBeginning refuses what has lost records already.
+// checkBeginning refuses a topic that has lost records.
 func checkBeginning(t *Topic) error {
 	var errs []error
 	for p := range t.Partitions {
@@ -73,7 +73,7 @@ func checkBeginning(t *Topic) error {
 	return errors.Join(errs...)
 }
 
-// checkKept refuses what lets the broker delete records.
+// checkKept refuses settings by which the broker deletes records.
 func checkKept(t *Topic) []string {
 	return slices.Concat(
 		t.require(settingCleanup, "delete", "compaction deletes events"),
@@ -81,7 +81,7 @@ func checkKept(t *Topic) []string {
 		t.require(settingRetentionBytes, "-1", "events must be kept for ever"))
 }
 
-// checkWritable refuses what would change records or reject them.
+// checkWritable refuses settings by which the broker changes or rejects records.
 func (k *Kafka) checkWritable(t *Topic) []string {
 	wrong := slices.Concat(
 		t.require(settingTimestamp, "LogAppendTime", "the log's own time is the only one that nobody can forge"),
@@ -93,7 +93,7 @@ func (k *Kafka) checkWritable(t *Topic) []string {
 	return wrong
 }
 
-// checkReplicas refuses a topic from which one broker's death can take facts.
+// checkReplicas refuses a topic that can lose facts with one broker.
 func checkReplicas(t *Topic) []string {
 	var wrong []string
 	if t.Replication < 3 {

@@ -19,14 +19,14 @@ type Config struct {
 	Brokers []string    // host:port of some brokers of the cluster
 	TLS     *tls.Config // nil speaks plain TCP
 	Prefix  string      // of topic names; default DefaultPrefix
-	Beside  []string    // names of topics that are none of the log and are read and appended to like it
+	Beside  []string    // names of topics outside the log that are also read and appended to
 
 	// Partitions and Replication are those of topics that Ensure creates;
 	// defaults 4 and the broker's own.
 	Partitions  int32
 	Replication int
 
-	// Relaxed lets Check accept topics that one broker's death can lose. For
+	// Relaxed makes Check accept topics that can lose facts with one broker. For
 	// development only.
 	Relaxed bool
 
@@ -34,13 +34,13 @@ type Config struct {
 	// bytes; default 8 MiB. Topics are created to take it.
 	MaxRecord int
 
-	// MaxQueued and MaxQueuedBytes bound what waits or is in flight for one
-	// partition; beyond, Append refuses. Defaults 32,768 and 64 MiB.
+	// MaxQueued and MaxQueuedBytes bound the records that are queued or in flight
+	// for one partition; beyond them Append refuses. Defaults 32,768 and 64 MiB.
 	MaxQueued      int
 	MaxQueuedBytes int
 
-	// AppendTimeout is how long a record is tried for, from Append on; default
-	// 10 s. One try lasts a third of it at most.
+	// AppendTimeout bounds all tries to append a record, from Append on; default
+	// 10 s. One try takes at most a third of it.
 	AppendTimeout time.Duration
 
 	// Appended, when set, is called with the outcome of every queued record and the

@@ -2,8 +2,8 @@ package eventlog
 
 import "encoding/binary"
 
-// cursor takes fields off the front of a byte slice. Once something is missing
-// it is broken, and everything it yields is zero.
+// cursor reads fields from the front of a byte slice. After the first missing
+// field it is broken, and returns zero values.
 type cursor struct {
 	rest   []byte
 	broken bool

@@ -15,7 +15,7 @@ import (
 	"netsim/events"
 )
 
-// maxInflated bounds a compressed batch that somebody else wrote, in bytes.
+// maxInflated bounds the decompressed size of a batch, in bytes.
 const maxInflated = 256 << 20
 
 var errCorrupt = errors.New("the batch is corrupt")
@@ -28,16 +28,16 @@ type batch struct {
 
 func (b batch) base() int64 { return int64(binary.BigEndian.Uint64(b.header)) }
 
-// next is the offset behind the batch.
+// next is the offset after the batch.
 func (b batch) next() int64 {
 	return b.base() + int64(binary.BigEndian.Uint32(b.header[atLastDelta:])) + 1
 }
 
 func (b batch) attributes() uint16 { return binary.BigEndian.Uint16(b.header[atAttributes:]) }
 
-// takeBatch takes one batch off the front of a record set and verifies its
-// checksum. A broker cuts a record set where the size asked for ends, so an
-// incomplete last batch is the end and no error.
+// takeBatch reads one batch from the front of a record set and verifies its
+// checksum. A broker truncates a record set at the requested size, so an
+// incomplete last batch is no error.
 func takeBatch(set *[]byte) (b batch, ok bool, err error) {
 	s := *set
 	if len(s) < batchHeader {
@@ -58,15 +58,14 @@ func takeBatch(set *[]byte) (b batch, ok bool, err error) {
 	return batch{header: s[:batchHeader], records: s[batchHeader:size]}, true, nil
 }
 
-// decoder turns batches into records that share the memory of what was
-// fetched. Records of one log repeat the names of their headers, so these are
-// interned.
+// decoder turns batches into records that share the memory of the response. The
+// names of headers recur in every record, so they are interned.
 type decoder struct {
 	topic     string
 	partition int32
 	names     map[string]string
-	before    []events.Header // of the record before
-	headers   []events.Header // the next records' headers are cut off its end
+	before    []events.Header // of the previous record
+	headers   []events.Header // the unused part is for the next records
 	records   []events.Record
 }
 
@@ -126,8 +125,8 @@ func (d *decoder) message(c *cursor) events.Message {
 	return m
 }
 
-// name returns the name of a record's header at a place: mostly what stood
-// there in the record before.
+// name returns the name of the header with the given index, in most cases that of
+// the previous record.
 func (d *decoder) name(at int, key []byte) string {
 	if at < len(d.before) && d.before[at].Key == string(key) {
 		return d.before[at].Key

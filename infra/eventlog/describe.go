@@ -10,7 +10,7 @@ import (
 	"netsim/events"
 )
 
-// Description tells which log this is and how it is kept.
+// Description is the identity of the log, its topics and their settings.
 type Description struct {
 	ClusterID string
 	Brokers   int

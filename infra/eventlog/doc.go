@@ -1,15 +1,13 @@
-// Package eventlog appends records to the log and reads them back. It is the
-// only code that writes event records to Kafka. What a record means, and
-// whether it is a fact, is decided by package events; the event log promises
-// only where a record lies.
+// Package eventlog appends records to the log and reads them. It is the only code
+// that writes event records to Kafka. Package events decides what a record means
+// and whether it is a fact; this package knows only its offset.
 //
 // # Appending
 //
-// Every partition has a queue. Append puts a record at its end and returns; a
-// loop takes everything that waits, up to about a mebibyte, and produces it as
-// one batch (acks=all), one request in flight. So the order of Append is the
-// order in the log, and the busier a partition is the larger its batches get,
-// without any lingering.
+// Every partition has a queue. Append adds a record to its end and returns. A
+// loop produces all queued records, up to about 1 MiB, as one batch (acks=all),
+// with one request in flight. So the order of Append is the order in the log, and
+// batches grow with the load, without a linger time.
 //
 // A batch is in one of these states:
 //
@@ -17,12 +15,12 @@
 //	             |  \-> refused      the broker said so: ErrNotWritten
 //	             \-> in doubt -> sent again ...
 //
-// In doubt is a batch whose answer never came: it may be in the log, now or
-// later. It is sent again, the same bytes, before anything behind it, until
-// Config.AppendTimeout after its oldest record was queued. If the broker then
-// acknowledges a copy at some offset, earlier copies can only lie between the
-// end of the partition as it was known before the first try and that offset;
-// the event log reads that range back and returns the offset of the first copy.
+// A batch is in doubt when its answer is lost: it may be in the log, now or later.
+// The same bytes are sent again, before any later batch, until
+// Config.AppendTimeout after its oldest record was queued. When the broker
+// acknowledges a copy, earlier copies can only lie between the end of the
+// partition before the first try and the acknowledged offset. The event log reads
+// that range and returns the offset of the first copy.
 // A batch is written whole or not at all and its records are stored to the
 // byte as they were sent, so a copy is recognised by comparing bytes. A copy
 // that lands later still has a larger offset and is not the first.
@@ -32,12 +30,11 @@
 //
 // # Reading
 //
-// Read asks for records from one offset on with an explicit long poll. It
-// reads uncommitted: no part of this system uses Kafka transactions, and a
-// record that somebody else wrote in one is judged like any other. Time is the
-// broker's time of append, which kafka-go's own decoder does not give: it
-// computes the producer's. That and its allocation per header are why the
-// event log decodes fetched batches itself. The embedded broker of netsim-dev
-// has no such time and keeps the producer's, which is the time of Append on
+// Read fetches records from an offset on with a long poll. It reads uncommitted:
+// this system uses no Kafka transactions, and a record that another writer wrote
+// in one is judged like any other. A record's time is the broker's time of
+// append. kafka-go's decoder returns the producer's time instead, and allocates
+// for each header, so this package decodes fetched batches itself. The embedded
+// broker of netsim-dev keeps the producer's time, which is the time of Append on
 // the same machine.
 package eventlog

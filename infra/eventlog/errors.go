@@ -14,7 +14,7 @@ import (
 	"netsim/internal/wait"
 )
 
-// What an append that did not succeed says of the log.
+// The errors of an append.
 var (
 	// ErrUnknown: the record may be in the log, now or later.
 	ErrUnknown = errors.New("not known whether the record was written")
@@ -22,7 +22,7 @@ var (
 	ErrNotWritten = errors.New("the record was not written")
 )
 
-// What Read may say of the log.
+// The errors of Read.
 var (
 	// ErrOutOfRange: the offset lies before the partition's first record or
 	// after its end.
@@ -44,13 +44,13 @@ func notWritten(topic string, partition int32, cause error) error {
 	}
 }
 
-// effect is what a failed try to produce did to the log.
+// effect is the effect of a failed try on the log.
 type effect int
 
 const (
-	doubtful effect = iota // it may have landed, or may still
-	undone                 // it did not land; another try may
-	refused                // it did not land and no try will
+	doubtful effect = iota // it may be written, now or later
+	undone                 // it is not written; another try may succeed
+	refused                // it is not written and no try can succeed
 )
 
 // unsentError is the error of a try that sent nothing.
@@ -59,8 +59,8 @@ type unsentError struct{ cause error }
 func (e unsentError) Error() string { return e.cause.Error() }
 func (e unsentError) Unwrap() error { return e.cause }
 
-// effectOf classifies the error of a produce request. What it does not know it
-// takes for doubtful.
+// effectOf classifies the error of a produce request. Unknown errors are
+// doubtful.
 func effectOf(err error) effect {
 	if _, ok := errors.AsType[unsentError](err); ok {
 		return undone
@@ -93,8 +93,8 @@ func effectOfCode(code kafka.Error) effect {
 	return doubtful
 }
 
-// backoff waits before the next of several tries, longer each time, and
-// reports false when ctx ended first.
+// backoff pauses between tries, longer each time. wait reports false when ctx ended
+// first.
 type backoff struct{ next time.Duration }
 
 func (b *backoff) wait(ctx context.Context) bool {

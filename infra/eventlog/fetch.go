@@ -10,17 +10,17 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// fetchVersion is of the Fetch API: the last whose form is not flexible;
-// Apache Kafka has it from 2.3 to 4.x at least.
+// fetchVersion is the last version of the Fetch API without flexible fields.
+// Apache Kafka 2.3 to 4.x has it.
 const fetchVersion = 11
 
-// maxResponse bounds what is taken for a fetch response, in bytes. A broker
-// exceeds the size asked for only by one batch.
+// maxResponse bounds the size of a fetch response, in bytes. A broker exceeds the
+// requested size by at most one batch.
 const maxResponse = 512 << 20
 
-// fetchRequest asks one partition's leader for record batches. kafka-go routes
-// it and keeps the connections; its form on the wire is written here, so that
-// the answer is read into one piece of memory and decoded in place.
+// fetchRequest fetches record batches of one partition from its leader. kafka-go
+// routes it and pools connections. It is encoded here, so that the response is
+// read into one buffer and decoded in place.
 type fetchRequest struct {
 	topic     string
 	partition int32
@@ -33,7 +33,7 @@ type fetchRequest struct {
 type fetched struct {
 	throttle  time.Duration
 	highWater int64
-	set       []byte // record batches, the last of which may be cut off
+	set       []byte // record batches; the last one may be truncated
 }
 
 func (*fetchRequest) ApiKey() protocol.ApiKey { return protocol.Fetch }
@@ -56,7 +56,7 @@ func (r *fetchRequest) Broker(cluster protocol.Cluster) (protocol.Broker, error)
 	return leader, nil
 }
 
-// Required tells kafka-go that RawExchange speaks for itself.
+// Required tells kafka-go to call RawExchange.
 func (*fetchRequest) Required(map[protocol.ApiKey]int16) bool { return true }
 
 // RawExchange sends the request and reads its answer.
@@ -108,8 +108,8 @@ func (r *fetchRequest) encode() []byte {
 	return b
 }
 
-// decodeFetched reads the answer. What the broker says is wrong with the
-// request is returned as a kafka.Error.
+// decodeFetched decodes the response. An error code of the broker is returned as a
+// kafka.Error.
 func decodeFetched(body []byte) (*fetched, error) {
 	c := cursor{rest: body}
 	c.int32() // correlation

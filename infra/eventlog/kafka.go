@@ -14,19 +14,18 @@ import (
 
 const (
 	clientID = "netsim"
-	// patience is how long a question to the cluster is repeated while it has
-	// no leader or breaks connections. A pooled connection that the broker's
-	// restart broke costs one try.
-	patience = 2 * time.Second
-	// answerTimeout bounds one such question.
+	// queryTimeout is how long a query to the cluster is repeated while it has no
+	// leader or breaks connections. A pooled connection that a restart of the
+	// broker broke costs one try.
+	queryTimeout = 2 * time.Second
+	// answerTimeout bounds one try of a query.
 	answerTimeout = 10 * time.Second
 )
 
-// Kafka is the log, as kept by Apache Kafka or a broker that speaks its
-// protocol. It is safe for concurrent use.
+// Kafka is the log in Apache Kafka or another broker of its protocol. It is safe for concurrent use.
 type Kafka struct {
 	Config
-	client    *kafka.Client // for questions
+	client    *kafka.Client // for queries
 	producer  *kafka.Client
 	transport *kafka.Transport
 	running   context.Context // ends at Close
@@ -79,8 +78,8 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 	return k, nil
 }
 
-// Close ends the event log. Appends that wait end with ErrNotWritten, those in
-// flight with ErrUnknown.
+// Close ends the event log. Queued appends end with ErrNotWritten, those in flight
+// with ErrUnknown.
 func (k *Kafka) Close() {
 	k.mu.Lock()
 	k.closed = true
@@ -90,8 +89,7 @@ func (k *Kafka) Close() {
 	k.transport.CloseIdleConnections()
 }
 
-// Throttled returns for how much longer the broker wants to be left alone, by
-// the last throttle time it gave.
+// Throttled returns the rest of the throttle time that the broker gave last.
 func (k *Kafka) Throttled() time.Duration {
 	return max(0, time.Until(time.Unix(0, k.throttledUntil.Load())))
 }
@@ -102,10 +100,9 @@ func (k *Kafka) noteThrottle(d time.Duration) {
 	}
 }
 
-// ask repeats a question that changes nothing while its error is one that
-// passes, within patience.
+// ask repeats a read-only query after transient errors, within queryTimeout.
 func (k *Kafka) ask(ctx context.Context, question func(context.Context) error) error {
-	soon, cancel := context.WithTimeout(ctx, patience)
+	soon, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	for pause := (backoff{}); ; {
 		err := question(ctx)
@@ -115,7 +112,7 @@ func (k *Kafka) ask(ctx context.Context, question func(context.Context) error) e
 	}
 }
 
-// passes tells whether the same question may be answered a little later.
+// passes reports whether an error is transient.
 func passes(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errCorrupt) {
 		return false

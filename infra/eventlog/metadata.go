@@ -9,8 +9,8 @@ import (
 	"github.com/IBM/sarama"
 )
 
-// What kafka-go cannot ask, sarama does: topic ids and leader epochs, and the
-// offsets of many partitions in one request instead of a connection for each.
+// sarama makes the requests that kafka-go cannot: topic ids, leader epochs, and the
+// offsets of many partitions in one request.
 
 func (k *Kafka) saramaConfig() *sarama.Config {
 	c := sarama.NewConfig()
@@ -21,7 +21,7 @@ func (k *Kafka) saramaConfig() *sarama.Config {
 	return c
 }
 
-// metadata asks the first broker that answers about the topics.
+// metadata reads the metadata of the topics from the first broker that answers.
 func (k *Kafka) metadata(ctx context.Context) (*sarama.MetadataResponse, error) {
 	c := k.saramaConfig()
 	var errs []error
@@ -35,7 +35,7 @@ func (k *Kafka) metadata(ctx context.Context) (*sarama.MetadataResponse, error) 
 			continue
 		}
 		meta, err := broker.GetMetadata(sarama.NewMetadataRequest(c.Version, k.topics()))
-		broker.Close() //nolint:errcheck // the answer is there or is not
+		broker.Close() //nolint:errcheck // the response is complete or failed
 		if err == nil {
 			return meta, nil
 		}
@@ -44,7 +44,8 @@ func (k *Kafka) metadata(ctx context.Context) (*sarama.MetadataResponse, error) 
 	return nil, fmt.Errorf("ask for metadata: %w", errors.Join(errs...))
 }
 
-// describeOffsets asks every leader where its partitions begin and end.
+// describeOffsets reads the first and last offsets of all partitions from their
+// leaders.
 func (k *Kafka) describeOffsets(brokers []*sarama.Broker, topics []Topic) error {
 	asked := 0
 	for _, broker := range brokers {
@@ -82,7 +83,7 @@ func (k *Kafka) offsetsOf(broker *sarama.Broker, topics []Topic) (led int, err e
 	if err := broker.Open(c); err != nil {
 		return 0, err
 	}
-	defer broker.Close() //nolint:errcheck // the answers are there or are not
+	defer broker.Close() //nolint:errcheck // the responses are complete or failed
 	starts, err := broker.GetAvailableOffsets(first)
 	if err != nil {
 		return 0, err

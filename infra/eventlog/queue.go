@@ -15,8 +15,8 @@ import (
 	"netsim/fault"
 )
 
-// batchBytes is how much one batch takes of what waits; a larger record goes
-// alone. It is below the message limit that a broker has by default.
+// batchBytes bounds a batch; a larger record is a batch of its own. It is below the
+// default message limit of a broker.
 const batchBytes = 1_000_000
 
 // queue holds the appends of one partition. At most one loop drains it.
@@ -30,13 +30,14 @@ type queue struct {
 	bytes    int // of these
 	draining bool
 
-	// Of the loop alone. No copy of a batch yet to be sent lies before end,
-	// which is -1 until the broker was asked.
+	// Used by the loop only. No copy of a batch that is not sent yet lies before
+	// end; -1 until the broker was asked.
 	end int64
 	buf []byte
 }
 
-// add puts the append at the end, and reports whether a loop is to be started.
+// add adds the append to the end, and reports whether the caller must start a
+// loop.
 func (q *queue) add(p *Pending) (start bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -51,8 +52,8 @@ func (q *queue) add(p *Pending) (start bool, err error) {
 	return start, nil
 }
 
-// take returns the appends of the next batch, and nil after telling add that
-// the loop is over.
+// take returns the appends of the next batch. It returns nil when the queue is
+// empty; the loop then ends, and add reports that.
 func (q *queue) take() []*Pending {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -101,7 +102,7 @@ func (q *queue) release(batch []*Pending) {
 	}
 }
 
-// drain writes batch after batch until nothing waits.
+// drain writes batches until the queue is empty.
 func (q *queue) drain() {
 	for batch := q.take(); batch != nil; batch = q.take() {
 		ctx, cancel := context.WithDeadline(q.kafka.running, batch[0].deadline)
@@ -115,8 +116,8 @@ func (q *queue) drain() {
 	}
 }
 
-// write produces the batch until its fate is known or ctx ends, and returns
-// the offset of its first copy (doc.go has the argument).
+// write produces the batch until its result is known or ctx ends, and returns the
+// offset of its first copy (doc.go has the argument).
 func (q *queue) write(ctx context.Context, batch []*Pending) (int64, error) {
 	set := q.encode(batch)
 	inDoubt := false
@@ -127,7 +128,7 @@ func (q *queue) write(ctx context.Context, batch []*Pending) (int64, error) {
 		}
 		if err == nil {
 			q.end = base + int64(len(batch))
-			if !inDoubt { // else a try may still be reading it
+			if !inDoubt { // otherwise a try may still read it
 				q.buf = set
 			}
 			return base, nil
@@ -165,7 +166,8 @@ func (q *queue) encode(batch []*Pending) []byte {
 	return set
 }
 
-// try sends the batch once. Its end is asked for before the first batch goes.
+// try sends the batch once. Before the first batch it reads the end of the
+// partition.
 func (q *queue) try(ctx context.Context, set []byte) (int64, error) {
 	if ctx.Err() != nil {
 		return 0, unsentError{ctx.Err()}
@@ -190,8 +192,8 @@ func (q *queue) try(ctx context.Context, set []byte) (int64, error) {
 	return res.BaseOffset, res.Error
 }
 
-// firstCopy returns where the batch lies first, knowing that it lies at base.
-// It asks until ctx ends.
+// firstCopy returns the offset of the first copy of a batch that has a copy at
+// base. It retries until ctx ends.
 func (q *queue) firstCopy(ctx context.Context, set []byte, base int64) (int64, error) {
 	records := set[4+batchHeader:]
 	for from, pause := q.end, (backoff{}); from < base; {

@@ -13,13 +13,12 @@ import (
 )
 
 // Read returns the partition's records from offset from on, and its high water
-// mark: the offset behind the last record that is safe from loss. It returns
-// what there is up to about maxBytes, one batch at least; where there is
-// nothing it waits up to wait, in milliseconds, and then returns no records.
-// The records share memory with each other.
+// mark: the offset after the last replicated record. It returns about maxBytes, at
+// least one batch. At the end of the partition it waits up to wait, rounded to
+// milliseconds, and then returns no records. The records share memory.
 //
-// A from that the log does not reach is ErrOutOfRange, together with the high
-// water mark; a topic or partition that is not there is ErrNoTopic.
+// The error is ErrOutOfRange, with the high water mark, when the partition has no
+// such offset, and ErrNoTopic when the topic or partition does not exist.
 func (k *Kafka) Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
 	req := &fetchRequest{topic: topic, partition: partition, from: from, maxBytes: int32(maxBytes), wait: wait}
 	var res *fetched
@@ -64,9 +63,8 @@ func (k *Kafka) fetch(ctx context.Context, req *fetchRequest) (*fetched, error) 
 	return f, nil
 }
 
-// Committed returns, for each of so many partitions of the topic, the first
-// offset that the consumer group has not committed as done; 0 where it has
-// committed none.
+// Committed returns, for each partition of the topic, the first offset that the
+// consumer group has not committed; 0 where it has committed none.
 func (k *Kafka) Committed(ctx context.Context, group, topic string, partitions int32) ([]int64, error) {
 	asked := make([]int, partitions)
 	for i := range asked {
@@ -81,7 +79,7 @@ func (k *Kafka) Committed(ctx context.Context, group, topic string, partitions i
 		return err
 	})
 	done := make([]int64, partitions)
-	if errors.Is(err, kafka.GroupIdNotFound) { // it has not begun
+	if errors.Is(err, kafka.GroupIdNotFound) { // it has committed nothing
 		return done, nil
 	}
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// ErrFewBrokers is wrapped by the error of topics that would have more replicas
-// than there are brokers. None is made then.
+// ErrFewBrokers is wrapped by the error of Ensure when topics need more replicas
+// than there are brokers. No topic is created then.
 var ErrFewBrokers = errors.New("the cluster is too small")
 
 // Ensure creates the topics that are missing and waits until all of them can
@@ -47,7 +47,7 @@ func (k *Kafka) create(ctx context.Context, topics []kafka.TopicConfig) error {
 		return fmt.Errorf("create topics: %w", err)
 	}
 	for topic, err := range res.Errors {
-		// Another process may have been faster.
+		// Another process may have created it.
 		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
 			return fmt.Errorf("create topic %s: %w", topic, err)
 		}
@@ -79,8 +79,8 @@ func (k *Kafka) topicConfig(name string) kafka.TopicConfig {
 // maxMessage is the largest batch that Append sends, in bytes.
 func (k *Kafka) maxMessage() int { return max(k.MaxRecord, batchBytes) + batchHeader }
 
-// awaitTopics waits until every partition answers, and until the client knows
-// their leaders: a cluster makes topics step by step.
+// awaitTopics waits until every partition answers and the client knows all
+// leaders: a cluster creates topics step by step.
 func (k *Kafka) awaitTopics(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -98,8 +98,7 @@ func (k *Kafka) awaitTopics(ctx context.Context) error {
 	}
 }
 
-// routed returns an error when kafka-go, by its cached metadata, does not know
-// where all topics are.
+// routed returns an error when kafka-go's cached metadata lacks a topic.
 func (k *Kafka) routed(ctx context.Context, d Description) error {
 	meta, err := k.client.Metadata(ctx, &kafka.MetadataRequest{Topics: k.topics()})
 	if err != nil {

@@ -27,8 +27,8 @@ var migrations embed.FS
 // Schema is that of the tables that are not derived from events.
 const Schema = "netsim"
 
-// Open returns a pool whose connections look names up in the read model first
-// and in the service's own schema then. The options change the pool's
+// Open returns a pool whose connections have the read model and then the
+// service's own schema in their search path. The options change the pool's
 // settings.
 func Open(ctx context.Context, url, readModel string, maxConns int32, options ...func(*pgxpool.Config)) (*pgxpool.Pool, error) {
 	c, err := pgxpool.ParseConfig(url)
