@@ -14,9 +14,9 @@ import (
 	"netsim/simulator/design"
 )
 
-// Simple makes what a simple submission asks for beside its simulation: the
-// traceset, the configuration, and then the run (completions 4.3). Identical
-// workloads of an account share one traceset.
+// Simple creates the traceset and the configuration of a simple submission, and
+// then enqueues its run (completions 4.3). Identical workloads of an account share
+// one traceset.
 type Simple struct {
 	Commands   *handle.Handler
 	Workloads  *Workloads
@@ -38,9 +38,8 @@ func (s *Simple) React(ctx context.Context, f events.Fact) error {
 	return s.EnqueueRun(ctx, f.Stream)
 }
 
-// Unfold does at once what React does later but for the run, so that the
-// traceset and the configuration are there when a submission is answered.
-// Whichever comes second changes nothing.
+// Unfold creates the traceset and the configuration before React does, so that
+// they exist when a submission is answered. Repeating it changes nothing.
 func (s *Simple) Unfold(ctx context.Context, simulation string, requested events.SimulationRequested) error {
 	return s.unfold(ctx, simulation, requested, handle.System(simulation, "unfold"))
 }

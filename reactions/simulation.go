@@ -10,21 +10,21 @@ import (
 	"netsim/projections"
 )
 
-// Simulation moves a simulation on: one that was started is checked again, one
-// that is to run gets a job, and so does what a deleted one left behind
-// (completions 5.1, 5.5).
+// Simulation drives the state of simulations: it checks a requested one again,
+// enqueues the run of a validated one, and enqueues the removal of a deleted one's
+// files (completions 5.1, 5.5).
 type Simulation struct {
 	Commands *handle.Handler
 	DB       projections.Reader
-	// Check returns the hash of the document that the simulation runs from, or
-	// the reason why it cannot run, or an error when that cannot be told now.
+	// Check returns the hash of the document that the simulation runs from, or the
+	// reason why it cannot run. An error means that the check itself failed.
 	Check        func(ctx context.Context, sim *projections.Simulation) (documentHash, reason string, err error)
 	EnqueueRun   func(ctx context.Context, simulation string) error
 	EnqueuePurge func(ctx context.Context, simulation string) error
 }
 
 // React reacts to simulations. The run of a simple submission is enqueued by
-// Simple, when its inputs are there.
+// Simple, when its inputs exist.
 func (s *Simulation) React(ctx context.Context, f events.Fact) error {
 	switch d := f.Data.(type) {
 	case events.SimulationRequested:
@@ -39,8 +39,8 @@ func (s *Simulation) React(ctx context.Context, f events.Fact) error {
 	return nil
 }
 
-// recheck looks whether what the simulation runs on is still as it was when it
-// was requested, and records the answer.
+// recheck checks the inputs of the simulation as they are now, and records the
+// result.
 func (s *Simulation) recheck(ctx context.Context, f *events.Fact) error {
 	sim, err := projections.FindSimulation(ctx, s.DB, f.Stream)
 	if err != nil || sim.Status != commands.Validating {

@@ -7,7 +7,7 @@ import (
 	"netsim/events"
 )
 
-// Traceset has the files of a traceset read that was uploaded (completions
+// Traceset enqueues the extraction of an uploaded traceset's metadata (completions
 // 6.1).
 type Traceset struct {
 	EnqueueExtraction func(ctx context.Context, traceset string) error

@@ -17,27 +17,27 @@ import (
 	"netsim/projections"
 )
 
-// TracesetLife keeps tracesets while they are used, and deletes them and what
-// is stored of them when they are no longer (completions 6.4).
+// TracesetLife extends the time to live of tracesets that are used, and deletes
+// expired tracesets and their objects (completions 6.4).
 type TracesetLife struct {
 	Commands *handle.Handler
 	DB       projections.Reader
 	Objects  *objects.Store
 	Locks    postgres.Locks
 	Now      func() time.Time
-	// CatchUp waits until the read model knows all of the log. What it does not
-	// know yet could be needed.
+	// CatchUp waits until the read model has caught up with the log. A library can
+	// be needed by a fact that is not projected yet.
 	CatchUp func(ctx context.Context) error
 }
 
-// SweepTracesets is the job that deletes the tracesets that have expired, and
-// what is stored of those that are deleted.
+// SweepTracesets is the job that deletes expired tracesets and the objects of
+// deleted ones.
 type SweepTracesets struct{}
 
 // Kind is its stored name.
 func (SweepTracesets) Kind() string { return "sweep_tracesets" }
 
-// React records the uses that other facts are.
+// React records a use of a traceset for each fact that uses one.
 func (l *TracesetLife) React(ctx context.Context, f events.Fact) error {
 	switch d := f.Data.(type) {
 	case events.SimulationRequested:
@@ -69,11 +69,11 @@ func (l *TracesetLife) use(ctx context.Context, f *events.Fact, id, what string)
 	return err
 }
 
-// sweepPage is how many tracesets or libraries are looked at together.
+// sweepPage is how many tracesets or libraries a query returns.
 const sweepPage = 500
 
-// Sweep deletes the tracesets whose time to live is over, and then the objects
-// of libraries that nobody needs. It may be repeated and interrupted.
+// Sweep deletes the tracesets whose time to live is over, and then the objects of
+// unneeded libraries. It can be interrupted and repeated.
 func (l *TracesetLife) Sweep(ctx context.Context) error {
 	if err := l.CatchUp(ctx); err != nil {
 		return err
@@ -96,9 +96,9 @@ func (l *TracesetLife) Sweep(ctx context.Context) error {
 	}
 }
 
-// purge removes the objects of libraries that nobody needs any more. Which
-// libraries have objects the store tells. One that no traceset ever referred to
-// stays: it is no proof that nobody needs it that nothing is known of it.
+// purge removes the objects of unneeded libraries. It lists the libraries in the
+// object store. One that no traceset has ever referred to stays, because its
+// traceset may be about to be created.
 func (l *TracesetLife) purge(ctx context.Context) error {
 	var page []string
 	for folder, err := range l.Objects.Folders(ctx, library.All) {
@@ -129,9 +129,9 @@ func (l *TracesetLife) purgeAll(ctx context.Context, libraries []string) error {
 	return nil
 }
 
-// purgeOne removes the objects of a library unless somebody needs it by now. It
-// has its lock meanwhile: who stores the same content waits, and stores it
-// again. A library that is locked is left for the next time.
+// purgeOne removes the objects of a library unless it is needed again. It holds the
+// library's lock, so that a writer of the same content waits and then stores it
+// again. The next sweep handles a library that is locked now.
 func (l *TracesetLife) purgeOne(ctx context.Context, id string) error {
 	release, err := l.Locks.Try(ctx, library.LockOf(id))
 	if errors.Is(err, postgres.ErrHeld) {

@@ -24,8 +24,8 @@ import (
 	"netsim/simulator/collective"
 )
 
-// Workloads keeps synthesized workloads as tracesets of one file. Identical
-// workloads of an account share one traceset, and of all accounts one file
+// Workloads stores synthesized workloads as tracesets of one file. Identical
+// workloads share one traceset in an account, and one file in all accounts
 // (completions 2.7, 4.3).
 type Workloads struct {
 	Commands *handle.Handler
@@ -36,16 +36,16 @@ type Workloads struct {
 	making singleflight.Group // tracesets, by id
 }
 
-// patience is how long another may be at the same library.
-const patience = 10 * time.Second
+// lockTimeout bounds the wait for another writer of the same library.
+const lockTimeout = 10 * time.Second
 
-// Keep stores a workload and records its traceset, unless both are there. What
-// the workload itself tells is filled in, the name when there is none. It
+// Keep stores a workload and records its traceset, unless both exist. It fills in
+// the fields that follow from the workload, and the name if it is empty. It
 // returns the traceset's id.
 //
-// What is stored stays while a traceset refers to it, and a traceset that
-// expires while a simulation uses it. So a caller that needs the traceset for a
-// simulation requests that first.
+// The file stays while a traceset refers to it, and an expired traceset stays
+// while a simulation uses it. So a caller that needs the traceset for a simulation
+// requests the simulation first.
 func (s *Workloads) Keep(ctx context.Context, groups []collective.GroupSpec, t events.TracesetCreated, from handle.Origin) (string, error) {
 	w, err := newWorkload(groups)
 	if err != nil {
@@ -65,10 +65,10 @@ func (s *Workloads) Keep(ctx context.Context, groups []collective.GroupSpec, t e
 	return id, err
 }
 
-// make keeps a workload that was not there a moment ago. Nobody else keeps or
-// removes the same content meanwhile.
+// make stores a workload whose traceset does not exist. It holds the library's
+// lock, so that no other process stores or removes the same content.
 func (s *Workloads) make(ctx context.Context, id string, w workload, t events.TracesetCreated, from handle.Origin) error {
-	release, err := s.Locks.Wait(ctx, library.Lock(w.libraryHash), patience)
+	release, err := s.Locks.Wait(ctx, library.Lock(w.libraryHash), lockTimeout)
 	if errors.Is(err, postgres.ErrHeld) {
 		return fault.Unknown(err)
 	}
@@ -78,7 +78,7 @@ func (s *Workloads) make(ctx context.Context, id string, w workload, t events.Tr
 	defer release()
 	to := handle.Target{Stream: id, PartitionKey: t.WorkspaceID}
 	switch before, err := projections.FindTraceset(ctx, s.DB, id); {
-	case err == nil: // a stream stays where it began
+	case err == nil: // a stream keeps its partition key
 		to.PartitionKey = before.Partition
 	case !fault.Is(err, fault.NotFound):
 		return err
@@ -93,7 +93,7 @@ func (s *Workloads) make(ctx context.Context, id string, w workload, t events.Tr
 	return err
 }
 
-// store keeps the file once, whoever needs it.
+// store stores the file unless it exists.
 func (s *Workloads) store(ctx context.Context, w workload) error {
 	_, err := s.Objects.Head(ctx, w.file.ObjectKey)
 	if !fault.Is(err, fault.NotFound) {

@@ -13,9 +13,8 @@ import (
 	"netsim/projections"
 )
 
-// Workspace lets what a workspace owns follow it when it is deleted
-// (completions 2.8). Simulations that still run go on, and follow when they
-// have ended.
+// Workspace deletes the resources of a deleted workspace (completions 2.8).
+// Running simulations go on, and are deleted when they have ended.
 type Workspace struct {
 	Commands *handle.Handler
 	DB       projections.Reader
@@ -32,11 +31,11 @@ func (w *Workspace) React(ctx context.Context, f events.Fact) error {
 	return nil
 }
 
-// reasonWorkspace is why what a workspace owned is deleted.
+// reasonWorkspace is the reason in the deletions of a workspace's resources.
 const reasonWorkspace = "workspace"
 
-// cascade deletes everything that the workspace owns, and then records that
-// nothing is left. Whoever comes after an interruption goes on with the rest.
+// cascade deletes all resources of the workspace, and then records that none is
+// left. After an interruption it continues with the rest.
 func (w *Workspace) cascade(ctx context.Context, f *events.Fact) error {
 	from := handle.Because(f, "cascade") // of every deletion, each on its own stream
 	var removed events.WorkspaceDeleted
@@ -45,7 +44,7 @@ func (w *Workspace) cascade(ctx context.Context, f *events.Fact) error {
 		count *int64
 	}{
 		{projections.OwnedConfigurations, &removed.Configurations},
-		{projections.OwnedUploads, new(int64)}, // before what they may yet become
+		{projections.OwnedUploads, new(int64)}, // first, because an upload can still become one of the others
 		{projections.OwnedTracesets, &removed.Tracesets},
 		{projections.OwnedMappingFiles, &removed.MappingFiles},
 		{projections.OwnedSimulations, &removed.Simulations},
@@ -68,8 +67,8 @@ const (
 	cascadeInFlight = 16
 )
 
-// deleteAll deletes page by page. A deletion is visible when its command
-// returns, so every page is of what is left.
+// deleteAll deletes page by page. A deletion is visible when its command returns,
+// so every page lists the remaining resources.
 func (w *Workspace) deleteAll(ctx context.Context, f *events.Fact, what projections.Owned, from handle.Origin) error {
 	for last := ""; ; {
 		page, err := projections.ListDeletable(ctx, w.DB, what, f.Stream, cascadePage)
@@ -93,7 +92,7 @@ func (w *Workspace) deleteAll(ctx context.Context, f *events.Fact, what projecti
 	}
 }
 
-// remove deletes one thing, unless somebody else has.
+// remove deletes one resource, unless it is deleted already.
 func (w *Workspace) remove(ctx context.Context, what projections.Owned, to handle.Target, from handle.Origin) error {
 	var err error
 	switch what {
@@ -122,9 +121,9 @@ func (w *Workspace) remove(ctx context.Context, what projections.Owned, to handl
 	return err
 }
 
-// follow deletes a simulation that has ended in a workspace that is gone. The
-// cascade and this reaction both see what was recorded before their fact, so
-// one of them sees both the end and the deletion.
+// follow deletes a simulation that has ended in a deleted workspace. The cascade
+// and this reaction both see all facts before theirs, so one of them sees both the
+// end and the deletion.
 func (w *Workspace) follow(ctx context.Context, f *events.Fact) error {
 	sim, err := projections.FindSimulation(ctx, w.DB, f.Stream)
 	if err != nil || sim.Deleted != "" {

@@ -14,8 +14,8 @@ const (
 	copyPart  = 1 << 30
 )
 
-// Copy copies an object within the store, which moves no content through this
-// process. An object that is there is replaced.
+// Copy copies an object within the store; the content does not pass through this
+// process. It replaces an existing object.
 func (s *Store) Copy(ctx context.Context, from, to string) error {
 	info, err := s.Head(ctx, from)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Store) Copy(ctx context.Context, from, to string) error {
 	return wrap(err, "copy "+from+" to", to)
 }
 
-// source names an object as what is copied. Some stores read a plus as a space.
+// source encodes the source of a copy. Some stores decode a plus as a space.
 func (s *Store) source(key string) string {
 	return s.bucket + "/" + strings.ReplaceAll((&url.URL{Path: key}).EscapedPath(), "+", "%2B")
 }
@@ -47,7 +47,7 @@ func (s *Store) copyParts(ctx context.Context, source, to string, info Info) err
 		number := int32(len(parts) + 1)
 		tag, err := s.copyPart(ctx, source, to, id, number, at, min(copyPart, info.Size-at))
 		if err != nil {
-			_ = s.DropParts(context.WithoutCancel(ctx), to, id) // the first error is the one to tell
+			_ = s.DropParts(context.WithoutCancel(ctx), to, id) // the first error is returned
 			return err
 		}
 		parts = append(parts, types.CompletedPart{PartNumber: &number, ETag: &tag})

@@ -12,9 +12,9 @@ import (
 
 const deleteBatch = 1000 // the most that S3 takes at a time
 
-// DeletePrefix deletes every object under the prefix, which must be a folder
-// such as results/sim_x/: a shorter one would take the neighbours along. It is
-// safe to repeat, and to be interrupted and repeated.
+// DeletePrefix deletes every object under the prefix. The prefix must end with a
+// slash, such as results/sim_x/; otherwise it would match results/sim_xy/ too.
+// It can be interrupted and repeated.
 func (s *Store) DeletePrefix(ctx context.Context, prefix string) error {
 	if len(prefix) < 2 || prefix[0] == '/' || !strings.HasSuffix(prefix, "/") {
 		return fmt.Errorf("delete prefix %q: a prefix must be a folder's name and end with a slash", prefix)
@@ -56,7 +56,7 @@ func (s *Store) deleteAll(ctx context.Context, batch []types.ObjectIdentifier) e
 	return nil
 }
 
-// Delete deletes one object. One that is not there is deleted.
+// Delete deletes one object. Deleting a missing one succeeds.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	return s.deleteAll(ctx, []types.ObjectIdentifier{{Key: &key}})
 }

@@ -20,8 +20,8 @@ type Part struct {
 	ETag   string // as the store answered the client's PUT
 }
 
-// BeginParts begins an object whose parts clients put to links of PresignPart,
-// and returns the store's id of it.
+// BeginParts begins a multipart upload, whose parts clients put to links of
+// PresignPart, and returns its id in the store.
 func (s *Store) BeginParts(ctx context.Context, key, contentType string) (id string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -34,8 +34,8 @@ func (s *Store) BeginParts(ctx context.Context, key, contentType string) (id str
 	return aws.ToString(out.UploadId), nil
 }
 
-// PresignPart returns a link to put a part to; a part that is put twice is what
-// it was put as last. The store is not asked.
+// PresignPart returns a link to put a part to. A part that is put again replaces
+// the first. PresignPart makes no request.
 func (s *Store) PresignPart(ctx context.Context, key, id string, number int32, life time.Duration) (Link, error) {
 	signed := s.now().UTC().Truncate(time.Second)
 	request, err := s.presign.PresignUploadPart(ctx, &s3.UploadPartInput{
@@ -50,9 +50,9 @@ func (s *Store) PresignPart(ctx context.Context, key, id string, number int32, l
 	return Link{URL: request.URL, Expires: signed.Add(life)}, nil
 }
 
-// JoinParts makes the object of its parts, in ascending order. Parts that are
-// not there, have other entity tags or are too small are fault.Validation. When
-// the object is there already, of these parts or not, nothing is done.
+// JoinParts makes the object from its parts, in ascending order. Parts that are
+// missing, have other entity tags or are too small are fault.Validation. It does
+// nothing when the object exists, whatever its content.
 func (s *Store) JoinParts(ctx context.Context, key, id string, parts []Part) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*callTimeout) // the store may join the parts now
 	defer cancel()
@@ -81,8 +81,8 @@ func (s *Store) JoinParts(ctx context.Context, key, id string, parts []Part) err
 	return wrap(err, "join the parts of", key)
 }
 
-// DropParts removes what was uploaded of an object. What is joined or dropped
-// already stays as it is.
+// DropParts removes the parts of an upload. It does nothing when they are joined
+// or dropped already.
 func (s *Store) DropParts(ctx context.Context, key, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

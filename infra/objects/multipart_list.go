@@ -22,8 +22,8 @@ type PutPart struct {
 	Size int64 // bytes
 }
 
-// ListParts lists what clients have put of an object, in the order of the
-// parts' numbers. What is joined or dropped already is fault.NotFound.
+// ListParts lists the parts that clients have put, by number. An upload that is
+// joined or dropped already is fault.NotFound.
 func (s *Store) ListParts(ctx context.Context, key, id string) ([]PutPart, error) {
 	var all []PutPart
 	pages := s3.NewListPartsPaginator(s.client, &s3.ListPartsInput{Bucket: &s.bucket, Key: &key, UploadId: &id})
@@ -48,8 +48,8 @@ func (s *Store) partsPage(ctx context.Context, pages *s3.ListPartsPaginator) (*s
 	return pages.NextPage(ctx)
 }
 
-// Same reports whether two parts are the same one, put with the same content.
-// A tag may be written with quotes or without.
+// Same reports whether two parts have the same number and content. A tag may be
+// quoted or not.
 func (p Part) Same(other Part) bool {
 	return p.Number == other.Number && strings.Trim(p.ETag, `"`) == strings.Trim(other.ETag, `"`)
 }
@@ -61,8 +61,8 @@ type Begun struct {
 	At  time.Time
 }
 
-// ListBegun goes through the objects under the prefix that clients upload in
-// parts. It ends after the first error.
+// ListBegun iterates over the unfinished multipart uploads under the prefix. It
+// ends after the first error.
 func (s *Store) ListBegun(ctx context.Context, prefix string) iter.Seq2[Begun, error] {
 	return func(yield func(Begun, error) bool) {
 		pages := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{Bucket: &s.bucket, Prefix: &prefix})

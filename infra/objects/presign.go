@@ -15,8 +15,7 @@ import (
 // LinkLife is how long a download link is valid (document 1, Limits).
 const LinkLife = 900 * time.Second
 
-// Link is a URL that needs no token, until it expires; the store answers 403
-// from then on.
+// Link is a URL that needs no token. After it expires the store answers 403.
 type Link struct {
 	URL     string
 	Expires time.Time // exactly
@@ -40,7 +39,7 @@ func (s *Store) PresignGet(ctx context.Context, key, fileName, contentType strin
 	return Link{URL: request.URL, Expires: signed.Add(life)}, nil
 }
 
-// signerAt signs as of a time; the SDK's own presigner takes the machine's.
+// signerAt signs with the given time; the SDK's presigner uses the system clock.
 type signerAt struct {
 	at     time.Time
 	signer s3.HTTPPresignerV4

@@ -57,8 +57,8 @@ func (s *Store) Head(ctx context.Context, key string) (Info, error) {
 	}, nil
 }
 
-// List goes through the objects whose keys begin with prefix, in the order of
-// their keys. It ends after the first error.
+// List iterates over the objects whose keys begin with prefix, in key order. It
+// ends after the first error.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: &prefix})
@@ -83,8 +83,8 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Info, error] 
 	}
 }
 
-// Folders goes through the folders directly below the prefix: up to the next
-// slash, which is part of them. It ends after the first error.
+// Folders iterates over the folders directly below the prefix: the keys up to and
+// including the next slash. It ends after the first error.
 func (s *Store) Folders(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{

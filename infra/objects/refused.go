@@ -9,20 +9,18 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// noSuchUpload is the code of a multipart upload that is over, or that the
-// store has lost.
+// noSuchUpload is the code for a multipart upload that has ended or is lost.
 const noSuchUpload = "NoSuchUpload"
 
-// Failed reports whether an error is of a call of the store.
+// Failed reports whether the error comes from a call of the store.
 func Failed(err error) bool {
 	_, ok := errors.AsType[*smithy.OperationError](err)
 	return ok
 }
 
-// Refused reports whether the store has answered that it does not do what it
-// was asked for, and why, in the store's own short code: the key is too long,
-// access is denied, the disk is full. It is false of a store that is down,
-// overloaded or does not have the object.
+// Refused reports whether the store has refused the call, with the store's error
+// code: for example the key is too long, access is denied, or the disk is full. It
+// is false when the store is down or overloaded, or does not have the object.
 func Refused(err error) (code string, refused bool) {
 	answer, ok := errors.AsType[*smithyhttp.ResponseError](err)
 	if !ok {

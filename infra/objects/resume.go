@@ -13,17 +13,16 @@ import (
 	"netsim/fault"
 )
 
-// Standing is where an upload stands: what another process needs in order to go
-// on with it.
+// Standing is the state of an upload, from which another process can resume it.
 type Standing struct {
 	Key, ContentType string
 	UploadID         string   // the store's, empty before the first part is sent
-	ETags            []string // of the parts that are sent, from part 1, partSize each
-	Pending          []byte   // that is not sent yet, at most partSize
-	Sum              []byte   // the state of the hash over all that was written
+	ETags            []string // of the sent parts, from part 1, partSize bytes each
+	Pending          []byte   // not sent yet, at most partSize bytes
+	Sum              []byte   // the state of the hash of all written content
 }
 
-// Stand returns where the upload stands. Its owner may write on.
+// Stand returns the state of the upload, which goes on.
 func (u *Upload) Stand() (Standing, error) {
 	if u.closed || u.err != nil {
 		return Standing{}, errors.Join(fmt.Errorf("put %s: it has ended", u.key), u.err)
@@ -42,10 +41,10 @@ func (u *Upload) Stand() (Standing, error) {
 	return s, nil
 }
 
-// GoOn goes on with an upload from where it stood: writing the same brings about
-// the same object, whatever was written since. When the object has been
-// completed meanwhile, its first parts are taken from it. Where the store has
-// these parts no more, or others, the answer is fault.NotFound.
+// GoOn resumes an upload from its state. Writing the same content again makes the
+// same object, whatever was written after the state was taken. If the object was
+// completed in the meantime, GoOn copies the sent parts from it. If the store does
+// not have these parts, the error is fault.NotFound.
 func (s *Store) GoOn(ctx context.Context, from Standing) (*Upload, error) {
 	u := s.Create(ctx, from.Key, from.ContentType)
 	if err := u.sum.(encoding.BinaryUnmarshaler).UnmarshalBinary(from.Sum); err != nil {
@@ -81,8 +80,7 @@ func (s *Store) GoOn(ctx context.Context, from Standing) (*Upload, error) {
 	return u, nil
 }
 
-// takeParts begins the upload anew, with the parts that are sent taken from the
-// object.
+// takeParts begins a new upload with the sent parts, copied from the object.
 func (u *Upload) takeParts() error {
 	source := u.store.source(u.key)
 	info, err := u.store.Head(u.ctx, u.key)

@@ -1,9 +1,9 @@
-// Package objects keeps files in one bucket of an S3 store: results of
+// Package objects stores files in one bucket of an S3 store: results of
 // simulations, traces, mapping files. Objects are written once and streamed
 // in parts, so memory does not grow with their size.
 //
-// Every call that moves no content ends within a timeout of its own; a call
-// that does, ends with its context. A missing object is fault.NotFound.
+// A call that transfers no content has a timeout of its own; the others end with
+// their context. A missing object is fault.NotFound.
 package objects
 
 import (
@@ -63,7 +63,7 @@ func New(c Config) *Store {
 			MaxIdleConnsPerHost:   16,
 			IdleConnTimeout:       90 * time.Second,
 		}},
-		// Left to itself the SDK adds checksums that not every store knows.
+		// By default the SDK adds checksums that some stores do not support.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
 		APIOptions:                 observe(c.Observe),
@@ -71,7 +71,7 @@ func New(c Config) *Store {
 	return &Store{bucket: c.Bucket, client: client, presign: s3.NewPresignClient(client), now: c.Now}
 }
 
-// EnsureBucket makes the bucket unless it is there.
+// EnsureBucket makes the bucket unless it exists.
 func (s *Store) EnsureBucket(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -81,7 +81,7 @@ func (s *Store) EnsureBucket(ctx context.Context) error {
 	}
 	_, err = s.client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &s.bucket})
 	if _, ours := errors.AsType[*types.BucketAlreadyOwnedByYou](err); ours {
-		return nil // another process was faster
+		return nil // another process made it
 	}
 	return wrap(err, "make bucket", s.bucket)
 }
@@ -94,7 +94,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return wrap(err, "look for bucket", s.bucket)
 }
 
-// missing reports whether the store said that the thing is not there.
+// missing reports whether the error is that the object or bucket does not exist.
 func missing(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok {
@@ -107,7 +107,7 @@ func missing(err error) bool {
 	return false
 }
 
-// wrap says what was being done; nil stays nil.
+// wrap adds the operation to the error; nil stays nil.
 func wrap(err error, doing, what string) error {
 	switch {
 	case err == nil:

@@ -25,7 +25,7 @@ const (
 // Written is how many bytes were written.
 func (u *Upload) Written() int64 { return u.size }
 
-// Stored says what was written.
+// Stored describes a written object.
 type Stored struct {
 	Key    string
 	Size   int64  // bytes
@@ -44,14 +44,14 @@ func (s *Store) Put(ctx context.Context, key, contentType string, r io.Reader) (
 	return u.Stored(), nil
 }
 
-// Upload is an object being written. It exists once Close has returned nil,
-// with all of its content, and not before.
+// Upload is an object that is being written. It exists when Close has returned
+// nil, and not before.
 type Upload struct {
-	// Call makes a call of the store, which may be repeated; the upload fails
-	// with its error. Without it the first failed call fails the upload.
+	// Call makes a call of the store and may repeat it. The upload fails with its
+	// error. If Call is nil, the first failed call fails the upload.
 	Call func(call func() error) error
 
-	ctx         context.Context // of Create: io.Writer has no place for one
+	ctx         context.Context // of Create, because io.Writer has no context
 	store       *Store
 	key         string
 	contentType string
@@ -70,7 +70,7 @@ func (s *Store) Create(ctx context.Context, key, contentType string) *Upload {
 	return &Upload{ctx: ctx, store: s, key: key, contentType: contentType, sum: sha256.New()}
 }
 
-// Write takes content, and sends it whenever a part is full.
+// Write buffers content, and sends each full part.
 func (u *Upload) Write(p []byte) (int, error) {
 	if u.closed {
 		return 0, fmt.Errorf("put %s: it is closed", u.key)
@@ -90,8 +90,8 @@ func (u *Upload) Write(p []byte) (int, error) {
 	return written, u.err
 }
 
-// Close makes the object exist. After an error it does not, and nothing of it
-// is left in the store.
+// Close completes the object. After an error the object does not exist, and no
+// part of it is left in the store.
 func (u *Upload) Close() error {
 	if u.closed {
 		return u.err
@@ -106,7 +106,7 @@ func (u *Upload) Close() error {
 	return nil
 }
 
-// Abort drops what was sent. After Close it does nothing.
+// Abort removes the sent parts. After Close it does nothing.
 func (u *Upload) Abort() error {
 	if u.closed {
 		return nil
@@ -126,7 +126,7 @@ func (u *Upload) Abort() error {
 	return wrap(err, "abort", u.key)
 }
 
-// Stored says what was written, once Close has returned nil.
+// Stored describes the object, once Close has returned nil.
 func (u *Upload) Stored() Stored {
 	return Stored{Key: u.key, Size: u.size, SHA256: hex.EncodeToString(u.sum.Sum(nil))}
 }
@@ -177,7 +177,7 @@ func (u *Upload) putWhole() error {
 
 const partTimeout = 2 * time.Minute // 8 MiB at 70 KB/s
 
-// sendPart sends what is pending as the next part.
+// sendPart sends the pending bytes as the next part.
 func (u *Upload) sendPart() error {
 	if len(u.parts) == maxParts {
 		return fmt.Errorf("put %s: larger than %d bytes", u.key, int64(maxParts)*partSize)

@@ -27,7 +27,7 @@ func (s stack) next(t *testing.T, schema string, options ...func(*projector.Conf
 
 func TestAReadModelOfAnotherReleaseIsRefusedUntilOneIsPromoted(t *testing.T) {
 	t.Parallel()
-	s := stack{testworld.NewPlace(t).Connect(t)}
+	s := stack{testworld.NewServers(t).Connect(t)}
 	before, reader := make(chan error, 1), make(chan error, 1)
 	go func() { before <- s.Projector(s.DB, projector.Live).Run(t.Context()) }()
 	go func() { reader <- s.Projector(s.DB, projector.Live).Watch(t.Context()) }()
@@ -83,7 +83,7 @@ func TestADevelopmentReadModelIsToldAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := stack{testworld.NewPlace(t).Connect(t)}
+			s := stack{testworld.NewServers(t).Connect(t)}
 			before, end := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() { ended <- s.Projector(s.DB, projector.Live).Run(before) }()

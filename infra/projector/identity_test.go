@@ -32,7 +32,7 @@ func TestAnotherLogIsRefused(t *testing.T) {
 
 func TestATopicMadeAnewStopsTheProjector(t *testing.T) {
 	t.Parallel()
-	s := stack{testworld.NewPlace(t).Connect(t)}
+	s := stack{testworld.NewServers(t).Connect(t)}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Projector(s.DB, projector.Live).Run(t.Context()) }()
 	s.Listen(t)
@@ -87,7 +87,7 @@ func TestALogThatDoesNotReachTheReadModelIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := stack{testworld.NewPlace(t).Connect(t)}
+			s := stack{testworld.NewServers(t).Connect(t)}
 			first, end := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() { ended <- s.Projector(s.DB, projector.Live).Run(first) }()

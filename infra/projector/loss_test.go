@@ -33,7 +33,7 @@ func TestALossIsRefusedUntilItIsAccepted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := stack{testworld.NewPlace(t).Connect(t)}
+			s := stack{testworld.NewServers(t).Connect(t)}
 			live, end := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() { ended <- s.Projector(s.DB, projector.Live).Run(live) }()
@@ -82,7 +82,7 @@ func TestALossIsRefusedUntilItIsAccepted(t *testing.T) {
 // was seen.
 func TestAnEmptyReadModelAsksTheWitness(t *testing.T) {
 	t.Parallel()
-	s := stack{testworld.NewPlace(t).Connect(t)}
+	s := stack{testworld.NewServers(t).Connect(t)}
 	log, err := s.EventLog.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -131,7 +131,7 @@ func TestTheSwitchWaitsForTheLastRecords(t *testing.T) {
 // the same offsets.
 func TestABatchThatWaitedIsNotAppliedToAnotherReadModel(t *testing.T) {
 	t.Parallel()
-	s := stack{testworld.NewPlace(t).Connect(t)}
+	s := stack{testworld.NewServers(t).Connect(t)}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Projector(s.DB, projector.Live).Run(t.Context()) }()
 	s.Listen(t)

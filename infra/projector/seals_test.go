@@ -45,7 +45,7 @@ func (s stack) seal(t *testing.T, keys *events.WriterKeys) {
 // of keys. Whatever was a fact stays one, and a rebuilt read model agrees.
 func TestSealsAreDemandedFromAPositionOn(t *testing.T) {
 	t.Parallel()
-	s := stack{testworld.NewPlace(t).Connect(t)}
+	s := stack{testworld.NewServers(t).Connect(t)}
 	both := func(c *projector.Config) { c.Keys = writerKeys(t, "aa", "bb") }
 	testworld.Running(t, s.Projector(s.DB, projector.Live, both).Run)
 	s.Listen(t)
@@ -101,7 +101,7 @@ func TestSealsAreDemandedFromAPositionOn(t *testing.T) {
 // beside its offset, for the process that goes on from there.
 func TestAnotherProjectorDemandsTheSameSeals(t *testing.T) {
 	t.Parallel()
-	s := stack{testworld.NewPlace(t).Connect(t)}
+	s := stack{testworld.NewServers(t).Connect(t)}
 	project := func() (stop func()) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)

@@ -17,7 +17,7 @@ type stack struct{ *testworld.World }
 // newStack starts a projector on an empty log of its own.
 func newStack(t *testing.T) stack {
 	t.Helper()
-	return stack{testworld.NewPlace(t).Start(t)}
+	return stack{testworld.NewServers(t).Start(t)}
 }
 
 // rebuild projects the whole log into another schema.

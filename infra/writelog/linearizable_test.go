@@ -114,7 +114,7 @@ func (c *client) do(t *testing.T, p process, in operation) (out reply, ok bool) 
 func TestTwoProcessesOnOneStreamAreLinearizable(t *testing.T) {
 	t.Parallel()
 	const clients, each = 12, 60
-	at := testworld.NewPlace(t)
+	at := testworld.NewServers(t)
 	processes := []process{{at.Start(t)}, {at.Start(t)}}
 	id := processes[0].create(t, "new")
 	start := time.Now()

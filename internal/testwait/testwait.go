@@ -1,12 +1,12 @@
-// Package testwait bounds what tests wait for. A wait that is in vain fails the
-// test with what it waited for, at the line of the wait, and says what every
-// goroutine was at; it does not hang until the test binary is killed.
+// Package testwait bounds the waits of tests. A wait that times out fails the test
+// at its line, with what it waited for and a dump of all goroutines, instead of
+// hanging until the test binary is killed.
 //
 //	run := testwait.Receive(t, started, "the run to start")
 //	testwait.Group(t, &writers, "the writers")
 //	err := testwait.Call(t, command.Wait, "the child to end")
 //
-// They are for the goroutine of the test. Gate is for a goroutine beside it.
+// Call them in the goroutine of the test. Gate is for other goroutines.
 package testwait
 
 import (
@@ -29,7 +29,8 @@ type Test interface {
 	Context() context.Context
 }
 
-// Receive returns what comes on the channel, the zero value when it is closed.
+// Receive returns the next value of the channel, or the zero value when it is
+// closed.
 func Receive[T any](t Test, from <-chan T, what string) T {
 	t.Helper()
 	began := time.Now()
@@ -49,11 +50,11 @@ func Receive[T any](t Test, from <-chan T, what string) T {
 	}
 }
 
-// deadlineOf is when the test binary ends. There is none in a synctest bubble,
-// which has a clock of its own.
+// deadlineOf returns when the test binary ends. A synctest bubble, whose clock is
+// its own, has no deadline.
 func deadlineOf(t Test) (deadline time.Time, set bool) {
 	defer func() {
-		if recover() != nil { // Deadline refuses to be called there
+		if recover() != nil { // Deadline panics in a bubble
 			set = false
 		}
 	}()
@@ -63,7 +64,7 @@ func deadlineOf(t Test) (deadline time.Time, set bool) {
 	return deadline, false
 }
 
-// Call returns what f does, which has no context to bound it.
+// Call returns the result of f, for an f without a context.
 func Call[T any](t Test, f func() T, what string) T {
 	t.Helper()
 	returned := make(chan T, 1)
@@ -77,8 +78,8 @@ func Group(t Test, group *sync.WaitGroup, what string) {
 	Call(t, func() struct{} { group.Wait(); return struct{}{} }, what)
 }
 
-// Gate waits until something comes on the channel, it is closed, or the test is
-// over. It is for goroutines beside the test.
+// Gate waits until the channel receives a value or is closed, or the test ends. It
+// is for goroutines other than the test's.
 func Gate[T any](t Test, until <-chan T) {
 	select {
 	case <-until:

@@ -1,6 +1,6 @@
-// Package testworld gives tests the whole write path on real servers: a log of
-// their own, a read model that a projector keeps, commands that wait for their
-// verdict, and an object store.
+// Package testworld gives tests the whole write path on real servers: a log and a
+// read model of their own, a projector, commands that wait for their verdict, and
+// an object store.
 package testworld
 
 import (
@@ -25,17 +25,17 @@ import (
 	"netsim/projections"
 )
 
-// Place is a log and a database that processes of the service share.
-type Place struct {
+// Servers are the log and the database that the processes of a test share.
+type Servers struct {
 	Log      eventlog.Config // how to reach the topics
 	Database string          // URL
 	Keys     string          // of writers, NETSIM_WRITER_KEYS; "" for none
 }
 
-// NewPlace makes a place of one test's own.
-func NewPlace(t testing.TB) Place {
+// NewServers returns topics and a database of the test's own.
+func NewServers(t testing.TB) Servers {
 	t.Helper()
-	return Place{
+	return Servers{
 		Log: eventlog.Config{
 			Brokers: teststack.Broker(t), Prefix: strings.ToLower(events.NewID("w")) + ".",
 			Partitions: 2, Relaxed: true,
@@ -44,26 +44,26 @@ func NewPlace(t testing.TB) Place {
 	}
 }
 
-// World is one process of the service without its APIs and reactions. Nothing
-// of it is shared with another process but its place.
+// World is one process of the service without its APIs and reactions. Processes
+// share nothing but their servers.
 type World struct {
-	Place
+	Servers
 	DB       *pgxpool.Pool
 	EventLog *eventlog.Kafka
-	Watcher  *projector.Watcher // from Listen on, as are the next two
+	Watcher  *projector.Watcher // set by Listen, like the next two
 	WriteLog *writelog.Log
 	Commands *handle.Handler
-	Objects  *objects.Store // of New
-	Logger   *slog.Logger   // writes nowhere
+	Objects  *objects.Store // set by New
+	Logger   *slog.Logger   // discards its records
 }
 
 // Account is the account of everything that tests make.
 const Account = "acct_00000000000000000000000001"
 
-// New starts a world at a place of its own, with an object store.
+// New starts a process on servers of its own, with an object store.
 func New(t testing.TB) *World {
 	t.Helper()
-	w := NewPlace(t).Start(t)
+	w := NewServers(t).Start(t)
 	store := teststack.Objects(t)
 	w.Objects = objects.New(objects.Config{
 		Endpoint: store.Endpoint, Region: store.Region, Bucket: store.Bucket,
@@ -72,9 +72,8 @@ func New(t testing.TB) *World {
 	return w
 }
 
-// Start starts a process at the place that projects, when it is the first, and
-// takes commands.
-func (at Place) Start(t testing.TB) *World {
+// Start starts a process that takes commands and, if it is the first, projects.
+func (at Servers) Start(t testing.TB) *World {
 	t.Helper()
 	w := at.Connect(t)
 	Running(t, w.Projector(w.DB, projector.Live).Run)
@@ -82,11 +81,11 @@ func (at Place) Start(t testing.TB) *World {
 	return w
 }
 
-// Connect connects a process to the place and makes what is missing there.
-// Nothing runs yet.
-func (at Place) Connect(t testing.TB) *World {
+// Connect connects a process to the servers and creates the topics and tables that
+// are missing. It starts nothing.
+func (at Servers) Connect(t testing.TB) *World {
 	t.Helper()
-	w := &World{Place: at, Logger: Silent()}
+	w := &World{Servers: at, Logger: Silent()}
 	var err error
 	w.EventLog, err = eventlog.Open(t.Context(), at.Log)
 	must(t, err)
@@ -99,7 +98,7 @@ func (at Place) Connect(t testing.TB) *World {
 }
 
 // Pool returns a pool whose connections see the read model in the schema.
-func (at Place) Pool(t testing.TB, schema string) *pgxpool.Pool {
+func (at Servers) Pool(t testing.TB, schema string) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.Open(t.Context(), at.Database, schema, 8)
 	must(t, err)
@@ -107,7 +106,7 @@ func (at Place) Pool(t testing.TB, schema string) *pgxpool.Pool {
 	return pool
 }
 
-// Listen makes the way in for commands, once a projector runs.
+// Listen makes the process take commands. A projector must run.
 func (w *World) Listen(t testing.TB) {
 	t.Helper()
 	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
@@ -118,8 +117,8 @@ func (w *World) Listen(t testing.TB) {
 	w.Commands = &handle.Handler{Log: w.WriteLog, Now: time.Now, Keys: w.keys(t)}
 }
 
-// keys are those that a process at the place seals with.
-func (at Place) keys(t testing.TB) *events.WriterKeys {
+// keys are the keys that the process seals with.
+func (at Servers) keys(t testing.TB) *events.WriterKeys {
 	t.Helper()
 	if at.Keys == "" {
 		return nil
@@ -129,7 +128,7 @@ func (at Place) keys(t testing.TB) *events.WriterKeys {
 	return keys
 }
 
-// Projector returns a projector of the place's log into the schema. The
+// Projector returns a projector of the log into the schema. The
 // options change its settings.
 func (w *World) Projector(pool *pgxpool.Pool, schema string, options ...func(*projector.Config)) *projector.Projector {
 	c := projector.Config{
@@ -147,7 +146,7 @@ func (w *World) Projector(pool *pgxpool.Pool, schema string, options ...func(*pr
 	return projector.New(c)
 }
 
-// Silent returns a logger that writes nowhere.
+// Silent returns a logger that discards its records.
 func Silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // Running runs f until the test ends, and fails the test when f does.
@@ -195,8 +194,7 @@ func (w *World) Simulation(t testing.TB, id string) projections.Simulation {
 	return s
 }
 
-// Await waits until the condition holds, looking again whenever a moment has
-// passed. It fails the test after a minute.
+// Await polls until the condition holds. It fails the test after a minute.
 func Await(t testing.TB, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

@@ -160,7 +160,7 @@ func run(t testing.TB, c service.Config, log *slog.Logger) (*Program, func()) {
 func (p *Program) Beside(t testing.TB) *testworld.World {
 	t.Helper()
 	c := &p.Config
-	w := testworld.Place{
+	w := testworld.Servers{
 		Log:      eventlog.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions, Relaxed: true},
 		Database: c.Postgres,
 		Keys:     c.WriterKeys,
