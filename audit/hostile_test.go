@@ -9,9 +9,9 @@ import (
 	"netsim/events"
 )
 
-// TestASignedAbsurdityIsFound: a key's owner can sign anything, such as a chain that
-// ends before it begins. That is refused without a panic.
-func TestASignedAbsurdityIsFound(t *testing.T) {
+// TestSignedNegativeSequenceIsReported: a key's owner can sign anything, such as a
+// head with a negative sequence. The audit reports it and does not panic.
+func TestSignedNegativeSequenceIsReported(t *testing.T) {
 	t.Parallel()
 	w := lived(t)
 	lines := bytes.SplitAfter(bundleOf(t, w, request()), []byte("\n"))
@@ -22,13 +22,13 @@ func TestASignedAbsurdityIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c, is := l.body.(*checkpointLine); is {
-			was, err := OpenCheckpoint(c.Note, w.key.Verifier)
+			opened, err := OpenCheckpoint(c.Note, w.key.Verifier)
 			if err != nil {
 				t.Fatal(err)
 			}
 			chain := Chain{Stream: alice, Partition: c.Proofs[len(c.Proofs)-1].Partition}
 			chain.Head = events.Head{Sequence: -7, Hash: events.Hash{1}}
-			if c.Note, err = was.Sign(w.key, []Chain{chain}); err != nil {
+			if c.Note, err = opened.Sign(w.key, []Chain{chain}); err != nil {
 				t.Fatal(err)
 			}
 			c.Proofs = []proof{{Stream: alice, Partition: chain.Partition, Sequence: -7, Hash: chain.Head.Hash.String(), Path: []string{}}}
@@ -39,18 +39,18 @@ func TestASignedAbsurdityIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := verifyBundle(t, bytes.Join(forged.lines, nil), ""); len(r.Problems) == 0 {
-		text, _ := json.Marshal(r) //nolint:errchkjson // it is only shown
-		t.Errorf("nothing was found: %s", text)
+		text, _ := json.Marshal(r) //nolint:errchkjson // only for the message
+		t.Errorf("no problem was found: %s", text)
 	}
 }
 
-// TestWhatIsHeldIsInTheLog: a log that lost its last day and the checkpoint of that
-// day is consistent, but not with an auditor's note.
-func TestWhatIsHeldIsInTheLog(t *testing.T) {
+// TestHeldCheckpointMissingFromLog: a log that lost its last checkpoint is
+// consistent, but an auditor who holds that checkpoint detects the loss.
+func TestHeldCheckpointMissingFromLog(t *testing.T) {
 	t.Parallel()
 	w := lived(t)
 	ctx, verifier, held := t.Context(), w.key.Verifier, w.note
-	look := func(notes ...string) string {
+	check := func(notes ...string) string {
 		t.Helper()
 		found, err := Held(ctx, w.log(), verifier, notes)
 		if err != nil {
@@ -58,13 +58,13 @@ func TestWhatIsHeldIsInTheLog(t *testing.T) {
 		}
 		return findings(found)
 	}
-	if said := look(held); said != "" {
-		t.Errorf("of a whole log: %s", said)
+	if got := check(held); got != "" {
+		t.Errorf("a whole log: %s", got)
 	}
-	if said, want := look("netsim checkpoint v1\n"), "note 1 that you hold: "; !strings.Contains(said, want) {
-		t.Errorf("of what is no note: %q, want %q", said, want)
+	if got, want := check("netsim checkpoint v1\n"), "note 1 that you hold: "; !strings.Contains(got, want) {
+		t.Errorf("an invalid note: %q, want %q", got, want)
 	}
-	// A writer to the topics can cut all of them.
+	// Cut the last checkpoint, as a client with access to the broker can.
 	for name, records := range w.records {
 		if len(records) > 0 && !strings.Contains(name, "billing") {
 			w.records[name] = records[:len(records)-1]
@@ -74,7 +74,7 @@ func TestWhatIsHeldIsInTheLog(t *testing.T) {
 	if err != nil || len(r.Findings) > 0 {
 		t.Fatalf("%v, found:\n%s", err, findings(r.Findings))
 	}
-	if said, want := look(held), "the log has no checkpoint 2026-11-05"; !strings.Contains(said, want) {
-		t.Errorf("of a log that was cut: %q, want %q", said, want)
+	if got, want := check(held), "the log has no checkpoint 2026-11-05"; !strings.Contains(got, want) {
+		t.Errorf("a cut log: %q, want %q", got, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // GrantCredit adds credit to an account. Its command id derives from the
-// reference, which is unique within the account: granting it again does nothing.
+// reference, which is unique within the account: a repeated grant does nothing.
 type GrantCredit struct{ Granted events.CreditGranted }
 
 // Decide implements Command.

@@ -13,8 +13,8 @@ const (
 	UploadAborted   = "aborted"
 )
 
-// ReasonDeleted is the reason of aborting an upload whose traceset is deleted. It
-// is recorded for an upload that was aborted before, too.
+// ReasonDeleted is the reason for aborting an upload whose traceset is deleted. It
+// is recorded even if the upload was aborted before.
 const ReasonDeleted = "deleted"
 
 // Upload is the state that decisions about an upload session need.

@@ -37,18 +37,18 @@ type UploadOpened struct {
 type UploadFile struct {
 	Name        string `json:"name"`
 	ContentType string `json:"contentType"`
-	Role        string `json:"role,omitempty"` // primary or supporting; of a traceset's file
-	Size        int64  `json:"size"`           // bytes; the maximum for a mapping file
+	Role        string `json:"role,omitempty"` // primary or supporting; only for a traceset
+	Size        int64  `json:"size"`           // bytes; for a mapping file, the maximum
 	Parts       int64  `json:"parts"`          // how many part links are issued
 	ObjectKey   string `json:"objectKey"`      // where it is staged
 	StoreID     string `json:"storeId"`        // the object store's id of the multipart upload
 }
 
-// UploadCompleted records that all files of an upload are stored and accepted, also
-// when their content was stored before.
+// UploadCompleted records that all files of an upload are stored and accepted, even
+// if their content was already stored.
 type UploadCompleted struct {
 	ResultID    string         `json:"resultId"`              // the traceset or mapping file
-	DuplicateOf string         `json:"duplicateOf,omitempty"` // ResultID, when its content was stored before
+	DuplicateOf string         `json:"duplicateOf,omitempty"` // equals resultId; set if the content was already stored
 	Files       []UploadedFile `json:"files"`
 }
 

@@ -28,7 +28,7 @@ func (m *memory) Priors(_ context.Context, stream string, ids []string) (map[str
 	return found, nil
 }
 
-// renames renames the workspace again and again, each under an id of its own.
+// renames renames the workspace to-from times, each with its own command id.
 func (p *process) renames(from, to int) ([]handle.Result, error) {
 	var all []handle.Sent[commands.Workspace]
 	for i := from; i < to; i++ {
@@ -40,14 +40,14 @@ func (p *process) renames(from, to int) ([]handle.Result, error) {
 	return handle.All(p.t.Context(), p.handler, handle.Target{Stream: p.id, PartitionKey: p.id}, all)
 }
 
-func TestCommandsTogetherRunOnceEach(t *testing.T) {
+func TestAllRunsEachCommandOnce(t *testing.T) {
 	t.Parallel()
 	for name, disturb := range map[string]func(*testing.T, *process){
 		"alone": func(*testing.T, *process) {},
-		"another writer takes the place of one": func(t *testing.T, p *process) {
+		"another writer takes the sequence of one": func(t *testing.T, p *process) {
 			p.log.beforeAppend = sync.OnceFunc(func() { p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: "foreign"}) })
 		},
-		"another writer is always ahead, for a while": func(t *testing.T, p *process) {
+		"another writer is ahead five times": func(t *testing.T, p *process) {
 			times := 0
 			p.log.beforeAppend = func() {
 				if times++; times%40 == 1 && times < 200 {
@@ -61,7 +61,7 @@ func TestCommandsTogetherRunOnceEach(t *testing.T) {
 			}
 		},
 		"one of them is under way": func(_ *testing.T, p *process) {
-			go p.run(handle.Origin{CommandID: "rename-7"}, commands.UpdateWorkspace{ID: p.id, Name: "name 7"}) //nolint:errcheck // whichever is first
+			go p.run(handle.Origin{CommandID: "rename-7"}, commands.UpdateWorkspace{ID: p.id, Name: "name 7"}) //nolint:errcheck // either run may be first
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestCommandsTogetherRunOnceEach(t *testing.T) {
 					}
 					for i, r := range results {
 						if r.Repeated == (r.Event != nil) {
-							t.Errorf("command %d: %+v, want a fact or that it was repeated", i, r)
+							t.Errorf("command %d: %+v, want either a fact or a repetition", i, r)
 						}
 						if process != p && !r.Repeated {
 							t.Errorf("command %d ran again", i)
@@ -84,7 +84,7 @@ func TestCommandsTogetherRunOnceEach(t *testing.T) {
 					}
 				}
 				for i := range 40 {
-					if n := p.log.ran(fmt.Sprint("rename-", i)); n != 1 {
+					if n := p.log.factsOf(fmt.Sprint("rename-", i)); n != 1 {
 						t.Errorf("command %d left %d facts", i, n)
 					}
 				}
@@ -93,8 +93,8 @@ func TestCommandsTogetherRunOnceEach(t *testing.T) {
 	}
 }
 
-// ran is how many facts a command left.
-func (m *memory) ran(commandID string) (facts int) {
+// factsOf returns how many facts a command left.
+func (m *memory) factsOf(commandID string) (facts int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range m.records {
@@ -106,7 +106,7 @@ func (m *memory) ran(commandID string) (facts int) {
 	return facts
 }
 
-func TestARefusalAmongCommandsTogether(t *testing.T) {
+func TestAllReturnsARefusal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcess(t)
@@ -116,7 +116,7 @@ func TestARefusalAmongCommandsTogether(t *testing.T) {
 			{From: handle.Origin{CommandID: "bad"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "bad", Match: match}},
 		})
 		if !fault.Is(err, fault.PreconditionFailed) {
-			t.Errorf("answer %v, want the refusal of the second", err)
+			t.Errorf("error %v, want the refusal of the second command", err)
 		}
 		if w := p.log.workspace(p.id); w.Name != "good" {
 			t.Errorf("the name is %q", w.Name)

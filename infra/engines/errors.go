@@ -36,14 +36,14 @@ func (e *Garbled) Error() string {
 
 func (e *Garbled) Unwrap() error { return e.Cause }
 
-// Refused says that an engine will never take the order, and why.
+// Refused says that an engine will never accept the run, and why.
 type Refused struct{ Reason string }
 
 func (e *Refused) Error() string { return "the engine refuses the run: " + e.Reason }
 
 func garbled(format string, args ...any) error { return &Garbled{fmt.Errorf(format, args...)} }
 
-// answered reads the error in an answer.
+// answered returns the error of an answer outside 2xx, with the message in its body.
 func answered(status int, text []byte) error {
 	var body struct {
 		Error struct{ Message string }
@@ -56,9 +56,9 @@ func answered(status int, text []byte) error {
 
 const maxMessage = 500 // characters
 
-// oneLine returns the text without line ends and other control characters, cut to
-// a number of characters.
-func oneLine(text string, most int) string {
+// oneLine replaces control characters, such as line ends, by spaces and cuts the
+// text to limit characters.
+func oneLine(text string, limit int) string {
 	text = strings.ToValidUTF8(text, "?")
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -67,8 +67,8 @@ func oneLine(text string, most int) string {
 		return r
 	}, text)
 	runes := []rune(strings.TrimSpace(clean))
-	if len(runes) > most {
-		return string(runes[:most-1]) + "…"
+	if len(runes) > limit {
+		return string(runes[:limit-1]) + "…"
 	}
 	return string(runes)
 }

@@ -9,14 +9,14 @@ import (
 	"netsim/events"
 )
 
-// Cut is a consistent cut of the log: what the read model has of each partition
-// in one snapshot of the database.
+// Cut is a consistent cut of the log: the read model's position in each partition,
+// from one snapshot of the database.
 type Cut struct {
 	ClusterID string
 	Parts     []CutPart
 }
 
-// CutPart is the position of a partition.
+// CutPart is the read model's position in a partition.
 type CutPart struct {
 	Family    events.Family
 	TopicID   string

@@ -18,7 +18,7 @@ func (t *Tools) ExportCosts(ctx context.Context, r focus.Request) (focus.Report,
 		return focus.Report{}, fmt.Errorf("open a snapshot: %w", err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was written
-	// A page has a few thousand rows: index lookups of their names are the best plan.
+	// A page has a few thousand rows, so index lookups are the best plan for its joins.
 	if _, err := tx.Exec(ctx, "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"); err != nil {
 		return focus.Report{}, fmt.Errorf("open a snapshot: %w", err)
 	}

@@ -16,32 +16,31 @@ type channel struct{ from, to, tag int64 }
 // adds each send to one of many sums and subtracts each receive from it. If a sum is
 // not zero, a second reading examines the channels of that sum.
 //
-// A sum has the number of messages, and 64-bit hashes of their channels and sizes.
-// Faults cancel only if these hashes collide, which does not happen by accident. The
-// author of a trace can provoke it, and then has a simulation that waits until its
-// time limit.
+// A sum counts messages and adds 64-bit hashes of their channels and sizes. Mismatches
+// cancel out only if these hashes collide, which does not happen by accident.
+// The author of a trace can provoke it; the simulation then waits until its time limit.
 type pairing struct {
 	sums [1 << 14]sum
 }
 
-type sum struct{ messages, drawn uint64 }
+type sum struct{ messages, hashes uint64 }
 
-func (c channel) draw() uint64 {
+func (c channel) hash() uint64 {
 	return mix(mix(mix(uint64(c.from))^uint64(c.to)) ^ uint64(c.tag))
 }
 
-// mix is a hash of a number, other than 0 for 0.
+// mix hashes a number. mix(0) is not 0.
 func mix(x uint64) uint64 { return splitmix.Next(&x) }
 
 func (p *pairing) take(c channel, role Role, size uint64) {
-	draw := c.draw()
-	s := &p.sums[draw%uint64(len(p.sums))]
+	hash := c.hash()
+	s := &p.sums[hash%uint64(len(p.sums))]
 	sign := uint64(1)
 	if role == Receive {
 		sign = ^uint64(0)
 	}
 	s.messages += sign
-	s.drawn += sign * mix(draw^mix(size))
+	s.hashes += sign * mix(hash^mix(size))
 }
 
 // uneven returns the sums that are not zero, at most a few hundred.
@@ -62,15 +61,15 @@ type suspects struct {
 	channels map[channel]*ends
 }
 
-// ends counts what the two ranks of a channel do.
+// ends counts the sends and receives of a channel.
 type ends struct {
 	sends, receives       Traffic
-	sizes                 uint64 // hashes of the sends minus those of the receives
-	lastSend, lastReceive uint64 // nodes
+	sizes                 uint64 // hashes of the sent sizes minus those of the received
+	lastSend, lastReceive uint64 // node ids
 }
 
 func (s suspects) take(c channel, role Role, n *Node) {
-	if !s.sums[c.draw()%uint64(len(pairing{}.sums))] {
+	if !s.sums[c.hash()%uint64(len(pairing{}.sums))] {
 		return
 	}
 	e := s.channels[c]
