@@ -12,11 +12,11 @@ type scan struct {
 	seen *words
 }
 
-// words are the last values of string members. Most members have the same value
-// in many events in a row, so that one copy of it is kept.
+// words caches the last value of each string member. Most values are the same in
+// many events in a row, which then share one copy.
 type words [16]string
 
-// word reads a string that is likely equal to the last one with this number.
+// word reads a string through the cache entry seen[number].
 func (s *scan) word(number int) string {
 	text := s.token()
 	if s.seen == nil {
@@ -30,10 +30,10 @@ func (s *scan) word(number int) string {
 
 func (s *scan) str() string { return string(s.token()) }
 
-// whole reports whether the text was read to its end without being odd.
+// whole reports whether the text was read to its end and odd is not set.
 func (s *scan) whole() bool { return !s.odd && s.at == len(s.text) }
 
-// take reads one byte that must be there.
+// take reads the byte c, or sets odd if it does not come next.
 func (s *scan) take(c byte) {
 	if s.odd || s.at >= len(s.text) || s.text[s.at] != c {
 		s.odd = true
@@ -121,8 +121,8 @@ func (s *scan) integer() (n int64) {
 	return n
 }
 
-// time reads a time of UTC such as 2026-11-21T03:04:05.678Z, with up to nine
-// digits after the point, or without it.
+// time reads a UTC time such as 2026-11-21T03:04:05.678Z. The fraction is optional
+// and has up to nine digits.
 func (s *scan) time() time.Time {
 	text := s.token()
 	const least = len("2026-11-21T03:04:05Z")

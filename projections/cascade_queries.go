@@ -10,8 +10,8 @@ import (
 // Owned is a table of resources that are deleted with their workspace.
 type Owned string
 
-// The tables of resources that a workspace owns. A simulation is deleted once
-// it has ended.
+// The tables of resources that a workspace owns. Only simulations that have ended
+// can be deleted.
 const (
 	OwnedConfigurations Owned = "configurations"
 	OwnedTracesets      Owned = "tracesets"
@@ -46,8 +46,8 @@ func ListDeletable(ctx context.Context, db Reader, what Owned, workspace string,
 	return ids, nil
 }
 
-// CountCommanded counts the resources of a workspace on which the command was
-// executed.
+// CountCommanded counts a workspace's resources that the command was executed
+// on.
 func CountCommanded(ctx context.Context, db Reader, what Owned, workspace, commandID string) (int64, error) {
 	var n int64
 	err := db.QueryRow(ctx, fmt.Sprintf(`

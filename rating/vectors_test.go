@@ -16,8 +16,8 @@ import (
 	"netsim/rating"
 )
 
-// vector is an entry of vectors.json: a day of an account's usage of a rate name,
-// and its costs.
+// vector is an entry of vectors.json: an account's usage of a rate name on one
+// day, and the costs of that usage.
 type vector struct {
 	Name     string                 `json:"name"`
 	Rule     string                 `json:"rule"`
@@ -38,7 +38,7 @@ type vectorRow struct {
 	UnitDays      string `json:"unitDays"`
 }
 
-// rated returns the rows of a vector by package rating.
+// rated rates the vector with package rating.
 func (v *vector) rated(t testing.TB) []vectorRow {
 	t.Helper()
 	day, err := time.Parse(time.DateOnly, v.Day)
@@ -56,8 +56,8 @@ func (v *vector) rated(t testing.TB) []vectorRow {
 	return rows
 }
 
-// python returns the rows of vectors by rerate.py, which was written from
-// docs/rating.md alone.
+// python rates the vectors with rerate.py, which was written from docs/rating.md
+// alone.
 func python(t *testing.T, vectors []vector) (rows [][]vectorRow) {
 	t.Helper()
 	given, err := json.Marshal(vectors)
@@ -66,11 +66,11 @@ func python(t *testing.T, vectors []vector) (rows [][]vectorRow) {
 	}
 	command := exec.CommandContext(t.Context(), "python3", "testdata/rerate.py")
 	command.Stdin, command.Stderr = bytes.NewReader(given), t.Output()
-	said, err := command.Output()
+	output, err := command.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(said, &rows); err != nil {
+	if err := json.Unmarshal(output, &rows); err != nil {
 		t.Fatal(err)
 	}
 	return rows
@@ -91,7 +91,7 @@ func TestVectors(t *testing.T) {
 	if err := json.Unmarshal(text, &vectors); err != nil {
 		t.Fatal(err)
 	}
-	again := python(t, vectors)
+	fromPython := python(t, vectors)
 	for i := range vectors {
 		v := &vectors[i]
 		rows := v.rated(t)
@@ -101,7 +101,7 @@ func TestVectors(t *testing.T) {
 		if diff := gocmp.Diff(v.Rows, rows); diff != "" {
 			t.Errorf("%s (-vector +rated):\n%s", v.Name, diff)
 		}
-		if diff := gocmp.Diff(v.Rows, again[i]); diff != "" {
+		if diff := gocmp.Diff(v.Rows, fromPython[i]); diff != "" {
 			t.Errorf("%s (-vector +python):\n%s", v.Name, diff)
 		}
 	}
@@ -116,8 +116,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestThePageIsEnough: a program that was written from docs/rating.md alone
-// rates random days like package rating.
+// TestThePageIsEnough: a program that was written from docs/rating.md alone and
+// package rating compute the same rows for random days.
 func TestThePageIsEnough(t *testing.T) {
 	t.Parallel()
 	drawn := rapid.Custom(func(t *rapid.T) vector {

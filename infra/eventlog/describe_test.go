@@ -69,11 +69,11 @@ func recreatedTopic(t *testing.T, c Config) {
 		t.Errorf("the recreated topic still has id %s", after.Topics[0].ID)
 	}
 	if before.ClusterID != after.ClusterID || before.Topics[1].ID != after.Topics[1].ID {
-		t.Errorf("something else changed its identity")
+		t.Errorf("the id of the cluster or of another topic changed")
 	}
 }
 
-// refusedFor fails unless Check refuses the log for the one reason.
+// refusedFor fails unless Check refuses the log for this reason alone.
 func refusedFor(t *testing.T, k *Kafka, d Description, reason string) {
 	t.Helper()
 	err := k.Check(d)
@@ -100,9 +100,9 @@ func dangerousSettings(t *testing.T, c Config) {
 	}
 }
 
-// defaultTopics: topics that someone made without settings, as a broker does by
-// itself at the first use of a name, are refused with a line for each setting;
-// with what the lines say they are accepted.
+// defaultTopics: Check refuses topics with the brokers' default settings, such as
+// auto-created ones, and has a line for each wrong setting. It accepts the topics
+// once they are set as the lines say.
 func defaultTopics(t *testing.T, c Config) {
 	c.Prefix, c.Relaxed = freshPrefix(), true
 	k, err := Open(t.Context(), c)
@@ -124,20 +124,20 @@ func defaultTopics(t *testing.T, c Config) {
 	}
 	advice := regexp.MustCompile(`^each of the topics (.+) has ([a-z.]+)="[^"]*", needs (?:at least )?"?([^":]+)"?: .+$`)
 	for line := range strings.Lines(err.Error()) {
-		told := advice.FindStringSubmatch(strings.TrimSpace(line))
-		if told == nil || told[1] != strings.Join(k.topics(), ", ") {
-			t.Fatalf("a line says %q", line)
+		match := advice.FindStringSubmatch(strings.TrimSpace(line))
+		if match == nil || match[1] != strings.Join(k.topics(), ", ") {
+			t.Fatalf("unexpected line %q", line)
 		}
 		for _, topic := range k.topics() {
-			alter(t, k, topic, told[2], told[3])
+			alter(t, k, topic, match[2], match[3])
 		}
 	}
 	if err := k.Check(describe(t, k)); err != nil {
-		t.Errorf("with what was told: %v", err)
+		t.Errorf("refused with the settings it asked for: %v", err)
 	}
 }
 
-// TestFewBrokers: topics are not made with fewer replicas than are wanted.
+// TestFewBrokers: Ensure creates no topic if it needs more replicas than brokers.
 func TestFewBrokers(t *testing.T) {
 	t.Parallel()
 	k, err := Open(t.Context(), Config{Brokers: teststack.Broker(t), Prefix: freshPrefix(), Replication: 3})
@@ -146,10 +146,10 @@ func TestFewBrokers(t *testing.T) {
 	}
 	t.Cleanup(k.Close)
 	if err := k.Ensure(t.Context()); !errors.Is(err, ErrFewBrokers) {
-		t.Errorf("it is %v", err)
+		t.Errorf("got %v, want ErrFewBrokers", err)
 	}
 	if d := describe(t, k); len(d.Topics) > 0 {
-		t.Errorf("there is %s", d.Topics[0].Name)
+		t.Errorf("created topic %s", d.Topics[0].Name)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestAnotherClusterHasAnotherID(t *testing.T) {
 	}
 }
 
-func TestCheckRefusesWhatOneBrokersDeathCanLose(t *testing.T) {
+func TestCheckNeedsRedundancy(t *testing.T) {
 	t.Parallel()
 	k := &Kafka{Config: Config{MaxRecord: 1000}}
 	log := func() (d Description) {

@@ -15,9 +15,9 @@ type Comparison struct {
 	Differences []Difference
 }
 
-// Diff compares the read model with the live one at one position, under load. The
-// live one is not delayed: this one pauses until the live one has passed it, and
-// then projects up to the position of a snapshot of the live one.
+// Diff compares p with the live read model at one position, under load. The live
+// model is not delayed: p pauses until the live model is ahead, takes a snapshot
+// of it and projects up to the snapshot's position.
 func (p *Projector) Diff(ctx context.Context) (c Comparison, err error) {
 	if p.Schema == Live {
 		return c, fmt.Errorf("%s is the live read model", Live)
@@ -31,7 +31,7 @@ func (p *Projector) Diff(ctx context.Context) (c Comparison, err error) {
 	}
 	lost, err := p.losses(ctx)
 	if err == nil && len(lost) > 0 {
-		err = fmt.Errorf("they have no position in common: %s", describe(lost))
+		err = fmt.Errorf("the read models have no position in common: %s", describe(lost))
 	}
 	if err != nil {
 		return c, err
@@ -73,7 +73,7 @@ func (p *Projector) align(ctx context.Context) (live, other pgx.Tx, at Position,
 		return live, nil, nil, err
 	}
 	p.until = at
-	err = p.beside(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, at) })
+	err = p.runWhile(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, at) })
 	if err != nil {
 		return live, nil, nil, err
 	}
@@ -94,7 +94,7 @@ func (p *Projector) awaitLive(ctx context.Context, to Position) error {
 		return at.reaches(to), err
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("the live read model stays at %s, behind %s at %s: does its projector run?", at, p.Schema, to)
+		return fmt.Errorf("the live read model is still at %s, behind %s at %s: is its projector running?", at, p.Schema, to)
 	}
 	return err
 }

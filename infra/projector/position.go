@@ -102,8 +102,8 @@ func poll(ctx context.Context, reached func() (bool, error)) error {
 	}
 }
 
-// beside runs f while sessions run, and ends them when f returns.
-func (p *Projector) beside(ctx context.Context, session, f func(context.Context) error) error {
+// runWhile runs sessions while f runs. If they end first, it cancels f's context.
+func (p *Projector) runWhile(ctx context.Context, session, f func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	projecting := make(chan error, 1)

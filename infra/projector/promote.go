@@ -61,7 +61,7 @@ func (p *Projector) Promote(ctx context.Context, report func(Step, string)) erro
 	if err := p.CatchUp(ctx); err != nil {
 		return err
 	}
-	return p.beside(ctx, p.project, func(ctx context.Context) error {
+	return p.runWhile(ctx, p.project, func(ctx context.Context) error {
 		for {
 			report(Following, "")
 			err := p.awaitSnapshots(ctx, snapshotAge, 0, report)

@@ -31,7 +31,7 @@ func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, er
 		return false, nil
 	}
 	p.Yield = true
-	err = p.beside(ctx, p.projectLocked, func(ctx context.Context) (err error) {
+	err = p.runWhile(ctx, p.projectLocked, func(ctx context.Context) (err error) {
 		promoted, err = p.awaitPromotion(ctx, model)
 		return err
 	})
@@ -86,7 +86,7 @@ func (p *Projector) CatchUp(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("describe the log: %w", err)
 	}
-	return p.beside(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, endOf(log)) })
+	return p.runWhile(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, endOf(log)) })
 }
 
 // awaitPromotion waits until the schema with the oid is named Live.

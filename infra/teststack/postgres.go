@@ -13,8 +13,8 @@ import (
 // databases counts the databases made in this process's cluster.
 var databases atomic.Int64
 
-// Postgres returns the URL of a new, empty database whose user is superuser. It is
-// dropped after the test; connections that are open then are closed. The cluster
+// Postgres returns the URL, with a superuser, of a new, empty database. After the
+// test the database is dropped and connections still open are closed. The cluster
 // is shared by the tests of this process and does not fsync.
 func Postgres(t testing.TB) string {
 	t.Helper()

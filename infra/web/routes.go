@@ -40,8 +40,8 @@ func allowedMethods(routes chi.Routes, r *http.Request) string {
 	return strings.Join(allowed, ", ")
 }
 
-// unrouted is the route label of requests that matched no route.
-const unrouted = "unmatched"
+// noRoute is the route label of requests that matched no route.
+const noRoute = "unmatched"
 
 // route returns the pattern that the request matched, such as
 // /api/v1/simulations/{sim_id}. It is known once the router has run.
@@ -51,5 +51,5 @@ func route(r *http.Request) string {
 			return pattern
 		}
 	}
-	return unrouted
+	return noRoute
 }

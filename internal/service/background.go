@@ -21,24 +21,24 @@ import (
 	"netsim/runs"
 )
 
-// domain has what the reactor, the workers and the API do, on top of the core.
+// domain has what the reactor, the workers and the API need beyond the core.
 type domain struct {
-	metering   *billing.Metering
-	books      *billing.Books
-	holds      *billing.Holds
-	simple     *reactions.Simple
-	simulation *reactions.Simulation
-	workspace  *reactions.Workspace
-	traceset   *reactions.Traceset
-	life       *reactions.TracesetLife
-	runner     *runs.Runner
-	extractor  *traces.Extractor
-	uploads    *uploads.Uploads
-	engines    *engines.Client // behind HTTP
-	jobs       *jobs.Jobs
+	metering    *billing.Metering
+	books       *billing.Books
+	holds       *billing.Holds
+	simple      *reactions.Simple
+	simulation  *reactions.Simulation
+	workspace   *reactions.Workspace
+	traceset    *reactions.Traceset
+	tracesetTTL *reactions.TracesetLife
+	runner      *runs.Runner
+	extractor   *traces.Extractor
+	uploads     *uploads.Uploads
+	engines     *engines.Client // over HTTP
+	jobs        *jobs.Jobs
 }
 
-// close stops the uploads that are in progress.
+// close stops the uploads in progress and disconnects from the job queue.
 func (d *domain) close() {
 	d.uploads.Close()
 	d.jobs.Close()
@@ -57,7 +57,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 			},
 		},
 		workspace: &reactions.Workspace{Commands: s.handler, DB: s.pool},
-		life: &reactions.TracesetLife{
+		tracesetTTL: &reactions.TracesetLife{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Now: time.Now, CatchUp: s.catchUp,
 		},
 	}
@@ -94,8 +94,8 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 }
 
 // accrue records the costs of a day, YYYY-MM-DD. It waits until the read model
-// has caught up with the log, so that it includes every billing event that was
-// written before.
+// has caught up with the log, so that every billing event written before the
+// call is included.
 func (s *core) accrue(ctx context.Context, books *billing.Books, day string) error {
 	date, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 		"simple":       d.simple.React,
 		"simulation":   d.simulation.React,
 		"traceset":     d.traceset.React,
-		"uses":         d.life.React,
+		"uses":         d.tracesetTTL.React,
 		"uploads":      d.uploads.React,
 		"workspace":    d.workspace.React,
 	} {
@@ -170,10 +170,10 @@ func handledFamilies() map[string][]events.Family {
 	}
 }
 
-// reactionLag measures how far a handler is behind, in whichever process it runs.
-func (s *core) reactionLag(handler string, of []events.Family) *reactor.Lag {
+// reactionLag returns the lag of a handler, which may run in another process.
+func (s *core) reactionLag(handler string, handled []events.Family) *reactor.Lag {
 	families := map[events.Family]int32{}
-	for _, family := range of {
+	for _, family := range handled {
 		families[family] = s.partitions[family]
 	}
 	return &reactor.Lag{

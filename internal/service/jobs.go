@@ -56,7 +56,7 @@ func (s *core) registerJobs(d *domain) {
 	})
 	jobs.Register(d.jobs, jobs.Kind[reactions.SweepTracesets]{
 		Queue: queueHousekeeping, Schedule: jobs.Every(time.Hour),
-		Work: func(ctx context.Context, _ reactions.SweepTracesets) error { return d.life.Sweep(ctx) },
+		Work: func(ctx context.Context, _ reactions.SweepTracesets) error { return d.tracesetTTL.Sweep(ctx) },
 	})
 	jobs.Register(d.jobs, jobs.Kind[billing.ReleaseHolds]{
 		Queue: queueHousekeeping, Schedule: jobs.Every(expireEvery),

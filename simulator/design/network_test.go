@@ -13,11 +13,11 @@ import (
 	"netsim/simulator/topology"
 )
 
-// network is a Clos of the catalogue's models with their defaults: components
-// rsw, fsw, ssw, server and nic, the layer and an application.
+// network is a Clos of the catalogue's models with their defaults. Its components
+// are rsw, fsw, ssw, server and nic, its layer is layer, its application app.
 type network struct {
-	pods, racks, hosts int // racks of a pod, hosts of a rack
-	fsw, ssw           int // fsw of a pod; without ssw there is one pod
+	pods, racks, hosts int // racks per pod, hosts per rack
+	fsw, ssw           int // fsw per pod; if ssw is 0, there is one pod
 	application        string
 }
 
@@ -27,8 +27,8 @@ const (
 	switchModel  = "clos-switch-v1"
 )
 
-// change is a parameter of a component, application or layer, or with no holder
-// of the globals.
+// change sets a parameter of a component, an application or a layer, or a global
+// one if holder is empty.
 type change struct {
 	holder, path string
 	value        any
@@ -78,13 +78,13 @@ func (n network) document(t *testing.T, changes ...change) *design.Document {
 		d.Topology.Components = append(d.Topology.Components, ref(design.TypeSwitch, "ssw", n.ssw), ref(design.TypeLayer, "layer", 1))
 	}
 	for _, c := range changes {
-		c.make(t, d)
+		c.apply(t, d)
 	}
 	return d
 }
 
-// make sets what the catalogue has put there.
-func (c change) make(t *testing.T, d *design.Document) {
+// apply overwrites the value that the catalogue filled in.
+func (c change) apply(t *testing.T, d *design.Document) {
 	t.Helper()
 	tree := d.GlobalParameters
 	for i := range d.Components {
@@ -120,8 +120,8 @@ func (c change) make(t *testing.T, d *design.Document) {
 	tree[steps[len(steps)-1]] = design.Param{Leaf: &design.Leaf{Value: value, Type: old.Type, Unit: c.unit}}
 }
 
-// optional reports whether documents may do without a parameter; those are all
-// booleans.
+// optional reports whether documents may omit a parameter. All such parameters
+// are booleans.
 func optional(path string) bool {
 	model, _ := catalogue.Find("chakra-workload-v1")
 	return slices.ContainsFunc(model.Parameters, func(p catalogue.Parameter) bool {
@@ -129,18 +129,18 @@ func optional(path string) bool {
 	})
 }
 
-// outcome is what a run came to.
+// outcome is the result of a run and what its observer counted.
 type outcome struct {
 	*engine.Result
 	fabric    *topology.Fabric
 	bits      []int64 // by directed link
-	reports   int     // of links
+	reports   int     // calls of Observer.Links
 	beacons   int
 	receivers map[int32]bool // ranks
 }
 
 // simulate runs the document as the service does. A phase that names no
-// algorithm has the application's.
+// algorithm uses the application's.
 func simulate(t *testing.T, d *design.Document, duration time.Duration, groups ...collective.GroupSpec) outcome {
 	t.Helper()
 	o := outcome{receivers: map[int32]bool{}}
@@ -186,7 +186,7 @@ func simulate(t *testing.T, d *design.Document, duration time.Duration, groups .
 	return o
 }
 
-// used counts the links upwards of a tier that have carried data.
+// used counts the uplinks of a tier that have carried data.
 func (o *outcome) used(tier uint8) int {
 	n := 0
 	for i := range o.fabric.Links {
@@ -197,7 +197,8 @@ func (o *outcome) used(tier uint8) int {
 	return n
 }
 
-// message is one transfer of so many bytes from rank 0 to rank 1, so often.
+// message returns a group whose rank 0 sends bytes to rank 1, in each of times
+// phases.
 func message(bytes int64, times int) collective.GroupSpec {
 	g := collective.GroupSpec{Count: 1, GroupSize: 2}
 	for range times {

@@ -74,7 +74,7 @@ func placement(t *testing.T) {
 	d.Containers[0].Components = append(refs[:1:1], more, refs[1])
 	first := func(changes ...change) []int32 {
 		for _, c := range changes {
-			c.make(t, d)
+			c.apply(t, d)
 		}
 		fabric, err := d.Fabric()
 		if err != nil {

@@ -9,13 +9,13 @@ import (
 	"netsim/simulator/engine"
 )
 
-// TestStateIsDecided: whoever adds a field to the recorder decides whether a
-// snapshot saves it, here and in visit.
+// TestStateIsDecided: every field of the recorder is listed as saved in snapshots,
+// by visit, or as omitted from them.
 func TestStateIsDecided(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		of          reflect.Type
-		saved, left string
+		of             reflect.Type
+		saved, omitted string
 	}{
 		{reflect.TypeFor[Recorder](), "perf ranks collectives cdf links hops classes listed totals split forward ports", "config pathOf pathText names"},
 		{reflect.TypeFor[table](), "file shard written", "create prefix header limit out row err resumed"},
@@ -29,11 +29,11 @@ func TestStateIsDecided(t *testing.T) {
 		for i := range c.of.NumField() {
 			all = append(all, c.of.Field(i).Name)
 		}
-		decided := strings.Fields(c.saved + " " + c.left)
+		listed := strings.Fields(c.saved + " " + c.omitted)
 		slices.Sort(all)
-		slices.Sort(decided)
-		if !slices.Equal(all, decided) {
-			t.Errorf("%s has the fields %v, decided are %v", c.of, all, decided)
+		slices.Sort(listed)
+		if !slices.Equal(all, listed) {
+			t.Errorf("%s has the fields %v, listed are %v", c.of, all, listed)
 		}
 	}
 }
