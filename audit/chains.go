@@ -10,7 +10,7 @@ import (
 	"netsim/events"
 )
 
-// Chain is a stream of billing in its partition, up to its head.
+// Chain is a billing stream in one partition, up to its head.
 type Chain struct {
 	Stream    string
 	Partition int32
@@ -23,8 +23,8 @@ func (c Chain) leaf() string {
 	return fmt.Sprintf("%s %d %d %s", c.Stream, c.Partition, c.Head.Sequence, c.Head.Hash)
 }
 
-// tree is the Merkle tree of RFC 6962 over chains, sorted by stream and
-// partition as bytes.
+// tree is the Merkle tree of RFC 6962 over chains, sorted by stream (as bytes),
+// then by partition.
 type tree struct {
 	chains []Chain
 	stored []tlog.Hash
@@ -95,8 +95,8 @@ func (t *tree) prove(stream string) (proofs []proof, err error) {
 	return proofs, nil
 }
 
-// check returns an error unless the proof leads to the root of the tree, which
-// has size chains.
+// check returns an error unless the proof leads to the root of a tree of size
+// chains.
 func (p proof) check(size int64, root tlog.Hash) error {
 	head, err := parseHash(p.Hash)
 	if err != nil {

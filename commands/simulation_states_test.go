@@ -11,7 +11,7 @@ import (
 	"netsim/events"
 )
 
-// moves are those of completions 5.1, written down a second time.
+// moves returns the states that may follow a state, copied from completions 5.1.
 func moves(from string) []string {
 	switch from {
 	case "":
@@ -48,7 +48,7 @@ func anyCommand() *rapid.Generator[commands.Command[commands.Simulation]] {
 	})
 }
 
-// step runs a command and holds its event to what may follow the state.
+// step runs a command and checks that the state allows its event.
 func step(t *rapid.T, state *commands.Simulation, cmd commands.Command[commands.Simulation]) {
 	before := *state
 	data, err := cmd.Decide(state, time.UnixMilli(0))
@@ -70,7 +70,7 @@ func step(t *rapid.T, state *commands.Simulation, cmd commands.Command[commands.
 		t.Fatalf("%T appended %T to a deleted simulation", cmd, data)
 	}
 	if again, err := cmd.Decide(state, time.UnixMilli(0)); err == nil && again != nil {
-		t.Fatalf("%T appends %T and then %T", cmd, data, again)
+		t.Fatalf("%T appends %T, and when repeated %T", cmd, data, again)
 	}
 }
 

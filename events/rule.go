@@ -9,22 +9,22 @@ type Head struct {
 	Hash     Hash
 }
 
-// Verdict is the result of the rule for a record.
+// Verdict says whether a record is a fact, and if not, why.
 type Verdict string
 
 // The verdicts. Only an accepted record is a fact.
 const (
 	Accepted  Verdict = "accepted"
 	Duplicate Verdict = "duplicate" // a copy of the head
-	Stale     Verdict = "stale"     // another event has its sequence
+	Stale     Verdict = "stale"     // another event has its sequence, or it is a copy of an older one
 	Gap       Verdict = "gap"       // its predecessor is not a fact
-	Broken    Verdict = "broken"    // its predecessor is another event
+	Broken    Verdict = "broken"    // its previous hash is not the head's
 	Misplaced Verdict = "misplaced" // not in the partition of its key
 	Forged    Verdict = "forged"    // not sealed as the partition demands
 	BadFrame  Verdict = "bad-frame" // the frame cannot be read
 )
 
-// Judge applies the rule to a record of a partition, by its frame and hash. The
+// Judge returns the verdict on a record of a partition, from its frame and hash. The
 // topic has count partitions. Admitted says whether the partition's Sealing admits
 // the record's seal.
 func Judge(head Head, f *Frame, hash Hash, admitted bool, partition, count int32) Verdict {

@@ -1,9 +1,8 @@
 package events
 
-// The headers that carry the trace of which a record is a part, as the W3C
-// recommendation "Trace Context" has them. They are outside the hash and no
-// reader needs them: a record is judged the same with them, without them, and
-// with anything else in their values.
+// The headers of a record's trace context, as in the W3C recommendation "Trace
+// Context". They are outside the hash, and no reader needs them. Neither their
+// presence nor their values change a record's verdict.
 const (
 	TraceParentHeader = "traceparent"
 	TraceStateHeader  = "tracestate"

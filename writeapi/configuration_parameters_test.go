@@ -7,7 +7,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// at is a tree with one leaf, or one branch, at a path.
+// at returns a tree that holds only the value, at the path.
 func at(path string, value any) object {
 	step, rest, deeper := strings.Cut(path, ".")
 	if deeper {
@@ -16,7 +16,7 @@ func at(path string, value any) object {
 	return object{step: value}
 }
 
-// leaf is a parameter; a unit of "" is none.
+// leaf returns a parameter, without a unit if unit is "".
 func leaf(value any, kind, unit string) object {
 	l := object{"value": value, "type": kind}
 	if unit != "" {
@@ -25,7 +25,7 @@ func leaf(value any, kind, unit string) object {
 	return l
 }
 
-// pick is the value at a path.
+// pick returns the value at a path.
 func pick(tree any, path string) any {
 	for step := range strings.SplitSeq(path, ".") {
 		tree = tree.(object)[step]
@@ -48,7 +48,7 @@ func TestPatchParameters(t *testing.T) {
 		got := user.Patch(path+where, patch).Want(200).Object()
 		same(t, where+": a delay", leaf(1.5, "timeval", "us"), pick(got, delay))
 		same(t, where+": a rate", leaf(200.0, "datarate", "Gbps"), pick(got, rate))
-		same(t, where+": what is stored", stored(), any(got))
+		same(t, where+": stored", stored(), any(got))
 		for name, value := range before {
 			if name != "NetworkInterface" {
 				same(t, where+": "+name, value, got[name])
@@ -67,13 +67,13 @@ func TestPatchParameters(t *testing.T) {
 		got := user.Patch(path+where, at(c.path, c.value)).Want(200).Object()
 		same(t, where, any(c.value), pick(got, c.path))
 	}
-	// A parameter that documents may do without is patched like any other.
+	// An optional parameter is patched like any other.
 	const one = "ChakraConfiguration.OneCommunicationPerRank"
 	for _, on := range []bool{true, false} {
 		got := user.Patch(path+"/applications/workload/parameters", at(one, leaf(on, "bool", ""))).Want(200).Object()
 		same(t, one, any(leaf(on, "bool", "")), pick(got, one))
 		stored := find(whole(user, path)["applications"], "workload")["typedParameters"]
-		same(t, "what is stored of "+one, any(leaf(on, "bool", "")), pick(stored.(object), one))
+		same(t, "stored "+one, any(leaf(on, "bool", "")), pick(stored.(object), one))
 	}
 	user.Patch(path+"/applications/workload/parameters", at(one, leaf("on", "string", ""))).Want(400)
 	// Bounds are left to validation.
@@ -97,7 +97,7 @@ func TestPatchParameters(t *testing.T) {
 		"an unknown key below":      {leafs, at("NetworkInterface.Colour", leaf("red", "string", "")), "NetworkInterface.Colour does not exist"},
 		"a branch for a leaf":       {leafs, at("NumUpLinks.Value", leaf(1, "uint", "")), "NumUpLinks"},
 		"a leaf for a branch":       {leafs, at("NetworkInterface", leaf(1, "uint", "")), "NetworkInterface is a section"},
-		"no object":                 {leafs, at("NumUpLinks", 1), "NumUpLinks must be an object"},
+		"not an object":             {leafs, at("NumUpLinks", 1), "NumUpLinks must be an object"},
 		"another type":              {leafs, at("NumUpLinks", leaf(1, "double", "")), "NumUpLinks.type must be 'uint'"},
 		"no type":                   {leafs, at("NumUpLinks", object{"value": 1}), "NumUpLinks.type is missing"},
 		"no value":                  {leafs, at("NumUpLinks", object{"type": "uint"}), "NumUpLinks.value is missing"},
@@ -106,14 +106,14 @@ func TestPatchParameters(t *testing.T) {
 		"a negative uint":           {leafs, at("NumUpLinks", leaf(-1, "uint", "")), "NumUpLinks.value"},
 		"more than 2^53-1":          {leafs, at("NumUpLinks", leaf(1<<53, "uint", "")), "NumUpLinks.value"},
 		"an unknown member":         {leafs, at("NumUpLinks", object{"value": 1, "type": "uint", "colour": "red"}), "colour"},
-		"a unit too many":           {leafs, at("NumUpLinks", leaf(1, "uint", "B")), "NumUpLinks.unit"},
-		"a unit too few":            {leafs, at(delay, leaf(1, "timeval", "")), "Delay.unit is missing"},
+		"an unexpected unit":        {leafs, at("NumUpLinks", leaf(1, "uint", "B")), "NumUpLinks.unit"},
+		"a missing unit":            {leafs, at(delay, leaf(1, "timeval", "")), "Delay.unit is missing"},
 		"a unit of another type":    {leafs, at(delay, leaf(1, "timeval", "Gbps")), "Delay.unit must be one of"},
 		"a value not in the enum":   {leafs, at("EcmpHashMethod", leaf("md5", "string", "")), "must be one of [crc32WithSalt"},
 		"a read-only leaf":          {workload, at("ChakraConfiguration.NumOfChakraFiles", leaf(4, "uint", "")), "NumOfChakraFiles is read-only"},
-		"a global section":          {globals, at("Other.X", leaf(1, "uint", "")), "globalParameters.Other does not exist"},
+		"an unknown global section": {globals, at("Other.X", leaf(1, "uint", "")), "globalParameters.Other does not exist"},
 		"a section of the service":  {globals, at("ComputeConfiguration.X", leaf(1, "uint", "")), "ComputeConfiguration is set by the service"},
-		"another one":               {globals, at("ParallelizationParameters.X", leaf(1, "uint", "")), "ParallelizationParameters is set by the service"},
+		"another service section":   {globals, at("ParallelizationParameters.X", leaf(1, "uint", "")), "ParallelizationParameters is set by the service"},
 		"a read-only section":       {globals, at("SoftwareVersion.Version", leaf("2.0.0", "string", "")), "SoftwareVersion.Version is read-only"},
 		"one good and one bad leaf": {web, with(at("Load", leaf(0.1, "double", "")), object{"Colour": leaf("red", "string", "")}), "Colour does not exist"},
 	} {

@@ -93,7 +93,7 @@ func TestCreateWorkspaceOnce(t *testing.T) {
 			}
 		})
 	}
-	testwait.Group(t, &all, "everyone")
+	testwait.Group(t, &all, "all clients")
 	for _, id := range ids {
 		if id == "" || id != ids[0] {
 			t.Errorf("one key made %v", ids)
@@ -102,7 +102,7 @@ func TestCreateWorkspaceOnce(t *testing.T) {
 	}
 	service.Post(workspaces, map[string]any{"name": "other"}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 	if other := p.Service(t, servicetest.NewAccount()).Post(workspaces, body, key("k")).Want(201).Object()["id"]; other == ids[0] {
-		t.Error("another account's key is the same key")
+		t.Error("two accounts share a key")
 	}
 	service.Post(workspaces, body, key("")).Refused(400, "VALIDATION_ERROR")
 }
@@ -122,14 +122,14 @@ func TestUpdateWorkspace(t *testing.T) {
 	service.Patch(path, map[string]any{"name": "third"}, ifMatch(`W/"2"`)).Refused(412, "PRECONDITION_FAILED")
 	service.Patch(path, map[string]any{"name": "third"}, ifMatch(`2`)).Refused(400, "VALIDATION_ERROR")
 	if same := service.Patch(path, map[string]any{"name": "second"}, ifMatch(`"9", "2"`)).Want(200); same.Header.Get("ETag") != `"2"` {
-		t.Error("a change that alters nothing is counted")
+		t.Error("a patch that changes nothing makes a version")
 	}
 	service.Patch(path, map[string]any{"name": "third", "description": "d"}, ifMatch(`*`)).Want(200)
 	kept := service.Patch(path, map[string]any{"name": "fourth"}).Want(200)
 	if kept.Object()["description"] != "d" {
 		t.Errorf("the description is not kept: %s", kept.Body)
 	}
-	// What a client read can be sent back.
+	// A client may send back what it received.
 	whole := service.Get(path).Want(200).Object()
 	whole["name"] = "fifth"
 	service.Patch(path, whole).Want(200)
@@ -150,7 +150,7 @@ func TestUpdateWorkspace(t *testing.T) {
 	service.Patch(workspaces+"/workspace_x", map[string]any{"name": "x"}).Refused(400, "VALIDATION_ERROR")
 }
 
-// TestUpdateWorkspaceRace: of those that saw the same version one wins.
+// TestUpdateWorkspaceRace: of concurrent updates to the same version, one succeeds.
 func TestUpdateWorkspaceRace(t *testing.T) {
 	t.Parallel()
 	service := servicetest.Shared(t).Service(t, servicetest.NewAccount())
@@ -162,7 +162,7 @@ func TestUpdateWorkspaceRace(t *testing.T) {
 			statuses[i] = service.Patch(path, map[string]any{"name": fmt.Sprint("by ", i)}, ifMatch(`"1"`)).Status
 		})
 	}
-	testwait.Group(t, &all, "everyone")
+	testwait.Group(t, &all, "all clients")
 	won := 0
 	for _, status := range statuses {
 		switch status {
@@ -196,7 +196,7 @@ func TestDeleteWorkspace(t *testing.T) {
 	if body := string(service.Get(workspaces).Want(200).Body); strings.Contains(body, id) {
 		t.Errorf("it is still listed: %s", body)
 	}
-	if status := service.Delete(path).Status; status != 202 && status != 404 { // 404 once the cascade is through
+	if status := service.Delete(path).Status; status != 202 && status != 404 { // 404 once the cascade is done
 		t.Errorf("deleting again: status %d", status)
 	}
 	service.Delete(workspaces+"/"+events.TemplateWorkspace).Refused(403, "FORBIDDEN")
@@ -221,10 +221,10 @@ func TestSetLegacyProject(t *testing.T) {
 		t.Errorf("%s %s", diff, first.Header.Get("ETag"))
 	}
 	if again := service.Post(path, set(project), key("k")).Want(200).Object(); again["created"] != true {
-		t.Error("a repetition is not answered as the first time")
+		t.Error("a repetition does not get the first answer")
 	}
 	if other := service.Post(path, set(strings.ToUpper(project))).Want(200).Object(); other["created"] != false {
-		t.Errorf("the same value is set anew: %v", other)
+		t.Errorf("the same value is set again: %v", other)
 	}
 	service.Post(path, set("00000000-0000-0000-0000-000000000000")).Refused(409, "CONFLICT")
 	p.User(t, account).Post(path, set(project)).Refused(403, "FORBIDDEN")
@@ -232,8 +232,8 @@ func TestSetLegacyProject(t *testing.T) {
 	service.Post(workspaces+"/"+events.NewID(events.WorkspacePrefix)+"/legacy-project", set(project)).Refused(404, "NOT_FOUND")
 }
 
-// TestTheAnswerToAWorkspaceWriteIsItsOwn: of many concurrent writers, each gets
-// what it wrote, with a version of its own.
+// TestTheAnswerToAWorkspaceWriteIsItsOwn: each of many concurrent
+// writes is answered with what it wrote and a version of its own.
 func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 	t.Parallel()
 	const project = "5b1d1b2e-58b1-4b5f-8a55-0d7d3a0c2f11"
@@ -254,7 +254,7 @@ func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 			}
 		})
 	}
-	testwait.Group(t, &all, "everyone")
+	testwait.Group(t, &all, "all clients")
 	made := map[string]servicetest.Reply{}
 	for at, r := range replies {
 		r.Want(200)
@@ -264,7 +264,7 @@ func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 		}
 		made[tag] = r
 		if got := r.Object(); at > 0 && (got["name"] != fmt.Sprint("by ", at) || got["description"] != fmt.Sprint("of ", at)) {
-			t.Errorf("writer %d is told %s", at, r.Body)
+			t.Errorf("write %d is answered %s", at, r.Body)
 		}
 	}
 	last := service.Get(path).Want(200)

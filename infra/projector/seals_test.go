@@ -27,7 +27,7 @@ func writerKeys(t *testing.T, digits ...string) *events.WriterKeys {
 	return keys
 }
 
-// seal demands seals of all workspaces by the first of the writer's keys.
+// seal appends a LogSealed, sealed by the first key, to every partition of workspaces.
 func (s stack) seal(t *testing.T, keys *events.WriterKeys) {
 	t.Helper()
 	s.Commands.Keys = keys
@@ -41,8 +41,8 @@ func (s stack) seal(t *testing.T, keys *events.WriterKeys) {
 	}
 }
 
-// TestSealsAreDemandedFromAPositionOn: a log from before seals, and a rotation
-// of keys. Whatever was a fact stays one, and a rebuilt read model agrees.
+// TestSealsAreDemandedFromAPositionOn: a log begins without seals, then demands
+// them, then rotates keys. Facts remain facts, and a rebuilt read model agrees.
 func TestSealsAreDemandedFromAPositionOn(t *testing.T) {
 	t.Parallel()
 	s := stack{testworld.NewServers(t).Connect(t)}
@@ -64,14 +64,14 @@ func TestSealsAreDemandedFromAPositionOn(t *testing.T) {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
-	create("without a seal before any is demanded", nil, true)
-	create("sealed by an unknown key before", writerKeys(t, "cc"), true)
+	create("without a seal before any seal is demanded", nil, true)
+	create("sealed by an unknown key before any seal is demanded", writerKeys(t, "cc"), true)
 	s.seal(t, writerKeys(t, "aa"))
-	s.seal(t, writerKeys(t, "aa")) // once more does nothing
+	s.seal(t, writerKeys(t, "aa")) // repeating it changes nothing
 	create("without a seal", nil, false)
 	create("sealed by an unknown key", writerKeys(t, "cc"), false)
 	create("sealed", writerKeys(t, "aa"), true)
-	create("sealed by a key that is accepted too", writerKeys(t, "bb"), true)
+	create("sealed by another accepted key", writerKeys(t, "bb"), true)
 	s.seal(t, writerKeys(t, "bb"))
 	create("sealed by a retired key", writerKeys(t, "aa"), false)
 	create("sealed by the new key", writerKeys(t, "bb"), true)
@@ -88,7 +88,7 @@ func TestSealsAreDemandedFromAPositionOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c, err := again.Diff(t.Context()); err != nil || len(c.Differences) > 0 {
-		t.Errorf("rebuilt it differs: %v, %v", c.Differences, err)
+		t.Errorf("the rebuilt read model differs: %v, %v", c.Differences, err)
 	}
 	// A process without keys cannot judge such a log: it must not try.
 	_, err := s.Projector(s.Pool(t, "keyless"), "keyless").Rebuild(t.Context(), false)
@@ -98,7 +98,7 @@ func TestSealsAreDemandedFromAPositionOn(t *testing.T) {
 }
 
 // TestAnotherProjectorDemandsTheSameSeals: what a partition demands is stored
-// beside its offset, for the process that goes on from there.
+// with its offset, so the next projector demands it too.
 func TestAnotherProjectorDemandsTheSameSeals(t *testing.T) {
 	t.Parallel()
 	s := stack{testworld.NewServers(t).Connect(t)}

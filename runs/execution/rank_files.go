@@ -13,27 +13,27 @@ import (
 	"netsim/simulator/replay"
 )
 
-// opening is a file of a traceset, opened or not.
-type opening struct {
+// openedFile is a file of a traceset, with the result of opening it.
+type openedFile struct {
 	File
 
 	body io.ReadCloser
 	err  error
 }
 
-// readAhead is how many files are opened before they are read. A store answers in
-// some milliseconds, and there may be thousands of small files.
+// readAhead is how many files are opened ahead of the one being read. A store takes
+// milliseconds to open a file, and there may be thousands of small files.
 const readAhead = 16
 
-// opened opens the files a little ahead and yields them in order. The caller closes
-// each.
-func opened(ctx context.Context, source Files, files []File) iter.Seq[opening] {
-	return func(yield func(opening) bool) {
-		queue, stop := make(chan chan opening, readAhead), make(chan struct{})
+// openAhead opens the files concurrently, up to readAhead in advance, and yields them in
+// order. The caller closes each.
+func openAhead(ctx context.Context, source Files, files []File) iter.Seq[openedFile] {
+	return func(yield func(openedFile) bool) {
+		queue, stop := make(chan chan openedFile, readAhead), make(chan struct{})
 		go func() {
 			defer close(queue)
 			for _, f := range files {
-				answer := make(chan opening, 1)
+				answer := make(chan openedFile, 1)
 				select {
 				case queue <- answer:
 				case <-stop:
@@ -41,7 +41,7 @@ func opened(ctx context.Context, source Files, files []File) iter.Seq[opening] {
 				}
 				go func() {
 					body, err := source.Open(ctx, f)
-					answer <- opening{f, body, err}
+					answer <- openedFile{f, body, err}
 				}()
 			}
 		}()
@@ -58,14 +58,14 @@ func opened(ctx context.Context, source Files, files []File) iter.Seq[opening] {
 	}
 }
 
-func (o opening) close() {
+func (o openedFile) close() {
 	if o.body != nil {
 		o.body.Close() //nolint:errcheck // it was only read
 	}
 }
 
-// trace reads one rank's file and checks its hash.
-func (o opening) trace(b *replay.Builder, rank int) error {
+// addTo adds one rank's file to the builder and checks the file's hash.
+func (o openedFile) addTo(b *replay.Builder, rank int) error {
 	if o.err != nil {
 		return o.err
 	}
@@ -88,8 +88,8 @@ func (o opening) trace(b *replay.Builder, rank int) error {
 	return nil
 }
 
-// summed hashes the bytes that are read. It keeps a read error, which is the store's
-// and not a fault of the content.
+// summed hashes the bytes that are read. It keeps read errors, because they are the
+// store's fault and not the content's.
 type summed struct {
 	*packed.Watched
 	sum hash.Hash

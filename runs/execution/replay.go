@@ -61,12 +61,12 @@ func (in *Inputs) Read(ctx context.Context) error {
 	if len(files) != in.Ranks {
 		return unfit("traceset %s has %d rank files, and %d ranks", t.ID, len(files), in.Ranks)
 	}
-	for file := range opened(ctx, in.files, files) {
+	for file := range openAhead(ctx, in.files, files) {
 		rank, err := chakra.RankOf(file.Name)
 		if err != nil || rank >= in.Ranks {
 			err = unfit("traceset %s: file %s is of no rank from 0 to %d", t.ID, file.Name, in.Ranks-1)
 		} else {
-			err = file.trace(b, rank)
+			err = file.addTo(b, rank)
 		}
 		file.close()
 		if err != nil {

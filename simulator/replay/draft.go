@@ -51,8 +51,8 @@ func (b *Builder) place(rank int) error {
 	for i := range d.nodes {
 		ids[i] = d.nodes[i].ID
 	}
-	known := newNames(ids)
-	if id, twice := known.twice(); twice {
+	known := newNodeIndex(ids)
+	if id, found := known.duplicate(); found {
 		return fmt.Errorf("rank %d, node %d: another node has the same id", rank, id)
 	}
 	if err := b.missing(rank, &known); err != nil {
@@ -76,7 +76,7 @@ func (b *Builder) place(rank int) error {
 }
 
 // missing warns about dependencies on missing nodes.
-func (b *Builder) missing(rank int, known *names) error {
+func (b *Builder) missing(rank int, known *nodeIndex) error {
 	d := &b.draft
 	count, first := 0, 0
 	var name uint64
@@ -104,7 +104,7 @@ func (b *Builder) missing(rank int, known *names) error {
 }
 
 // dependencies returns the nodes' dependencies on existing nodes, each once.
-func (d *draft) dependencies(known *names, control bool) edges {
+func (d *draft) dependencies(known *nodeIndex, control bool) edges {
 	e := edges{first: make([]int32, 1, len(d.nodes)+1), on: make([]int32, 0, len(d.data))}
 	data, callers := 0, 0
 	for i := range d.nodes {
@@ -164,9 +164,9 @@ func (b *Builder) settle(rank int32, on edges, order []int32) {
 		kept.keep(waits, node, marks)
 		r.Nodes[node].Waits = kept.first[node+1] - kept.first[node]
 	}
-	turned := kept.turned(n)
-	r.First, r.Next = turned.first, turned.on
-	b.bytes += int64(n)*nodeBytes + int64(len(turned.on))*4
+	followers := kept.reversed(n)
+	r.First, r.Next = followers.first, followers.on
+	b.bytes += int64(n)*nodeBytes + int64(len(followers.on))*4
 }
 
 // keep adds the node's dependencies, except those that one of its other dependencies also

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// names finds the position of a node by its id.
-type names struct {
+// nodeIndex finds the position of a node by its id.
+type nodeIndex struct {
 	ids    []uint64 // by position
-	sorted []int32  // positions by id, nil if the ids ascend
+	sorted []int32  // positions in order of their ids, nil if the ids ascend
 }
 
-func newNames(ids []uint64) names {
-	n := names{ids: ids}
+func newNodeIndex(ids []uint64) nodeIndex {
+	n := nodeIndex{ids: ids}
 	if !slices.IsSorted(ids) {
 		n.sorted = make([]int32, len(ids))
 		for i := range n.sorted {
@@ -24,7 +24,8 @@ func newNames(ids []uint64) names {
 	return n
 }
 
-func (n *names) at(i int) (position int32, id uint64) {
+// at returns the node with the i-th smallest id.
+func (n *nodeIndex) at(i int) (position int32, id uint64) {
 	position = int32(i)
 	if n.sorted != nil {
 		position = n.sorted[i]
@@ -33,7 +34,7 @@ func (n *names) at(i int) (position int32, id uint64) {
 }
 
 // find returns the node's position, or -1.
-func (n *names) find(id uint64) int32 {
+func (n *nodeIndex) find(id uint64) int32 {
 	if len(n.ids) == 0 {
 		return -1
 	}
@@ -60,8 +61,8 @@ func (n *names) find(id uint64) int32 {
 	return -1
 }
 
-// twice returns an id of two nodes.
-func (n *names) twice() (id uint64, found bool) {
+// duplicate returns an id that two nodes share.
+func (n *nodeIndex) duplicate() (id uint64, found bool) {
 	for i := 1; i < len(n.ids); i++ {
 		if _, id := n.at(i); id == n.before(i) {
 			return id, true
@@ -70,21 +71,21 @@ func (n *names) twice() (id uint64, found bool) {
 	return 0, false
 }
 
-func (n *names) before(i int) uint64 {
+func (n *nodeIndex) before(i int) uint64 {
 	_, id := n.at(i - 1)
 	return id
 }
 
-// edges are the dependencies of nodes, position by position.
+// edges holds the dependencies of each position.
 type edges struct {
-	first []int32 // by position, and one more
-	on    []int32
+	first []int32 // index in on of each position's first dependency, then len(on)
+	on    []int32 // the positions depended on
 }
 
 func (e *edges) of(position int32) []int32 { return e.on[e.first[position]:e.first[position+1]] }
 
-// turned returns for each of n positions those that depend on it, ascending.
-func (e *edges) turned(n int) edges {
+// reversed returns, for each of n positions, the positions that depend on it, ascending.
+func (e *edges) reversed(n int) edges {
 	t := edges{first: make([]int32, n+1), on: make([]int32, len(e.on))}
 	for _, p := range e.on {
 		t.first[p+1]++
@@ -92,25 +93,25 @@ func (e *edges) turned(n int) edges {
 	for i := range n {
 		t.first[i+1] += t.first[i]
 	}
-	place := slices.Clone(t.first[:n])
+	next := slices.Clone(t.first[:n])
 	for i := range n {
 		for _, p := range e.of(int32(i)) {
-			t.on[place[p]] = int32(i)
-			place[p]++
+			t.on[next[p]] = int32(i)
+			next[p]++
 		}
 	}
 	return t
 }
 
-// arrange returns the positions in an order in which each follows its dependencies, and
-// otherwise in the order of the file; nil if the file's order is one. If there is a cycle
-// it returns a position of it.
+// arrange returns the positions in an order that puts dependencies first and otherwise
+// keeps the file's order; nil if the file's order already does. If there is a cycle, it
+// returns a position in the cycle.
 func (e *edges) arrange() (order []int32, cycle int32, ok bool) {
 	n := len(e.first) - 1
 	if e.forward() {
 		return nil, 0, true
 	}
-	followers := e.turned(n)
+	followers := e.reversed(n)
 	waits := make([]int32, n)
 	var free earliest
 	for i := range waits {
