@@ -161,7 +161,7 @@ func TestAServiceWithoutWriterKeys(t *testing.T) {
 	for name, change := range map[string]func(c *service.Config){
 		"NETSIM_WRITER_KEYS is not set":                     func(c *service.Config) { c.WriterKeys = "" },
 		"NETSIM_WRITER_KEYS: key 2 of 2: a writer's key is": func(c *service.Config) { c.WriterKeys += ",hush" },
-		"key 2 of 2 is there twice":                         func(c *service.Config) { c.WriterKeys += "\n" + c.WriterKeys },
+		"key 2 of 2 is given twice":                         func(c *service.Config) { c.WriterKeys += "\n" + c.WriterKeys },
 	} {
 		c := servicetest.Config(t)
 		c.Development, c.Replication = false, 3

@@ -19,8 +19,8 @@ func TestPartEndsByItself(t *testing.T) {
 		end  error
 		want string
 	}{
-		"in silence":    {nil, "the workers ended by itself: it gave no reason"},
-		"with a reason": {broken, "the workers ended by itself: the log is gone"},
+		"in silence":    {nil, "the workers ended unexpectedly: it gave no reason"},
+		"with a reason": {broken, "the workers ended unexpectedly: the log is gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

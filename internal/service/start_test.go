@@ -117,7 +117,7 @@ func TestRolesWaitForTheReadModel(t *testing.T) {
 			return got == status && strings.Contains(said, what)
 		})
 	}
-	const waiting = "waiting for a process with the role projector to make "
+	const waiting = "waiting for a process with the role projector to create "
 	var all []string
 	for _, role := range []string{service.RoleAPI, service.RoleReactor, service.RoleWorker} {
 		ops, log := start(role)
