@@ -118,8 +118,8 @@ func TestCompletingATracesetsUploadIsRefused(t *testing.T) {
 		"file 'c' is none of the session's":          files(a, b, file("c", second...)),
 		"file 'a.0.et' is given twice":               files(a, a, b),
 		"must be the 2 of the session, got 1":        files(file("a.0.et", first[0]), b),
-		"ascending order, got 2 at position 1":          files(file("a.0.et", first[1], first[0]), b),
-		"ascending order, got 1 at position 2":          files(file("a.0.et", first[0], first[0]), b),
+		"ascending order, got 2 at position 1":       files(file("a.0.et", first[1], first[0]), b),
+		"ascending order, got 1 at position 2":       files(file("a.0.et", first[0], first[0]), b),
 		"'a.1.et' must be the 1 of the session":      files(a, file("a.1.et", second[0], object{"partNumber": 2, "etag": "x"})),
 		"part 1 has another etag than 'x'":           files(a, file("a.1.et", tag(second[0], "x"))),
 		"part 2 has another etag":                    files(file("a.0.et", first[0], tag(first[1], first[0]["etag"].(string))), b),
@@ -159,7 +159,7 @@ func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 	body := s.mapping(t, "0,0\n")
 	part := body["parts"].([]object)[0]
 	for want, parts := range map[string][]object{
-		"ascending order, got 2 at position 1":        {with(part, object{"partNumber": 2})},
+		"ascending order, got 2 at position 1":     {with(part, object{"partNumber": 2})},
 		"parts must be the 1 of the session":       {part, with(part, object{"partNumber": 2})},
 		"part 1 has another etag than 'x'":         {with(part, object{"etag": "x"})},
 		"parts[0].etag must":                       {with(part, object{"etag": ""})},
