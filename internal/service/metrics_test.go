@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -22,23 +21,11 @@ import (
 // scrape reads /metrics of an operations listener.
 func scrape(t *testing.T, ops string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, ops+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
+	status, text := send(t, http.MethodGet, ops+"/metrics", "")
+	if status != http.StatusOK {
+		t.Fatalf("/metrics: %d %s", status, text)
 	}
-	reply, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reply.Body.Close()
-	text, err := io.ReadAll(reply.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if reply.StatusCode != http.StatusOK {
-		t.Fatalf("/metrics: %d %s", reply.StatusCode, text)
-	}
-	return string(text)
+	return text
 }
 
 // exposed are the metrics in a scrape with their types, and their labels, but

@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -178,7 +177,7 @@ func TestACollectorThatIsAwayDelaysNobody(t *testing.T) {
 			user := p.Service(t, servicetest.NewAccount())
 			until(t, "lost spans are counted", func() bool {
 				user.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
-				return !strings.Contains(scraped(t, p), `netsim_trace_spans_total{outcome="failed"} 0`)
+				return !strings.Contains(scrape(t, p.Ops), `netsim_trace_spans_total{outcome="failed"} 0`)
 			})
 			for range 20 {
 				user.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
@@ -217,19 +216,4 @@ func messages(t *testing.T, p *servicetest.Program) (all []events.Record) {
 		t.Fatal("the log is empty")
 	}
 	return all
-}
-
-// scraped is what the service says on /metrics.
-func scraped(t *testing.T, p *servicetest.Program) string {
-	t.Helper()
-	resp, err := http.Get(p.Ops + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close() //nolint:errcheck // it is read whole
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
