@@ -48,7 +48,7 @@ func (h *Holds) Hold(ctx context.Context, simulation string, d events.Simulation
 	if err != nil {
 		return err
 	}
-	use := projections.Metered{AccountID: d.AccountID, RateName: meterCluster}
+	use := projections.Metered{AccountID: d.AccountID, RateName: events.MeterCluster}
 	now := h.Now().UTC()
 	price, err := priceOn(ctx, h.DB, use, dayOf(now))
 	if err != nil {

@@ -45,7 +45,7 @@ func (m *Metering) settleLibrary(ctx context.Context, f events.Fact, account, ha
 			}
 			from := handle.System("usage", account, hash, previous, commands.UsageStart).CausedBy(&f)
 			if err := m.start(ctx, f, account, from, events.UsageRecorded{
-				Meter: meterStorage, ItemName: first.Name, CurrentCount: storageUnits(first.TotalSize),
+				Meter: events.MeterStorage, ItemName: first.Name, CurrentCount: storageUnits(first.TotalSize),
 				WorkspaceID: first.WorkspaceID, UserID: personOf(f),
 				ResourceType: resourceTraceset, ResourceID: first.ID, SizeBytes: first.TotalSize,
 			}); err != nil {

@@ -22,13 +22,6 @@ type Metering struct {
 	Holds    *Holds
 }
 
-// The meters. Each is an eventType and, by default, a rateName.
-const (
-	meterCluster   = "cluster"
-	meterStorage   = "storage"
-	meterWorkspace = "workspace"
-)
-
 // The types of resources that items are opened for (completions 7.6).
 const (
 	resourceSimulation = "simulation"
@@ -79,7 +72,7 @@ func (m *Metering) react(ctx context.Context, f events.Fact) error {
 		return m.settleLibrary(ctx, f, t.AccountID, t.LibraryHash)
 	case events.MappingFileCreated:
 		return m.open(ctx, f, d.AccountID, events.UsageRecorded{
-			Meter: meterStorage, ItemName: d.Name, CurrentCount: 1, WorkspaceID: d.WorkspaceID,
+			Meter: events.MeterStorage, ItemName: d.Name, CurrentCount: 1, WorkspaceID: d.WorkspaceID,
 			UserID: personOf(f), ResourceType: resourceMapping, ResourceID: f.Stream, SizeBytes: d.SizeBytes,
 		})
 	case events.MappingFileDeleted:
@@ -98,7 +91,7 @@ func (m *Metering) runStarted(ctx context.Context, f events.Fact, d events.Simul
 		return err
 	}
 	return m.open(ctx, f, s.AccountID, events.UsageRecorded{
-		Meter: meterCluster, ItemName: s.Name, CurrentCount: clusterUnits(d.Ranks),
+		Meter: events.MeterCluster, ItemName: s.Name, CurrentCount: clusterUnits(d.Ranks),
 		WorkspaceID: s.WorkspaceID, SandboxID: s.SandboxID, UserID: s.CreatedBy,
 		ResourceType: resourceSimulation, ResourceID: f.Stream, Ranks: d.Ranks, Engine: d.Engine,
 	})
@@ -117,7 +110,7 @@ func (m *Metering) resultsPublished(ctx context.Context, f events.Fact, d events
 		return err
 	}
 	return m.open(ctx, f, s.AccountID, events.UsageRecorded{
-		Meter: meterStorage, ItemName: s.Name, CurrentCount: storageUnits(d.Bytes),
+		Meter: events.MeterStorage, ItemName: s.Name, CurrentCount: storageUnits(d.Bytes),
 		WorkspaceID: s.WorkspaceID, SandboxID: s.SandboxID, UserID: s.CreatedBy,
 		ResourceType: resourceResults, ResourceID: f.Stream, SizeBytes: d.Bytes,
 	})
@@ -125,7 +118,7 @@ func (m *Metering) resultsPublished(ctx context.Context, f events.Fact, d events
 
 func (m *Metering) workspaceCreated(ctx context.Context, f events.Fact, d events.WorkspaceCreated) error {
 	return m.open(ctx, f, d.AccountID, events.UsageRecorded{
-		Meter: meterWorkspace, ItemName: d.Name, CurrentCount: 1, WorkspaceID: f.Stream,
+		Meter: events.MeterWorkspace, ItemName: d.Name, CurrentCount: 1, WorkspaceID: f.Stream,
 		UserID: personOf(f), ResourceType: resourceWorkspace, ResourceID: f.Stream,
 	})
 }

@@ -15,6 +15,13 @@ func billingEvents() []entry {
 	}
 }
 
+// The meters of usage. Each is an eventType and, by default, a rateName.
+const (
+	MeterCluster   = "cluster"
+	MeterStorage   = "storage"
+	MeterWorkspace = "workspace"
+)
+
 // UsageRecorded records that an account's use of a resource changed. It is the
 // billing event of Document 1, and opens, updates or closes a billing item.
 // Source: completions 7.1, 7.2, 8 row 41.

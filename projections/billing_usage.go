@@ -161,13 +161,11 @@ var accountStorageColumns = columns.Of[accountStorage]()
 // storedBytes is what an item, which may be nil, adds to the bytes of its
 // account.
 func storedBytes(i *BillingItem) int64 {
-	if i == nil || i.Meter != meterStorage || i.EndedAt != nil {
+	if i == nil || i.Meter != events.MeterStorage || i.EndedAt != nil {
 		return 0
 	}
 	return i.SizeBytes
 }
-
-const meterStorage = "storage"
 
 // Forget implements Projection.
 func (p *Usage) Forget() {

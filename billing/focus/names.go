@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"netsim/events"
 	"netsim/rating"
 )
 
@@ -17,11 +18,11 @@ type service struct{ category, subcategory, name, meter string }
 
 func serviceOf(eventType string) service {
 	switch eventType {
-	case "cluster":
+	case events.MeterCluster:
 		return service{"Compute", "Other (Compute)", "Simulation Compute", "Compute Time"}
-	case "storage":
+	case events.MeterStorage:
 		return service{"Storage", "Object Storage", "Simulation Storage", "Stored Data"}
-	case "workspace":
+	case events.MeterWorkspace:
 		return service{"Developer Tools", "Other (Developer Tools)", "Workspaces", "Workspaces in Use"}
 	}
 	return service{"Other", "Other (Other)", "Other Services", "Use"}
