@@ -163,7 +163,10 @@ func TestStatusOfJobsAndRuns(t *testing.T) {
 		t.Errorf("jobs and runs say %q", said)
 	}
 	ids := []string{d.submit(), d.submit()}
-	testworld.Await(t, func() bool { return len(list[jobs.Summary](d, "jobs").Items) == 1 })
+	testworld.Await(t, func() bool { // until both have a job
+		queued := list[jobs.Summary](d, "jobs").Items
+		return len(queued) == 1 && queued[0].Jobs == len(ids)
+	})
 	d.kill()
 	d.execute(`UPDATE jobs.river_job SET attempt = 3, attempted_by = '{elsewhere,worker-7}', errors = ARRAY[
 		jsonb_build_object('at', now() - interval '2 hours', 'attempt', 2, 'error', 'an older error'),
