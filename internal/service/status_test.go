@@ -165,7 +165,7 @@ func TestStatusOfJobsAndRuns(t *testing.T) {
 	ids := []string{d.submit(), d.submit()}
 	testworld.Await(t, func() bool { // until both have a job
 		queued := list[jobs.Summary](d, "jobs").Items
-		return len(queued) == 1 && queued[0].Jobs == len(ids)
+		return len(queued) == 1 && queued[0].Jobs == int64(len(ids))
 	})
 	d.kill()
 	d.execute(`UPDATE jobs.river_job SET attempt = 3, attempted_by = '{elsewhere,worker-7}', errors = ARRAY[
