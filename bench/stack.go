@@ -76,7 +76,7 @@ func (b *bench) startStack(ctx context.Context, sync bool) (_ *stack, err error)
 	if s.token, err = devissuer.Mint(dir, devissuer.Options{Service: true}, time.Now()); err != nil {
 		return s, err
 	}
-	s.pool, err = postgres.Open(ctx, s.parts["postgres"].at.URL, projector.Live, 0)
+	s.pool, err = postgres.Open(ctx, s.parts["postgres"].at.URL, projector.Live, 8)
 	return s, err
 }
 
