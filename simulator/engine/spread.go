@@ -75,7 +75,7 @@ func (e *engine) spreadMixed() {
 // fillUp adds a load to directed links in proportion to what they have free.
 func (e *engine) fillUp(links []int32, l load) {
 	if l.bits <= 0 {
-		return // a single link, which is counted already
+		return // nothing is left, or a single link has counted it
 	}
 	c := &e.cover
 	room := func(d int32) uint64 {
