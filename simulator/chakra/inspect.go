@@ -19,9 +19,9 @@ type Check string
 
 // The checks, in the order in which they are made.
 const (
-	CheckRanks        Check = "ranks"        // names carry 0 to n-1, once each
-	CheckReadable     Check = "readable"     // to the end, of a known schema
-	CheckDependencies Check = "dependencies" // nodes exist, and form no cycle
+	CheckRanks        Check = "ranks"        // the files have the ranks 0 to n-1, once each
+	CheckReadable     Check = "readable"     // every file can be read to its end
+	CheckDependencies Check = "dependencies" // dependencies name existing nodes and form no cycle
 	CheckMessages     Check = "messages"     // every send has its receive
 	CheckGroups       Check = "groups"       // every member takes part in every collective
 )
@@ -72,8 +72,8 @@ type inspection struct {
 	pairing pairing
 }
 
-// Inspect reads every file of a workload and reports what each does and what is wrong
-// (completions.md 6.3). It reads a file a second time only to name the nodes of a
+// Inspect reads every file of a workload and reports what each rank does and what is
+// wrong (completions.md 6.3). It reads a file a second time only to name the nodes of a
 // possible cycle, or the messages that do not match. groups may be nil; the members
 // of a group are then the ranks that use it.
 //

@@ -69,7 +69,7 @@ func TestRealWorkloads(t *testing.T) {
 				t.Errorf("got %+v, %v, want a valid report with %d traces", report, err, tt.files)
 			}
 			if diff := cmp.Diff(tt.findings, findingsOf(report)); diff != "" {
-				t.Error(diff)
+				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 			for rank, trace := range report.Traces {
 				if trace.Rank != rank {
@@ -188,7 +188,7 @@ func TestFindings(t *testing.T) {
 				got = append(got, text)
 			}
 			if diff := cmp.Diff(tt.findings, got); diff != "" {
-				t.Error(diff)
+				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 			if report.Warnings != warnings || report.Errors != len(got)-warnings || report.Valid() != (len(got) == warnings) {
 				t.Errorf("got %d errors, %d warnings, valid %v; want %d and %d", report.Errors, report.Warnings, report.Valid(), len(got)-warnings, warnings)
@@ -227,7 +227,7 @@ func TestRanks(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.findings, findingsOf(report)); diff != "" {
-				t.Error(diff)
+				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -53,7 +53,7 @@ type Role uint8
 
 // The roles of nodes.
 const (
-	Silent  Role = iota // nothing
+	Silent  Role = iota // does nothing
 	Compute             // takes Duration microseconds of the rank
 	Send
 	Receive

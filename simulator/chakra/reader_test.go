@@ -112,7 +112,7 @@ func TestRealTraces(t *testing.T) {
 				t.Fatalf("got format %s, %v, want %s", format, err, tt.format)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Error(diff)
+				t.Errorf("sums (-want +got):\n%s", diff)
 			}
 			if _, slowly, err := sum(iotest.OneByteReader(bytes.NewReader(content))); err != nil || !cmp.Equal(got, slowly) {
 				t.Errorf("read byte by byte: got %v, %v, want %v", slowly, err, got)
@@ -152,7 +152,7 @@ func TestJSONSpellings(t *testing.T) {
 			Collective: chakra.NoCollective, Source: chakra.Absent, Destination: 1, Tag: chakra.Absent, Size: 9,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
+			t.Errorf("node (-want +got):\n%s", diff)
 		}
 		if m := r.Metadata(); m.Version != "v" || m.Schema != "s" {
 			t.Errorf("got metadata %+v, want version v and schema s", m)
