@@ -71,7 +71,7 @@ func TestConservation(t *testing.T) {
 			rt.Fatal(err)
 		}
 		if r.Bytes != r.BytesTotal || r.Sends != r.SendsTotal || sent != r.Bytes || received != r.Bytes {
-			rt.Fatalf("%d bytes planned, %d acknowledged, %d sent, %d received", r.BytesTotal, r.Bytes, sent, received)
+			rt.Fatalf("%d bytes acknowledged, %d sent and %d received in %d transfers, want %d bytes in %d", r.Bytes, sent, received, r.Sends, r.BytesTotal, r.SendsTotal)
 		}
 		for id, l := range fabric.Links {
 			if fabric.Nodes[l.Lower].Tier == topology.TierRSW {

@@ -37,7 +37,7 @@ type engine struct {
 	trimming   bool    // switches trim packets that they cannot queue; ignored with mixed spreading
 	capacities []int32 // by node: the resource of its switching capacity, or none
 	flowlets   flowlets
-	turns      []uint32 // of the pair whose path is being found
+	turns      []uint32 // flowlet turns of the pair whose path is being found
 	striped    bool     // some ranks have several NICs
 
 	components     []component

@@ -199,7 +199,7 @@ func (e *engine) fill() {
 // trims reports whether the resource is a stage that trims.
 func (e *engine) trims(h int32) bool { return e.spreading == sprayed && e.solver.stages[h].trims }
 
-// freeze sets the final rate of an enlisted flow, which the resource limits.
+// freeze sets the final rate of an enlisted flow. Resource h limits the flow.
 func (e *engine) freeze(id, h int32, rate int64) {
 	f := &e.flows[id]
 	f.frozen = true

@@ -9,10 +9,10 @@ import "fmt"
 // shares resources with. A drained flow leaves its resources when another flow needs
 // them or when its acknowledgement arrives, whichever comes first.
 //
-// The fields that the solver reads come first and fill 64 bytes, so that it reads
-// one cache line for each flow of a component.
+// The fields that the solver reads come first and fill 64 bytes, so it reads one cache
+// line for each flow of a component.
 type flow struct {
-	left      work  // at `since`
+	left      work  // left to send at the time since
 	since     int64 // ps
 	rate      int64 // bit/s
 	drain     int64 // ps, when it is drained at this rate
@@ -26,8 +26,8 @@ type flow struct {
 
 	stamp  uint32
 	stripe int32 // the striped transfer that it carries a part of, or 0
-	hops   int32 // of its path
-	steps  int32 // hops that forward packets
+	hops   int32 // number of resources on its path
+	steps  int32 // number of hops that forward packets; these come first
 	tail   int64 // ps from drain to last acknowledgement
 	trip   int64 // ps, the part of tail without queues
 	fair   int64 // bit/s, scratch space of the solver: its part of a stage that trims

@@ -53,8 +53,8 @@ func TestFasterIsNeverSlower(t *testing.T) {
 }
 
 // TestNearerShortMessages: short messages on links without delay take no longer than
-// on links with delay. Queues hold a minimum of packets, so no short message is
-// trimmed because the round trip is short.
+// on links with delay. Queues hold a minimum of packets, so a short round trip does not
+// cause trimming.
 func TestNearerShortMessages(t *testing.T) {
 	t.Parallel()
 	groups := workload(t, 16, phase(collective.AllReduce, collective.RecursiveHalvingDoubling, 96))

@@ -6,12 +6,12 @@ import "io"
 // the structs that it passes, so a function copies what it needs later. An error from
 // a function ends the run.
 type Observer struct {
-	Transfer   func(*Transfer) error   // acknowledged
-	Collective func(*Collective) error // finished, or at the end unfinished
-	Rank       func(*Rank) error       // finished, or at the end unfinished
-	Links      func(*Links) error      // every Interval and at the end
-	Beacon     func(*Progress) error   // every Beacon and at the end
-	Progress   func(*Progress) error   // every ProgressEvents
+	Transfer   func(*Transfer) error   // for each acknowledged transfer
+	Collective func(*Collective) error // for each finished collective, and at the end for unfinished ones
+	Rank       func(*Rank) error       // for each finished rank, and at the end for unfinished ones
+	Links      func(*Links) error      // every Options.Interval and at the end
+	Beacon     func(*Progress) error   // every Options.Beacon and at the end
+	Progress   func(*Progress) error   // every Options.ProgressEvents
 	// Snapshot is called after Progress. Before it returns it may call save, which
 	// writes the state from which Resume continues.
 	Snapshot func(save func(io.Writer) error) error

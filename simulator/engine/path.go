@@ -16,11 +16,11 @@ type route struct {
 	bytes int64
 	form  int32 // index of the packet sizes in Options.NICs
 	wire  load
-	work  work  // its bits
-	tail  int64 // ps
+	work  work  // bits to send
+	tail  int64 // ps from the last bit sent to the last acknowledgement
 	rate  int64 // bit/s of the slowest resource
-	limit int32 // that resource
-	solo  int64 // ps to drain at that rate
+	limit int32 // the slowest resource
+	solo  int64 // ps to drain at its rate
 }
 
 func (e *engine) host(rank int32) *topology.Host { return &e.fabric.Hosts[e.hosts[rank]] }
@@ -119,8 +119,8 @@ type stripe struct {
 	packets int64
 }
 
-// sendStriped starts the flows of a transfer. NIC i sends to NIC i, modulo
-// their number, of the other server.
+// sendStriped starts the flows of a transfer. NIC i sends to NIC i of the other server,
+// modulo the number of its NICs.
 func (e *engine) sendStriped(t transfer) {
 	if e.flowlets.entries != nil {
 		e.turns, _ = e.flowlets.begin(t.from, t.to, e.now)
@@ -160,8 +160,8 @@ func (e *engine) newStripe() int32 {
 	return int32(len(e.stripes) - 1)
 }
 
-// gather records the end of one of a transfer's flows. After the last one it returns
-// the packets of all of them.
+// gather records the end of one flow of a striped transfer. After the last flow it
+// returns the packets of all flows.
 func (e *engine) gather(id int32, packets int64) (sum int64, all bool) {
 	s := &e.stripes[id]
 	s.open--

@@ -9,14 +9,14 @@ import (
 
 // replaying is the state of a Program's ranks.
 //
-// A node starts when all nodes that it waits for are over. Computations use the
-// rank's accelerator or its host's processor, one at a time on each, in the order
-// in which they become ready. With exclusive, a rank runs its sends and collectives
-// one at a time: when one ends, the ready node that is earliest in the trace starts.
-// A send does not wait for its receive; both are over when the
-// message is acknowledged. A collective starts on a rank when its node does; with
-// synchronize it starts on all ranks when the last rank's node does. It is over on
-// a rank when all of the rank's own transfers are.
+// A node starts when all nodes that it waits for are over. Computations use the rank's
+// accelerator or its host's processor, one at a time on each, in the order in which
+// they become ready. With exclusive, a rank runs its sends and collectives one at a
+// time: when one ends, the ready node that is earliest in the trace starts. A send does
+// not wait for its receive; both are over when the message is acknowledged. A
+// collective starts on a rank when its node does; with synchronize it starts on all
+// ranks when the last rank's node does. It is over on a rank when all of the rank's own
+// transfers are.
 type replaying struct {
 	*program.Program
 	synchronize bool

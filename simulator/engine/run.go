@@ -53,8 +53,8 @@ type Routing uint8
 const (
 	// ECMP gives a pair of NICs one path, by a hash at every node.
 	ECMP Routing = iota
-	// Spray spreads the packets of every flow over all parallel links of a
-	// stage, each as often as the others.
+	// Spray spreads the packets of every flow evenly over all parallel links of a
+	// stage.
 	Spray
 	// Flowlet is ECMP, but a pair gets another path after it was idle for the gap.
 	Flowlet
@@ -78,8 +78,8 @@ type Switch struct {
 	Routing   Routing
 	Hash      Hash
 	Gap       int64 // of Flowlet: the idle time after which a pair may move, ps
-	// Capacity is what the switch forwards in total, in bit/s; 0, or more than its
-	// ports can receive, is no bound.
+	// Capacity is what the switch forwards in total, in bit/s. 0 means no bound, and
+	// so does more than its ports can receive.
 	Capacity int64
 }
 
@@ -104,8 +104,8 @@ type Options struct {
 	// Limit bounds simulated time, in picoseconds; 0 means no bound. A run
 	// that reaches it is complete, with unfinished ranks.
 	Limit int64
-	// StopAfter stops the run after that many events, as the end of the context
-	// does, to repeat a stopped run byte for byte; 0 means never.
+	// StopAfter stops the run after that many events, like the end of the context,
+	// and so repeats a stopped run byte for byte; 0 means never.
 	StopAfter int64
 	// StopReports is how many reports, of links and beacons, a run makes before
 	// StopAfter stops it; reports do not count as events.
@@ -141,7 +141,7 @@ type Input struct {
 	// Hosts are the hosts of the ranks of groups or traces; without it rank i is on
 	// host i.
 	Hosts   []int32
-	ScaleUp *ScaleUp // of these ranks; nil for none
+	ScaleUp *ScaleUp // scale-up groups of these ranks; nil for none
 	Traffic []Traffic
 	Options Options
 }
@@ -153,8 +153,8 @@ type Replay struct {
 	// reached it.
 	Synchronize bool
 	// Exclusive makes the sends and collectives of a rank run one at a time: when
-	// one ends, the ready one that is earliest in the trace starts. Receives are
-	// not counted.
+	// one ends, the ready one that is earliest in the trace starts. It does not
+	// affect receives.
 	Exclusive bool
 }
 
@@ -170,13 +170,13 @@ const (
 	Stopped
 )
 
-// Result is the result of a run, up to its last instant if it is Limited or Stopped.
+// Result is the result of a run. It is partial after Limited and Stopped.
 type Result struct {
 	End End
 	Progress
 	Unfinished []int32 // ranks
 	Limits     []Limit // what limited flows, and for how long
-	Reports    int64   // made, for StopReports
+	Reports    int64   // periodic reports made, as StopReports counts them
 }
 
 // Progress is the progress of a run.
@@ -197,7 +197,7 @@ type Progress struct {
 	CollectivesTotal  int
 	Computations      int64 // finished
 	ComputationsTotal int64
-	LastCollective    string // the last that finished, in words
+	LastCollective    string // names the last finished collective
 }
 
 // AvgLatency returns the mean completion time of a transfer in picoseconds.

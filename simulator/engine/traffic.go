@@ -26,8 +26,8 @@ const (
 
 // Traffic is an uncoordinated application. Each client offers messages of one size as
 // a Poisson process, independent of its earlier messages. A client has at most
-// maxOutstanding messages in flight; more wait, and the wait counts in their
-// completion time.
+// maxOutstanding messages in flight. Further messages wait, and the wait counts in
+// their completion time.
 type Traffic struct {
 	Name             string
 	Pattern          Pattern
@@ -187,7 +187,7 @@ func (e *engine) offer(id int32) {
 	}
 }
 
-// arrive starts a client's message, or records that the client offers no more.
+// arrive starts a client's message, or records that the time for messages is over.
 func (e *engine) arrive(id int32) {
 	if id == none {
 		e.traffic.over = true
@@ -247,7 +247,8 @@ func (e *engine) closeTraffic() {
 	}
 }
 
-// application describes an application as the collective of its messages.
+// application describes an application as the collective under which results list its
+// messages.
 func (e *engine) application(app int32) Collective {
 	t := &e.traffic.apps[app]
 	return Collective{ID: none, Group: none, GroupSize: len(e.hosts), OperationType: t.Name, DataSize: t.MessageSize}

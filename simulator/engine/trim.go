@@ -7,7 +7,7 @@ import "math"
 // instead of dropping them, and senders send them again when the receiver pulls.
 //
 // For each packet that it carries, a stage trims t packets. Each trimmed packet costs
-// a header. Because the other direction trims as many, it also costs a negative
+// a header. Because the other direction trims as many packets, it also costs a negative
 // acknowledgement and a pull; if traffic is sprayed, that pull replaces one beside an
 // acknowledgement. Relative to the size of a packet, h is the cost of trimming one
 // packet and a the cost of an acknowledgement. Two bounds apply, and t is their smooth
@@ -102,10 +102,9 @@ func (e *engine) weigh() {
 	}
 }
 
-// weight returns the flow's share in a stage that trims: what it has in flight, which
+// weight returns the flow's weight in a stage that trims: what it has in flight, which
 // is a whole window, or what is left to send if that is less. A stage trims the
-// packets of all flows alike. So flows that are behind catch up, and flows that wait
-// for each other do so at the same time.
+// packets of all flows alike, so flows that are behind catch up.
 func (e *engine) weight(id int32) int64 {
 	return max(min(e.window(id), e.flows[id].left.bits()), 1)
 }
