@@ -2,8 +2,8 @@ package engine
 
 import "fmt"
 
-// ScaleUp describes the fabrics inside groups of ranks, beside the network. Ranks of
-// one domain send to each other over its own switches: one hop and two cables between
+// ScaleUp describes the fabrics inside groups of ranks, separate from the network. Ranks
+// of one domain send to each other over its switches: one hop and two cables between
 // ranks of one subgroup, three hops and four cables otherwise. Each rank has one
 // port, whose rate its messages share max-min fairly in each direction. A message
 // takes the time to send its packets at its rate, plus the latency of its path.

@@ -17,8 +17,8 @@ const (
 	queueNum, queueDen   = 5, 4
 	queuePackets         = 60 // the smallest queue of a port
 	// Receivers pull at 99 % of the rate of full packets. A packet that arrives
-	// earlier than that needs a separate pull beside its acknowledgement: about 3 of
-	// 8 packets on links that are always busy.
+	// earlier than that needs a separate pull in addition to its acknowledgement: about
+	// 3 of 8 packets on links that are always busy.
 	pullsNum, pullsDen = 3, 8
 	// maxWindow bounds windows, in bits, so that the sum over all flows fits.
 	maxWindow = 1 << 34

@@ -88,7 +88,7 @@ func TestShortMessages(t *testing.T) {
 }
 
 // TestPulls: a host that sends and receives at the full rate of its NIC sends separate
-// pulls for 3 of 8 packets, beside the acknowledgements.
+// pulls for 3 of 8 packets, in addition to the acknowledgements.
 func TestPulls(t *testing.T) {
 	t.Parallel()
 	const hosts, packets, ack = 8, 10_000, 64

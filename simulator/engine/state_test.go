@@ -76,7 +76,7 @@ func record(rt *rapid.T, in engine.Input, from []byte, at map[int64]bool) (*tran
 	} else {
 		r, err = engine.Resume(rt.Context(), in, bytes.NewReader(from), o)
 	}
-	if err != nil { // ranks may deadlock
+	if err != nil { // the ranks of a random input may deadlock
 		fmt.Fprintln(s, err)
 	}
 	return s, r, states

@@ -8,18 +8,17 @@ import "math"
 //
 // For each packet that it carries, a stage trims t packets. Each trimmed packet costs
 // a header. Because the other direction trims as many packets, it also costs a negative
-// acknowledgement and a pull; if traffic is sprayed, that pull replaces one beside an
-// acknowledgement. Relative to the size of a packet, h is the cost of trimming one
+// acknowledgement and a pull; if traffic is sprayed, that pull replaces a separate pull
+// (see pullsNum). Relative to the size of a packet, h is the cost of trimming one
 // packet and a the cost of an acknowledgement. Two bounds apply, and t is their smooth
 // minimum.
 //
 // Windows: let w be what windows allow in flight, relative to what the stage carries
 // in a round trip. Of this, q is in queues, and the rest is delivered or trimmed once
-// in a round trip. The stage carries control beside packets, so
-// (1+t)/(1+a+h·t) = w-q.
+// in a round trip. The stage also carries control, so (1+t)/(1+a+h·t) = w-q.
 //
-// Pulls: hosts send at most k times the rate of the stage, and control of their own
-// beside it, so (1+t)/(1+a+h·t) = 24/25·k.
+// Pulls: hosts send at most k times the rate of the stage, and also their own control,
+// so (1+t)/(1+a+h·t) = 24/25·k.
 //
 // Windows empty as flows end. While w is below q+1/(1+a) nothing is trimmed, so t is
 // the mean over what is left to carry. Short flows fit into the queues and cost
