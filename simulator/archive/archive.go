@@ -1,8 +1,8 @@
-// Package archive reads archives of rank files: tar, also gzipped or in zstd.
+// Package archive reads archives of rank files: tar, plain or compressed with gzip or zstd.
 //
-// An archive is not trusted. Paths that lead out of it, entries that are no files, bombs
-// and repeated names are refused. Every error about the archive is a Refusal; other errors
-// are those of the source or the destination.
+// An archive is not trusted. Paths that lead out of it, links and devices, decompression
+// bombs and repeated names are refused. Every error about the archive is a Refusal; other
+// errors are those of the source or the destination.
 //
 // Source: completions.md 6.2, many ranks.
 package archive
@@ -20,11 +20,11 @@ import (
 const (
 	maxUnpacked  = 500_000_000_000 // bytes of a traceset
 	maxEntries   = 200_000         // of a traceset
-	maxRatio     = 256             // of unpacked to packed bytes, past the first
-	maxEntryName = 255             // bytes, as of an uploaded file
+	maxRatio     = 256             // of unpacked to packed bytes, past the first 16 MiB
+	maxEntryName = 255             // bytes, as for an uploaded file
 )
 
-// Refusal is why an archive cannot be used. Its text is safe to show.
+// Refusal says why an archive cannot be used. Its text is safe to show.
 type Refusal struct{ File, Reason string }
 
 // Error implements error.
@@ -39,12 +39,12 @@ type Archive struct {
 	*tar.Reader
 
 	name  string
-	plain *packed.Reader // the bytes decompressed
-	first *tar.Header
+	plain *packed.Reader // the decompressed bytes
+	first *tar.Header    // nil after next has returned it
 }
 
-// Open opens a file as an archive, or returns nil if its content is none. The error is
-// that of reading.
+// Open opens a file as an archive. It returns nil if the file is not an archive, and an
+// error only if reading fails.
 func Open(name string, stored io.Reader) (*Archive, error) {
 	a := &Archive{name: name}
 	var err error

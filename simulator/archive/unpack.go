@@ -18,17 +18,17 @@ const GroupsFile = "comm_groups.json"
 
 // Unpacking unpacks the archives of a traceset.
 type Unpacking struct {
-	// Put stores a file of so many bytes.
+	// Put stores a file of size bytes.
 	Put func(name string, size int64, content io.Reader) error
 	// MaxBytes bounds all files together; 0 is 500 GB.
 	MaxBytes int64
 
-	// Ranks are the ranks that each archive holds, from the first to the last.
+	// Ranks are the ranks in each archive or single file, by its name.
 	Ranks map[string]*Range
 	// Warnings are about entries that were left out, at most chakra.MaxFindings.
 	Warnings []string
 
-	names   map[string]bool // of what is there
+	names   map[string]bool // of the files so far
 	entries int
 	bytes   int64
 }
@@ -36,7 +36,7 @@ type Unpacking struct {
 // Range is a range of ranks, both ends included.
 type Range struct{ First, Last int64 }
 
-// Len returns the number of files.
+// Len returns the number of files so far.
 func (u *Unpacking) Len() int { return len(u.names) }
 
 // File unpacks a file if it is an archive. It does not open a file with the name of a
@@ -76,8 +76,8 @@ func (u *Unpacking) Unpack(a *Archive) error {
 	}
 }
 
-// entry unpacks a rank file or the process groups. It skips folders, and other files with
-// a warning.
+// entry unpacks a rank file or the process groups. It skips folders, and warns about other
+// files that it skips.
 func (u *Unpacking) entry(a *Archive, h *tar.Header) error {
 	name := path.Base(h.Name)
 	rank, notRank := chakra.RankOf(name)
@@ -87,7 +87,7 @@ func (u *Unpacking) entry(a *Archive, h *tar.Header) error {
 	case h.Typeflag == tar.TypeDir, h.Typeflag == tar.TypeXGlobalHeader:
 		return nil
 	case h.Typeflag != tar.TypeReg:
-		return refuse(a.name, "entry %.100q is no file but a link or a device", h.Name)
+		return refuse(a.name, "entry %.100q is a link or a device, not a file", h.Name)
 	case notRank != nil && name != GroupsFile, !validName(name):
 		u.warn("%s: entry %.100q is no rank file and is left out", a.name, h.Name)
 		return nil
@@ -123,7 +123,7 @@ func (u *Unpacking) note(name string) {
 	u.names[name] = true
 }
 
-// Hold records that a file has a rank's trace.
+// Hold records that an archive or a single file has the trace of a rank.
 func (u *Unpacking) Hold(file string, rank int64) {
 	r := u.Ranks[file]
 	if r == nil {
@@ -136,7 +136,8 @@ func (u *Unpacking) Hold(file string, rank int64) {
 	r.First, r.Last = min(r.First, rank), max(r.Last, rank)
 }
 
-// Beside records a file that was not in an archive, and refuses it if its name is taken.
+// Beside records a file that was not in an archive. It refuses the file if an archive has a
+// file with the same name.
 func (u *Unpacking) Beside(name string) error {
 	if u.names[name] {
 		return refuse(name, "the file is in an archive, too")
@@ -151,7 +152,7 @@ func (u *Unpacking) warn(format string, args ...any) {
 	}
 }
 
-// validName is the rule of uploaded files' names (completions.md 6.2).
+// validName reports whether a name follows the rule for uploaded files (completions.md 6.2).
 func validName(name string) bool {
 	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 	return len(name) <= maxEntryName && !strings.Contains(name, "..") && strings.Trim(name, allowed) == "" && name != "."

@@ -26,7 +26,7 @@ type value struct {
 	text []byte
 }
 
-// int64 returns the value as an integer, 0 without one.
+// int64 returns the value as an integer, or 0 if there is no value.
 func (v value) int64() (int64, bool) {
 	switch v.kind {
 	case noValue, signed, boolean:
@@ -41,7 +41,7 @@ func (v value) int64() (int64, bool) {
 	}
 }
 
-// count returns the value as an integer that is not negative, 0 without one.
+// count returns the value as a non-negative integer, or 0 if there is no value.
 func (v value) count() (uint64, bool) {
 	if v.kind == unsigned {
 		return v.bits, true
@@ -50,7 +50,7 @@ func (v value) count() (uint64, bool) {
 	return uint64(i), ok && i >= 0
 }
 
-// string returns the value as a name. A process group may be named by a number.
+// string returns the value as a name. The name of a process group may be a number.
 func (v value) string() (string, bool) {
 	switch v.kind {
 	case noValue:
@@ -65,8 +65,8 @@ func (v value) string() (string, bool) {
 	}
 }
 
-// raw holds the parts of a node's record until all are read, since the type may come
-// after the attributes.
+// raw holds attributes whose meaning depends on the node's type, until the record is
+// read: the type may come after the attributes.
 type raw struct {
 	kind    int64 // comm_type, if hasKind
 	hasKind bool
@@ -75,7 +75,7 @@ type raw struct {
 
 const maxGroupName = 255 // bytes
 
-// set stores one attribute. It ignores those that have no meaning here.
+// set stores one attribute. It ignores attributes that have no meaning here.
 func (r *Reader) set(n *Node, name []byte, v value) error {
 	ok := true
 	switch string(name) {
@@ -112,12 +112,12 @@ func (r *Reader) set(n *Node, name []byte, v value) error {
 		r.group = n.Group
 	}
 	if !ok {
-		return refuse("attribute %s has a value that it cannot have", name)
+		return refuse("attribute %s has an invalid value", name)
 	}
 	return nil
 }
 
-// settle fills in what depends on the node's type.
+// settle fills in the fields that depend on the node's type.
 func (r *Reader) settle(n *Node) error {
 	switch n.Type {
 	case SendNode, ReceiveNode:

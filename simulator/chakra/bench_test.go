@@ -31,7 +31,7 @@ func BenchmarkReader(b *testing.B) {
 			b.ReportMetric(float64(nodes)/b.Elapsed().Seconds(), "nodes/s")
 		})
 	}
-	// What only moving the bytes takes: the same buffer, and nothing read in it.
+	// The baseline: the bytes are copied but not read.
 	b.Run("copy", func(b *testing.B) {
 		content := tests["real"]
 		buffer := make([]byte, 256<<10)
@@ -44,7 +44,7 @@ func BenchmarkReader(b *testing.B) {
 	})
 }
 
-// manyNodes is a trace of small nodes, each of a ring's kind.
+// manyNodes returns a trace of n small send nodes, like those of a ring.
 func manyNodes(n int) []byte {
 	file := []byte(head())
 	for i := range uint64(n) {

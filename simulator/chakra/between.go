@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// message passes on the channel of a send or receive, or reports that it has none. A
-// missing tag is 0.
+// message calls take with the channel of a send or receive, or records why the node has
+// none. A missing tag is 0.
 func (in *inspection) message(f rankFile, n *Node, take func(c channel, role Role)) {
 	own, peer, c := "comm_src", "comm_dst", channel{from: int64(f.rank), to: n.Destination, tag: n.Tag}
 	given, other := n.Source, n.Destination
@@ -34,15 +34,15 @@ func (in *inspection) message(f rankFile, n *Node, take func(c channel, role Rol
 	}
 }
 
-// match finds the sends without receives and the receives without sends.
-func (in *inspection) match(files []rankFile) error {
+// checkMessages finds the sends without receives and the receives without sends.
+func (in *inspection) checkMessages(files []rankFile) error {
 	found := in.pairing.uneven()
 	if len(found.sums) == 0 {
 		return nil
 	}
 	quiet := inspection{limits: in.limits, ranks: in.ranks} // its findings are recorded already
 	for _, f := range files {
-		err := in.each(f, nodes(func(n *Node) error {
+		err := in.read(f, nodes(func(n *Node) error {
 			quiet.message(f, n, func(c channel, role Role) { found.take(c, role, n) })
 			return nil
 		}))
@@ -63,23 +63,23 @@ func (in *inspection) match(files []rankFile) error {
 		case e.sizes != 0:
 			about := sender.about(CheckMessages, e.lastSend)
 			about.Warning = true
-			in.find(about, "rank %d sends messages of other sizes to rank %d with tag %d (%d bytes in all) than it receives (%d)",
+			in.find(about, "rank %d sends to rank %d with tag %d messages of other sizes (%d bytes in all) than that rank receives (%d bytes)",
 				c.from, c.to, c.tag, e.sends.Bytes, e.receives.Bytes)
 		}
 	}
 	return nil
 }
 
-// meet checks that the members of each process group have the same number of
+// checkGroups checks that the members of each process group have the same number of
 // collectives of each kind. Order and sizes may differ.
-func (in *inspection) meet() {
+func (in *inspection) checkGroups() {
 	users := map[string][]int{} // ranks, by the group of their collectives
 	usable := map[string]bool{}
 	for _, t := range in.Traces {
 		for _, c := range t.Collectives {
 			ranks, known := users[c.Group]
 			if !known {
-				usable[c.Group] = in.introduce(t, c)
+				usable[c.Group] = in.checkGroup(t, c)
 			}
 			if known && ranks[len(ranks)-1] == t.Rank {
 				continue
@@ -87,18 +87,18 @@ func (in *inspection) meet() {
 			users[c.Group] = append(ranks, t.Rank)
 			members, defined := in.groups[c.Group]
 			if _, member := slices.BinarySearch(members, t.Rank); defined && !member {
-				in.find(t.about(c), "rank %d is no member of process group %q", t.Rank, c.Group)
+				in.find(t.about(c), "rank %d is not a member of process group %q", t.Rank, c.Group)
 			}
 		}
 	}
-	told := map[collectiveKey]bool{}
+	compared := map[collectiveKey]bool{}
 	for _, t := range in.Traces {
 		for _, c := range t.Collectives {
 			key := collectiveKey{c.Group, c.Kind}
-			if usable[c.Group] && !told[key] {
+			if usable[c.Group] && !compared[key] {
 				in.compare(t, c, in.members(c.Group, users))
 			}
-			told[key] = true
+			compared[key] = true
 		}
 	}
 }
@@ -107,9 +107,9 @@ func (t *Trace) about(c CollectiveTraffic) Finding {
 	return Finding{Check: CheckGroups, File: t.File, Rank: t.Rank, Node: c.First, HasNode: true}
 }
 
-// introduce checks a group when it is first used, and reports whether its members are
+// checkGroup checks a group when it is first used, and reports whether its members are
 // known.
-func (in *inspection) introduce(t Trace, c CollectiveTraffic) bool {
+func (in *inspection) checkGroup(t Trace, c CollectiveTraffic) bool {
 	members, defined := in.groups[c.Group]
 	about := t.about(c)
 	switch {
@@ -117,7 +117,7 @@ func (in *inspection) introduce(t Trace, c CollectiveTraffic) bool {
 		return true
 	case !defined && len(in.groups) == 0:
 		about.Warning = true
-		in.find(about, "process group %q is not defined, there is no comm_groups.json; its members are the ranks that use it", c.Group)
+		in.find(about, "process group %q is not defined (there is no comm_groups.json); its members are the ranks that use it", c.Group)
 		return true
 	case !defined:
 		in.find(about, "process group %q is not defined in comm_groups.json", c.Group)
@@ -145,7 +145,8 @@ func (in *inspection) members(group string, users map[string][]int) []int {
 	return users[group]
 }
 
-// compare compares a collective of one rank with those of the group's members.
+// compare checks that the other members of the group have as many collectives of a kind
+// as the rank.
 func (in *inspection) compare(t Trace, c CollectiveTraffic, members []int) {
 	for _, other := range members {
 		if count := in.Traces[other].count(c.Group, c.Kind); count != c.Count {

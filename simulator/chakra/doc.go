@@ -13,7 +13,7 @@
 //	}
 //
 // It keeps one record in memory, whatever the file's size. Inspect reads every rank of
-// a workload, sums up what each does, and reports what prevents a replay.
+// a workload, sums up what each rank does, and reports what prevents a replay.
 //
 // A file has one of three forms, which the reader recognises by its bytes:
 //
@@ -22,8 +22,8 @@
 //   - the same messages as JSON objects, one after the other
 //   - the older JSON form with a workload_graph
 //
-// Each may be compressed with gzip or zstd. Known other files, such as a profiler's
-// trace, are refused with a sentence that says what they are.
+// Each may be compressed with gzip or zstd. Other known files, such as a profiler's
+// trace, are refused with an error that says what they are.
 //
 // The binary and the JSON stream have no end mark: a file that was cut between
 // two records reads as a shorter trace. A cut anywhere else is an error.

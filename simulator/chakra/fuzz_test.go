@@ -12,29 +12,29 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// One wrong bit makes another trace, or a file that is refused; never a fault of
-// the program's or of the store's.
+// A file with one wrong bit is read as another trace or gets a finding. Inspect itself
+// does not fail.
 func TestEveryBit(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"microbench/all_reduce.1.et", "gzip/all_reduce.1.et.gz", "json/rank_1.chakra.json", "graph/rank_0.chakra.json"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			whole := testdata(t, name)
-			step := 1 + len(whole)/256 // a sample of the bits of long ones
+			step := 1 + len(whole)/256 // a sample of the bits of long files
 			for i := 0; i < len(whole)*8; i += step {
 				damaged := slices.Clone(whole)
 				damaged[i/8] ^= 1 << (i % 8)
 				report, err := chakra.Inspect([]chakra.File{fileOf("a.0.et", damaged), fileOf("a.1.et", whole)}, nil, chakra.Limits{})
 				if err != nil || len(report.Traces)+report.Errors == 0 {
-					t.Fatalf("bit %d: %+v, %v", i, report, err)
+					t.Fatalf("with bit %d changed: got %+v, %v, want traces or errors in the report", i, report, err)
 				}
 			}
 		})
 	}
 }
 
-// What a reader says of a file that was damaged is an *Error or a trace,
-// whatever the bytes; and reading again says the same.
+// Any bytes are read as a trace or refused with an *Error, and a second reading gives
+// the same result.
 func FuzzReader(f *testing.F) {
 	for _, name := range []string{
 		"microbench/all_reduce.1.et", "gzip/all_reduce.1.et.gz", "json/rank_1.chakra.json", "graph/rank_0.chakra.json",
@@ -59,15 +59,15 @@ func FuzzReader(f *testing.F) {
 		count, err := read()
 		var wrong *chakra.Error
 		if !errors.Is(err, io.EOF) && !errors.As(err, &wrong) {
-			t.Fatalf("got %v", err)
+			t.Fatalf("got error %v, want io.EOF or an *Error", err)
 		}
 		if again, second := read(); again != count || second.Error() != err.Error() {
-			t.Errorf("%d nodes and %v, then %d and %v", count, err, again, second)
+			t.Errorf("the second reading ends after %d nodes with %v, want %d and %v", again, second, count, err)
 		}
 	})
 }
 
-// Whatever the bytes of its files, a workload gets a report, and the same again.
+// Files of any bytes get a report, and a second inspection gives the same report.
 func FuzzInspect(f *testing.F) {
 	send := node(1, chakra.SendNode).attribute("comm_dst", 7, 1).attribute("comm_size", 9, 4)
 	receive := node(1, chakra.ReceiveNode).attribute("comm_src", 7, 0).attribute("comm_size", 9, 4)
@@ -82,7 +82,7 @@ func FuzzInspect(f *testing.F) {
 		}
 		again, err := chakra.Inspect(files, chakra.Groups{"1": {0, 1}}, limits)
 		if diff := cmp.Diff(report, again); diff != "" || err != nil {
-			t.Error(err, diff)
+			t.Errorf("the second inspection: error %v, report (-want +got):\n%s", err, diff)
 		}
 	})
 }

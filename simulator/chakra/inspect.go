@@ -11,7 +11,7 @@ import (
 // File is the trace of one rank among those of a workload.
 type File struct {
 	Name string
-	Open func() (io.ReadCloser, error) // called once or twice; each time from the start
+	Open func() (io.ReadCloser, error) // called once or twice; each call reads from the start
 }
 
 // Check names the check that a Finding comes from.
@@ -19,9 +19,9 @@ type Check string
 
 // The checks, in the order in which they are made.
 const (
-	CheckRanks        Check = "ranks"        // names carry 0 to n-1, once each
-	CheckReadable     Check = "readable"     // to the end, of a known schema
-	CheckDependencies Check = "dependencies" // nodes exist, and form no cycle
+	CheckRanks        Check = "ranks"        // the files have the ranks 0 to n-1, once each
+	CheckReadable     Check = "readable"     // every file can be read to its end
+	CheckDependencies Check = "dependencies" // dependencies name existing nodes and form no cycle
 	CheckMessages     Check = "messages"     // every send has its receive
 	CheckGroups       Check = "groups"       // every member takes part in every collective
 )
@@ -31,7 +31,7 @@ type Finding struct {
 	Check   Check
 	Warning bool // the workload can still be replayed
 	File    string
-	Rank    int // -1 if the file's name has none, or the finding is about no file
+	Rank    int // -1 if the file's name has no rank, or the finding is not about a file
 	Node    uint64
 	HasNode bool
 	Message string
@@ -68,12 +68,12 @@ type inspection struct {
 
 	groups  Groups
 	limits  Limits
-	ranks   int // how many
+	ranks   int // number of ranks
 	pairing pairing
 }
 
-// Inspect reads every file of a workload and reports what each does and what is wrong
-// (completions.md 6.3). It reads a file a second time only to name the nodes of a
+// Inspect reads every file of a workload and reports what each rank does and what is
+// wrong (completions.md 6.3). It reads a file a second time only to name the nodes of a
 // possible cycle, or the messages that do not match. groups may be nil; the members
 // of a group are then the ranks that use it.
 //
@@ -85,7 +85,7 @@ type inspection struct {
 // reader, and another inspection may succeed.
 func Inspect(files []File, groups Groups, limits Limits) (*Report, error) {
 	in := &inspection{groups: groups, limits: limits.withDefaults(), ranks: len(files)}
-	ranked, complete := in.rank(files)
+	ranked, complete := in.sortByRank(files)
 	for _, f := range ranked {
 		readable, err := in.inspect(f)
 		if err != nil {
@@ -94,10 +94,10 @@ func Inspect(files []File, groups Groups, limits Limits) (*Report, error) {
 		complete = complete && readable
 	}
 	if complete {
-		if err := in.match(ranked); err != nil {
+		if err := in.checkMessages(ranked); err != nil {
 			return nil, err
 		}
-		in.meet()
+		in.checkGroups()
 		in.notEmpty()
 	}
 	return &in.Report, nil
@@ -136,8 +136,8 @@ type rankFile struct {
 	rank int
 }
 
-// rank orders the files by rank and reports whether their ranks are 0 to n-1.
-func (in *inspection) rank(files []File) (ranked []rankFile, complete bool) {
+// sortByRank sorts the files by rank and reports whether their ranks are 0 to n-1.
+func (in *inspection) sortByRank(files []File) (ranked []rankFile, complete bool) {
 	complete = true
 	for _, f := range files {
 		rank, err := RankOf(f.Name)
@@ -153,7 +153,7 @@ func (in *inspection) rank(files []File) (ranked []rankFile, complete bool) {
 	for i, f := range ranked {
 		about := Finding{Check: CheckRanks, File: f.Name, Rank: f.rank}
 		if i > 0 && ranked[i-1].rank == f.rank {
-			in.find(about, "rank %d has %s already", f.rank, ranked[i-1].Name)
+			in.find(about, "rank %d already has the file %s", f.rank, ranked[i-1].Name)
 			complete = false
 			continue
 		}
@@ -166,8 +166,9 @@ func (in *inspection) rank(files []File) (ranked []rankFile, complete bool) {
 	return ranked, complete
 }
 
-// each reads a file's nodes. A fault in its bytes is an *Error.
-func (in *inspection) each(f rankFile, visit func(r *Reader) error) error {
+// read opens a file and calls visit with its reader. A fault in the file's bytes is an
+// *Error.
+func (in *inspection) read(f rankFile, visit func(r *Reader) error) error {
 	file, err := f.Open()
 	if err != nil {
 		return err
@@ -180,7 +181,7 @@ func (in *inspection) each(f rankFile, visit func(r *Reader) error) error {
 	return visit(r)
 }
 
-// nodes calls visit with every node.
+// nodes returns a function that calls visit with every node of a reader.
 func nodes(visit func(n *Node) error) func(r *Reader) error {
 	return func(r *Reader) error {
 		for {
@@ -192,7 +193,7 @@ func nodes(visit func(n *Node) error) func(r *Reader) error {
 				return err
 			}
 			if err := visit(n); err != nil {
-				return r.place(err)
+				return r.located(err)
 			}
 		}
 	}
@@ -203,14 +204,14 @@ func (in *inspection) inspect(f rankFile) (readable bool, err error) {
 	trace := Trace{File: f.Name, Rank: f.rank}
 	sums := tally{trace: &trace, collectives: map[collectiveKey]*CollectiveTraffic{}}
 	var order order
-	err = in.each(f, func(r *Reader) error {
+	err = in.read(f, func(r *Reader) error {
 		trace.Format, trace.Metadata = r.Format(), r.Metadata()
 		return nodes(func(n *Node) error {
 			if order.take(n) {
-				in.find(f.about(CheckDependencies, n.ID), "the id is that of an earlier node")
+				in.find(f.about(CheckDependencies, n.ID), "an earlier node has the same id")
 			}
 			if order.scattered() > in.limits.Tangle {
-				return fileRefusal(fmt.Sprintf("more than %d nodes are out of order: named before they come, or after one with a higher id", in.limits.Tangle))
+				return fileRefusal(fmt.Sprintf("more than %d nodes are out of order: named before they come, or after a node with a higher id", in.limits.Tangle))
 			}
 			in.message(f, n, func(c channel, role Role) { in.pairing.take(c, role, n.Size) })
 			return sums.take(n)
@@ -225,21 +226,21 @@ func (in *inspection) inspect(f rankFile) (readable bool, err error) {
 	}
 	sums.finish()
 	in.Traces = append(in.Traces, trace)
-	in.remark(f, &sums, &order)
-	return true, in.unknot(f, &order)
+	in.warnUnusual(f, &sums, &order)
+	return true, in.checkCycles(f, &order)
 }
 
 func (f rankFile) about(check Check, node uint64) Finding {
 	return Finding{Check: check, File: f.Name, Rank: f.rank, Node: node, HasNode: true}
 }
 
-// remark warns about unusual content of a file.
-func (in *inspection) remark(f rankFile, sums *tally, order *order) {
+// warnUnusual warns about unusual content of a file.
+func (in *inspection) warnUnusual(f rankFile, sums *tally, order *order) {
 	if sums.trace.Nodes == 0 {
 		in.find(Finding{Check: CheckReadable, Warning: true, File: f.Name, Rank: f.rank}, "the file has no node")
 	}
 	if n := sums.unsized.Count; n > 0 {
-		about := f.about(CheckMessages, sums.firstBare)
+		about := f.about(CheckMessages, sums.firstUnsized)
 		about.Warning = true
 		in.find(about, "%d communications move 0 bytes; this is the first", n)
 	}
@@ -250,13 +251,13 @@ func (in *inspection) remark(f rankFile, sums *tally, order *order) {
 	}
 }
 
-// unknot looks for a cycle if the file may have one.
-func (in *inspection) unknot(f rankFile, order *order) error {
+// checkCycles looks for a cycle if the file may have one.
+func (in *inspection) checkCycles(f rankFile, order *order) error {
 	if len(order.stretches) == 0 {
 		return nil
 	}
 	var cycle []uint64
-	err := in.each(f, func(r *Reader) (err error) {
+	err := in.read(f, func(r *Reader) (err error) {
 		cycle, err = findCycle(r, order.stretches)
 		return err
 	})
@@ -265,7 +266,7 @@ func (in *inspection) unknot(f rankFile, order *order) error {
 		return nil
 	}
 	if err == nil && cycle != nil {
-		in.find(f.about(CheckDependencies, cycle[0]), "%s", tell(cycle))
+		in.find(f.about(CheckDependencies, cycle[0]), "%s", describeCycle(cycle))
 	}
 	return err
 }

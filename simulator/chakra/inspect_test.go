@@ -37,6 +37,7 @@ func ExampleInspect() {
 	// 35 nodes, 49 µs, 14 sends of 1835008 bytes in all
 }
 
+// Real workloads are valid, and their files are sorted by rank.
 func TestRealWorkloads(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -65,20 +66,21 @@ func TestRealWorkloads(t *testing.T) {
 			}
 			report, err := chakra.Inspect(files, nil, chakra.Limits{})
 			if err != nil || !report.Valid() || len(report.Traces) != tt.files {
-				t.Errorf("%+v, %v", report, err)
+				t.Errorf("got %+v, %v, want a valid report with %d traces", report, err, tt.files)
 			}
-			if diff := cmp.Diff(tt.findings, told(report)); diff != "" {
-				t.Error(diff)
+			if diff := cmp.Diff(tt.findings, findingsOf(report)); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 			for rank, trace := range report.Traces {
 				if trace.Rank != rank {
-					t.Errorf("%s stands at %d", trace.File, rank)
+					t.Errorf("%s is the trace of rank %d, want %d", trace.File, trace.Rank, rank)
 				}
 			}
 		})
 	}
 }
 
+// A Trace sums up the nodes of its file.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	file := head().
@@ -101,10 +103,11 @@ func TestFigures(t *testing.T) {
 		},
 	}}
 	if diff := cmp.Diff(want, report.Traces); diff != "" || len(report.Findings) != 0 {
-		t.Errorf("%v\n%s", report.Findings, diff)
+		t.Errorf("findings %v, want none; traces (-want +got):\n%s", report.Findings, diff)
 	}
 }
 
+// Every fault of a workload gets its finding.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	send := func(id, to, tag, size uint64) message {
@@ -141,7 +144,7 @@ func TestFindings(t *testing.T) {
 		"no node":            {nil, []message{head()}, []string{warning + "a.0.et: the file has no node", "the traceset is empty: no rank file has a node"}},
 		"one without a node": {nil, []message{head(), file(compute(1))}, []string{warning + "a.0.et: the file has no node"}},
 		"unreadable":         {nil, []message{file(compute(1)), file(node(4, 99))}, []string{"a.1.et: node 4 at byte 8: node type 99 is not in the schema, which has 0 to 10"}},
-		"id twice":           {nil, []message{file(compute(1), compute(5), compute(1))}, []string{"a.0.et: node 1: the id is that of an earlier node"}},
+		"id twice":           {nil, []message{file(compute(1), compute(5), compute(1))}, []string{"a.0.et: node 1: an earlier node has the same id"}},
 		"missing":            {nil, []message{file(compute(5, 9, 3), compute(6, 3, 5))}, []string{warning + "a.0.et: node 5: 3 data and 0 control dependencies name nodes that are not in the file; the first names 3"}},
 		"order reversed":     {nil, []message{file(compute(3, 2, 1), compute(2, 1), compute(1))}, nil},
 		"needs itself":       {nil, []message{file(compute(1), compute(2, 2))}, []string{"a.0.et: node 2: data dependencies form a cycle: 2 needs 2"}},
@@ -155,7 +158,7 @@ func TestFindings(t *testing.T) {
 		"no receive":         {nil, []message{file(send(1, 1, 3, 8), send(2, 1, 3, 8)), file(receive(1, 0, 3, 8))}, []string{"a.0.et: node 2: rank 0 sends 2 messages to rank 1 with tag 3, which receives 1"}},
 		"no send":            {nil, []message{file(compute(1)), file(receive(7, 0, 3, 8))}, []string{"a.1.et: node 7: rank 1 receives 1 messages from rank 0 with tag 3, which sends 0"}},
 		"other tag":          {nil, []message{file(send(1, 1, 3, 8)), file(receive(7, 0, 4, 8))}, []string{"a.0.et: node 1: rank 0 sends 1 messages to rank 1 with tag 3, which receives 0", "a.1.et: node 7: rank 1 receives 1 messages from rank 0 with tag 4, which sends 0"}},
-		"other size":         {nil, []message{file(send(1, 1, 3, 8)), file(receive(7, 0, 3, 9))}, []string{warning + "a.0.et: node 1: rank 0 sends messages of other sizes to rank 1 with tag 3 (8 bytes in all) than it receives (9)"}},
+		"other size":         {nil, []message{file(send(1, 1, 3, 8)), file(receive(7, 0, 3, 9))}, []string{warning + "a.0.et: node 1: rank 0 sends to rank 1 with tag 3 messages of other sizes (8 bytes in all) than that rank receives (9 bytes)"}},
 		"sizes exchanged":    {nil, []message{file(send(1, 1, 3, 8), send(2, 1, 3, 9)), file(receive(7, 0, 3, 9), receive(8, 0, 3, 8))}, nil},
 		"peer missing":       {nil, []message{file(node(1, chakra.SendNode).attribute("comm_size", 9, 1))}, []string{"a.0.et: node 1: comm_dst is missing"}},
 		"peer beyond":        {nil, []message{file(receive(1, 1, 0, 1))}, []string{"a.0.et: node 1: comm_src is rank 1, and there are 1 ranks"}},
@@ -166,10 +169,10 @@ func TestFindings(t *testing.T) {
 		"one has none":       {nil, []message{file(compute(1)), file(collect(5, 6))}, []string{`a.1.et: node 5: rank 1 has 1 ALL_TO_ALL of process group "", and rank 0 has 0`}},
 		"group":              {pair, []message{file(collect(1, 0).group("g")), file(collect(1, 0).group("g"), collect(2, 0).group("one"))}, nil},
 		"group not defined":  {pair, []message{file(collect(1, 0).group("x")), file(collect(3, 1).group("x"))}, []string{`a.0.et: node 1: process group "x" is not defined in comm_groups.json`}},
-		"no member":          {pair, []message{file(collect(1, 0).group("one")), file(collect(1, 0).group("one"))}, []string{`a.0.et: node 1: rank 0 is no member of process group "one"`}},
+		"no member":          {pair, []message{file(collect(1, 0).group("one")), file(collect(1, 0).group("one"))}, []string{`a.0.et: node 1: rank 0 is not a member of process group "one"`}},
 		"member too few":     {pair, []message{file(collect(1, 0).group("g")), file(compute(1))}, []string{`a.0.et: node 1: rank 0 has 1 ALL_REDUCE of process group "g", and rank 1 has 0`}},
 		"group too wide":     {pair, []message{file(collect(1, 0).group("wide")), file(compute(1))}, []string{`a.0.et: node 1: process group "wide" has rank 7, and there are 2 ranks`}},
-		"groups nowhere":     {nil, []message{file(collect(1, 0).group("x")), file(compute(1))}, []string{warning + `a.0.et: node 1: process group "x" is not defined, there is no comm_groups.json; its members are the ranks that use it`}},
+		"groups nowhere":     {nil, []message{file(collect(1, 0).group("x")), file(compute(1))}, []string{warning + `a.0.et: node 1: process group "x" is not defined (there is no comm_groups.json); its members are the ranks that use it`}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +180,7 @@ func TestFindings(t *testing.T) {
 			report := inspect(t, tt.groups, tt.files...)
 			var got []string
 			warnings := 0
-			for i, text := range told(report) {
+			for i, text := range findingsOf(report) {
 				if report.Findings[i].Warning {
 					text = warning + text
 					warnings++
@@ -185,15 +188,16 @@ func TestFindings(t *testing.T) {
 				got = append(got, text)
 			}
 			if diff := cmp.Diff(tt.findings, got); diff != "" {
-				t.Error(diff)
+				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 			if report.Warnings != warnings || report.Errors != len(got)-warnings || report.Valid() != (len(got) == warnings) {
-				t.Errorf("%d errors, %d warnings, valid %v", report.Errors, report.Warnings, report.Valid())
+				t.Errorf("got %d errors, %d warnings, valid %v; want %d and %d", report.Errors, report.Warnings, report.Valid(), len(got)-warnings, warnings)
 			}
 		})
 	}
 }
 
+// Files whose names do not have the ranks 0 to n-1 once each get findings.
 func TestRanks(t *testing.T) {
 	t.Parallel()
 	const form = ": the name has to be rank_<n>.chakra.json or <prefix>.<n>.et"
@@ -206,7 +210,7 @@ func TestRanks(t *testing.T) {
 		{[]string{"a.b.1.et.zst", "rank_2.chakra.json.zst", "x.0.et"}, nil},
 		{[]string{"a.10.et", "a.0.et"}, []string{"a.10.et: rank 10 is there, but rank 1 is missing"}},
 		{[]string{"a.1.et"}, []string{"a.1.et: rank 1 is there, but rank 0 is missing"}},
-		{[]string{"a.0.et", "b.0.et"}, []string{"b.0.et: rank 0 has a.0.et already"}},
+		{[]string{"a.0.et", "b.0.et"}, []string{"b.0.et: rank 0 already has the file a.0.et"}},
 		{[]string{"a.0.json"}, []string{"a.0.json" + form}},
 		{[]string{".0.et", "0.et", "a.x.et", "a.-1.et", "a..et", "a.0.et.gz.zst"}, []string{".0.et" + form, "0.et" + form, "a.x.et" + form, "a.-1.et" + form, "a..et" + form, "a.0.et.gz.zst" + form}},
 		{[]string{"rank_.chakra.json", "rank_1.json", "rank0.chakra.json", "rank_99999999999.chakra.json"}, []string{"rank_.chakra.json" + form, "rank_1.json" + form, "rank0.chakra.json" + form, "rank_99999999999.chakra.json" + form}},
@@ -222,13 +226,14 @@ func TestRanks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.findings, told(report)); diff != "" {
-				t.Error(diff)
+			if diff := cmp.Diff(tt.findings, findingsOf(report)); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
+// An error of opening or reading a file is returned, and is not a finding.
 func TestInspectionThatFailsIsNoVerdict(t *testing.T) {
 	t.Parallel()
 	gone := chakra.File{Name: "a.0.et", Open: func() (io.ReadCloser, error) { return nil, os.ErrNotExist }}
@@ -236,13 +241,14 @@ func TestInspectionThatFailsIsNoVerdict(t *testing.T) {
 		return io.NopCloser(io.MultiReader(bytes.NewReader(head()), iotest.ErrReader(io.ErrClosedPipe))), nil
 	}}
 	if _, err := chakra.Inspect([]chakra.File{gone}, nil, chakra.Limits{}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want %v", err, os.ErrNotExist)
 	}
 	if _, err := chakra.Inspect([]chakra.File{torn}, nil, chakra.Limits{}); !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want %v", err, io.ErrClosedPipe)
 	}
 }
 
+// Limits.Tangle bounds the nodes that are kept because they are out of order.
 func TestTanglesAreBounded(t *testing.T) {
 	t.Parallel()
 	file := head()
@@ -251,25 +257,26 @@ func TestTanglesAreBounded(t *testing.T) {
 	}
 	file = file.frame(node(0, chakra.ComputeNode))
 	for limit, want := range map[int][]string{
-		8:  {"a.0.et: more than 8 nodes are out of order: named before they come, or after one with a higher id"},
+		8:  {"a.0.et: more than 8 nodes are out of order: named before they come, or after a node with a higher id"},
 		19: nil,
-		18: {"a.0.et: more than 18 dependencies are among nodes that come before what they depend on; write each node after those that it needs"},
+		18: {"a.0.et: more than 18 nodes and dependencies are in a part of the file where nodes come before their dependencies; write each node after its dependencies"},
 	} {
 		report, err := chakra.Inspect([]chakra.File{fileOf("a.0.et", file)}, nil, chakra.Limits{Tangle: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, told(report)); diff != "" {
-			t.Errorf("%d: %s", limit, diff)
+		if diff := cmp.Diff(want, findingsOf(report)); diff != "" {
+			t.Errorf("a limit of %d (-want +got):\n%s", limit, diff)
 		}
 	}
 }
 
+// ReadGroups sorts the ranks of each group and refuses other documents.
 func TestReadGroups(t *testing.T) {
 	t.Parallel()
 	got, err := chakra.ReadGroups(strings.NewReader(`{"1": [2, 0], "tp": [1]}`))
 	if diff := cmp.Diff(chakra.Groups{"1": {0, 2}, "tp": {1}}, got); diff != "" || err != nil {
-		t.Error(err, diff)
+		t.Errorf("got error %v, groups (-want +got):\n%s", err, diff)
 	}
 	for text, want := range map[string]string{
 		``:              "process groups must be an object with a list of ranks for each name",
@@ -285,12 +292,11 @@ func TestReadGroups(t *testing.T) {
 		}
 	}
 	if _, err := chakra.ReadGroups(iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want %v", err, io.ErrClosedPipe)
 	}
 }
 
-// A cycle is found if and only if there is one, in whatever order the nodes are
-// written; and what is told is one.
+// A cycle is reported if and only if there is one, in any order of the nodes.
 func TestCyclesOfAnyGraph(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -310,12 +316,13 @@ func TestCyclesOfAnyGraph(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := cyclic(needs); report.Valid() == want {
-			t.Fatalf("a cycle: %v; told %q", want, told(report))
+			t.Fatalf("got findings %q, want a cycle: %v", findingsOf(report), want)
 		}
 	})
 }
 
-// cyclic takes away nodes that need nothing that is left, until none is.
+// cyclic reports whether dependencies have a cycle. It removes nodes whose dependencies
+// are all removed or missing, until no such node is left.
 func cyclic(needs map[uint64][]uint64) bool {
 	for {
 		n := len(needs)
@@ -330,7 +337,7 @@ func cyclic(needs map[uint64][]uint64) bool {
 	}
 }
 
-// Messages match if and only if each channel has as many sends as receives.
+// A channel gets a finding if and only if its sends and receives differ in number.
 func TestPairingOfAnyMessages(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -360,7 +367,7 @@ func TestPairingOfAnyMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 		if report.Errors != wrong {
-			t.Fatalf("%d channels are wrong; told %q", wrong, told(report))
+			t.Fatalf("got findings %q, want one for each of %d channels", findingsOf(report), wrong)
 		}
 	})
 }
@@ -382,7 +389,7 @@ func fileOf(name string, content []byte) chakra.File {
 	return chakra.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
 }
 
-func told(report *chakra.Report) []string {
+func findingsOf(report *chakra.Report) []string {
 	var all []string
 	for _, f := range report.Findings {
 		all = append(all, f.String())

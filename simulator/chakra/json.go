@@ -17,7 +17,7 @@ type jsonForm struct {
 	graph   bool // the older form
 }
 
-// budget bounds what a decoder reads for one value.
+// budget is a reader that bounds how many bytes a decoder reads for one value.
 type budget struct {
 	r     io.Reader
 	n     int64 // bytes read
@@ -29,7 +29,7 @@ func (b *budget) Read(p []byte) (int, error) {
 	if b.n-b.from > b.limit {
 		return 0, refuse("the record has more than the %d bytes that are read", b.limit)
 	}
-	// The decoder scans all of its buffer again after each read: make reads large.
+	// The decoder scans its whole buffer again after each read, so reads are large.
 	n, err := io.ReadFull(b.r, p)
 	b.n += int64(n)
 	if n > 0 && errors.Is(err, io.ErrUnexpectedEOF) {
@@ -43,7 +43,7 @@ func newJSONForm(r *Reader) *jsonForm {
 	return &jsonForm{Reader: r, decoder: json.NewDecoder(b), budget: b}
 }
 
-// metadata reads the first object, or in the older form the members before its nodes.
+// metadata reads the first object or, in the older form, the members before the nodes.
 func (f *jsonForm) metadata() error {
 	if err := f.delimiter('{'); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (f *jsonForm) metadata() error {
 		case "id", "name", "type", "ctrlDeps", "ctrl_deps", "dataDeps", "data_deps":
 			return nodesOnly
 		default:
-			err = f.pass()
+			err = f.skip()
 		}
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ func (f *jsonForm) finish() error {
 		if _, err := f.key(); err != nil {
 			return err
 		}
-		if err := f.pass(); err != nil {
+		if err := f.skip(); err != nil {
 			return err
 		}
 	}
@@ -178,7 +178,7 @@ func (f *jsonForm) finish() error {
 	}
 	f.budget.from = f.decoder.InputOffset()
 	if _, err := f.decoder.Token(); !errors.Is(err, io.EOF) {
-		return refuse("something follows the trace")
+		return refuse("there is data after the trace")
 	}
 	return io.EOF
 }
@@ -208,8 +208,8 @@ func (f *jsonForm) delimiter(want json.Delim) error {
 	return nil
 }
 
-// pass skips a value that has no meaning here.
-func (f *jsonForm) pass() error {
+// skip skips a value that has no meaning here.
+func (f *jsonForm) skip() error {
 	var value json.RawMessage
 	return unexpected(f.decode(&value))
 }
@@ -223,7 +223,7 @@ func (f *jsonForm) decode(v any) error {
 	return nil
 }
 
-// reason turns a decoder's error into a sentence.
+// reason turns a decoder's error about the file's text into a refusal.
 func (f *jsonForm) reason(err error) error {
 	var syntax *json.SyntaxError
 	var typed *json.UnmarshalTypeError
@@ -231,7 +231,7 @@ func (f *jsonForm) reason(err error) error {
 	case errors.As(err, &syntax):
 		return refuse("this is not JSON: %v", syntax)
 	case errors.As(err, &typed):
-		return refuse("%s cannot be a %s", fieldName(typed), typed.Value)
+		return refuse("%s cannot have the JSON type %s", fieldName(typed), typed.Value)
 	default:
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// jsonNode is a node of either JSON form. Names match in any case, so Id of the older
-// form is id.
+// jsonNode is a node of either JSON form. Names match in any case, so id also reads the
+// older form's Id.
 type jsonNode struct {
 	ID   jsonCount `json:"id"`
 	Name string    `json:"name"`
@@ -45,7 +45,7 @@ func (v *jsonNode) empty() bool {
 	return v.ID == 0 && v.Name == "" && v.Type == 0 && v.NodeType == 0
 }
 
-// graphAttributes are attributes that are members in the older form.
+// graphAttributes returns the attributes that are members of the node in the older form.
 func (v *jsonNode) graphAttributes() []jsonAttribute {
 	return []jsonAttribute{
 		{name: "is_cpu_op", value: value(v.CPU)},
@@ -61,7 +61,7 @@ func (v *jsonNode) graphAttributes() []jsonAttribute {
 	}
 }
 
-// jsonCount is a number that is not negative, written as one or as a string.
+// jsonCount is a non-negative number, written as a number or as a string.
 type jsonCount uint64
 
 func (c *jsonCount) UnmarshalJSON(b []byte) error {
@@ -187,7 +187,7 @@ func (a *jsonAttribute) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// number reads digits; any other text has no kind that is used.
+// number reads a number. Other text has the kind other.
 func number(b []byte) value {
 	s := string(b)
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {

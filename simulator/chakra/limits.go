@@ -33,8 +33,8 @@ func set[N int | int64](limit *N, value N) {
 type Error struct {
 	Offset int64  // of the record at fault, in bytes of the decompressed file
 	Record int64  // 0 for the metadata, k for the k-th node, -1 for the whole file
-	Node   uint64 // its id, 0 if the fault came before it
-	HasID  bool
+	Node   uint64 // its id, if HasID
+	HasID  bool   // the id was read before the fault
 	Reason string
 }
 

@@ -7,12 +7,12 @@ import (
 )
 
 // RankOf returns the rank in the name of a rank file: rank_<n>.chakra.json or
-// <prefix>.<n>.et, either with .gz or .zst (completions.md 6.3). The name does not
-// determine the format of the file.
+// <prefix>.<n>.et, both with an optional .gz or .zst (completions.md 6.3). The name does
+// not determine the format of the file.
 func RankOf(name string) (int, error) {
 	stem := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	if len(name)-len(stem) > len(".zst") {
-		stem = name // .zst.gz is not a name of a rank file
+		stem = name // a rank file's name cannot end in .zst.gz
 	}
 	digits, ok := "", false
 	if inner, isJSON := strings.CutSuffix(stem, ".chakra.json"); isJSON {

@@ -53,8 +53,8 @@ type Role uint8
 
 // The roles of nodes.
 const (
-	Silent  Role = iota // nothing
-	Compute             // Duration microseconds of the rank
+	Silent  Role = iota // does nothing
+	Compute             // takes Duration microseconds of the rank
 	Send
 	Receive
 	Collect // takes part in a collective
@@ -81,7 +81,7 @@ type Node struct {
 	Operations      uint64 // num_ops: floating-point operations
 	TensorSize      uint64 // tensor_size: bytes
 
-	// Of a communication.
+	// For communications only.
 	Collective          Collective // comm_type of a CollectiveNode, or NoCollective
 	Size                uint64     // comm_size: bytes
 	Source, Destination int64      // comm_src, comm_dst: ranks, or Absent

@@ -16,8 +16,8 @@ import (
 // cycle lies within one stretch, because it passes every position between its first
 // and its last node in both directions. Therefore order keeps the ids so far, as runs
 // of consecutive ids (16 bytes a run), the ids that came after higher ones, and the
-// references to ids that have not come yet. Only if some of those ids come later, the
-// file is read again, and the nodes of one stretch at a time are kept with their
+// references to ids that have not come yet. If some of those ids come later, findCycle
+// reads the file again, and keeps the nodes of one stretch at a time with their
 // dependencies.
 type order struct {
 	seen      ids
@@ -30,13 +30,13 @@ type order struct {
 type reference struct {
 	node          uint64 // the first
 	from          int64  // position of the first by data dependency, or -1
-	data, control int64  // how many
+	data, control int64  // numbers of dependencies
 }
 
 // stretch is a range of positions, both ends included.
 type stretch struct{ from, to int64 }
 
-// take adds the next node. again reports that its id came before.
+// take adds the next node. The result again is true if its id came before.
 func (o *order) take(n *Node) (again bool) {
 	for _, id := range n.Data {
 		if !o.seen.has(id) {
@@ -101,10 +101,10 @@ func (o *order) missing() (data, control int64, first reference, id uint64) {
 	return data, control, first, id
 }
 
-// ids is a set of ids. It is small if they come in order.
+// ids is a set of ids. It is small if the ids come in order.
 type ids struct {
-	runs []run // ascending, disjoint
-	late map[uint64]struct{}
+	runs []run               // ascending, disjoint
+	late map[uint64]struct{} // the ids that came after higher ones
 }
 
 type run struct{ first, last uint64 }
@@ -170,7 +170,7 @@ func findCycle(r *Reader, stretches []stretch) ([]uint64, error) {
 			continue
 		}
 		if err := t.take(n, r.limits.Tangle); err != nil {
-			return nil, r.place(err)
+			return nil, r.located(err)
 		}
 		if position == stretches[0].to {
 			if cycle := t.cycle(); cycle != nil {
@@ -187,8 +187,8 @@ func findCycle(r *Reader, stretches []stretch) ([]uint64, error) {
 type tangle struct {
 	ids   []uint64
 	index map[uint64]int
-	needs []uint64 // by node, one after the other
-	ends  []int    // end of each node's part of needs
+	needs []uint64 // the dependencies of all nodes, one node after the other
+	ends  []int    // by node: the end of its part of needs
 }
 
 func (t *tangle) take(n *Node, limit int) error {
@@ -200,7 +200,7 @@ func (t *tangle) take(n *Node, limit int) error {
 	t.needs = append(t.needs, n.Data...)
 	t.ends = append(t.ends, len(t.needs))
 	if len(t.needs)+len(t.ids) > limit {
-		return fileRefusal(fmt.Sprintf("more than %d dependencies are among nodes that come before what they depend on; write each node after those that it needs", limit))
+		return fileRefusal(fmt.Sprintf("more than %d nodes and dependencies are in a part of the file where nodes come before their dependencies; write each node after its dependencies", limit))
 	}
 	return nil
 }
@@ -255,8 +255,8 @@ func (t *tangle) names(path []int) []uint64 {
 	return cycle
 }
 
-// tell writes a cycle as a sentence; only the start of a long one.
-func tell(cycle []uint64) string {
+// describeCycle returns a sentence that names a cycle, or the start of a long one.
+func describeCycle(cycle []uint64) string {
 	const most = 8
 	var b strings.Builder
 	for _, id := range cycle[:min(len(cycle), most)] {

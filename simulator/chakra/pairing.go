@@ -17,8 +17,8 @@ type channel struct{ from, to, tag int64 }
 // not zero, a second reading examines the channels of that sum.
 //
 // A sum counts messages and adds 64-bit hashes of their channels and sizes. Mismatches
-// cancel out only if these hashes collide, which does not happen by accident.
-// The author of a trace can provoke it; the simulation then waits until its time limit.
+// cancel out only if these hashes collide, which does not happen by accident. The author
+// of a trace can provoke a collision; package replay then finds the mismatch.
 type pairing struct {
 	sums [1 << 14]sum
 }
@@ -43,7 +43,7 @@ func (p *pairing) take(c channel, role Role, size uint64) {
 	s.hashes += sign * mix(hash^mix(size))
 }
 
-// uneven returns the sums that are not zero, at most a few hundred.
+// uneven returns the sums that are not zero, at most 256 of them.
 func (p *pairing) uneven() suspects {
 	const most = 256
 	found := suspects{sums: map[uint64]bool{}, channels: map[channel]*ends{}}
@@ -64,7 +64,7 @@ type suspects struct {
 // ends counts the sends and receives of a channel.
 type ends struct {
 	sends, receives       Traffic
-	sizes                 uint64 // hashes of the sent sizes minus those of the received
+	sizes                 uint64 // hashes of the sent sizes minus hashes of the received sizes
 	lastSend, lastReceive uint64 // node ids
 }
 

@@ -27,15 +27,15 @@ type Reader struct {
 
 	node   Node
 	raw    raw
-	group  string // of the last node that named one
+	group  string // the last pg_name
 	offset int64  // where the next record starts
 	at     int64  // where the current record starts
-	count  int64  // its number; 0 for the metadata
-	hasID  bool   // its id is known
-	err    error  // of Next
+	count  int64  // number of the current record; 0 for the metadata
+	hasID  bool   // the current record's id is known
+	err    error  // that Next returns from now on
 }
 
-// form reads one of the ways in which records are written.
+// form reads records of one file format.
 type form interface {
 	metadata() error
 	next(n *Node) error // io.EOF after the last one
@@ -43,15 +43,15 @@ type form interface {
 
 // Reasons to refuse a whole file.
 const (
-	emptyFile    fileRefusal = "the file is empty"
-	notTrace     fileRefusal = "this is not a Chakra trace: neither its binary form nor its JSON forms"
-	oldNodes     fileRefusal = "this is an older Chakra layout (proto2), which starts with a node instead of the metadata; convert it to the current schema"
-	oldMetadata  fileRefusal = "this is an older Chakra layout, whose metadata has no version; convert it to the current schema"
-	hostTrace    fileRefusal = "this is a PyTorch host execution trace, not a Chakra trace; link it with the profiler's trace and convert it with Chakra's tools"
-	profile      fileRefusal = "this is a profiler's trace (Kineto), not a Chakra trace; link it with the host execution trace and convert it with Chakra's tools"
-	nodesOnly    fileRefusal = "this starts with a node; the first object has to be the metadata"
-	archive      fileRefusal = "this is a tar archive, not the trace of one rank"
-	twicePressed fileRefusal = "this is compressed twice"
+	emptyFile       fileRefusal = "the file is empty"
+	notTrace        fileRefusal = "this is not a Chakra trace: neither its binary form nor its JSON forms"
+	oldNodes        fileRefusal = "this is an older Chakra layout (proto2), which starts with a node instead of the metadata; convert it to the current schema"
+	oldMetadata     fileRefusal = "this is an older Chakra layout, whose metadata has no version; convert it to the current schema"
+	hostTrace       fileRefusal = "this is a PyTorch host execution trace, not a Chakra trace; link it with the profiler's trace and convert it with Chakra's tools"
+	profile         fileRefusal = "this is a profiler's trace (Kineto), not a Chakra trace; link it with the host execution trace and convert it with Chakra's tools"
+	nodesOnly       fileRefusal = "this starts with a node; the first object has to be the metadata"
+	tarArchive      fileRefusal = "this is a tar archive, not the trace of one rank"
+	twiceCompressed fileRefusal = "this is compressed twice"
 )
 
 // NewReader reads the start of a file and its metadata. Zero limits mean their
@@ -61,17 +61,17 @@ func NewReader(r io.Reader, limits Limits) (*Reader, error) {
 	reader := &Reader{limits: limits.withDefaults()}
 	var err error
 	if reader.src, err = newSource(r, reader.limits); err != nil {
-		return nil, reader.place(err)
+		return nil, reader.located(err)
 	}
 	head, err := reader.src.Peek(sniffSize)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, reader.place(err)
+		return nil, reader.located(err)
 	}
 	if err := reader.sniff(head); err != nil {
-		return nil, reader.place(err)
+		return nil, reader.located(err)
 	}
 	if err := reader.form.metadata(); err != nil {
-		return nil, reader.place(err)
+		return nil, reader.located(err)
 	}
 	return reader, nil
 }
@@ -82,9 +82,9 @@ func (r *Reader) sniff(head []byte) error {
 	case len(head) == 0:
 		return emptyFile
 	case packed.Is(head):
-		return twicePressed
+		return twiceCompressed
 	case len(head) > 262 && string(head[257:262]) == "ustar":
-		return archive
+		return tarArchive
 	case isJSON(head):
 		r.form, r.format = newJSONForm(r), FormatJSON
 	case isBinary(head):
@@ -104,8 +104,8 @@ func isJSON(head []byte) bool {
 	return ok && len(inner) > 0 && (inner[0] == '"' || inner[0] == '}')
 }
 
-// isBinary reports whether a length is followed by the tag of a field of the metadata,
-// or of a node, with which older files start.
+// isBinary reports whether the file starts with a length and the tag of a metadata
+// field, or of a node's field as older files do.
 func isBinary(head []byte) bool {
 	length, n := protowire.ConsumeVarint(head)
 	if n < 0 {
@@ -129,7 +129,7 @@ func (r *Reader) Format() string { return r.format }
 func (r *Reader) Metadata() Metadata { return r.meta }
 
 // Next reads the next node, which is valid until the next call. After the last one it
-// returns io.EOF. Other errors are as those of NewReader.
+// returns io.EOF. Other errors are like those of NewReader.
 func (r *Reader) Next() (*Node, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -150,15 +150,15 @@ func (r *Reader) Next() (*Node, error) {
 		err = fileRefusal(fmt.Sprintf("the file has more than %d nodes", r.limits.Nodes))
 	}
 	if err != nil {
-		r.err = r.place(err)
+		r.err = r.located(err)
 		return nil, r.err
 	}
 	r.node.Offset = r.at
 	return &r.node, nil
 }
 
-// place makes an Error of a refusal, with the current record.
-func (r *Reader) place(err error) error {
+// located turns a refusal into an *Error at the current record, and wraps other errors.
+func (r *Reader) located(err error) error {
 	if r.src != nil {
 		err = r.src.failure(err)
 	}

@@ -46,7 +46,7 @@ func ExampleReader() {
 	// 1 all_reduce_4npus_1MB ALL_REDUCE 1048576
 }
 
-// total is what a trace comes to, as the sets of traces list it.
+// total sums up the nodes of a trace.
 type total struct {
 	Version, Schema       string
 	Nodes                 int
@@ -58,8 +58,8 @@ type total struct {
 	Sent, Received, Bytes uint64
 }
 
-// Figures are those of the sets' own lists, but for the collectives: there, one
-// without a kind counts as an all-reduce.
+// Real traces have the figures that their sources list, except for collectives: the
+// sources count a collective without a kind as an all-reduce.
 func TestRealTraces(t *testing.T) {
 	t.Parallel()
 	one := func(id uint64, c chakra.Collective) total {
@@ -109,29 +109,29 @@ func TestRealTraces(t *testing.T) {
 			content := testdata(t, name)
 			format, got, err := sum(bytes.NewReader(content))
 			if err != nil || format != tt.format {
-				t.Fatalf("%s, %v", format, err)
+				t.Fatalf("got format %s, %v, want %s", format, err, tt.format)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Error(diff)
+				t.Errorf("sums (-want +got):\n%s", diff)
 			}
 			if _, slowly, err := sum(iotest.OneByteReader(bytes.NewReader(content))); err != nil || !cmp.Equal(got, slowly) {
-				t.Errorf("byte by byte: %v, %v", slowly, err)
+				t.Errorf("read byte by byte: got %v, %v, want %v", slowly, err, got)
 			}
-			var pressed bytes.Buffer
-			z, err := zstd.NewWriter(&pressed)
+			var compressed bytes.Buffer
+			z, err := zstd.NewWriter(&compressed)
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, _ = z.Write(plain(t, content))
 			_ = z.Close()
-			if _, zstd, err := sum(&pressed); err != nil || !cmp.Equal(got, zstd) {
-				t.Errorf("as zstd: %v, %v", zstd, err)
+			if _, zstd, err := sum(&compressed); err != nil || !cmp.Equal(got, zstd) {
+				t.Errorf("compressed with zstd: got %v, %v, want %v", zstd, err, got)
 			}
 		})
 	}
 }
 
-// Both JSON forms of names, numbers and enumerations, in any order.
+// A JSON node may spell names, numbers and enumerations in two ways, in any order.
 func TestJSONSpellings(t *testing.T) {
 	t.Parallel()
 	const head = `{"attr":[{"name":"schema","stringVal":"s"}],"version":"v"}`
@@ -152,15 +152,15 @@ func TestJSONSpellings(t *testing.T) {
 			Collective: chakra.NoCollective, Source: chakra.Absent, Destination: 1, Tag: chakra.Absent, Size: 9,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
+			t.Errorf("node (-want +got):\n%s", diff)
 		}
 		if m := r.Metadata(); m.Version != "v" || m.Schema != "s" {
-			t.Errorf("got %+v", m)
+			t.Errorf("got metadata %+v, want version v and schema s", m)
 		}
 	}
 }
 
-// A file may say nothing of itself.
+// A file's metadata may be empty in both formats.
 func TestMetadataMayBeEmpty(t *testing.T) {
 	t.Parallel()
 	for format, content := range map[string][]byte{
@@ -169,13 +169,13 @@ func TestMetadataMayBeEmpty(t *testing.T) {
 	} {
 		got, sums, err := sum(bytes.NewReader(content))
 		if err != nil || got != format || sums.Nodes != 1 || sums.Version != "" {
-			t.Errorf("%s: %s, %+v, %v", format, got, sums, err)
+			t.Errorf("got format %s with %+v, %v; want %s with one node", got, sums, err, format)
 		}
 	}
 }
 
-// A trace that is cut between two records is a shorter trace; cut anywhere
-// else it is an error. The older JSON form and gzip have an end.
+// A trace that is cut between two records reads as a shorter trace. A cut anywhere else
+// is an error. The older JSON form and gzip have an end mark.
 func TestEveryPrefix(t *testing.T) {
 	t.Parallel()
 	ring := plain(t, testdata(t, "ring/custom_allreduce.0.et.gz"))
@@ -202,7 +202,7 @@ func TestEveryPrefix(t *testing.T) {
 				case err == nil:
 					whole++
 				case !errors.As(err, &wrong):
-					t.Fatalf("%d bytes: %v", n, err)
+					t.Fatalf("the first %d bytes: got error %v, want an *Error", n, err)
 				}
 			}
 			if whole != tt.whole {
@@ -212,6 +212,7 @@ func TestEveryPrefix(t *testing.T) {
 	}
 }
 
+// An error of the underlying reader is returned, and is not a fault of the file.
 func TestReadingThatFailsIsNoVerdict(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"microbench/all_reduce.1.et", "gzip/all_reduce.1.et.gz", "json/rank_1.chakra.json", "graph/rank_0.chakra.json"} {
@@ -225,6 +226,7 @@ func TestReadingThatFailsIsNoVerdict(t *testing.T) {
 	}
 }
 
+// sum reads a trace to its end.
 func sum(file io.Reader) (format string, got total, err error) {
 	r, err := chakra.NewReader(file, chakra.Limits{})
 	if err != nil {
@@ -267,6 +269,7 @@ func testdata(t testing.TB, name string) []byte {
 	return content
 }
 
+// plain returns the content decompressed.
 func plain(t testing.TB, content []byte) []byte {
 	t.Helper()
 	if !bytes.HasPrefix(content, []byte{0x1f, 0x8b}) {

@@ -13,7 +13,7 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// message builds a protobuf message, or a file of framed ones.
+// message builds a protobuf message, or a file of framed messages.
 type message []byte
 
 func (m message) number(field protowire.Number, v uint64) message {
@@ -39,13 +39,14 @@ func (m message) group(name string) message {
 // frame returns the file with another record.
 func (m message) frame(record message) message { return protowire.AppendBytes(slices.Clip(m), record) }
 
-// head is a file with nothing but its metadata.
+// head returns a file that has only its metadata.
 func head() message { return message{}.frame(message{}.bytes(1, []byte("0.0.4"))) }
 
 func node(id uint64, kind chakra.NodeType) message {
 	return message{}.number(1, id).number(3, uint64(kind))
 }
 
+// Files of other known formats are refused with an error that names their format.
 func TestWhatIsNoTraceIsRefusedByName(t *testing.T) {
 	t.Parallel()
 	tar := make([]byte, 1024)
@@ -84,6 +85,7 @@ func TestWhatIsNoTraceIsRefusedByName(t *testing.T) {
 	}
 }
 
+// An invalid record is refused with its node and offset.
 func TestRecordsAtFaultAreNamed(t *testing.T) {
 	t.Parallel()
 	const graph = `{"workload_graph":[{"Id":1,"NodeType":4},`
@@ -105,21 +107,21 @@ func TestRecordsAtFaultAreNamed(t *testing.T) {
 		"comm_type":          {collective(message{}.attribute("comm_type", 9, 10)), "node 2 at byte 13: comm_type 10 is not in the schema, which has 0 to 9"},
 		"comm_size":          {collective(message{}.attribute("comm_type", 9, 0).attribute("comm_size", 9, 1<<64-3)), "node 2 at byte 13: comm_size is negative: -3"},
 		"comm_size, 32 bits": {collective(message{}.attribute("comm_type", 9, 0).bytes(10, message{}.bytes(1, []byte("comm_size")).fixed(23, 1<<32-2))), "node 2 at byte 13: comm_size is negative: -2"},
-		"comm_size too big":  {collective(message{}.attribute("comm_type", 9, 0).attribute("comm_size", 13, 1<<63)), "node 2 at byte 13: attribute comm_size has a value that it cannot have"},
-		"comm_size as text":  {collective(message{}.bytes(10, message{}.bytes(1, []byte("comm_size")).bytes(29, []byte("1")))), "node 2 at byte 13: attribute comm_size has a value that it cannot have"},
-		"negative num_ops":   {collective(message{}.attribute("num_ops", 9, 1<<64-1)), "node 2 at byte 13: attribute num_ops has a value that it cannot have"},
+		"comm_size too big":  {collective(message{}.attribute("comm_type", 9, 0).attribute("comm_size", 13, 1<<63)), "node 2 at byte 13: attribute comm_size has an invalid value"},
+		"comm_size as text":  {collective(message{}.bytes(10, message{}.bytes(1, []byte("comm_size")).bytes(29, []byte("1")))), "node 2 at byte 13: attribute comm_size has an invalid value"},
+		"negative num_ops":   {collective(message{}.attribute("num_ops", 9, 1<<64-1)), "node 2 at byte 13: attribute num_ops has an invalid value"},
 		"long group":         {collective(message{}.group(strings.Repeat("g", 256))), "node 2 at byte 13: the name in pg_name has 256 bytes; at most 255 are read"},
 		"long version":       {message{}.frame(message{}.bytes(1, bytes.Repeat([]byte("v"), 256))), "metadata at byte 0: a version has 256 bytes; at most 255 are read"},
 		"JSON":               {[]byte(`{"version":"1"} {"id":}`), "node number 1 at byte 15: this is not JSON: invalid character '}' looking for beginning of value"},
 		"JSON type":          {[]byte(`{"version":"1"} {"id":1,"type":"COMM"}`), `node number 1 at byte 15: node type "COMM" is not in the schema, which has 0 to 10`},
 		"JSON id":            {[]byte(`{"version":"1"} {"id":-1}`), "node number 1 at byte 15: expected a non-negative integer, got -1"},
-		"JSON name":          {[]byte(`{"version":"1"} {"id":1,"name":[]}`), "node number 1 at byte 15: member name cannot be a array"},
-		"JSON list":          {[]byte(`{"version":"1"} []`), "node number 1 at byte 15: a record cannot be a array"},
+		"JSON name":          {[]byte(`{"version":"1"} {"id":1,"name":[]}`), "node number 1 at byte 15: member name cannot have the JSON type array"},
+		"JSON list":          {[]byte(`{"version":"1"} []`), "node number 1 at byte 15: a record cannot have the JSON type array"},
 		"JSON null":          {[]byte(`{"version":"1"} null`), "node number 1 at byte 15: the record is empty"},
 		"JSON dependencies":  {[]byte(`{"version":"1"} {"id":1,"dataDeps":["x"]}`), `node number 1 at byte 15: expected the id of a dependency, got "x"`},
 		"JSON two values":    {[]byte(`{"version":"1"} {"id":1,"attr":[{"name":"a","int32Val":1,"int64Val":"2"}]}`), "node number 1 at byte 15: attribute a has more than one value"},
 		"older JSON":         {[]byte(graph + `{"Id":2,"comm_size":true,"NodeType":"x"}]}`), `node number 2 at byte 40: node type "x" is not in the schema, which has 0 to 10`},
-		"older JSON, tail":   {[]byte(graph + `{"Id":2,"NodeType":4}]} 1`), "node number 3 at byte 40: something follows the trace"},
+		"older JSON, tail":   {[]byte(graph + `{"Id":2,"NodeType":4}]} 1`), "node number 3 at byte 40: there is data after the trace"},
 		"older JSON, a list": {[]byte(`{"workload_graph":{}}`), "metadata at byte 0: expected [, got {"},
 	}
 	for name, tt := range tests {
@@ -133,8 +135,7 @@ func TestRecordsAtFaultAreNamed(t *testing.T) {
 	}
 }
 
-// Whatever integer an attribute is written as, it says the same; without a
-// value it says 0.
+// An attribute has the same value in every number type, and is 0 without a value.
 func TestAttributesOfEveryKind(t *testing.T) {
 	t.Parallel()
 	fixed := func(field protowire.Number, wire protowire.Type, v []byte) message {
@@ -162,12 +163,13 @@ func TestAttributesOfEveryKind(t *testing.T) {
 			t.Parallel()
 			_, got, err := sum(bytes.NewReader(head().frame(node(1, chakra.SendNode).bytes(10, tt.attribute))))
 			if err != nil || got.Sent != tt.want {
-				t.Errorf("got %d, %v, want %d", got.Sent, err, tt.want)
+				t.Errorf("got a comm_size of %d, %v, want %d", got.Sent, err, tt.want)
 			}
 		})
 	}
 }
 
+// A file at a limit is read, and a file beyond the limit is refused.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	attribute := func(n int) []byte {
@@ -186,7 +188,7 @@ func TestLimits(t *testing.T) {
 	tests := map[string]struct {
 		content []byte
 		limits  chakra.Limits
-		message string // empty if it is to be read
+		message string // empty if the file is read
 	}{
 		"attribute":             {attribute(1000), chakra.Limits{Attribute: 1000}, ""},
 		"long attribute":        {attribute(1000), chakra.Limits{Attribute: 999}, "node 1 at byte 8: an attribute has 1000 bytes; at most 999 are read"},

@@ -10,10 +10,10 @@ import (
 
 const (
 	bufferSize = 64 << 10
-	sniffSize  = 512 // bytes that tell what a file is
+	sniffSize  = 512 // bytes that identify the format of a file
 )
 
-// source is a file's bytes, decompressed and bounded.
+// source reads the decompressed bytes of a file, up to the limits.
 type source struct {
 	*bufio.Reader
 
@@ -32,7 +32,7 @@ func newSource(r io.Reader, limits Limits) (*source, error) {
 }
 
 // failure returns the error to report for a read error: the store's own error unchanged,
-// or else an Error about the bytes.
+// or else a refusal of the file's bytes.
 func (s *source) failure(err error) error {
 	var reason refusal
 	var ofFile fileRefusal

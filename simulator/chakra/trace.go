@@ -10,7 +10,7 @@ import (
 // Traffic counts communications.
 type Traffic struct {
 	Count int64
-	Bytes uint64 // at most 2^64-1
+	Bytes uint64 // 2^64-1 if the sum is larger
 }
 
 func (t *Traffic) add(bytes uint64) {
@@ -18,7 +18,7 @@ func (t *Traffic) add(bytes uint64) {
 	t.Bytes = plus(t.Bytes, bytes)
 }
 
-// plus returns the sum, at most 2^64-1.
+// plus returns the sum, or 2^64-1 if the sum is larger.
 func plus(a, b uint64) uint64 {
 	sum, carry := bits.Add64(a, b, 0)
 	if carry != 0 {
@@ -51,7 +51,7 @@ type Trace struct {
 	Data, Control int64               // dependencies
 }
 
-const maxGroups = 1 << 16 // process groups and kinds of collectives of one rank
+const maxGroups = 1 << 16 // pairs of process group and kind of collective of one rank
 
 type collectiveKey struct {
 	group string
@@ -60,10 +60,10 @@ type collectiveKey struct {
 
 // tally sums up a Trace while its nodes are streamed.
 type tally struct {
-	trace       *Trace
-	collectives map[collectiveKey]*CollectiveTraffic
-	unsized     Traffic // communications without comm_size
-	firstBare   uint64  // of them
+	trace        *Trace
+	collectives  map[collectiveKey]*CollectiveTraffic
+	unsized      Traffic // communications without comm_size
+	firstUnsized uint64  // id of the first of them
 }
 
 func (t *tally) take(n *Node) error {
@@ -92,14 +92,14 @@ func (t *tally) take(n *Node) error {
 	}
 	if n.Size == 0 && (role == Send || role == Receive || role == Collect && n.Collective != Barrier) {
 		if t.unsized.Count == 0 {
-			t.firstBare = n.ID
+			t.firstUnsized = n.ID
 		}
 		t.unsized.add(0)
 	}
 	return nil
 }
 
-// finish fills in the collectives.
+// finish lists the collectives in the Trace.
 func (t *tally) finish() {
 	for _, c := range t.collectives {
 		t.trace.Collectives = append(t.trace.Collectives, *c)

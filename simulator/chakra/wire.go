@@ -13,8 +13,8 @@ import (
 type binaryForm struct {
 	*Reader
 
-	skip  int    // bytes of the record before, still in the buffer
-	large []byte // a record that does not fit the buffer
+	skip  int    // bytes of the previous record, still in the buffer
+	large []byte // a record that does not fit into the buffer
 }
 
 // record returns the next record, which is valid until the next call. io.EOF means that
@@ -70,7 +70,7 @@ type field struct {
 	bytes  []byte
 }
 
-// fieldOf cuts the first field off a message.
+// fieldOf returns the first field of a message and the rest of the message.
 func fieldOf(b []byte) (f field, rest []byte, err error) {
 	var n int
 	f.number, f.wire, n = protowire.ConsumeTag(b)
@@ -136,7 +136,7 @@ func (f *binaryForm) metadata() error {
 	return nil
 }
 
-// short returns a text of the metadata, and refuses a long one.
+// short returns a text of the metadata, and refuses a text that is too long.
 func (r *Reader) short(b []byte) (string, error) {
 	if len(b) > maxGroupName {
 		return "", refuse("a version has %d bytes; at most %d are read", len(b), maxGroupName)
@@ -243,7 +243,7 @@ func (f *binaryForm) attribute(b []byte) (name []byte, v value, err error) {
 	return name, v, nil
 }
 
-// valueOf reads the value of an attribute, whose kind its field number says.
+// valueOf reads the value of an attribute. The field number determines its kind.
 func valueOf(f field) value {
 	if (f.wire == protowire.BytesType) != (f.number == 29) {
 		return value{kind: other}

@@ -1,12 +1,12 @@
 // Package charts lists the charts that the simulation UI draws from result
 // files. They ship with the program.
 //
-// It is pure. Source: completions.md sections 2.2 (definitions) and 5.6
-// (records and their columns).
+// Source: completions.md sections 2.2 (definitions) and 5.6 (records and their
+// columns).
 package charts
 
-// SchemaVersion is the version of the form that definitions have. It is raised
-// when a member changes its meaning.
+// SchemaVersion is the version of the schema of definitions. It is raised when a
+// field changes its meaning.
 const SchemaVersion = 1
 
 // Definition says how one chart is drawn from the rows of one record.
@@ -18,17 +18,17 @@ type Definition struct {
 	Record      string // name of the record, such as nd-stats
 	Filters     []Filter
 	X, Y        Axis
-	GroupBy     []string // columns; a series for each combination of their values
+	GroupBy     []string // columns; the chart has a series for each combination of their values
 }
 
-// Filter keeps the rows whose column compares so with the value.
+// Filter keeps the rows whose value in the column compares by Op with Value.
 type Filter struct {
 	Column string
 	Op     string // eq, in, ge, le
-	Value  any    // string or number; of in, a list of them
+	Value  any    // string or number; for in, a list of strings
 }
 
-// Axis is a column and how its values are brought together.
+// Axis is a column and how its values are aggregated.
 type Axis struct {
 	Column    string
 	Label     string
@@ -50,7 +50,7 @@ func Definitions() []Definition {
 		},
 		{
 			ID: "fct-cdf", Title: "Transfer completion times", Kind: "cdf", Record: "perf",
-			Description: "Which part of the transfers was acknowledged within a time, by operation, group size and message size.",
+			Description: "Fraction of the transfers acknowledged within a time, by operation, group size and message size.",
 			Filters:     []Filter{{"metric_name", "eq", "TransferFCT"}},
 			X:           Axis{Column: "perf_metric_usec", Label: "Completion time", Unit: "us", Aggregate: "none"},
 			Y:           Axis{Column: "perf_metric_usec", Label: "Fraction of transfers", Aggregate: "none"},
@@ -66,13 +66,13 @@ func Definitions() []Definition {
 		},
 		{
 			ID: "progress-cdf", Title: "Progress", Kind: "line", Record: "progress-cdf",
-			Description: "Which part of all payload has been delivered, over time.",
+			Description: "Fraction of the payload delivered so far, over time.",
 			X:           seconds,
 			Y:           Axis{Column: "send_bytes", Label: "Fraction of the payload", Aggregate: "none"},
 		},
 		{
 			ID: "rank-completion", Title: "Rank completion", Kind: "cdf", Record: "rank-completion",
-			Description: "Which part of the ranks has ended within a time; ranks that did not end are left out.",
+			Description: "Fraction of the ranks that ended within a time; ranks that did not end are left out.",
 			Filters:     []Filter{{"finished", "eq", 1}},
 			X:           Axis{Column: "completion_time_us", Label: "Completion time", Unit: "us", Aggregate: "none"},
 			Y:           Axis{Column: "rank", Label: "Fraction of ranks", Aggregate: "none"},

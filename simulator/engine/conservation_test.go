@@ -10,9 +10,9 @@ import (
 	"netsim/simulator/topology"
 )
 
-// TestConservation: whatever runs, what is sent is received, every NIC carries
-// exactly the wire bits of its transfers however the intervals cut them, and
-// no link carries more than it can.
+// TestConservation: in every run all bytes sent are received, every NIC carries
+// exactly the wire bits of its transfers for any report interval, and no link carries
+// more than its rate allows.
 func TestConservation(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -31,7 +31,7 @@ func TestConservation(t *testing.T) {
 
 		out, in := make([]int64, ranks), make([]int64, ranks) // wire bits
 		carried, packets := make([]int64, 2*len(fabric.Links)), make([]int64, 2*len(fabric.Links))
-		var sent, received, packetsOut, between int64
+		var sent, received, packetsOut, betweenRacks int64
 		observe := engine.Observer{
 			Transfer: func(tr *engine.Transfer) error {
 				n := max(1, (tr.Bytes+packet.MSS-1)/packet.MSS)
@@ -40,10 +40,10 @@ func TestConservation(t *testing.T) {
 				in[tr.To] += bits
 				packetsOut += n
 				if fabric.Hosts[tr.From].Rack != fabric.Hosts[tr.To].Rack {
-					between += bits
+					betweenRacks += bits
 				}
 				if tr.Acked <= tr.Start {
-					rt.Fatalf("a transfer from %d to %d ps", tr.Start, tr.Acked)
+					rt.Fatalf("a transfer that starts at %d ps is acknowledged at %d ps", tr.Start, tr.Acked)
 				}
 				return nil
 			},
@@ -56,9 +56,9 @@ func TestConservation(t *testing.T) {
 				for d, bits := range l.Bits {
 					packets[d] += l.Packets[d]
 					carried[d] += bits
-					// A bit of rounding for each flow that the interval cut.
+					// Each flow that the interval cuts may add a bit of rounding.
 					if room := float64(fabric.Links[d/2].Rate) * float64(l.End-l.Start) / 1e12; float64(bits) > room+1000 {
-						rt.Fatalf("link %d carries %d bits in room for %.0f", d, bits, room)
+						rt.Fatalf("link %d carries %d bits, want at most %.0f", d, bits, room)
 					}
 				}
 				return nil
@@ -71,11 +71,11 @@ func TestConservation(t *testing.T) {
 			rt.Fatal(err)
 		}
 		if r.Bytes != r.BytesTotal || r.Sends != r.SendsTotal || sent != r.Bytes || received != r.Bytes {
-			rt.Fatalf("%d bytes planned, %d acknowledged, %d sent, %d received", r.BytesTotal, r.Bytes, sent, received)
+			rt.Fatalf("%d bytes acknowledged, %d sent and %d received in %d transfers, want %d bytes in %d", r.Bytes, sent, received, r.Sends, r.BytesTotal, r.SendsTotal)
 		}
 		for id, l := range fabric.Links {
 			if fabric.Nodes[l.Lower].Tier == topology.TierRSW {
-				between -= carried[2*id]
+				betweenRacks -= carried[2*id]
 			}
 			if fabric.Nodes[l.Lower].Tier != topology.TierNIC || id >= ranks {
 				continue
@@ -85,8 +85,8 @@ func TestConservation(t *testing.T) {
 			}
 			packetsOut -= packets[2*id]
 		}
-		if between != 0 {
-			rt.Fatalf("the racks' up-links carried %d bits too few", between)
+		if betweenRacks != 0 {
+			rt.Fatalf("the racks' up-links carried %d bits too few", betweenRacks)
 		}
 		var wire, limited int64
 		for _, bits := range out {
@@ -96,7 +96,7 @@ func TestConservation(t *testing.T) {
 			limited += l.Bits
 		}
 		if limited != wire {
-			rt.Fatalf("%d bits were sent and %d of them under a limit", wire, limited)
+			rt.Fatalf("%d bits are attributed to limits, want all %d that were sent", limited, wire)
 		}
 		if packetsOut != 0 {
 			rt.Fatalf("the NICs carried %d packets too few", packetsOut)

@@ -10,7 +10,7 @@ import (
 // engine is the state of one run: plain values in slices, referred to by index.
 type engine struct {
 	input       Input
-	fingerprint string // of the input, once it is needed
+	fingerprint string // of the input, computed on first use
 
 	options Options
 	observe Observer
@@ -18,13 +18,13 @@ type engine struct {
 	routes  *topology.Routes
 
 	now      int64
-	tell     int64 // the number of events at which to report the progress
+	reportAt int64 // the number of events at which to report the progress
 	queue    queue
 	progress Progress
-	err      error // the observer's, or a refusal found on the way
+	err      error // returned by the observer or found during the run
 
 	flows       []flow
-	hops        []hop // by flow, stride each
+	hops        []hop // stride entries for each flow
 	stride      int
 	noHops      [maxPath]hop
 	freeFlows   []int32
@@ -34,17 +34,17 @@ type engine struct {
 	resources  []resource
 	limits     []limiting // by resource
 	spreading  spreading
-	trimming   bool    // switches trim what they cannot queue; not where both kinds of them mix
+	trimming   bool    // switches trim packets that they cannot queue; ignored with mixed spreading
 	capacities []int32 // by node: the resource of its switching capacity, or none
 	flowlets   flowlets
-	turns      []uint32 // of the pair whose path is being found
+	turns      []uint32 // flowlet turns of the pair whose path is being found
 	striped    bool     // some ranks have several NICs
 
 	components     []component
 	freeComponents []int32
 	pending        []int32 // started flows without a rate
-	freed          []int32 // resources that flows have left others on
-	admitAt        int64   // when pending flows get one
+	freed          []int32 // resources that a flow has left while others remain
+	admitAt        int64   // ps, when pending flows get their rates
 	solver         solver
 
 	groups  []group
@@ -57,7 +57,7 @@ type engine struct {
 
 	links, beacons period
 
-	// seen is what the observer is shown for every transfer, allocated once.
+	// seen holds the arguments of Observer.Transfer, allocated once.
 	seen struct {
 		transfer   Transfer
 		collective Collective
@@ -70,8 +70,8 @@ type period struct {
 	count int64
 }
 
-// again schedules the next report of the period, if reports are wanted.
-func (e *engine) again(p *period, k kind) {
+// scheduleReport schedules the next report of the period, if reports are wanted.
+func (e *engine) scheduleReport(p *period, k kind) {
 	if p.every == 0 {
 		return
 	}
@@ -89,19 +89,19 @@ func (e *engine) reports() int64 { return e.links.made() + e.beacons.made() }
 // still due.
 func (p *period) made() int64 { return max(p.count-1, 0) }
 
-// eventsPerLook is how many events pass between two checks for cancellation: some
-// milliseconds.
-const eventsPerLook = 4096
+// eventsPerCheck is the number of events between two checks for cancellation, which
+// take some milliseconds.
+const eventsPerCheck = 4096
 
 // open schedules the first events of a run.
 func (e *engine) open() {
 	if e.observe.Links != nil {
 		e.links.every = e.options.Interval
-		e.again(&e.links, report)
+		e.scheduleReport(&e.links, report)
 	}
 	if e.observe.Beacon != nil {
 		e.beacons.every = e.options.Beacon
-		e.again(&e.beacons, beacon)
+		e.scheduleReport(&e.beacons, beacon)
 	}
 	if e.options.Start > 0 {
 		e.queue.push(e.options.Start, start, 0, 0)
@@ -113,13 +113,13 @@ func (e *engine) open() {
 // run handles events in order until none is left, the limit is reached, the context
 // ends or an error occurs.
 func (e *engine) run(ctx context.Context) (End, error) {
-	var look int64 // the number of events at which to check ctx
+	var checkAt int64 // the number of events at which to check ctx
 	for e.err == nil {
 		if e.progress.Ranks == e.progress.RanksTotal {
 			return Finished, nil
 		}
-		if e.progress.Events >= look {
-			look = e.progress.Events + min(e.options.ProgressEvents, eventsPerLook)
+		if e.progress.Events >= checkAt {
+			checkAt = e.progress.Events + min(e.options.ProgressEvents, eventsPerCheck)
 			if ctx.Err() != nil {
 				return Stopped, nil
 			}
@@ -127,8 +127,8 @@ func (e *engine) run(ctx context.Context) (End, error) {
 		if n, m := e.options.StopAfter, e.options.StopReports; n+m > 0 && e.progress.Events >= n && e.reports() >= m {
 			return Stopped, nil
 		}
-		if e.progress.Events >= e.tell {
-			e.tell = e.progress.Events + e.options.ProgressEvents
+		if e.progress.Events >= e.reportAt {
+			e.reportAt = e.progress.Events + e.options.ProgressEvents
 			e.reportProgress()
 			if e.err != nil {
 				break
@@ -145,8 +145,8 @@ func (e *engine) run(ctx context.Context) (End, error) {
 		}
 		e.now = time
 		e.handle(kind, ev)
-		if kind == report { // of all flows, and perhaps one of many between two events
-			look, e.tell = 0, 0
+		if kind == report { // there may be many reports between two counted events
+			checkAt, e.reportAt = 0, 0
 		}
 	}
 	return 0, e.err
@@ -166,7 +166,7 @@ func (e *engine) handle(k kind, ev event) {
 		e.progress.Events++
 		e.settleComponent(ev.id)
 	case admit:
-		// Flows that started meanwhile may have been admitted with others.
+		// An earlier admit event may have served these flows already.
 		if len(e.pending) > 0 && e.admitAt == e.now {
 			e.progress.Events++
 			e.settlePending()
@@ -178,11 +178,11 @@ func (e *engine) handle(k kind, ev event) {
 		e.begin()
 	case report:
 		e.reportLinks()
-		e.again(&e.links, report)
+		e.scheduleReport(&e.links, report)
 	case beacon:
 		e.progress.Time = e.now
 		e.fail(e.observe.Beacon(&e.progress))
-		e.again(&e.beacons, beacon)
+		e.scheduleReport(&e.beacons, beacon)
 	}
 }
 
@@ -196,7 +196,7 @@ func (e *engine) reportProgress() {
 	}
 }
 
-// finish reports what is unfinished and makes the last periodic reports.
+// finish reports unfinished ranks and collectives, and makes the last periodic reports.
 func (e *engine) finish(end End) (*Result, error) {
 	e.progress.Time = e.now
 	r := &Result{End: end, Reports: e.reports()}

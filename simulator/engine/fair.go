@@ -5,22 +5,22 @@ import "math"
 // solver assigns rates to flows. It reuses its slices.
 type solver struct {
 	epoch  uint32
-	flows  []int32 // that are solved for
+	flows  []int32 // the enlisted flows, which are solved for
 	links  []int32 // their resources
-	frozen int     // flows that have their rates
+	frozen int     // the number of flows that have their rates
 	heap   []share
 
-	stages []stage // by resource, where traffic is sprayed
+	stages []stage // by resource; not used with mixed spreading
 }
 
-// share is the rate that each flow of a resource without a rate would get.
+// share is the rate that a resource offers each of its flows that have no rate yet.
 type share struct {
 	rate     int64
 	resource int32
 }
 
-// maxRounds is how often a solution is widened by some flows before all connected
-// flows are solved at once.
+// maxRounds is how often a solution may add unfair flows before it adds all connected
+// flows at once.
 const maxRounds = 6
 
 // resetSolver empties the solver for another solution.
@@ -33,7 +33,7 @@ func (e *engine) resetSolver() {
 // solve assigns max-min fair rates where something changed, starting with the
 // enlisted flows. It solves for these while all others keep their rates, enlists
 // the flows whose rate is then no longer fair, and repeats. After maxRounds, or if
-// sprayed traffic makes rates depend on all that is offered, it enlists all
+// sprayed traffic makes rates depend on the whole offered load, it enlists all
 // connected flows.
 func (e *engine) solve() {
 	s := &e.solver
@@ -63,7 +63,7 @@ func (e *engine) solve() {
 		}
 		e.setRate(f, rate)
 		if f.limit != f.next {
-			e.hold(f)
+			e.setLimit(f)
 		}
 	}
 	e.schedule()
@@ -91,7 +91,7 @@ func (e *engine) enlist(id int32) {
 	}
 }
 
-// reach touches the resources of the enlisted flows, from the given flow on.
+// reach touches the resources of the enlisted flows from the given index on.
 func (e *engine) reach(from int) {
 	s := &e.solver
 	for i := from; i < len(s.flows); i++ {
@@ -124,7 +124,7 @@ func (e *engine) touch(h int32) {
 			continue
 		default:
 			r.fixed += f.rate
-			if f.component < 0 || freed && (f.limit == h || e.between(id)) {
+			if f.component < 0 || freed && (f.limit == h || e.limitedBySpray(id)) {
 				e.enlist(id)
 			}
 		}
@@ -132,9 +132,9 @@ func (e *engine) touch(h int32) {
 	}
 }
 
-// between reports whether a sprayed stage limits the flow. The flow's share then
-// also depends on what its NICs have to send.
-func (e *engine) between(id int32) bool {
+// limitedBySpray reports whether a sprayed stage limits the flow. The flow's share
+// then also depends on what its NICs have to send.
+func (e *engine) limitedBySpray(id int32) bool {
 	f := &e.flows[id]
 	path := e.path(id)[:f.steps]
 	return e.spreading == sprayed && f.limit != path[0].resource && f.limit != path[len(path)-1].resource
@@ -176,7 +176,7 @@ func (e *engine) fill() {
 			s.pop()
 			continue
 		}
-		// Resources that filled up since have only made this share larger.
+		// Flows frozen since this share was computed can only have raised it.
 		if now := r.left / int64(r.open); now > least.rate {
 			s.heap[0].rate = now
 			s.sink(0)
@@ -199,7 +199,7 @@ func (e *engine) fill() {
 // trims reports whether the resource is a stage that trims.
 func (e *engine) trims(h int32) bool { return e.spreading == sprayed && e.solver.stages[h].trims }
 
-// freeze sets the final rate of an enlisted flow, which the resource limits.
+// freeze sets the final rate of an enlisted flow. Resource h limits the flow.
 func (e *engine) freeze(id, h int32, rate int64) {
 	f := &e.flows[id]
 	f.frozen = true
@@ -219,9 +219,9 @@ func (e *engine) freeze(id, h int32, rate int64) {
 	}
 }
 
-// widen enlists the flows that make the solution unfair: a flow faster than the
-// flows that a common resource limits, and a flow that its own resource no longer
-// limits. It reports whether there were any.
+// widen enlists the flows that make the solution unfair: those faster than the flows
+// that a shared resource limits, and those that their own resource no longer limits.
+// It reports whether it found any.
 func (e *engine) widen() bool {
 	s := &e.solver
 	before := len(s.flows)
@@ -266,8 +266,8 @@ func (e *engine) connect() {
 }
 
 // idleLimit reports whether the resource has only one flow, which cannot fill it
-// because it shares a resource that is no faster with other flows. In a large
-// component most resources are like that.
+// because it shares a resource that is no faster with other flows. Most resources of
+// a large component are idle in this sense.
 func (e *engine) idleLimit(r *resource) bool {
 	if len(r.flows) > 1 {
 		return false

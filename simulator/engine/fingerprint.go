@@ -9,7 +9,7 @@ import (
 	"netsim/simulator/program"
 )
 
-// fingerprint returns a hash of everything in an input that its run depends on.
+// fingerprint returns a hash of all parts of an input that determine its run.
 func fingerprint(in *Input, o Options) [sha256.Size]byte {
 	o.MaxFlows, o.ProgressEvents = 0, 0 // these depend on the machine
 	w := &walker{sum: sha256.New()}

@@ -7,35 +7,35 @@ import "fmt"
 // While it is attached to resources it drains at a rate. It is pending (rate
 // 0), alone on all of its resources, or in a component with the flows that it
 // shares resources with. A drained flow leaves its resources when another flow needs
-// them or when its acknowledgement arrives, whichever is first.
+// them or when its acknowledgement arrives, whichever comes first.
 //
-// The fields that the solver reads come first and fill 64 bytes, so that it reads
-// one cache line for each flow of a component.
+// The fields that the solver reads come first and fill 64 bytes, so it reads one cache
+// line for each flow of a component.
 type flow struct {
-	left      work  // at `since`
+	left      work  // left to send at the time since
 	since     int64 // ps
 	rate      int64 // bit/s
 	drain     int64 // ps, when it is drained at this rate
 	component int32
-	mark      uint32 // the solver's visits
-	limit     int32  // the resource that limits the rate, none before there is one
-	next      int32  // the solver's: the resource that will limit it
+	mark      uint32 // the solver's epoch in which it was last enlisted
+	limit     int32  // the resource that limits the rate; none while there is no rate
+	next      int32  // scratch space of the solver: the resource that limits the new rate
 	queued    bool   // its acknowledgement is in the queue
 	attached  bool
 	frozen    bool
 
 	stamp  uint32
 	stripe int32 // the striped transfer that it carries a part of, or 0
-	hops   int32 // of its path
-	steps  int32 // hops that forward packets
+	hops   int32 // number of resources on its path
+	steps  int32 // number of hops that forward packets; these come first
 	tail   int64 // ps from drain to last acknowledgement
 	trip   int64 // ps, the part of tail without queues
-	fair   int64 // bit/s, the solver's: its part of a stage that trims
-	form   int32 // of its packets, in Options.NICs, none inside scale-up groups
+	fair   int64 // bit/s, scratch space of the solver: its part of a stage that trims
+	form   int32 // index of its packet sizes in Options.NICs; none inside scale-up groups
 
 	wire    load // in total
-	carried load // of that, added to the resources so far
-	held    held // by the limiting resource
+	carried load // the part of wire that its resources have counted so far
+	limited limitedSince
 
 	transfer
 }
@@ -46,8 +46,8 @@ type hop struct {
 	pos      int32 // its position in the resource's list
 }
 
-// path returns the flow's use of resources. One slice holds those of all flows, so
-// that a flow takes no more room than the longest path of this fabric.
+// path returns the flow's hops. One slice holds the hops of all flows; stride depends
+// on the fabric, to save memory.
 func (e *engine) path(id int32) []hop {
 	at := int(id) * e.stride
 	return e.hops[at : at+int(e.flows[id].hops)]
@@ -60,7 +60,7 @@ type transfer struct {
 	step     int32
 	bytes    int64 // payload
 	start    int64 // ps
-	waited   int64 // ps, before that
+	waited   int64 // ps between its offer and its start
 }
 
 // load is what a resource or a flow carries on the wire, with headers and
@@ -70,7 +70,7 @@ type load struct{ bits, packets int64 }
 func (l *load) add(m load)       { l.bits += m.bits; l.packets += m.packets }
 func (l load) minus(m load) load { return load{l.bits - m.bits, l.packets - m.packets} }
 
-// Values of flow.component for flows in none.
+// Values of flow.component for flows that are in no component.
 const (
 	alone    = -1
 	awaiting = -2
@@ -82,7 +82,7 @@ func (e *engine) send(t transfer) {
 	if d := e.domain(t.from, t.to); d != nil {
 		r := &e.ranks[t.from].route
 		if r.to != t.to || r.bytes != t.bytes {
-			e.climb(r, d, t.from, t.to, t.bytes)
+			e.findInside(r, d, t.from, t.to, t.bytes)
 		}
 		e.launch(r, t, 0)
 		return
@@ -124,7 +124,7 @@ func (e *engine) launch(r *route, t transfer, stripe int32) {
 	case e.options.Analytical:
 		f.drain, f.limit = e.now+r.solo, r.limit
 		if e.replay.Program != nil && t.phase == none {
-			f.drain -= 1000 // the reference adds it to the messages of collectives only
+			f.drain -= 1000 // ASTRA-sim adds the extra nanosecond to messages of collectives only
 		}
 		e.acknowledgeAt(id)
 	case e.vacant(path):
@@ -176,8 +176,8 @@ func (e *engine) unhindered(f *flow) int64 {
 	return int64(mulDiv(uint64(min(f.drain-f.start, f.trip/2)), uint64(acks), uint64(f.wire.bits)))
 }
 
-// vacant reports whether no flow uses the resources, after it has detached drained
-// flows that were alone on them.
+// vacant detaches drained flows that were alone on the resources, and reports whether
+// no flow uses the resources then.
 func (e *engine) vacant(path []hop) bool {
 	vacant := true
 	for i := range path {
@@ -204,12 +204,12 @@ func (e *engine) attach(id int32) {
 	}
 }
 
-// detach removes the drained flow from its resources and adds what it carried to
-// them.
+// detach removes the drained flow from its resources, which count the rest of what it
+// carried.
 func (e *engine) detach(id int32) {
 	f := &e.flows[id]
 	f.attached = false
-	e.release(f, f.drain, 0)
+	e.addLimited(f, f.drain, 0)
 	rest := f.wire.minus(f.carried)
 	for _, u := range e.path(id) {
 		h := u.resource
@@ -231,14 +231,14 @@ func (e *engine) detach(id int32) {
 	}
 }
 
-// acknowledge ends a flow and starts what waited for it.
+// acknowledge ends a flow and starts the transfers that waited for it.
 func (e *engine) acknowledge(id int32) {
 	f := &e.flows[id]
 	switch {
 	case f.attached:
 		e.detach(id)
 	case e.options.Analytical:
-		e.release(f, f.drain, 0)
+		e.addLimited(f, f.drain, 0)
 		for _, u := range e.path(id) {
 			e.resources[u.resource].carried.add(f.wire)
 		}

@@ -2,13 +2,13 @@ package engine
 
 import "slices"
 
-// flowlets records when the last message of each pair ended. Like a switch's, the
-// table has a bounded size: a pair whose entry is taken by another starts again on
-// its first path.
+// flowlets records when the last message of each pair ended. As in a switch, the
+// table has a bounded size: if another pair takes a pair's entry, the pair starts
+// again on its first path.
 type flowlets struct {
-	gaps    []int64 // ps, each that some switches have
+	gaps    []int64 // ps, the distinct gaps of all switches
 	entries []flowlet
-	turns   []uint32 // by entry and gap: how often the pair was idle for so long
+	turns   []uint32 // by entry and gap: how often the pair was idle that long
 }
 
 type flowlet struct {
@@ -31,8 +31,8 @@ func (t *flowlets) class(gap int64) int8 {
 	return int8(max(at, 0) + 1)
 }
 
-// allot makes room for the pairs of so many ranks.
-func (t *flowlets) allot(ranks int) {
+// allocate makes the table, with room for the pairs of a number of ranks.
+func (t *flowlets) allocate(ranks int) {
 	if len(t.gaps) == 0 {
 		return
 	}
@@ -43,7 +43,8 @@ func (t *flowlets) allot(ranks int) {
 	t.entries, t.turns = make([]flowlet, size), make([]uint32, size*len(t.gaps))
 }
 
-func (t *flowlets) place(from, to int32) int {
+// entry returns the index of the pair's entry.
+func (t *flowlets) entry(from, to int32) int {
 	key := (uint64(uint32(from))<<32 | uint64(uint32(to))) * 0x9e3779b97f4a7c15
 	return int(key >> 32 & uint64(len(t.entries)-1))
 }
@@ -51,7 +52,7 @@ func (t *flowlets) place(from, to int32) int {
 // begin records that a message of the pair starts now. It returns the pair's turns,
 // and whether they differ from those of its last message.
 func (t *flowlets) begin(from, to int32, now int64) (turns []uint32, changed bool) {
-	at := t.place(from, to)
+	at := t.entry(from, to)
 	n := len(t.gaps)
 	f := &t.entries[at]
 	turns = t.turns[at*n : at*n+n]
@@ -75,7 +76,7 @@ func (t *flowlets) begin(from, to int32, now int64) (turns []uint32, changed boo
 
 // end records that a message of the pair ends now.
 func (t *flowlets) end(from, to int32, now int64) {
-	if f := &t.entries[t.place(from, to)]; f.from == from && f.to == to && f.open > 0 {
+	if f := &t.entries[t.entry(from, to)]; f.from == from && f.to == to && f.open > 0 {
 		f.open--
 		f.ended = now
 	}

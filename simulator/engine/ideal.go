@@ -2,7 +2,8 @@ package engine
 
 import "math"
 
-// idealize computes the closed forms; the hosts of the ranks must be known.
+// idealize computes the ideal times of the collectives. The hosts of the ranks must be
+// known.
 func (e *engine) idealize() {
 	for i := range e.groups {
 		g := &e.groups[i]
@@ -31,8 +32,8 @@ func (e *engine) idealize() {
 	}
 }
 
-// slowestOf returns the rate at which each of the ranks can send to the others: that
-// of their scale-up group if all are in one, else that of the slowest NIC.
+// slowestOf returns the rate at which each of the ranks can send to the others: the
+// rate of their scale-up group if all are in one, else the rate of the slowest host.
 func (e *engine) slowestOf(ranks []int32) int64 {
 	rate := int64(math.MaxInt64)
 	inside := e.domain(ranks[0], ranks[0])

@@ -1,49 +1,50 @@
 package engine
 
-// limiting says how much a resource limited flows. At any time one resource on its
-// path limits a flow: the one that its share comes from, the first of equals. All
-// that a flow sends is attributed to these resources, so their bits add up to all
-// bits sent.
+// limiting says how much a resource limited flows. At any time one resource on a
+// flow's path limits the flow: the one that sets its share, or the first of several.
+// Every bit sent is attributed to the resource that limits its flow, so the bits of
+// all resources add up to all bits sent.
 type limiting struct {
 	time Sum   // flow·ps
 	bits int64 // that flows sent while it limited them
 }
 
-// held says since when the current resource has limited a flow. The zero value means
-// since the flow's start.
-type held struct {
-	since int64 // ps
-	left  int64 // bits left to send then
+// limitedSince says since when the current resource has limited a flow. The zero value
+// means since the flow's start.
+type limitedSince struct {
+	time int64 // ps
+	left int64 // bits left to send then
 }
 
-// hold makes the resource that the solver found the limit of the flow from now on.
-func (e *engine) hold(f *flow) {
+// setLimit makes the resource that the solver found the flow's limit from now on.
+func (e *engine) setLimit(f *flow) {
 	left := f.left.bits()
-	e.release(f, e.now, left)
-	f.limit, f.held = f.next, held{e.now, left}
+	e.addLimited(f, e.now, left)
+	f.limit, f.limited = f.next, limitedSince{e.now, left}
 }
 
-// release adds the time for which the flow was limited to its resource.
-func (e *engine) release(f *flow, until, left int64) {
+// addLimited adds to the flow's limiting resource the time for which it limited the
+// flow and the bits that the flow sent meanwhile.
+func (e *engine) addLimited(f *flow, until, left int64) {
 	if f.limit == none {
 		return
 	}
-	h := f.held
-	if h.left == 0 {
-		h = held{f.start, f.wire.bits}
+	since := f.limited
+	if since.left == 0 {
+		since = limitedSince{f.start, f.wire.bits}
 	}
 	l := &e.limits[f.limit]
-	l.time.Add(until - h.since)
-	l.bits += h.left - left
+	l.time.Add(until - since.time)
+	l.bits += since.left - left
 }
 
-// LimitKind says what limited flows.
+// LimitKind is the kind of resource that limited flows.
 type LimitKind uint8
 
 // The kinds of limits.
 const (
 	LimitLinks  LimitKind = iota // a directed link, or parallel ones that are shared as one
-	LimitSwitch                  // the switching capacity of a switch, or of some that share theirs
+	LimitSwitch                  // the switching capacity of a switch, or of several that share it
 	LimitPort                    // a rank's port in its scale-up group
 )
 
@@ -52,9 +53,9 @@ type Limit struct {
 	Kind  LimitKind
 	Down  bool    // of links: downwards; of a port: into the rank
 	Links []int32 // of the fabric, of LimitLinks
-	Of    int32   // the node of LimitSwitch, the first of some; the rank of LimitPort
-	// FlowTime is how long it limited flows, in flow·ps: one microsecond of ten
-	// flows counts as ten microseconds of one flow.
+	Of    int32   // the node of LimitSwitch, or the first of several; the rank of LimitPort
+	// FlowTime is how long it limited flows, in flow·ps: to limit ten flows for one
+	// microsecond counts as much as to limit one flow for ten.
 	FlowTime Sum
 	Bits     int64 // wire bits that flows sent while it limited them
 }
@@ -68,7 +69,7 @@ func (e *engine) listLimits() []Limit {
 			continue
 		}
 		until := min(e.now, f.drain)
-		e.release(f, until, f.left.after(f.rate, until-f.since).bits())
+		e.addLimited(f, until, f.left.after(f.rate, until-f.since).bits())
 	}
 	switches := map[int32]int32{} // by resource
 	for node, h := range e.capacities {

@@ -2,18 +2,18 @@ package engine
 
 import "io"
 
-// Observer has the functions that a run calls; nil ones are not called. The structs
-// that they get are reused, so they copy what they need later. An error ends the
-// run.
+// Observer has the functions that a run calls; nil ones are not called. The run reuses
+// the structs that it passes, so a function copies what it needs later. An error from
+// a function ends the run.
 type Observer struct {
-	Transfer   func(*Transfer) error   // acknowledged
-	Collective func(*Collective) error // finished, or at the end unfinished
-	Rank       func(*Rank) error       // finished, or at the end unfinished
-	Links      func(*Links) error      // every Interval and at the end
-	Beacon     func(*Progress) error   // every Beacon and at the end
-	Progress   func(*Progress) error   // every ProgressEvents
-	// Snapshot is called after Progress. It may call save, before it returns, to
-	// write the state from which Resume continues.
+	Transfer   func(*Transfer) error   // for each acknowledged transfer
+	Collective func(*Collective) error // for each finished collective, and at the end for unfinished ones
+	Rank       func(*Rank) error       // for each finished rank, and at the end for unfinished ones
+	Links      func(*Links) error      // every Options.Interval and at the end
+	Beacon     func(*Progress) error   // every Options.Beacon and at the end
+	Progress   func(*Progress) error   // every Options.ProgressEvents
+	// Snapshot is called after Progress. Before it returns it may call save, which
+	// writes the state from which Resume continues.
 	Snapshot func(save func(io.Writer) error) error
 }
 
@@ -27,7 +27,7 @@ type Transfer struct {
 	Acked      int64
 }
 
-// Collective is one phase of one group.
+// Collective is one collective operation: a phase of a group, or of a trace.
 type Collective struct {
 	ID            int64
 	Group         int32
@@ -36,25 +36,25 @@ type Collective struct {
 	OperationType string
 	Algorithm     string
 	DataSize      int64 // bytes
-	Start         int64 // the latest first send of a rank, ps
+	Start         int64 // when the last rank to start made its first send, ps
 	End           int64 // ps
 	Ideal         int64 // closed form at the NICs' rate, without latency, ps
 	Finished      bool
-	// AlgorithmBytes over the run time is the algorithm bandwidth, and that
-	// times BusNum/BusDen the bus bandwidth.
+	// AlgorithmBytes over the run time is the algorithm bandwidth. That times
+	// BusNum/BusDen is the bus bandwidth.
 	AlgorithmBytes, BusNum, BusDen int64
 }
 
 // Rank is what one rank did.
 type Rank struct {
 	Rank          int32
-	Time          int64 // when it finished, or the run ended, ps
+	Time          int64 // when the rank finished or the run ended, ps
 	BytesSent     int64 // acknowledged payload
 	BytesReceived int64
 	Sends         int64 // acknowledged
 	Receives      int64
 	Computations  int64
-	ComputeTime   int64 // ps, the sum of these
+	ComputeTime   int64 // ps, of all computations
 	Finished      bool
 }
 

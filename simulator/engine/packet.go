@@ -17,8 +17,8 @@ type Packet struct {
 // DefaultPacket returns the sizes of the catalogue's NIC (completions.md 2.4).
 func DefaultPacket() Packet { return Packet{MSS: 4096, Header: 58, Ack: 64} }
 
-// NIC is the packet sizes of the NICs of a component; without a component, of all
-// other NICs.
+// NIC is the packet sizes of a component's NICs, or without a component, of all other
+// NICs.
 type NIC struct {
 	Component string
 	Packet    Packet

@@ -14,13 +14,13 @@ type route struct {
 	steps int32 // hops that forward packets; the others only bound the rate
 	path  [maxPath]int32
 	bytes int64
-	form  int32 // of its packets, in Options.NICs
+	form  int32 // index of the packet sizes in Options.NICs
 	wire  load
-	work  work  // its bits
-	tail  int64 // ps
+	work  work  // bits to send
+	tail  int64 // ps from the last bit sent to the last acknowledgement
 	rate  int64 // bit/s of the slowest resource
-	limit int32 // that resource
-	solo  int64 // ps to drain at that rate
+	limit int32 // the slowest resource
+	solo  int64 // ps to drain at its rate
 }
 
 func (e *engine) host(rank int32) *topology.Host { return &e.fabric.Hosts[e.hosts[rank]] }
@@ -29,7 +29,7 @@ func (e *engine) host(rank int32) *topology.Host { return &e.fabric.Hosts[e.host
 // none.
 func (e *engine) find(r *route, from, to int32, bytes int64, nic int) bool {
 	if r.to != to {
-		e.lead(r, topology.Pair{
+		e.findPath(r, topology.Pair{
 			Src: e.hosts[from], Dst: e.hosts[to], SrcNIC: int32(nic), DstNIC: int32(nic % len(e.host(to).NICs)),
 			Turns: e.turns,
 		})
@@ -44,8 +44,8 @@ func (e *engine) find(r *route, from, to int32, bytes int64, nic int) bool {
 	return true
 }
 
-// lead finds the path, and the shared capacities that it uses beside its hops.
-func (e *engine) lead(r *route, p topology.Pair) {
+// findPath finds the hops of the path and the other capacities that it shares.
+func (e *engine) findPath(r *route, p topology.Pair) {
 	path := r.path[:0]
 	var bounds [topology.MaxHops]int32
 	also := bounds[:0]
@@ -94,13 +94,13 @@ func (e *engine) measure(r *route, form int32) {
 	}
 	r.work = workOf(r.wire.bits)
 	r.solo = r.work.duration(r.rate)
-	// The last packet is stored and forwarded at every hop but the first,
-	// whose sending is the draining; its acknowledgement comes back the same
-	// way.
+	// The last packet is stored and forwarded at every hop but the first, where
+	// sending it is part of draining the flow. Its acknowledgement comes back the
+	// same way.
 	last := workOf(8 * (min(r.bytes, p.MSS) + p.Header))
 	ack := workOf(8 * p.Ack)
 	r.tail = 2 * delay
-	var rate, data, back int64 // of the hop before
+	var rate, data, back int64 // of the previous hop
 	for i, h := range path {
 		if next := e.resources[h].hopRate; next != rate {
 			rate, data, back = next, last.duration(next), ack.duration(next)
@@ -115,12 +115,12 @@ func (e *engine) measure(r *route, form int32) {
 // stripe is a transfer between servers with several NICs. Each NIC of the sender
 // sends a part in proportion to its rate, as a flow of its own.
 type stripe struct {
-	open    int32 // flows
+	open    int32 // flows in flight
 	packets int64
 }
 
-// sendStriped starts the flows of a transfer. NIC i sends to NIC i, modulo
-// their number, of the other server.
+// sendStriped starts the flows of a transfer. NIC i sends to NIC i of the other server,
+// modulo the number of its NICs.
 func (e *engine) sendStriped(t transfer) {
 	if e.flowlets.entries != nil {
 		e.turns, _ = e.flowlets.begin(t.from, t.to, e.now)
@@ -128,7 +128,7 @@ func (e *engine) sendStriped(t transfer) {
 	h := e.host(t.from)
 	id := e.newStripe()
 	total := uint64(e.fabric.Rate(e.hosts[t.from]))
-	var rate uint64 // of the NICs so far
+	var rate uint64 // sum over the NICs so far
 	var sent int64
 	for nic := range h.NICs {
 		rate += uint64(e.fabric.Bundles[int(h.Bundle)+nic].Rate)
@@ -160,8 +160,8 @@ func (e *engine) newStripe() int32 {
 	return int32(len(e.stripes) - 1)
 }
 
-// gather records the end of one of a transfer's flows. After the last one it returns
-// the packets of all of them.
+// gather records the end of one flow of a striped transfer. After the last flow it
+// returns the packets of all flows.
 func (e *engine) gather(id int32, packets int64) (sum int64, all bool) {
 	s := &e.stripes[id]
 	s.open--

@@ -3,7 +3,7 @@ package engine
 // event is something that happens to a flow, a component or a rank.
 type event struct {
 	id    int32
-	stamp uint32 // of the flow: an event with an old one is stale; or the rank's processor
+	stamp uint32 // of the flow: an event with an old stamp is stale; of computed: the processor
 }
 
 // kind is what happens. Events of one instant happen in the order of kinds: ends come
@@ -18,7 +18,7 @@ const (
 	report               // Observer.Links is due
 	settle               // a component's rates are due to be assigned again
 	admit                // newly started flows are due to get rates
-	arrive               // a client's next message is due, or there is no further one
+	arrive               // a client's next message is due, or the time for messages is over
 	start                // ranks and clients begin
 )
 
@@ -56,8 +56,8 @@ type node struct {
 	next int32
 }
 
-// cached is a recently created instant. It has the last node of the instant's list,
-// so that the list can grow wherever the heap has moved the instant.
+// cached is a recently created instant. It points to the last node of the instant's
+// list, so a push can extend the list without finding the instant in the heap.
 type cached struct {
 	key  uint64
 	last int32 // 0 when the entry is empty

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestQueueOrder: events come out by time and kind, those pushed meanwhile in
-// their place, and none is lost.
+// TestQueueOrder: events are popped in the order of time and kind, also if pushes and
+// pops alternate.
 func TestQueueOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

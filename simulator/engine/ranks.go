@@ -15,14 +15,14 @@ type group struct {
 	firstID int64 // collective id of its first phase
 	ideal   []int64
 	open    []phase // phases that some rank has begun and not all have ended
-	base    int32   // the phase that open begins with
+	base    int32   // number of the first phase in open
 }
 
 // phase is the progress of one collective.
 type phase struct {
-	start int64 // latest first send of a rank, ps
+	start int64 // when the last rank to start made its first send, ps
 	begun bool
-	ended int32 // ranks
+	ended int32 // number of ranks
 }
 
 // rank is the state of one rank in the phases of its group.
@@ -79,7 +79,7 @@ func (e *engine) addGroups(specs []collective.GroupSpec, hosts []int32) error {
 	return nil
 }
 
-// placeRanks sets the hosts of the ranks: the first hosts if none are given.
+// placeRanks sets the hosts of n ranks: the first n if hosts is nil.
 func (e *engine) placeRanks(n int, hosts []int32) error {
 	if hosts == nil {
 		hosts = make([]int32, len(e.fabric.Hosts))
@@ -90,12 +90,12 @@ func (e *engine) placeRanks(n int, hosts []int32) error {
 	if n > len(hosts) {
 		return fmt.Errorf("%d ranks exceed the %d servers of the fabric", n, len(hosts))
 	}
-	e.place(hosts[:n])
+	e.setHosts(hosts[:n])
 	return nil
 }
 
-// place sets the hosts of the ranks.
-func (e *engine) place(hosts []int32) {
+// setHosts sets the host of each rank.
+func (e *engine) setHosts(hosts []int32) {
 	e.hosts = hosts
 	for _, h := range hosts {
 		if len(e.fabric.Hosts[h].NICs) > 1 {
@@ -183,7 +183,7 @@ func (e *engine) next(id int32) {
 	}
 }
 
-// mark records the first send of a rank in the phase.
+// mark records that a rank makes its first send of the phase.
 func (e *engine) mark(g *group, index int32) {
 	ph := &g.open[index-g.base]
 	ph.start, ph.begun = e.now, true
@@ -249,7 +249,7 @@ func (e *engine) accept(id int32, plan *collective.Plan, step int32) {
 	}
 }
 
-// takeEarly accepts the receives that came before the rank began this phase.
+// takeEarly accepts the receives of this phase that came before the rank began it.
 func (e *engine) takeEarly(id int32) {
 	r := &e.ranks[id]
 	if len(r.early) == 0 {

@@ -9,14 +9,14 @@ import (
 
 // replaying is the state of a Program's ranks.
 //
-// A node starts when all nodes that it waits for are over. Computations use the
-// rank's accelerator or its host's processor, one at a time on each, in the order
-// in which they become ready. With exclusive, sends and collectives use the rank's
-// communication one at a time; when it is free, the ready node that is earliest in
-// the trace gets it. A send does not wait for its receive; both are over when the
-// message is acknowledged. A collective starts on a rank when its node does; with
-// synchronize it starts on all ranks when the last rank's node does. It is over on
-// a rank when all of the rank's own transfers are.
+// A node starts when all nodes that it waits for are over. Computations use the rank's
+// accelerator or its host's processor, one at a time on each, in the order in which
+// they become ready. With exclusive, a rank runs its sends and collectives one at a
+// time: when one ends, the ready node that is earliest in the trace starts. A send does
+// not wait for its receive; both are over when the message is acknowledged. A
+// collective starts on a rank when its node does; with synchronize it starts on all
+// ranks when the last rank's node does. It is over on a rank when all of the rank's own
+// transfers are.
 type replaying struct {
 	*program.Program
 	synchronize bool
@@ -26,15 +26,15 @@ type replaying struct {
 	delivered []bool // by message
 	posted    []bool // by message: its receive has started
 	episodes  []*episode
-	ideals    []int64 // by plan: closed form at the members' rate, ps
-	ready     []turn  // nodes to start now
-	idle      []int32 // ranks whose communication is free, while a node may wait for it
+	ideals    []int64    // by plan: closed form at the members' rate, ps
+	ready     []rankNode // nodes to start now
+	idle      []int32    // ranks whose communication may be free while a node waits for it
 }
 
 // replayer is one rank.
 type replayer struct {
-	waits      []int32 // by node: how many nodes it still waits for
-	left       int32   // nodes
+	waits      []int32 // by node: how many nodes it still waits for; none after its end
+	left       int32   // nodes that are not over
 	processors [2]processor
 	wire       processor // of sends and collectives, when they are exclusive
 }
@@ -42,13 +42,14 @@ type replayer struct {
 // processor is a resource that nodes of a rank use one at a time: its accelerator,
 // its host's processor, or its communication.
 type processor struct {
-	queue []int32 // nodes; for communication ascending, and without the running one
-	busy  bool    // with the first of the queue, except for communication
+	queue []int32 // waiting nodes; the running one is first, or for communication left out
+	busy  bool    // a node runs
 }
 
-type turn struct{ rank, node int32 }
+// rankNode is a node of a rank.
+type rankNode struct{ rank, node int32 }
 
-// addProgram prepares the ranks.
+// addProgram prepares the ranks of a replay.
 func (e *engine) addProgram(in *Replay, hosts []int32) error {
 	if in == nil {
 		return nil
@@ -92,16 +93,16 @@ func (e *engine) beginReplay() {
 		}
 		for node, waits := range r.waits {
 			if waits == 0 {
-				e.replay.ready = append(e.replay.ready, turn{rank: int32(i), node: int32(node)})
+				e.replay.ready = append(e.replay.ready, rankNode{rank: int32(i), node: int32(node)})
 			}
 		}
 	}
 	e.advanceReplay()
 }
 
-// advanceReplay starts the ready nodes, and the nodes that these release at once. It
-// assigns free communication last, when every node that can start at this instant
-// is waiting for it.
+// advanceReplay starts the ready nodes, and the nodes that they release at once. It
+// assigns free communication last, when all nodes that can use it at this instant
+// are queued.
 func (e *engine) advanceReplay() {
 	r := &e.replay
 	for e.err == nil && len(r.ready)+len(r.idle) > 0 {
@@ -118,7 +119,7 @@ func (e *engine) advanceReplay() {
 }
 
 // communicate starts the earliest node that waits for the rank's communication, if
-// that is free.
+// the communication is free.
 func (e *engine) communicate(rank int32) {
 	w := &e.replay.ranks[rank].wire
 	if w.busy || len(w.queue) == 0 {
@@ -130,13 +131,13 @@ func (e *engine) communicate(rank int32) {
 	e.perform(rank, node)
 }
 
-// over ends a node and releases the nodes that waited for it.
-func (e *engine) over(rank, node int32) {
+// endNode ends a node and releases the nodes that waited for it.
+func (e *engine) endNode(rank, node int32) {
 	r := &e.replay
 	own := &r.ranks[rank]
 	for _, f := range r.Ranks[rank].Followers(node) {
 		if own.waits[f]--; own.waits[f] == 0 {
-			r.ready = append(r.ready, turn{rank: rank, node: f})
+			r.ready = append(r.ready, rankNode{rank: rank, node: f})
 		}
 	}
 	own.waits[node] = none
@@ -158,7 +159,7 @@ func (e *engine) finishRank(rank int32) {
 func communicates(n *program.Node) bool { return n.Op == program.Send || n.Op == program.Collect }
 
 // startNode starts a node, or queues it for the rank's communication.
-func (e *engine) startNode(t turn) {
+func (e *engine) startNode(t rankNode) {
 	r := &e.replay
 	if !r.exclusive || !communicates(&r.Ranks[t.rank].Nodes[t.node]) {
 		e.perform(t.rank, t.node)
@@ -175,7 +176,7 @@ func (e *engine) perform(rank, node int32) {
 	n := &r.Ranks[rank].Nodes[node]
 	switch n.Op {
 	case program.Pass:
-		e.over(rank, node)
+		e.endNode(rank, node)
 	case program.Compute:
 		p := &r.ranks[rank].processors[processorOf(n)]
 		p.queue = append(p.queue, node)
@@ -187,11 +188,11 @@ func (e *engine) perform(rank, node int32) {
 			e.send(transfer{from: rank, to: m.To, phase: none, step: n.Arg, bytes: n.Value})
 			return
 		}
-		e.over(rank, node)
+		e.endNode(rank, node)
 		e.deliver(n.Arg)
 	case program.Receive:
 		if r.delivered[n.Arg] {
-			e.over(rank, node)
+			e.endNode(rank, node)
 			return
 		}
 		r.posted[n.Arg] = true
@@ -228,23 +229,23 @@ func (e *engine) computed(rank int32, which uint32) {
 	done.Computations++
 	done.ComputeTime += e.replay.Ranks[rank].Nodes[node].Value
 	e.progress.Computations++
-	e.over(rank, node)
+	e.endNode(rank, node)
 	e.advanceReplay()
 }
 
-// deliver ends the receive of a message, now or when it starts.
+// deliver records that a message is delivered, and ends its receive if it has started.
 func (e *engine) deliver(message int32) {
 	r := &e.replay
 	r.delivered[message] = true
 	if m := &r.Messages[message]; r.posted[message] {
-		e.over(m.To, m.Receive)
+		e.endNode(m.To, m.Receive)
 	}
 }
 
 // arrived counts an acknowledged transfer of a Program.
 func (e *engine) arrived(t *transfer) {
 	if t.phase == none {
-		e.over(t.from, e.replay.Messages[t.step].Send)
+		e.endNode(t.from, e.replay.Messages[t.step].Send)
 		e.deliver(t.step)
 	} else {
 		e.partArrived(t)

@@ -12,9 +12,9 @@ import (
 	"netsim/simulator/replay"
 )
 
-// TestAnyTrace: traces of which some order of all nodes exists run to their
-// end, whatever the parameters are; everything is done once, and a node never
-// ends before what it waits for has been done.
+// TestAnyTrace: traces whose nodes can all run in some order run to their end with any
+// parameters. Every operation runs once, and no rank ends before its longest chain of
+// computations can.
 func TestAnyTrace(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -82,7 +82,7 @@ func TestAnyTrace(t *testing.T) {
 		r, err := engine.Run(t.Context(), in, engine.Observer{
 			Transfer: func(tr *engine.Transfer) error {
 				if tr.Acked <= tr.Start {
-					rt.Fatalf("a transfer from %d to %d ps", tr.Start, tr.Acked)
+					rt.Fatalf("a transfer that starts at %d ps is acknowledged at %d ps", tr.Start, tr.Acked)
 				}
 				if tr.Collective.ID < 0 {
 					plain++
@@ -91,14 +91,14 @@ func TestAnyTrace(t *testing.T) {
 			},
 			Collective: func(c *engine.Collective) error {
 				if !c.Finished || c.Start > c.End {
-					rt.Fatalf("%+v", *c)
+					rt.Fatalf("got collective %+v, want it finished after its start", *c)
 				}
 				collectives++
 				return nil
 			},
 			Rank: func(k *engine.Rank) error {
 				if len(traces[k.Rank]) > 0 && k.Time < slices.Max(critical[k.Rank]) {
-					rt.Fatalf("rank %d ends at %d ps, its computations alone take until %d", k.Rank, k.Time, slices.Max(critical[k.Rank]))
+					rt.Fatalf("rank %d ends at %d ps, want at least the %d ps of its computations", k.Rank, k.Time, slices.Max(critical[k.Rank]))
 				}
 				return nil
 			},
@@ -108,16 +108,17 @@ func TestAnyTrace(t *testing.T) {
 		}
 		if r.End != engine.Finished || r.Sends != expected || r.Bytes != bytes || r.Computations != computations ||
 			plain != messages || collectives != int64(len(in.Replay.Program.Collectives)) {
-			rt.Fatalf("%+v; %d messages of %d, %d collectives", *r, plain, messages, collectives)
+			rt.Fatalf("got %+v with %d messages and %d collectives, want the whole workload with %d and %d",
+				*r, plain, collectives, messages, len(in.Replay.Program.Collectives))
 		}
 		if again, err := engine.Run(t.Context(), in, engine.Observer{}); err != nil || again.Progress != r.Progress {
-			rt.Fatalf("again %+v, %v", again, err)
+			rt.Fatalf("the second run ends with %+v, %v, want %+v", again, err, r.Progress)
 		}
 	})
 }
 
-// TestHostileTraces: whatever nodes there are, reading ends with a reason that
-// names a rank, or the run ends, or it says who waits for what.
+// TestHostileTraces: any nodes either are refused with an error that names a rank, run
+// to their end, or end in a deadlock whose error names the waiting node.
 func TestHostileTraces(t *testing.T) {
 	t.Parallel()
 	refused, ran, stuck := 0, 0, 0
@@ -127,7 +128,7 @@ func TestHostileTraces(t *testing.T) {
 		rarely := func() bool { return rapid.IntRange(0, 29).Draw(rt, "rarely") == 0 }
 		add := func(r int, n node) {
 			if rarely() {
-				return // its counterpart is alone
+				return // leaves the node's counterpart without a match
 			}
 			n.id = fmt.Sprint(len(traces[r]))
 			if len(traces[r]) > 0 && rapid.Bool().Draw(rt, "depends") {

@@ -6,11 +6,11 @@ import (
 	"netsim/simulator/program"
 )
 
-// episode is a collective that some rank has reached and not all have ended.
+// episode is a collective that some rank has reached and some rank has not ended.
 type episode struct {
 	members       []member
 	joined, ended int32
-	start         int64 // latest first send of a member, ps
+	start         int64 // when the last member to start made its first send, ps
 	begun         bool
 }
 
@@ -32,12 +32,12 @@ func (e *engine) join(id, rank, node int32) {
 		ep = &episode{members: make([]member, len(g.Members))}
 		r.episodes[id] = ep
 	}
-	place := g.Place(rank)
-	ep.members[place].node = node
+	position := g.Place(rank)
+	ep.members[position].node = node
 	ep.joined++
 	switch {
 	case !r.synchronize:
-		e.activate(id, ep, place)
+		e.activate(id, ep, position)
 	case int(ep.joined) == len(g.Members):
 		for i := range g.Members {
 			e.activate(id, ep, int32(i))
@@ -45,40 +45,40 @@ func (e *engine) join(id, rank, node int32) {
 	}
 }
 
-// activate allows a member to send.
-func (e *engine) activate(id int32, ep *episode, place int32) {
-	m := &ep.members[place]
+// activate allows the member at a position to send.
+func (e *engine) activate(id int32, ep *episode, position int32) {
+	m := &ep.members[position]
 	m.active = true
-	if plan := e.planOf(id); plan.Sends(int(place)) > 0 || plan.N == 1 {
+	if plan := e.planOf(id); plan.Sends(int(position)) > 0 || plan.N == 1 {
 		ep.start, ep.begun = e.now, true
 	}
-	e.continueMember(id, ep, place)
+	e.continueMember(id, ep, position)
 }
 
 func (e *engine) planOf(id int32) *program.Plan {
 	return &e.replay.Plans[e.replay.Collectives[id].Plan]
 }
 
-// continueMember starts the sends that the member may make, and ends its part if none
-// is left.
-func (e *engine) continueMember(id int32, ep *episode, place int32) {
-	m := &ep.members[place]
+// continueMember starts the sends that the member may make now, and ends its part
+// after its last send and receive.
+func (e *engine) continueMember(id int32, ep *episode, position int32) {
+	m := &ep.members[position]
 	if !m.active || m.over {
 		return
 	}
 	plan := e.planOf(id)
 	members := e.replay.Groups[e.replay.Collectives[id].Group].Members
-	sends := int32(plan.Sends(int(place)))
+	sends := int32(plan.Sends(int(position)))
 	for m.sent < sends && plan.Released(m.sent, m.received, m.acked, m.steps) && e.err == nil {
-		to, bytes := plan.Send(int(place), int(m.sent))
+		to, bytes := plan.Send(int(position), int(m.sent))
 		m.sent++
-		e.send(transfer{from: members[place], to: members[to], phase: id, step: m.sent - 1, bytes: bytes})
+		e.send(transfer{from: members[position], to: members[to], phase: id, step: m.sent - 1, bytes: bytes})
 	}
-	if m.acked < sends || int(m.received) < plan.Receives(int(place)) {
+	if m.acked < sends || int(m.received) < plan.Receives(int(position)) {
 		return
 	}
 	m.over = true
-	e.over(members[place], m.node)
+	e.endNode(members[position], m.node)
 	if ep.ended++; int(ep.ended) == len(ep.members) {
 		e.finishCollective(id, ep)
 	}

@@ -6,8 +6,8 @@ import (
 	"netsim/simulator/program"
 )
 
-// everyone is the name of the group of all ranks, which traces leave empty.
-const everyone = "world"
+// worldGroup names the group of all ranks, whose name is empty in traces.
+const worldGroup = "world"
 
 // replayed describes a collective in its current state.
 func (e *engine) replayed(id int32, ep *episode) Collective {
@@ -20,7 +20,7 @@ func (e *engine) replayed(id int32, ep *episode) Collective {
 		Ideal: e.replay.ideals[own.Plan], AlgorithmBytes: plan.AlgorithmBytes(),
 	}
 	if c.GroupName == "" {
-		c.GroupName = everyone
+		c.GroupName = worldGroup
 	}
 	c.BusNum, c.BusDen = plan.BusFactor()
 	return c
@@ -36,13 +36,13 @@ func (e *engine) reportEpisodes() {
 	}
 }
 
-// message describes plain sends as the collective under which results list them.
+// message describes a plain send as the collective under which results list it.
 func message(bytes int64) Collective {
 	return Collective{ID: none, Group: none, GroupSize: 2, OperationType: "send", DataSize: bytes}
 }
 
-// stuck returns a clause that names a waiting rank and its node; empty for ranks
-// without traces.
+// stuck returns a clause that names a waiting rank and its node. It is empty without
+// traces.
 func (e *engine) stuck() string {
 	r := &e.replay
 	for i := range r.ranks {
@@ -64,21 +64,22 @@ func (e *engine) stuck() string {
 	return ""
 }
 
-// stuckIn returns a clause that names a rank that has not reached a collective.
+// stuckIn returns a clause that names a rank that has not reached the collective for
+// which the node waits.
 func (e *engine) stuckIn(rank int32, n *program.Node) string {
 	r := &e.replay
 	c := r.Collectives[n.Arg]
 	g := &r.Groups[c.Group]
 	name := g.Name
 	if name == "" {
-		name = everyone
+		name = worldGroup
 	}
 	text := fmt.Sprintf("rank %d waits in node %d for %s %d of group %s", rank, n.ID, r.Plans[c.Plan].Name, n.Arg, name)
 	for _, other := range g.Members {
 		for node := range r.Ranks[other].Nodes {
 			m := &r.Ranks[other].Nodes[node]
 			if m.Op == program.Collect && m.Arg == n.Arg && r.ranks[other].waits[node] > 0 {
-				return fmt.Sprintf("%s, which rank %d has not come to (its node %d); ", text, other, m.ID)
+				return fmt.Sprintf("%s, which rank %d has not reached (its node %d); ", text, other, m.ID)
 			}
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"netsim/simulator/replay"
 )
 
-// files replays files of the reader's test data: of each rank one, or with
-// a single pattern without %d the same for all ranks.
+// files builds a program from test data of package chakra: one file for each rank, or
+// the same file for all ranks if the pattern has no %d.
 func files(t testing.TB, ranks int, pattern string, o replay.Options) *program.Program {
 	t.Helper()
 	b := replay.New(ranks, o)
@@ -45,8 +45,8 @@ func files(t testing.TB, ranks int, pattern string, o replay.Options) *program.P
 	return p
 }
 
-// TestRingTrace: the ring all-reduce of sends, receives and computations takes
-// what ASTRA-sim says, to the nanosecond.
+// TestRingTrace: the ring all-reduce of sends, receives and computations takes as long
+// as in ASTRA-sim, to the nanosecond.
 func TestRingTrace(t *testing.T) {
 	t.Parallel()
 	var last []int64
@@ -55,16 +55,16 @@ func TestRingTrace(t *testing.T) {
 		Options: engine.Options{Analytical: true},
 	}, engine.Observer{Rank: func(r *engine.Rank) error {
 		if r.Computations != 7 || r.ComputeTime != 49_000_000 || r.Sends != 14 || r.Receives != 14 || !r.Finished {
-			t.Errorf("rank %+v", *r)
+			t.Errorf("got rank %+v, want 7 computations of 49 us in all, 14 sends and 14 receives", *r)
 		}
 		last = append(last, r.Time)
 		return nil
 	}})
 	if r.Time != 97_174_000 || slices.Min(last) != r.Time || len(last) != 8 {
-		t.Errorf("%d ps, want 97174 ns; ranks end at %v", r.Time, last)
+		t.Errorf("takes %d ps with ranks that end at %v, want 97174 ns for all 8", r.Time, last)
 	}
 	if r.Sends != 8*14 || r.Bytes != 8*1835008 || r.Computations != 56 {
-		t.Errorf("%+v", r.Progress)
+		t.Errorf("got %+v, want %d sends of %d bytes and 56 computations", r.Progress, 8*14, 8*1835008)
 	}
 }
 
@@ -100,9 +100,9 @@ func number(t *testing.T, s string) float64 {
 	return v
 }
 
-// TestCollectiveTraces: the traces of single collectives give what the same
-// operations of a simple workload give, in the analytical mode that is
-// ASTRA-sim's (bench/accuracy), and in the ordinary one.
+// TestCollectiveTraces: the traces of single collectives take as long as in ASTRA-sim
+// in the analytical mode (bench/accuracy), and as long as the same operation of a
+// simple workload in the ordinary mode.
 func TestCollectiveTraces(t *testing.T) {
 	t.Parallel()
 	compared := 0
@@ -125,23 +125,24 @@ func TestCollectiveTraces(t *testing.T) {
 		}
 		r := run(t, in, engine.Observer{})
 		if got, want := r.Time/1000+1, int64(number(t, row["finish_max_ns"])); got != want {
-			t.Errorf("%s of %d: %d ns, want %d", file, ranks, got, want)
+			t.Errorf("%s on %d ranks takes %d ns, want %d", file, ranks, got, want)
 		}
 		operation := map[string]string{"all_reduce": "allReduce", "all_gather": "allGather", "reduce_scatter": "reduceScatter", "all_to_all": "allToAll"}[row["collective"]]
 		in.Options = engine.Options{}
 		replayed := run(t, in, engine.Observer{})
 		in.Replay, in.Groups = nil, workload(t, ranks, phase(operation, "", 1<<20))
 		if simple := run(t, in, engine.Observer{}); replayed.Time != simple.Time || replayed.Packets != simple.Packets {
-			t.Errorf("%s of %d: %d ps, as a simple workload %d", file, ranks, replayed.Time, simple.Time)
+			t.Errorf("%s on %d ranks takes %d ps and %d packets, want %d and %d as a simple workload",
+				file, ranks, replayed.Time, replayed.Packets, simple.Time, simple.Packets)
 		}
 	}
 	if compared < 8 {
-		t.Errorf("only %d rows compared", compared)
+		t.Errorf("compared %d rows, want at least 8", compared)
 	}
 }
 
-// TestPyTorchTrace: four ranks that do what one of a real training did. Control
-// dependencies, here callers, lead back to themselves and are then no order.
+// TestPyTorchTrace: four ranks each replay the trace of one rank of a real training.
+// The trace's control dependencies name callers and have cycles, so they are ignored.
 func TestPyTorchTrace(t *testing.T) {
 	t.Parallel()
 	for _, o := range []replay.Options{{}, {Callers: true}, {Callers: true, Serialize: true}} {
@@ -150,22 +151,22 @@ func TestPyTorchTrace(t *testing.T) {
 			Fabric: oneSwitch(t, 4, 400*gbps, 500_000), Replay: &engine.Replay{Program: p, Synchronize: true},
 		}, engine.Observer{Rank: func(r *engine.Rank) error {
 			if r.Computations != 3657 || r.ComputeTime > 2*r.Time || !r.Finished {
-				t.Errorf("rank %+v", *r)
+				t.Errorf("got rank %+v, want 3657 computations on two processors", *r)
 			}
 			return nil
 		}})
 		if r.Computations != 4*3657 || r.Collectives != 7 || r.Sends != r.SendsTotal {
-			t.Errorf("%+v", r.Progress)
+			t.Errorf("got %+v, want %d computations, 7 collectives and all sends", r.Progress, 4*3657)
 		}
 	}
 }
 
-// node is one of a trace in JSON.
+// node is a node of a trace, which json writes.
 type node struct {
 	id, kind string
 	data     []int
 	micros   int
-	attrs    string // name=integer or name='text', apart by spaces
+	attrs    string // name=integer or name='text', separated by spaces
 }
 
 func (n node) json() string {
@@ -182,7 +183,7 @@ func (n node) json() string {
 		strings.ReplaceAll(fmt.Sprint(n.data), " ", ","), n.micros, strings.Join(attrs, ","))
 }
 
-// traced builds a program of the nodes of each rank.
+// traced builds a program from the nodes of each rank.
 func traced(t testing.TB, o replay.Options, ranks ...[]node) *program.Program {
 	t.Helper()
 	p, err := build(t, o, ranks...)
@@ -231,12 +232,11 @@ func collect(id, kind, bytes int, group string, data ...int) node {
 	return n
 }
 
-// On one switch of 400 Gb/s and 500 ns links, a packet of 4,000 B without
-// headers takes 80 ns; 2 us is the way there and back, and 80 ns the store and
-// forward.
+// Times on one switch with links of 400 Gb/s and 500 ns, with packets of 4,000 B
+// without headers.
 const (
-	onePacket = 80_000
-	oneWay    = 2_000_000 + onePacket
+	onePacket = 80_000                // ps to send a packet
+	overhead  = 2_000_000 + onePacket // ps there and back, with store-and-forward at the switch
 )
 
 func replayed(t *testing.T, p *program.Program, synchronize bool, o engine.Observer) *engine.Result {
@@ -247,11 +247,11 @@ func replayed(t *testing.T, p *program.Program, synchronize bool, o engine.Obser
 	}, o)
 }
 
-// TestTraceTimes: closed forms of what nodes wait for.
+// TestTraceTimes: replays with each kind of dependency take the time of a closed form.
 func TestTraceTimes(t *testing.T) {
 	t.Parallel()
 	const us = 1_000_000
-	const message = onePacket + oneWay
+	const message = onePacket + overhead
 	cpu := func(n node) node { n.attrs = "is_cpu_op=1"; return n }
 	for _, c := range []struct {
 		when        string
@@ -261,11 +261,11 @@ func TestTraceTimes(t *testing.T) {
 		want        int64
 	}{
 		{when: "computations one at a time", ranks: [][]node{{compute(1, 5), compute(2, 7)}, {}}, want: 12 * us},
-		{when: "beside them the host's", ranks: [][]node{{compute(1, 5), cpu(compute(2, 7))}, {}}, want: 7 * us},
-		{when: "scaled", options: replay.Options{Times: []float64{2, 1}}, ranks: [][]node{{compute(1, 5)}, {compute(1, 7)}}, want: 10 * us},
+		{when: "the host's computation beside the accelerator's", ranks: [][]node{{compute(1, 5), cpu(compute(2, 7))}, {}}, want: 7 * us},
+		{when: "scaled times", options: replay.Options{Times: []float64{2, 1}}, ranks: [][]node{{compute(1, 5)}, {compute(1, 7)}}, want: 10 * us},
 		{when: "a chain, later nodes first in the file", ranks: [][]node{{compute(3, 5, 2), compute(2, 7, 9, 1), compute(1, 1)}, {}}, want: 13 * us},
-		{when: "a message and what it releases", ranks: [][]node{{compute(1, 3), send(2, 1, 7, 4000, 1)}, {receive(5, 0, 7, 4000), compute(6, 4, 5)}}, want: 7*us + message},
-		{when: "a message that waits for its receive", ranks: [][]node{{send(2, 1, 7, 4000)}, {compute(4, 9), receive(5, 0, 7, 4000, 4), compute(6, 4, 5)}}, want: 13 * us},
+		{when: "a message and the computation after it", ranks: [][]node{{compute(1, 3), send(2, 1, 7, 4000, 1)}, {receive(5, 0, 7, 4000), compute(6, 4, 5)}}, want: 7*us + message},
+		{when: "a receive that starts after its message arrived", ranks: [][]node{{send(2, 1, 7, 4000)}, {compute(4, 9), receive(5, 0, 7, 4000, 4), compute(6, 4, 5)}}, want: 13 * us},
 		{when: "messages of one channel in order", ranks: [][]node{
 			{send(1, 1, 7, 4000), send(2, 1, 7, 4000, 1)}, {receive(1, 0, 7, 4000), receive(2, 0, 7, 4000), compute(3, 5, 1)},
 		}, want: message + 5*us},
@@ -274,18 +274,18 @@ func TestTraceTimes(t *testing.T) {
 		{when: "a group with one member", ranks: [][]node{{collect(1, 0, 4000, "a"), compute(2, 3, 1)}, {}}, want: 3 * us},
 		{when: "collectives side by side", ranks: [][]node{
 			{collect(1, 0, 8000, "a"), collect(2, 0, 8000, "a")}, {collect(1, 0, 8000, "a"), collect(2, 0, 8000, "a")},
-		}, want: 2 * (2*onePacket + oneWay)},
-		{when: "one after the other", options: replay.Options{Serialize: true}, ranks: [][]node{
+		}, want: 2 * (2*onePacket + overhead)},
+		{when: "serialized collectives", options: replay.Options{Serialize: true}, ranks: [][]node{
 			{collect(1, 0, 8000, "a"), collect(2, 0, 8000, "a")}, {collect(1, 0, 8000, "a"), collect(2, 0, 8000, "a")},
 		}, want: 4 * message},
-		{when: "of other groups not", options: replay.Options{Serialize: true}, ranks: [][]node{
+		{when: "serialized collectives of two groups", options: replay.Options{Serialize: true}, ranks: [][]node{
 			{collect(1, 0, 8000, "a"), collect(2, 0, 8000, "b")}, {collect(1, 0, 8000, "a"), collect(2, 0, 8000, "b")},
-		}, want: 2 * (2*onePacket + oneWay)},
+		}, want: 2 * (2*onePacket + overhead)},
 		{when: "a broadcast whose receiver comes late", ranks: [][]node{{collect(1, 5, 4000, "")}, {compute(1, 9), collect(2, 5, 4000, "", 1)}}, want: 9 * us},
-		{when: "synchronized", synchronize: true, ranks: [][]node{{collect(1, 5, 4000, "")}, {compute(1, 9), collect(2, 5, 4000, "", 1)}}, want: 9*us + message},
-		{when: "reduce", ranks: [][]node{{collect(1, 1, 4000, "")}, {collect(1, 1, 4000, "")}, {collect(1, 1, 4000, "")}}, want: 2*onePacket + oneWay},
-		{when: "gather", ranks: [][]node{{collect(1, 3, 12000, "")}, {collect(1, 3, 12000, "")}, {collect(1, 3, 12000, "")}}, want: 2*onePacket + oneWay},
-		{when: "scaled sizes", options: replay.Options{Sizes: 0.5}, ranks: [][]node{{send(1, 1, 0, 16000)}, {receive(1, 0, 0, 16000)}}, want: 2*onePacket + oneWay},
+		{when: "a synchronized broadcast whose receiver comes late", synchronize: true, ranks: [][]node{{collect(1, 5, 4000, "")}, {compute(1, 9), collect(2, 5, 4000, "", 1)}}, want: 9*us + message},
+		{when: "reduce", ranks: [][]node{{collect(1, 1, 4000, "")}, {collect(1, 1, 4000, "")}, {collect(1, 1, 4000, "")}}, want: 2*onePacket + overhead},
+		{when: "gather", ranks: [][]node{{collect(1, 3, 12000, "")}, {collect(1, 3, 12000, "")}, {collect(1, 3, 12000, "")}}, want: 2*onePacket + overhead},
+		{when: "scaled sizes", options: replay.Options{Sizes: 0.5}, ranks: [][]node{{send(1, 1, 0, 16000)}, {receive(1, 0, 0, 16000)}}, want: 2*onePacket + overhead},
 	} {
 		t.Run(c.when, func(t *testing.T) {
 			t.Parallel()
@@ -294,26 +294,27 @@ func TestTraceTimes(t *testing.T) {
 				t.Errorf("takes %d ps, want %d", r.Time, c.want)
 			}
 			if r.End != engine.Finished || r.Bytes != r.BytesTotal || r.Sends != r.SendsTotal || r.Computations != r.ComputationsTotal {
-				t.Errorf("%+v", *r)
+				t.Errorf("got %+v, want the whole workload", *r)
 			}
 		})
 	}
 }
 
-// TestOneCommunication: communication that becomes free is taken by the earliest
-// node of the trace that can start then, not by the one that could start first.
+// TestOneCommunication: when a rank's communication becomes free, it goes to the ready
+// node that is earliest in the trace, not to the node that became ready first.
 func TestOneCommunication(t *testing.T) {
 	t.Parallel()
 	const us = 1_000_000
-	const message = onePacket + oneWay
+	const message = onePacket + overhead
 	host := func(n node) node { n.attrs = "is_cpu_op=1"; return n }
 	receives := []node{receive(1, 0, 1, 4000), receive(2, 0, 2, 4000), receive(3, 0, 3, 4000), compute(4, 9, 2)}
 	for when, sender := range map[string][]node{
 		// The last send can start after 1 us, the one before it after 2 us, and the
 		// first is acknowledged after 2.16 us.
-		"of two that wait": {send(1, 1, 1, 4000), compute(4, 1), host(compute(5, 2)), send(2, 1, 2, 4000, 5), send(3, 1, 3, 4000, 4)},
-		// The last send waits from the beginning, the one before it for the first.
-		"one that becomes free just then": {send(1, 1, 1, 4000), send(2, 1, 2, 4000, 1), send(3, 1, 3, 4000)},
+		"two sends wait": {send(1, 1, 1, 4000), compute(4, 1), host(compute(5, 2)), send(2, 1, 2, 4000, 5), send(3, 1, 3, 4000, 4)},
+		// The last send waits from the beginning; the one before it becomes ready when
+		// the first ends.
+		"one send becomes ready": {send(1, 1, 1, 4000), send(2, 1, 2, 4000, 1), send(3, 1, 3, 4000)},
 	} {
 		r := run(t, engine.Input{
 			Fabric:  oneSwitch(t, 2, 400*gbps, 500_000),
@@ -321,12 +322,13 @@ func TestOneCommunication(t *testing.T) {
 			Options: engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 4000}}}},
 		}, engine.Observer{})
 		if want := int64(2*message + 9*us); r.Time != want {
-			t.Errorf("%s: %d ps, want %d", when, r.Time, want)
+			t.Errorf("%s: takes %d ps, want %d", when, r.Time, want)
 		}
 	}
 }
 
-// TestTraceNames: what is observed is called as in the trace.
+// TestTraceNames: observed collectives and transfers have the names, sizes and tags of
+// the trace.
 func TestTraceNames(t *testing.T) {
 	t.Parallel()
 	var collectives, transfers []string
@@ -344,15 +346,15 @@ func TestTraceNames(t *testing.T) {
 		},
 	})
 	if want := []string{"0 tensor allReduce ring 8000 of 2", "1 world barrier ring 1 of 2"}; !slices.Equal(collectives, want) {
-		t.Errorf("%q, want %q", collectives, want)
+		t.Errorf("got collectives %q, want %q", collectives, want)
 	}
-	if len(transfers) != 9 || transfers[4] != "-1 send 42" {
-		t.Errorf("%q", transfers)
+	if want := "-1 send 42"; len(transfers) != 9 || transfers[4] != want {
+		t.Errorf("got transfers %q, want nine with %q in the middle", transfers, want)
 	}
 }
 
-// TestTraceDeadlock: ranks that wait for each other end the run with who waits
-// for what.
+// TestTraceDeadlock: if ranks wait for each other, the run fails with an error that
+// names a waiting node and what it waits for.
 func TestTraceDeadlock(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -366,7 +368,7 @@ func TestTraceDeadlock(t *testing.T) {
 		},
 		{
 			[][]node{{collect(11, 0, 8, "a"), collect(12, 0, 8, "b", 11)}, {collect(21, 0, 8, "b"), collect(22, 0, 8, "a", 21)}},
-			"deadlock: 2 of 2 ranks wait and no event is left; rank 0 waits in node 11 for allReduce 0 of group a, which rank 1 has not come to (its node 22); " +
+			"deadlock: 2 of 2 ranks wait and no event is left; rank 0 waits in node 11 for allReduce 0 of group a, which rank 1 has not reached (its node 22); " +
 				"the last finished collective is none",
 		},
 	} {
@@ -375,12 +377,13 @@ func TestTraceDeadlock(t *testing.T) {
 			Fabric: oneSwitch(t, 2, 400*gbps, 500_000), Replay: &engine.Replay{Program: p, Synchronize: true},
 		}, engine.Observer{})
 		if fmt.Sprint(err) != c.want {
-			t.Errorf("%v\nwant %s", err, c.want)
+			t.Errorf("got error %v\nwant %s", err, c.want)
 		}
 	}
 }
 
-// TestTraceLimit: a run that reaches its limit says what is unfinished.
+// TestTraceLimit: a run that reaches its limit reports the unfinished ranks and
+// collectives.
 func TestTraceLimit(t *testing.T) {
 	t.Parallel()
 	var open []string
@@ -388,10 +391,10 @@ func TestTraceLimit(t *testing.T) {
 		Fabric: oneSwitch(t, 2, 400*gbps, 500_000), Options: engine.Options{Limit: 1_000_000},
 		Replay: &engine.Replay{Program: traced(t, replay.Options{}, []node{collect(1, 0, 8, "a")}, []node{collect(1, 0, 8, "a")})},
 	}, engine.Observer{Collective: func(c *engine.Collective) error {
-		open = append(open, fmt.Sprint(c.GroupName, c.Finished))
+		open = append(open, fmt.Sprintf("%s finished: %v", c.GroupName, c.Finished))
 		return nil
 	}})
-	if r.End != engine.Limited || len(r.Unfinished) != 2 || !slices.Equal(open, []string{"afalse"}) {
-		t.Errorf("%+v, %v", *r, open)
+	if want := []string{"a finished: false"}; r.End != engine.Limited || len(r.Unfinished) != 2 || !slices.Equal(open, want) {
+		t.Errorf("got %+v with collectives %q, want two unfinished ranks and %q", *r, open, want)
 	}
 }

@@ -17,12 +17,12 @@ func (e *engine) count(f *transfer, packets int64) {
 	from.BytesSent += f.bytes
 	to.Receives++
 	to.BytesReceived += f.bytes
-	asked := f.start - f.waited
-	if asked < e.traffic.measured {
+	offered := f.start - f.waited
+	if offered < e.traffic.measured {
 		return
 	}
 	p.Measured++
-	p.LatencySum.Add(e.now - asked)
+	p.LatencySum.Add(e.now - offered)
 	if e.observe.Transfer != nil {
 		step := int64(f.step)
 		switch g := e.ranks[f.from].group; {
@@ -37,7 +37,7 @@ func (e *engine) count(f *transfer, packets int64) {
 		}
 		e.seen.transfer = Transfer{
 			Collective: &e.seen.collective, From: f.from, To: f.to, Step: step,
-			Bytes: f.bytes, Start: asked, Acked: e.now,
+			Bytes: f.bytes, Start: offered, Acked: e.now,
 		}
 		e.fail(e.observe.Transfer(&e.seen.transfer))
 	}

@@ -6,8 +6,8 @@ import (
 	"netsim/simulator/topology"
 )
 
-// maxPath is the largest number of resources of a flow: the hops of a path, the
-// switches in between and, if spraying and hashing switches are mixed, the bundles
+// maxPath is the largest number of resources that a flow uses: the hops of its path,
+// the switches in between and, if spraying and hashing switches are mixed, the bundles
 // of the hops.
 const maxPath = 3*topology.MaxHops - 1
 
@@ -15,7 +15,7 @@ const maxPath = 3*topology.MaxHops - 1
 // links over which traffic is sprayed, or the switching capacity of a switch.
 type resource struct {
 	rate  int64   // bit/s
-	flows []int32 // attached: flow<<hopBits + hop
+	flows []int32 // the attached flows: flow<<hopBits + hop
 
 	hopRate int64 // bit/s at which one packet is forwarded
 	delay   int64 // ps
@@ -27,12 +27,12 @@ type resource struct {
 	level   int64 // rate of the flows that it limits
 	most    int64 // rate of its fastest flow
 	members int32 // flows that are solved for
-	open    int32 // of these, without a rate yet
+	open    int32 // the members that have no rate yet
 	mark    uint32
-	freed   bool // a flow has left it since rates were assigned
+	freed   bool // a flow has left since rates were assigned
 }
 
-// hopBits is enough for a hop of maxPath.
+// hopBits is the number of bits that hold the index of a hop, below maxPath.
 const hopBits = 5
 
 // spreading says which switches spray.
@@ -111,12 +111,12 @@ func (e *engine) addBundles() {
 }
 
 // addCapacities adds a resource for every switch that forwards less than its ports
-// can receive. If traffic is sprayed, the switches at the end of a bundle share
-// one.
+// can receive. If traffic is sprayed, the switches at the end of a bundle share one
+// resource.
 func (e *engine) addCapacities(switches []Switch) {
 	f := e.fabric
 	ports := make([]int64, len(switches))
-	pool := make([]int32, len(switches)) // the first of the switches that share
+	pool := make([]int32, len(switches)) // the first of the switches that share a resource
 	for i := range pool {
 		pool[i] = int32(i)
 	}
@@ -162,7 +162,7 @@ func (e *engine) addCapacities(switches []Switch) {
 	}
 }
 
-// poolSwitches joins the switches that one directed bundle leads to.
+// poolSwitches pools the switches that one directed bundle leads to.
 func (e *engine) poolSwitches(pool []int32) {
 	root := func(n int32) int32 {
 		for pool[n] != n {
@@ -191,7 +191,7 @@ func (e *engine) poolSwitches(pool []int32) {
 	}
 }
 
-// entered returns the node to which the resource, a hop of a path, leads.
+// entered returns the node to which a hop's resource leads.
 func (e *engine) entered(resource int32) int32 {
 	f := e.fabric
 	directed := resource

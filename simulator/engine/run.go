@@ -5,26 +5,26 @@
 // The same input gives the same bytes on any machine: there is one goroutine,
 // no floating point, no map, and events at one instant have a fixed order.
 //
-// Modelled are the headers and acknowledgements of packets as wire bytes,
+// The model has the headers and acknowledgements of packets as wire bytes,
 // propagation, store-and-forward of one packet at every hop, the way back of the
 // last acknowledgement, packets that an overloaded stage trims (trim.go), and
-// queues over which packets are sprayed unevenly (spray.go). Not modelled are other
-// queues, drops, timeouts and the ramp-up of congestion control.
+// queues that uneven spraying causes (spray.go). It has no other queues, no drops, no
+// timeouts and no ramp-up of congestion control.
 //
 // A transfer counts as received when its sender has the last acknowledgement, as in
 // the packet-level reference (bench/reference).
 //
-// Every switch has its own method. A hashing switch gives a pair of NICs one link; a
-// flowlet switch gives it another link after the pair was idle for its gap. A
+// Every switch has its own routing. A hashing switch gives a pair of NICs one link; a
+// flowlet switch gives the pair another link after it was idle for the switch's gap. A
 // spraying switch spreads packets over all links to the next tier, and they stay
-// spread until the links meet in one switch. If both kinds meet on a stage, a hashed
-// flow has at most its link, sprayed flows share what hashed flows leave of the
-// whole stage, and trimming is not modelled. All flows through a switch share its
-// switching capacity if its ports can exceed it.
+// spread until the links meet in one switch. If hashed and sprayed flows meet on a
+// stage, a hashed flow gets at most the rate of its link, sprayed flows share what
+// hashed flows leave of the whole stage, and trimming is not modelled. All flows
+// through a switch share its switching capacity if its ports can exceed it.
 //
 // A server with several NICs sends each transfer over all of them, in proportion to
-// their rates: one flow for each NIC, in the NIC's own packets, from NIC i to the
-// other server's NIC i modulo their number.
+// their rates: one flow for each NIC, with the NIC's packet sizes. NIC i sends to NIC
+// i of the other server, modulo the number of its NICs.
 //
 // Traffic of uncoordinated applications comes from Poisson processes in integer
 // arithmetic. Its memory depends on the clients and on the messages in flight, not
@@ -53,15 +53,15 @@ type Routing uint8
 const (
 	// ECMP gives a pair of NICs one path, by a hash at every node.
 	ECMP Routing = iota
-	// Spray spreads the packets of every flow over all parallel links of a
-	// stage, each as often as the others.
+	// Spray spreads the packets of every flow evenly over all parallel links of a
+	// stage.
 	Spray
-	// Flowlet is ECMP that gives a pair another path after it was idle for the gap.
+	// Flowlet is ECMP, but a pair gets another path after it was idle for the gap.
 	Flowlet
 )
 
 // Hash names the hash function of a switch. Without a salt all switches with the same
-// function make the same choice for a pair, so that tiers polarise.
+// function make the same choice for a pair, so tiers polarise.
 type Hash uint8
 
 // The hash functions; CRC32Salted is the default.
@@ -78,8 +78,8 @@ type Switch struct {
 	Routing   Routing
 	Hash      Hash
 	Gap       int64 // of Flowlet: the idle time after which a pair may move, ps
-	// Capacity is what the switch forwards in total, in bit/s; 0, or more than its
-	// ports can receive, is no bound.
+	// Capacity is what the switch forwards in total, in bit/s. 0 means no bound, and
+	// so does more than its ports can receive.
 	Capacity int64
 }
 
@@ -87,9 +87,9 @@ type Switch struct {
 type Options struct {
 	Seed    uint64 // 0 means 1
 	Routing Routing
-	// Switches and NICs describe those of some components. Other switches follow
-	// Routing. Other NICs follow the entry without a component, which is the last
-	// one, or else DefaultPacket.
+	// Switches and NICs describe the switches and NICs of some components. Other
+	// switches follow Routing. Other NICs follow the entry without a component, which
+	// is the last one, or else DefaultPacket.
 	Switches []Switch
 	NICs     []NIC
 
@@ -104,11 +104,11 @@ type Options struct {
 	// Limit bounds simulated time, in picoseconds; 0 means no bound. A run
 	// that reaches it is complete, with unfinished ranks.
 	Limit int64
-	// StopAfter stops the run after so many events, as the end of the context does;
-	// 0 means never. With it a stopped run is repeated to the byte.
+	// StopAfter stops the run after that many events, like the end of the context,
+	// and so repeats a stopped run byte for byte; 0 means never.
 	StopAfter int64
-	// StopReports is how many reports, of both kinds, a run makes before StopAfter
-	// stops it; reports do not count as events.
+	// StopReports is how many reports, of links and beacons, a run makes before
+	// StopAfter stops it; reports do not count as events.
 	StopReports int64
 	// WarmUp and CoolDown apply to Traffic, in picoseconds. Messages that start in
 	// the first WarmUp are not passed to Observer.Transfer and do not count in the
@@ -121,7 +121,7 @@ type Options struct {
 	// Interval and Beacon are the simulated picoseconds between calls of
 	// Observer.Links and Observer.Beacon; 0 means never.
 	Interval, Beacon int64
-	// MaxReports bounds the reports of long runs: after so many calls of
+	// MaxReports bounds the reports of long runs: after every MaxReports calls of
 	// Observer.Links or of Observer.Beacon its interval doubles; 0 means never.
 	MaxReports int64
 	// ProgressEvents is the number of events between calls of
@@ -141,7 +141,7 @@ type Input struct {
 	// Hosts are the hosts of the ranks of groups or traces; without it rank i is on
 	// host i.
 	Hosts   []int32
-	ScaleUp *ScaleUp // of these ranks; nil for none
+	ScaleUp *ScaleUp // scale-up groups of these ranks; nil for none
 	Traffic []Traffic
 	Options Options
 }
@@ -153,8 +153,8 @@ type Replay struct {
 	// reached it.
 	Synchronize bool
 	// Exclusive makes the sends and collectives of a rank run one at a time: when
-	// one ends, the ready one that is earliest in the trace starts. Receives are
-	// not counted.
+	// one ends, the ready one that is earliest in the trace starts. It does not
+	// affect receives.
 	Exclusive bool
 }
 
@@ -170,14 +170,13 @@ const (
 	Stopped
 )
 
-// Result is the result of a run; after Limited and Stopped the partial one up to that
-// instant.
+// Result is the result of a run. It is partial after Limited and Stopped.
 type Result struct {
 	End End
 	Progress
 	Unfinished []int32 // ranks
 	Limits     []Limit // what limited flows, and for how long
-	Reports    int64   // made, for StopReports
+	Reports    int64   // periodic reports made, as StopReports counts them
 }
 
 // Progress is the progress of a run.
@@ -196,9 +195,9 @@ type Progress struct {
 	Collectives int // finished
 
 	CollectivesTotal  int
-	Computations      int64 // over
+	Computations      int64 // finished
 	ComputationsTotal int64
-	LastCollective    string // the last that finished, in words
+	LastCollective    string // names the last finished collective
 }
 
 // AvgLatency returns the mean completion time of a transfer in picoseconds.
@@ -216,9 +215,9 @@ func (p *Progress) Throughput() int64 {
 // is an error. A workload without transfers ends when its computations do.
 //
 // Run returns an error before the run if a rank has no host or more than MaxFlows
-// transfers would be in flight. Later it returns one if a pair of ranks has no path,
-// if ranks wait and no event is left (it names the last finished collective), or if
-// the observer does.
+// transfers would be in flight. Later it returns an error if a pair of ranks has no
+// path, if ranks wait and no event is left (the text names the last finished
+// collective), or if the observer returns one.
 func Run(ctx context.Context, in Input, observe Observer) (*Result, error) {
 	e, err := newEngine(in, observe)
 	if err != nil {
@@ -268,7 +267,7 @@ func newEngine(in Input, observe Observer) (*engine, error) {
 	if err := e.addTraffic(in.Traffic); err != nil {
 		return nil, err
 	}
-	e.flowlets.allot(len(e.ranks))
+	e.flowlets.allocate(len(e.ranks))
 	e.limits = make([]limiting, len(e.resources))
 	return e, nil
 }

@@ -16,7 +16,7 @@ import (
 
 const gbps = 1_000_000_000
 
-// oneSwitch is a rack of hosts with one link each.
+// oneSwitch returns a rack of hosts with one link each to one switch.
 func oneSwitch(t testing.TB, hosts int, rate, delay int64) *topology.Fabric {
 	t.Helper()
 	server := topology.Server{Component: "server", NICs: []topology.NIC{{Component: "nic", Rate: rate, Delay: delay}}}
@@ -31,7 +31,8 @@ func oneSwitch(t testing.TB, hosts int, rate, delay int64) *topology.Fabric {
 	return f
 }
 
-// leafSpine is the reference's fabric: 8 hosts a leaf, 400 Gb/s, 500 ns a hop.
+// leafSpine returns the fabric of the packet-level reference: 8 hosts on each leaf,
+// links of 400 Gb/s and 500 ns.
 func leafSpine(t testing.TB, hosts, oversubscription int) *topology.Fabric {
 	t.Helper()
 	return uniform(t, hosts, oversubscription, 400*gbps, 500_000)
@@ -72,8 +73,9 @@ func run(t testing.TB, in engine.Input, o engine.Observer) *engine.Result {
 	return r
 }
 
-// TestClosedForms: on one switch of 400 Gb/s and 500 ns links, 4,000 B packets
-// without headers and acknowledgements take 80 ns.
+// TestClosedForms: on one switch with links of 400 Gb/s and 500 ns, collectives take
+// the time of their closed form. A packet of 4,000 B without headers and
+// acknowledgements takes 80 ns.
 func TestClosedForms(t *testing.T) {
 	t.Parallel()
 	const (
@@ -106,16 +108,17 @@ func TestClosedForms(t *testing.T) {
 				t.Errorf("%s %s takes %d ps, want %d", c.phase.OperationType, c.phase.Algorithm, r.Time, c.want)
 			}
 			if r.End != engine.Finished || len(r.Unfinished) > 0 {
-				t.Errorf("%s: ended %v with %d unfinished", c.phase.OperationType, r.End, len(r.Unfinished))
+				t.Errorf("%s ends %v with %d unfinished ranks, want %v with none", c.phase.OperationType, r.End, len(r.Unfinished), engine.Finished)
 			}
 		}
 	}
 }
 
-// TestPhasesAndGroups: phases follow each other, groups run side by side.
+// TestPhasesAndGroups: the phases of a group run one after another, and groups run side
+// by side.
 func TestPhasesAndGroups(t *testing.T) {
 	t.Parallel()
-	run1 := func(groups ...collective.GroupSpec) *engine.Result {
+	runGroups := func(groups ...collective.GroupSpec) *engine.Result {
 		resolved, err := collective.Resolve(nil, groups, true)
 		if err != nil {
 			t.Fatal(err)
@@ -123,18 +126,19 @@ func TestPhasesAndGroups(t *testing.T) {
 		return run(t, engine.Input{Fabric: oneSwitch(t, 9, 400*gbps, 500_000), Groups: resolved}, engine.Observer{})
 	}
 	one := phase("allReduce", "ring", 1<<20)
-	alone := run1(collective.GroupSpec{Count: 1, GroupSize: 4, Phases: []collective.Phase{one}})
-	twice := run1(collective.GroupSpec{Count: 1, GroupSize: 4, Phases: []collective.Phase{one, one}})
-	both := run1(collective.GroupSpec{Count: 2, GroupSize: 4, Phases: []collective.Phase{one}},
+	alone := runGroups(collective.GroupSpec{Count: 1, GroupSize: 4, Phases: []collective.Phase{one}})
+	twice := runGroups(collective.GroupSpec{Count: 1, GroupSize: 4, Phases: []collective.Phase{one, one}})
+	both := runGroups(collective.GroupSpec{Count: 2, GroupSize: 4, Phases: []collective.Phase{one}},
 		collective.GroupSpec{Count: 1, GroupSize: 1, Phases: []collective.Phase{one}})
 	if twice.Time != 2*alone.Time {
-		t.Errorf("two phases take %d ps, one %d", twice.Time, alone.Time)
+		t.Errorf("two phases take %d ps, want twice the %d ps of one", twice.Time, alone.Time)
 	}
 	if both.Time != alone.Time || both.Ranks != 9 || both.Collectives != 3 {
-		t.Errorf("two groups take %d ps, one %d; %d ranks, %d collectives", both.Time, alone.Time, both.Ranks, both.Collectives)
+		t.Errorf("three groups take %d ps with %d ranks and %d collectives, want %d ps, 9 and 3", both.Time, both.Ranks, both.Collectives, alone.Time)
 	}
 }
 
+// TestNothingToSimulate: a group of one rank sends nothing and finishes at once.
 func TestNothingToSimulate(t *testing.T) {
 	t.Parallel()
 	result, err := engine.Run(t.Context(), engine.Input{
@@ -144,10 +148,11 @@ func TestNothingToSimulate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if result.End != engine.Finished || result.Time != 0 || result.Ranks != 1 || len(result.Unfinished) != 0 || result.SendsTotal != 0 {
-		t.Errorf("a group of one comes to %+v", result)
+		t.Errorf("a group of one rank ends with %+v, want it finished at 0 ps without sends", result)
 	}
 }
 
+// TestRefusals: inputs that cannot run and errors of the observer are returned.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	stop := errors.New("disk full")
@@ -171,7 +176,7 @@ func TestRefusals(t *testing.T) {
 			want: "more than 55 transfers would be in flight at once",
 		},
 		{
-			when:    "observer",
+			when:    "an observer's error",
 			in:      engine.Input{Fabric: oneSwitch(t, 8, gbps, 1), Groups: workload(t, 8, phase("allToAll", "", 1))},
 			observe: engine.Observer{Transfer: func(*engine.Transfer) error { return stop }},
 			want:    "disk full",
@@ -179,12 +184,13 @@ func TestRefusals(t *testing.T) {
 	} {
 		_, err := engine.Run(t.Context(), c.in, c.observe)
 		if fmt.Sprint(err) != c.want {
-			t.Errorf("%s: %v, want %s", c.when, err, c.want)
+			t.Errorf("%s: got error %v, want %s", c.when, err, c.want)
 		}
 	}
 }
 
-// TestLimit: the limit ends the run as complete, with what is unfinished said.
+// TestLimit: a run that reaches its limit ends without an error and reports the
+// unfinished ranks and collectives.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	var unfinished []string
@@ -210,19 +216,19 @@ func TestLimit(t *testing.T) {
 		},
 	})
 	if r.End != engine.Limited || r.Time != in.Options.Limit || len(r.Unfinished) != 8 || ranks != 8 {
-		t.Errorf("ended %v at %d with %d unfinished ranks, %d reported", r.End, r.Time, len(r.Unfinished), ranks)
+		t.Errorf("ends %v at %d ps with %d unfinished ranks, %d of them reported; want %v at %d with 8", r.End, r.Time, len(r.Unfinished), ranks, engine.Limited, in.Options.Limit)
 	}
 	if strings.Join(unfinished, " ") != "allGather" || r.LastCollective != "allReduce 0 of group 0" {
-		t.Errorf("unfinished: %v; last finished: %s", unfinished, r.LastCollective)
+		t.Errorf("unfinished collectives %v, last finished %s; want allGather and allReduce 0 of group 0", unfinished, r.LastCollective)
 	}
 	if r.Bytes == 0 || r.Bytes >= whole.Bytes {
-		t.Errorf("%d bytes of %d", r.Bytes, whole.Bytes)
+		t.Errorf("%d bytes are acknowledged, want some but not all %d", r.Bytes, whole.Bytes)
 	}
 }
 
-// TestSynchronize: phases that ranks begin together take what they take alone.
-// Ranks that begin apart send what came early all at once, and in a ring such
-// trains go round with most links idle.
+// TestSynchronize: with Synchronize, each phase takes as long as it takes alone.
+// Without it, ranks begin a phase at different times, and most links of a ring are
+// idle.
 func TestSynchronize(t *testing.T) {
 	t.Parallel()
 	fabric := derived(t, "128x400G", "1:1", 128)
@@ -237,16 +243,16 @@ func TestSynchronize(t *testing.T) {
 	ended := 0
 	r := run(t, in, engine.Observer{Collective: func(c *engine.Collective) error {
 		if ended++; c.Finished && c.End-c.Start > 2*c.Ideal+200_000_000 {
-			t.Errorf("collective %d takes %d ps, ideal %d", c.ID, c.End-c.Start, c.Ideal)
+			t.Errorf("collective %d takes %d ps, want at most 200 us above twice the ideal %d", c.ID, c.End-c.Start, c.Ideal)
 		}
 		return nil
 	}})
 	if r.Time != alone || r.End != engine.Finished || ended != len(phases) {
-		t.Errorf("%d collectives take %d ps, %d ps each by itself", ended, r.Time, alone)
+		t.Errorf("%d collectives take %d ps, want %d in the %d ps of single runs", ended, r.Time, len(phases), alone)
 	}
 }
 
-// TestStop: cancelling the context keeps what is done.
+// TestStop: a run whose context is cancelled returns its partial result.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -264,11 +270,12 @@ func TestStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.End != engine.Stopped || r.Sends == 0 || r.Sends == r.SendsTotal || len(r.Unfinished) != 8 {
-		t.Errorf("ended %v after %d of %d sends with %d unfinished ranks", r.End, r.Sends, r.SendsTotal, len(r.Unfinished))
+		t.Errorf("ends %v after %d of %d sends with %d unfinished ranks, want %v after some with 8", r.End, r.Sends, r.SendsTotal, len(r.Unfinished), engine.Stopped)
 	}
 }
 
-// TestStopAfter: a run that was stopped is repeated by the number of its events.
+// TestStopAfter: a stopped run can be repeated with StopAfter, the number of its
+// events.
 func TestStopAfter(t *testing.T) {
 	t.Parallel()
 	in := engine.Input{
@@ -287,52 +294,53 @@ func TestStopAfter(t *testing.T) {
 	}
 	in.Options.ProgressEvents, in.Options.StopAfter = 0, stopped.Events
 	if again := run(t, in, engine.Observer{}); !reflect.DeepEqual(again, stopped) {
-		t.Errorf("repeated it ended %+v, first %+v", again, stopped)
+		t.Errorf("the repeated run ends with %+v, want %+v", again, stopped)
 	}
 }
 
-// TestStopBetweenReports: reports are looks at the context, too, since there may
-// be many with all flows between two events; such a run is repeated as well.
+// TestStopBetweenReports: a run also checks its context at each report, because there
+// may be many reports between two events. A run that stops there can be repeated with
+// StopAfter and StopReports.
 func TestStopBetweenReports(t *testing.T) {
 	t.Parallel()
 	in := engine.Input{
 		Fabric: oneSwitch(t, 8, 400*gbps, 500_000), Groups: workload(t, 8, phase("broadcast", "", 1<<30)),
 		Options: engine.Options{Interval: 1_000_000, Beacon: 1_500_000},
 	}
-	reported := func(told *[]engine.Links, also func()) engine.Observer {
+	collectReports := func(reports *[]engine.Links, then func()) engine.Observer {
 		return engine.Observer{Beacon: func(*engine.Progress) error { return nil }, Links: func(l *engine.Links) error {
-			*told = append(*told, engine.Links{Start: l.Start, End: l.End, Bits: slices.Clone(l.Bits)})
-			also()
+			*reports = append(*reports, engine.Links{Start: l.Start, End: l.End, Bits: slices.Clone(l.Bits)})
+			then()
 			return nil
 		}}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var first, second []engine.Links
 	var last engine.Progress
-	o := reported(&first, func() {
+	o := collectReports(&first, func() {
 		if len(first) == 5 {
 			cancel()
 		}
 	})
 	o.Progress = func(p *engine.Progress) error {
 		if p.Time > 0 && p.Time == last.Time && p.Events == last.Events && ctx.Err() == nil {
-			t.Errorf("told twice of %d ps", p.Time)
+			t.Errorf("the progress at %d ps is reported twice", p.Time)
 		}
 		last = *p
 		return nil
 	}
 	stopped, err := engine.Run(ctx, in, o)
 	if err != nil || stopped.End != engine.Stopped || stopped.Time != 5_000_000 || last.Time != stopped.Time {
-		t.Fatalf("ended %+v after %d reports, told of %d ps: %v", stopped, len(first), last.Time, err)
+		t.Fatalf("got %+v, %v after %d reports, the last progress at %d ps; want the run stopped at 5,000,000 ps", stopped, err, len(first), last.Time)
 	}
 	in.Options.StopAfter, in.Options.StopReports = stopped.Events, stopped.Reports
-	again := run(t, in, reported(&second, func() {}))
+	again := run(t, in, collectReports(&second, func() {}))
 	if !reflect.DeepEqual(again, stopped) || !reflect.DeepEqual(first, second) {
-		t.Errorf("repeated it ended %+v with %d reports, first %+v with %d", again, len(second), stopped, len(first))
+		t.Errorf("the repeated run ends with %+v and %d reports, want %+v and %d equal ones", again, len(second), stopped, len(first))
 	}
 }
 
-// TestMaxReports: the interval doubles after so many reports, and the reports
+// TestMaxReports: the interval doubles after every MaxReports reports, and the reports
 // still cover the run without a gap.
 func TestMaxReports(t *testing.T) {
 	t.Parallel()
@@ -343,12 +351,12 @@ func TestMaxReports(t *testing.T) {
 		Options: engine.Options{Interval: 1_000_000, MaxReports: 2},
 	}, engine.Observer{Links: func(l *engine.Links) error {
 		if l.Start != end {
-			t.Errorf("a report from %d after one to %d", l.Start, end)
+			t.Errorf("a report starts at %d ps, want %d, the end of the previous report", l.Start, end)
 		}
 		spans, end = append(spans, (l.End-l.Start)/1_000_000), l.End
 		return nil
 	}})
 	if end != r.Time || !slices.Equal(spans[:6], []int64{1, 1, 2, 2, 4, 4}) {
-		t.Errorf("reports of %v us to %d of %d ps", spans, end, r.Time)
+		t.Errorf("reports of %v us to %d ps, want 1 1 2 2 4 4 … to %d ps", spans, end, r.Time)
 	}
 }

@@ -2,8 +2,8 @@ package engine
 
 import "fmt"
 
-// ScaleUp describes the fabrics inside groups of ranks, beside the network. Ranks of
-// one domain send to each other over its switches: one hop and two cables between
+// ScaleUp describes the fabrics inside groups of ranks, separate from the network. Ranks
+// of one domain send to each other over its switches: one hop and two cables between
 // ranks of one subgroup, three hops and four cables otherwise. Each rank has one
 // port, whose rate its messages share max-min fairly in each direction. A message
 // takes the time to send its packets at its rate, plus the latency of its path.
@@ -16,7 +16,7 @@ type ScaleUp struct {
 
 // Domain is the scale-up fabric of a group.
 type Domain struct {
-	ID        uint32 // the mapping file's
+	ID        uint32 // as in the mapping file
 	Rate      int64  // of each rank's port, bit/s each way
 	SwitchHop int64  // ps
 	Cable     int64  // ps
@@ -24,25 +24,25 @@ type Domain struct {
 
 // Seat is the position of a rank in a domain.
 type Seat struct {
-	Domain   int32 // number, or -1 in none
+	Domain   int32 // index in ScaleUp.Domains, or -1 for none
 	Subgroup uint32
 }
 
 // scaleUp is the engine's state of ScaleUp.
 type scaleUp struct {
 	*ScaleUp
-	first int32 // resource of rank 0's port out; its port in follows, then those of rank 1
+	first int32 // rank 0's outgoing port as a resource; its incoming port follows, then rank 1's
 }
 
-// maxWay bounds the latency of a path, so that sums of times do not overflow.
-const maxWay = never / 8
+// maxLatency bounds each latency of a domain, so that sums of times do not overflow.
+const maxLatency = never / 8
 
 func (e *engine) addScaleUp(in *ScaleUp) error {
 	if in == nil || len(in.Domains) == 0 {
 		return nil
 	}
 	if len(in.Seats) != len(e.ranks) {
-		return fmt.Errorf("%d ranks are placed, and there are %d", len(in.Seats), len(e.ranks))
+		return fmt.Errorf("scale-up groups have %d seats for %d ranks", len(in.Seats), len(e.ranks))
 	}
 	if err := in.Packet.check(); err != nil {
 		return err
@@ -54,10 +54,10 @@ func (e *engine) addScaleUp(in *ScaleUp) error {
 			d := &in.Domains[s.Domain]
 			switch {
 			case d.Rate < 1:
-				return fmt.Errorf("scale-up group %d: a bandwidth of %d bit/s is none", d.ID, d.Rate)
-			case d.SwitchHop > maxWay:
+				return fmt.Errorf("scale-up group %d: the bandwidth must be at least 1 bit/s, got %d", d.ID, d.Rate)
+			case d.SwitchHop > maxLatency:
 				return fmt.Errorf("scale-up group %d: a switch hop of %d ps is longer than any run", d.ID, d.SwitchHop)
-			case d.Cable > maxWay:
+			case d.Cable > maxLatency:
 				return fmt.Errorf("scale-up group %d: a cable of %d ps is longer than any run", d.ID, d.Cable)
 			}
 			port.rate, port.hopRate = d.Rate, d.Rate
@@ -76,8 +76,8 @@ func (e *engine) domain(from, to int32) *Domain {
 	return &s.Domains[s.Seats[from].Domain]
 }
 
-// climb is find for a message inside a domain.
-func (e *engine) climb(r *route, d *Domain, from, to int32, bytes int64) {
+// findInside fills in the route of a message inside a domain.
+func (e *engine) findInside(r *route, d *Domain, from, to int32, bytes int64) {
 	s := &e.scaleUp
 	hops, cables := int64(1), int64(2)
 	if s.Seats[from].Subgroup != s.Seats[to].Subgroup {

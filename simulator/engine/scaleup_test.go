@@ -8,8 +8,7 @@ import (
 	"netsim/simulator/replay"
 )
 
-// A scale-up port of 100 Gb/s takes 80 ps a byte.
-const scaleUpByte = 80
+const scaleUpByte = 80 // ps that a port of 100 Gb/s takes for a byte
 
 func scaleUp(rate, hop, cable int64, seats ...engine.Seat) *engine.ScaleUp {
 	return &engine.ScaleUp{
@@ -18,7 +17,7 @@ func scaleUp(rate, hop, cable int64, seats ...engine.Seat) *engine.ScaleUp {
 	}
 }
 
-// TestScaleUpTimes: closed forms of what messages take inside groups.
+// TestScaleUpTimes: messages inside scale-up groups take the time of a closed form.
 func TestScaleUpTimes(t *testing.T) {
 	t.Parallel()
 	const (
@@ -39,7 +38,7 @@ func TestScaleUpTimes(t *testing.T) {
 		when  string
 		ranks [][]node
 		in    *engine.ScaleUp
-		want  int64
+		want  int64 // ps; 0 if the message goes over the network
 	}{
 		{"one subgroup", one, scaleUp(100*gbps, hop, cable, together...), sending + near},
 		{"another subgroup", one, scaleUp(100*gbps, hop, cable, apart...), sending + far},
@@ -69,21 +68,21 @@ func TestScaleUpTimes(t *testing.T) {
 				return nil
 			}})
 			want := c.want
-			if want == 0 { // over the network: two packets of 100 ns, and one more of store-and-forward
+			if want == 0 { // two packets of 100 ns each, and one more for store-and-forward
 				want = 3*100_000 + 2_000_000
 			}
 			if d := r.Time - want; d < 0 || d > 10 {
 				t.Errorf("takes %d ps, want %d", r.Time, want)
 			}
 			if (carried == 0) != (c.want > 0) {
-				t.Errorf("the network's links carry %d bits", carried)
+				t.Errorf("the network's links carry %d bits, want some: %v", carried, c.want == 0)
 			}
 		})
 	}
 }
 
-// TestScaleUpBeside: what goes over the network and what stays in a group do
-// not hinder each other, however switches spread traffic.
+// TestScaleUpBeside: messages over the network and messages inside a scale-up group do
+// not slow each other down, with any routing.
 func TestScaleUpBeside(t *testing.T) {
 	t.Parallel()
 	ranks := [][]node{
@@ -103,13 +102,13 @@ func TestScaleUpBeside(t *testing.T) {
 			return nil
 		}})
 		if want := []int64{20_000_000 + 100_000 + 2_000_000, 1_024_000*scaleUpByte + 2_000}; len(ends) != 2 || ends[0] != want[0] || ends[1] != want[1] {
-			t.Errorf("routing %d: ends at %v, want %v", routing, ends, want)
+			t.Errorf("routing %d: the messages end at %v, want %v", routing, ends, want)
 		}
 	}
 }
 
-// TestScaleUpSimple: ranks of a simple workload may be in groups, too; what is
-// ideal is then what their fabric can do.
+// TestScaleUpSimple: ranks of a simple workload may be in scale-up groups, too. The
+// ideal time is then that of the scale-up fabric.
 func TestScaleUpSimple(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -128,17 +127,17 @@ func TestScaleUpSimple(t *testing.T) {
 			return nil
 		}})
 		if r.Time != c.time || ideal != c.ideal {
-			t.Errorf("%d ps, ideally %d; want %d and %d", r.Time, ideal, c.time, c.ideal)
+			t.Errorf("takes %d ps with an ideal of %d, want %d and %d", r.Time, ideal, c.time, c.ideal)
 		}
 	}
 }
 
-// TestScaleUpRefusals: what no run can have.
+// TestScaleUpRefusals: scale-up groups with impossible parameters are refused.
 func TestScaleUpRefusals(t *testing.T) {
 	t.Parallel()
 	for want, in := range map[string]*engine.ScaleUp{
-		"1 ranks are placed, and there are 2":                                             scaleUp(gbps, 0, 0, engine.Seat{}),
-		"scale-up group 0: a bandwidth of 0 bit/s is none":                                scaleUp(0, 0, 0, engine.Seat{}, engine.Seat{}),
+		"scale-up groups have 1 seats for 2 ranks":                                        scaleUp(gbps, 0, 0, engine.Seat{}),
+		"scale-up group 0: the bandwidth must be at least 1 bit/s, got 0":                 scaleUp(0, 0, 0, engine.Seat{}, engine.Seat{}),
 		"scale-up group 0: a switch hop of 1152921504606846976 ps is longer than any run": scaleUp(gbps, 1<<60, 0, engine.Seat{}, engine.Seat{}),
 		"scale-up group 0: a cable of 1152921504606846976 ps is longer than any run":      scaleUp(gbps, 0, 1<<60, engine.Seat{}, engine.Seat{}),
 		"MSS must be at least 1, got 0":                                                   {Domains: []engine.Domain{{Rate: 1}}, Seats: []engine.Seat{{}, {}}},
@@ -147,7 +146,7 @@ func TestScaleUpRefusals(t *testing.T) {
 			Fabric: oneSwitch(t, 2, gbps, 1), Groups: workload(t, 2, phase("allReduce", "", 1)), ScaleUp: in,
 		}, engine.Observer{})
 		if fmt.Sprint(err) != want {
-			t.Errorf("%v, want %s", err, want)
+			t.Errorf("got error %v, want %s", err, want)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package engine
 
-// The solver's shares are a binary heap, least first; equal ones by resource,
-// so that the order is the same everywhere.
+// The solver's shares are a binary heap, least first. Equal shares are ordered by
+// resource, so the order is the same on every machine.
 
 func (a share) less(b share) bool {
 	return a.rate < b.rate || a.rate == b.rate && a.resource < b.resource

@@ -9,8 +9,8 @@ type component struct {
 	live  int32 // flows that have not moved to another component
 }
 
-// await queues a started flow for a rate. The flows of one instant get their rates
-// together; if there are many, those of a slightly longer time.
+// await queues a started flow for a rate. Flows that start at one instant get their
+// rates together; in large components, flows that start slightly later do too.
 func (e *engine) await(id int32, solo int64) {
 	e.pending = append(e.pending, id)
 	crowd := 0
@@ -28,9 +28,9 @@ func (e *engine) await(id int32, solo int64) {
 	}
 }
 
-// settleDelay returns how long a change of rates may wait for others, so that a large
-// component is not solved again for each of thousands of flows: 0 in small
-// components, and a small part of the flow's own time in large ones. A real
+// settleDelay returns how long a change of rates may wait for other changes: 0 in
+// small components, and a small part of the flow's own time in large ones, which
+// would otherwise be solved again for each of thousands of flows. A real
 // transport, too, needs a round trip to use freed capacity. The delay moves the end
 // of a 512-rank halving-doubling allReduce by 0.3 %, and that of interleaved
 // allToAlls not at all.
@@ -58,8 +58,8 @@ func (e *engine) settlePending() {
 	e.pending = e.pending[:0]
 }
 
-// settleComponent assigns the capacity that the component's drained flows have left.
-// Flows whose rates do not change stay in the component.
+// settleComponent gives the capacity that the component's drained flows have freed to
+// other flows. The remaining flows of the component form a new one.
 func (e *engine) settleComponent(c int32) {
 	for _, id := range e.components[c].flows {
 		if f := &e.flows[id]; f.component == c && f.attached && f.drain <= e.now {

@@ -9,9 +9,9 @@ import (
 	"netsim/simulator/topology"
 )
 
-// obviousRates raises every flow's rate together and stops those whose link is
-// full, with nothing clever: the definition of max-min fairness.
-func obviousRates(e *engine) map[int32]int64 {
+// referenceRates computes max-min fair rates by their definition: it raises the rates
+// of all flows together and stops each flow when one of its resources is full.
+func referenceRates(e *engine) map[int32]int64 {
 	rates := map[int32]int64{}
 	left := make([]int64, len(e.resources))
 	for h := range left {
@@ -57,8 +57,8 @@ func obviousRates(e *engine) map[int32]int64 {
 	}
 }
 
-// TestMaxMin: after any sequence of starts and ends the incremental rates are
-// those of the obvious solver.
+// TestMaxMin: after any sequence of starts and ends the incremental rates are equal to
+// referenceRates.
 func TestMaxMin(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -74,11 +74,11 @@ func TestMaxMin(t *testing.T) {
 			} else {
 				step(e)
 			}
-			// Rates are settled when everything of the instant has happened.
+			// Rates are assigned after all other events of the instant.
 			for len(e.queue.heap) > 0 && e.queue.heap[0].time() <= e.now {
 				step(e)
 			}
-			want := obviousRates(e)
+			want := referenceRates(e)
 			for id, rate := range want {
 				f := &e.flows[id]
 				if f.drain <= e.now {
@@ -101,7 +101,7 @@ func startFlow(e *engine, path []int32, bytes int64) {
 	e.send(transfer{to: 1, bytes: bytes})
 }
 
-// step is handle without ranks: an acknowledged flow only leaves.
+// step handles one event without ranks: an acknowledged flow only ends.
 func step(e *engine) {
 	time, kind, ev := e.queue.pop()
 	e.now = time
@@ -121,8 +121,8 @@ func step(e *engine) {
 	e.freeFlows = append(e.freeFlows, ev.id)
 }
 
-// TestDeadlock: ranks that wait for what never comes are found out, with the
-// last collective that finished.
+// TestDeadlock: a run in which ranks wait without any event left fails, and the error
+// names the last finished collective.
 func TestDeadlock(t *testing.T) {
 	t.Parallel()
 	d, err := topology.Derive(topology.Constraints{}, 8)
@@ -139,10 +139,10 @@ func TestDeadlock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.progress.RanksTotal++ // a rank that nobody sends to
+	e.progress.RanksTotal++ // a rank that never finishes
 	e.open()
 	_, err = e.run(t.Context())
 	if want := "deadlock: 1 of 9 ranks wait and no event is left; the last finished collective is allToAll 0 of group 0"; err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
+		t.Errorf("got error %v, want %s", err, want)
 	}
 }

@@ -5,47 +5,48 @@ import (
 )
 
 // This file models packets in a stage: the parallel links over which they are
-// sprayed, or the one link of hashed flows. By the rates of flows alone, a stage
-// carries as much as its links can, and these are equally busy. Packets reduce both.
+// sprayed, or the one link of hashed flows. If only the rates of flows counted, a
+// stage would carry as much as its links can, and all links would be equally busy.
+// Trimmed packets reduce what it carries, and packets spread unevenly over its links.
 
 // The transport is the receiver-driven one of the reference: a sender's window is
 // 7/6 of what its NIC sends in a round trip, and a port's queue holds 5/4 of what the
-// port sends in one.
+// port sends in that time.
 const (
 	windowNum, windowDen = 7, 6
 	queueNum, queueDen   = 5, 4
 	queuePackets         = 60 // the smallest queue of a port
-	// Receivers pull at 99 % of the rate of full packets. Packets that come closer
-	// together than that have pulls of their own beside their acknowledgements:
-	// about 3 of 8 on links that are always busy.
+	// Receivers pull at 99 % of the rate of full packets. A packet that arrives
+	// earlier than that needs a separate pull in addition to its acknowledgement: about
+	// 3 of 8 packets on links that are always busy.
 	pullsNum, pullsDen = 3, 8
 	// maxWindow bounds windows, in bits, so that the sum over all flows fits.
 	maxWindow = 1 << 34
 )
 
-// one is 1 in the fixed-point numbers of this file.
+// one is 1 in the fixed-point numbers of this file and of trim.go.
 const one = 1 << 16
 
-// stage is the solver's sums for a resource that is sprayed over, and for the NICs at
-// both ends: what they send, and from how far away they receive.
+// stage has the solver's sums for the resource of a stage, and for the links of the
+// NICs at both ends: what these send, and from how far away they receive.
 type stage struct {
 	offered int64 // bit/s that hosts would send through it
-	flying  int64 // bits in flight that their windows allow now
-	rest    int64 // bits that they have left, counting at most some windows of each flow
+	flying  int64 // bits that the windows of its flows allow in flight now
+	rest    int64 // bits that its flows have left, at most 64 windows of each
 	trims   bool
 	weights int64 // of the flows without a rate yet, if it trims
 	trip    int64 // ps, the longest round trip without queues
 	sent    load  // by all of its flows
-	control int64 // bytes that trimming one packet of each costs, by packets
+	control int64 // bytes of headers and control if each packet is trimmed once
 	acks    int64 // bytes of acknowledgements
 	uneven  int64 // variance of the packets of a link, times the links squared
-	bunched int64 // variance by packet, times the links, of all packets
+	bunched int64 // short-term variance, times the links and the packets
 	wait    int64 // ps for which the last packets queue
 	nearest int64 // ps, the shortest round trip of flows that end here
-	early   int64 // bits that these have left
+	early   int64 // bits that the flows with the shortest round trip have left
 }
 
-// survey adds the enlisted flows to the sums of the stages between their NICs.
+// survey adds the enlisted flows to the sums of their NICs and of the stages between.
 func (e *engine) survey() {
 	s := &e.solver
 	if s.stages == nil {
@@ -161,14 +162,14 @@ func (e *engine) left(f *flow) int64 {
 }
 
 // uneven returns the largest variance of the packets that a flow puts on a link,
-// times the links squared: that in the middle of a round.
+// times the links squared: the variance in the middle of a round.
 func uneven(packets, links int64) int64 {
 	r := min(packets, links/2)
 	return r * (links - r)
 }
 
-// bunched returns the variance for each packet with which packets come to a link over
-// short times, times the links and the packets. In a round a flow's packets use all
+// bunched returns the variance per packet of the packets that arrive at a link in a
+// short time, times the links and the packets. In a round a flow's packets use all
 // links, in random order; this is half as uneven as if each packet took a random
 // link.
 func bunched(packets, links int64) int64 {
@@ -183,8 +184,8 @@ func (r *resource) links() int64 { return r.rate / r.hopRate }
 
 // scatter computes how long the last packets of flows queue, because spraying is even
 // only on average. A flow uses the m links of a stage in rounds and is uneven within
-// a round: after r packets, each link has got one with probability r/m, a variance of
-// r(m-r)/m².
+// a round: after r packets, each link has received one with probability r/m, which is
+// a variance of r(m-r)/m².
 //
 // Let V be the variance of all flows. The longest queue of m links that are always
 // busy is √(2V·ln m) packets. Let v be the variance for each packet, ρ the part of the
@@ -200,8 +201,7 @@ func (e *engine) scatter() {
 			links += e.resources[h].links()
 		}
 	}
-	// ln L/2 and 2·ln m/4, in 1024ths.
-	const halfLn2 = 355
+	const halfLn2 = 355 // (ln 2)/2 in 1024ths
 	for _, h := range s.links {
 		r, g := &e.resources[h], &s.stages[h]
 		if g.uneven == 0 {
@@ -220,7 +220,7 @@ func (e *engine) scatter() {
 	for _, id := range s.flows {
 		f := &e.flows[id]
 		if f.queued {
-			continue // its end is settled
+			continue // its acknowledgement is scheduled
 		}
 		var wait int64
 		for _, u := range e.path(id)[:f.steps] {

@@ -7,9 +7,9 @@ import (
 	"netsim/simulator/engine"
 )
 
-// TestTrimming: what an overloaded stage trims costs long messages, in which
-// windows are larger than what links and queues hold, and not short ones. Eight
-// hosts send to another rack over two links, at 4:1.
+// TestTrimming: an overloaded stage slows down long messages, whose windows are larger
+// than what links and queues hold, but not short ones. Eight hosts send to another
+// rack over two links, at 4:1.
 func TestTrimming(t *testing.T) {
 	t.Parallel()
 	const mss = 4000
@@ -26,7 +26,7 @@ func TestTrimming(t *testing.T) {
 			in.Options = engine.Options{Routing: engine.Spray, NICs: []engine.NIC{{Packet: p}}}
 			return float64(run(t, in, engine.Observer{}).Time)
 		}
-		// Control that costs nothing is that of packets as large as all of it.
+		// For the time without trimming, headers and acknowledgements become payload.
 		cost := spent(control) / spent(engine.Packet{MSS: mss + 128})
 		if cost < c.least || cost > c.most {
 			t.Errorf("%d packets a host: trimming costs a factor of %.3f, want %.2f to %.2f", c.packets, cost, c.least, c.most)
@@ -44,9 +44,9 @@ func acrossRacks() []int32 {
 	return hosts
 }
 
-// TestUnevenRounds: packets queue where many messages are sprayed at once, those of
-// half a round over the links no less than those of whole ones, and a message by
-// itself does not.
+// TestUnevenRounds: packets queue if many messages are sprayed at once. Messages of
+// half a round over the links queue no less than messages of a whole round, and a
+// single message does not queue.
 func TestUnevenRounds(t *testing.T) {
 	t.Parallel()
 	const hosts, mss, size = 64, 4000, 80_000 // ps of a packet
@@ -54,23 +54,23 @@ func TestUnevenRounds(t *testing.T) {
 	queued := func(packets int64) int64 {
 		in := engine.Input{Fabric: leafSpine(t, hosts, 1), Groups: workload(t, hosts, phase(collective.AllToAll, collective.Interleaved, hosts*packets*mss))}
 		in.Options = options
-		// Beside the NICs' own time: there and back over four links, three hops.
+		// Without the time of the NICs, four links there and back, and three hops.
 		return run(t, in, engine.Observer{}).Time - (packets*(hosts-1)*size + 4_000_000 + 3*size)
 	}
-	// After half a round each link has a packet with the probability 1/2: of 56
-	// messages of each of a leaf's eight hosts a variance of 112.
+	// After half a round each link has a packet with the probability 1/2, so the 56
+	// messages of each of a leaf's eight hosts have a variance of 112.
 	half, whole := queued(4), queued(8)
 	if half < 10*size || half > 40*size || whole < 5*size || whole > half {
-		t.Errorf("half rounds queue for %d packets, whole ones for %d", half/size, whole/size)
+		t.Errorf("half rounds queue for %d packets, whole rounds for %d; want 10 to 40, and 5 to as many", half/size, whole/size)
 	}
 	alone := run(t, engine.Input{Fabric: leafSpine(t, 16, 1), Hosts: acrossRacks(), Groups: pairs(t, 1, 4*mss), Options: options}, engine.Observer{})
 	if want := int64(4*size + 4_000_000 + 3*size); alone.Time != want {
-		t.Errorf("a message by itself takes %d ps, want %d", alone.Time, want)
+		t.Errorf("a single message takes %d ps, want %d", alone.Time, want)
 	}
 }
 
-// TestShortMessages: what queues are messages of 64 B and their headers, not full
-// packets, whatever the packets of the NIC could hold.
+// TestShortMessages: messages of 64 B queue by their own size, not by the size of the
+// NIC's full packets.
 func TestShortMessages(t *testing.T) {
 	t.Parallel()
 	const hosts = 64
@@ -79,16 +79,16 @@ func TestShortMessages(t *testing.T) {
 	short := run(t, in, engine.Observer{}).Time
 	in.Options.NICs = []engine.NIC{{Packet: engine.Packet{MSS: 64, Header: 58, Ack: 64}}}
 	if whole := run(t, in, engine.Observer{}).Time; short != whole {
-		t.Errorf("messages of 64 B take %d ps as parts of packets, %d as whole ones", short, whole)
+		t.Errorf("messages of 64 B take %d ps in larger packets, want the %d ps of packets of 64 B", short, whole)
 	}
-	// csg-htsim: 4.22 us, of which the way there and back is 4.
+	// csg-htsim takes 4.22 us, 4 of them for the way there and back.
 	if short > 4_400_000 {
-		t.Errorf("messages of 64 B take %d ps", short)
+		t.Errorf("messages of 64 B take %d ps, want at most 4,400,000", short)
 	}
 }
 
-// TestPulls: a host that sends and receives all that its NIC can has pulls of its
-// own for 3 of 8 packets, beside the acknowledgements.
+// TestPulls: a host that sends and receives at the full rate of its NIC sends separate
+// pulls for 3 of 8 packets, in addition to the acknowledgements.
 func TestPulls(t *testing.T) {
 	t.Parallel()
 	const hosts, packets, ack = 8, 10_000, 64
@@ -97,13 +97,13 @@ func TestPulls(t *testing.T) {
 	got := float64(run(t, in, engine.Observer{}).Time)
 	want := (hosts - 1) * packets * (4000 + ack + 3.0/8*ack) * 20 // ps a byte
 	if got < want || got > want*1.001 {
-		t.Errorf("takes %.0f ps, want %.0f", got, want)
+		t.Errorf("takes %.0f ps, want %.0f to 1/1000 more", got, want)
 	}
 }
 
-// TestNearSendersFirst: of an incast of single packets those of the receiver's rack
-// come while the others are under way, so that the receiver's link has only the
-// others' left when these come.
+// TestNearSendersFirst: in an incast of single packets, the packets from the receiver's
+// rack arrive while the other packets are under way, so the other packets queue only
+// behind each other.
 func TestNearSendersFirst(t *testing.T) {
 	t.Parallel()
 	const size = 80_000 // ps of a packet
@@ -113,8 +113,8 @@ func TestNearSendersFirst(t *testing.T) {
 	}
 	in := engine.Input{Fabric: leafSpine(t, 16, 1), Hosts: hosts, Groups: pairs(t, 15, 4000)}
 	in.Options = engine.Options{Routing: engine.Spray, NICs: []engine.NIC{{Packet: engine.Packet{MSS: 4000}}}}
-	// There and back over four links, three hops, and the others' eight packets.
+	// There and back over four links, three hops, and the eight packets of the other rack.
 	if got, want := run(t, in, engine.Observer{}).Time, int64(4_000_000+(3+8)*size); got < want || got > want+size {
-		t.Errorf("takes %d ps, want %d", got, want)
+		t.Errorf("takes %d ps, want %d to one packet more", got, want)
 	}
 }

@@ -1,8 +1,8 @@
 package engine
 
-// spread attributes what the resources carried since the last report to links: a
-// link's to itself, a bundle's to its links in proportion to their rates. The parts
-// add up to the whole.
+// spread divides the loads that resources carried since the last report among links: a
+// link keeps its own load, and a bundle's load goes to its links in proportion to their
+// rates. The parts add up to the whole.
 func (e *engine) spread() {
 	c := &e.cover
 	f := e.fabric
@@ -75,7 +75,7 @@ func (e *engine) spreadMixed() {
 // fillUp adds a load to directed links in proportion to what they have free.
 func (e *engine) fillUp(links []int32, l load) {
 	if l.bits <= 0 {
-		return // a single link, which is counted already
+		return // nothing is left, or a single link has counted it
 	}
 	c := &e.cover
 	room := func(d int32) uint64 {

@@ -8,21 +8,21 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// Resume continues a run whose state Observer.Snapshot saved. What it observes and
-// returns is what the uninterrupted run observes after that moment and returns.
+// Resume continues a run whose state Observer.Snapshot saved. It observes what the
+// uninterrupted run observes after that moment, and returns the same result.
 // The input and the intervals of observation must be the same; MaxFlows and
 // ProgressEvents may differ. From an io.ByteReader it reads no byte beyond the
 // state.
 //
-// A state that is damaged, of another input or of another version of the engine is
-// snapshot.ErrRefused, and nothing is observed. Other errors are those of Run and
-// of the reader.
+// If the state is damaged, or is of another input or another version of the engine,
+// the error is snapshot.ErrRefused and nothing is observed. Other errors are those of
+// Run and of the reader.
 func Resume(ctx context.Context, in Input, state io.Reader, observe Observer) (*Result, error) {
 	e, err := newEngine(in, observe)
 	if err != nil {
 		return nil, err
 	}
-	if err := snapshot.Read(state, e.of(), e.visit); err != nil {
+	if err := snapshot.Read(state, e.identity(), e.visit); err != nil {
 		return nil, err
 	}
 	end, err := e.run(ctx)
@@ -33,10 +33,10 @@ func Resume(ctx context.Context, in Input, state io.Reader, observe Observer) (*
 }
 
 // save writes the state of the run, between two events.
-func (e *engine) save(w io.Writer) error { return snapshot.Write(w, e.of(), e.visit) }
+func (e *engine) save(w io.Writer) error { return snapshot.Write(w, e.identity(), e.visit) }
 
-// of names the engine and the input of a state.
-func (e *engine) of() string {
+// identity names the engine and the input of a state.
+func (e *engine) identity() string {
 	if e.fingerprint == "" {
 		sum := fingerprint(&e.input, e.options)
 		e.fingerprint = hex.EncodeToString(sum[:])
@@ -61,7 +61,7 @@ func (e *engine) visit(c *snapshot.Codec) {
 
 func (e *engine) visitReports(c *snapshot.Codec) {
 	snapshot.Int(c, &e.now)
-	snapshot.Int(c, &e.tell)
+	snapshot.Int(c, &e.reportAt)
 	e.progress.Visit(c)
 	for _, p := range []struct {
 		*period
@@ -127,7 +127,7 @@ func (e *engine) visitRanks(c *snapshot.Codec) {
 		c.Bool(&r.finished)
 		if r.group != none && r.phase != none && !r.finished {
 			if g := &e.groups[r.group]; r.phase < g.base || int(r.phase-g.base) >= len(g.open) {
-				c.Refuse("a rank is in a phase that is not begun")
+				c.Refuse("a rank is in a phase that has not begun")
 			}
 		}
 		d := &r.done
@@ -193,10 +193,10 @@ func (e *engine) visitEpisode(c *snapshot.Codec, at **episode, ranks []int32) {
 	snapshot.Int(c, &ep.ended)
 	snapshot.Int(c, &ep.start)
 	c.Bool(&ep.begun)
-	place := 0
+	position := 0
 	snapshot.Each(c, "members", ep.members, func(m *member) {
-		snapshot.Index(c, &m.node, 0, len(e.replay.ranks[ranks[place]].waits))
-		place++
+		snapshot.Index(c, &m.node, 0, len(e.replay.ranks[ranks[position]].waits))
+		position++
 		for _, v := range []*int32{&m.sent, &m.acked, &m.received} {
 			snapshot.Int(c, v)
 		}

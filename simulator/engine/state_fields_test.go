@@ -16,62 +16,62 @@ import (
 	"netsim/simulator/topology"
 )
 
-// fields says of every field of the engine's state whether a snapshot saves
-// it. What it does not follows from the input, is found again when it is
-// needed, or is the scratch of one event.
+// fields lists, for every struct of the engine's state, the fields that a snapshot
+// saves and those that it leaves out. A field is left out if it follows from the
+// input, is computed again when needed, or is scratch space of one event.
 func fields() map[string]struct{ saved, left string } {
 	return map[string]struct{ saved, left string }{
 		"engine": {
-			"now tell queue progress flows hops freeFlows stripes freeStripes resources limits flowlets " +
+			"now reportAt queue progress flows hops freeFlows stripes freeStripes resources limits flowlets " +
 				"components freeComponents pending freed admitAt groups replay ranks traffic cover links beacons",
 			"input fingerprint options observe fabric routes err stride noHops spreading capacities turns striped trimming solver scaleUp hosts seen",
 		},
-		"period":     {"every count", ""},
-		"queue":      {"heap nodes", "free pushes cache"},
-		"instant":    {"key first", "pushed"},
-		"node":       {"event next", ""},
-		"event":      {"id stamp", ""},
-		"cached":     {"", "key last"},
-		"Progress":   {"Time Events Sends SendsTotal Bytes BytesTotal Packets Measured LatencySum Ranks RanksTotal Collectives CollectivesTotal Computations ComputationsTotal LastCollective", ""},
-		"Sum":        {"Hi Lo", ""},
-		"work":       {"hi lo", ""},
-		"load":       {"bits packets", ""},
-		"flow":       {"hops steps left since rate drain tail trip form wire carried transfer limit held component stamp stripe queued attached", "next mark frozen fair"},
-		"held":       {"since left", ""},
-		"transfer":   {"from to phase step bytes start waited", ""},
-		"hop":        {"resource", "pos"},
-		"stripe":     {"open packets", ""},
-		"resource":   {"flows carried freed", "rate hopRate delay fixed left level most members open mark"},
-		"limiting":   {"time bits", ""},
-		"component":  {"flows live", ""},
-		"solver":     {"", "epoch flows links frozen heap stages"},
-		"stage":      {"", "offered flying rest trims weights trip sent control acks uneven bunched wait nearest early"},
-		"share":      {"", "rate resource"},
-		"flowlets":   {"entries turns", "gaps"},
-		"flowlet":    {"from to ended open used", ""},
-		"group":      {"open base", "first plans firstID ideal"},
-		"phase":      {"start begun ended", ""},
-		"rank":       {"phase sent acked received steps early finished done", "group local route"},
-		"Rank":       {"Time BytesSent BytesReceived Sends Receives Computations ComputeTime", "Rank Finished"},
-		"early":      {"phase step", ""},
-		"route":      {"", "to hops steps path bytes form wire work tail rate limit solo"},
-		"replaying":  {"ranks delivered posted episodes", "Program synchronize exclusive ideals ready idle"},
-		"replayer":   {"waits left processors wire", ""},
-		"processor":  {"queue busy", ""},
-		"turn":       {"", "rank node"},
-		"episode":    {"members joined ended start begun", ""},
-		"member":     {"node sent acked received steps active over", ""},
-		"traffic":    {"sources over", "apps end measured"},
-		"source":     {"random next open", "app rank gap to"},
-		"cover":      {"start", "bits packets"},
-		"scaleUp":    {"", "ScaleUp first"},
-		"Transfer":   {"", "Collective From To Step Bytes Start Acked"},
-		"Collective": {"", "ID Group GroupName GroupSize OperationType Algorithm DataSize Start End Ideal Finished AlgorithmBytes BusNum BusDen"},
+		"period":       {"every count", ""},
+		"queue":        {"heap nodes", "free pushes cache"},
+		"instant":      {"key first", "pushed"},
+		"node":         {"event next", ""},
+		"event":        {"id stamp", ""},
+		"cached":       {"", "key last"},
+		"Progress":     {"Time Events Sends SendsTotal Bytes BytesTotal Packets Measured LatencySum Ranks RanksTotal Collectives CollectivesTotal Computations ComputationsTotal LastCollective", ""},
+		"Sum":          {"Hi Lo", ""},
+		"work":         {"hi lo", ""},
+		"load":         {"bits packets", ""},
+		"flow":         {"hops steps left since rate drain tail trip form wire carried transfer limit limited component stamp stripe queued attached", "next mark frozen fair"},
+		"limitedSince": {"time left", ""},
+		"transfer":     {"from to phase step bytes start waited", ""},
+		"hop":          {"resource", "pos"},
+		"stripe":       {"open packets", ""},
+		"resource":     {"flows carried freed", "rate hopRate delay fixed left level most members open mark"},
+		"limiting":     {"time bits", ""},
+		"component":    {"flows live", ""},
+		"solver":       {"", "epoch flows links frozen heap stages"},
+		"stage":        {"", "offered flying rest trims weights trip sent control acks uneven bunched wait nearest early"},
+		"share":        {"", "rate resource"},
+		"flowlets":     {"entries turns", "gaps"},
+		"flowlet":      {"from to ended open used", ""},
+		"group":        {"open base", "first plans firstID ideal"},
+		"phase":        {"start begun ended", ""},
+		"rank":         {"phase sent acked received steps early finished done", "group local route"},
+		"Rank":         {"Time BytesSent BytesReceived Sends Receives Computations ComputeTime", "Rank Finished"},
+		"early":        {"phase step", ""},
+		"route":        {"", "to hops steps path bytes form wire work tail rate limit solo"},
+		"replaying":    {"ranks delivered posted episodes", "Program synchronize exclusive ideals ready idle"},
+		"replayer":     {"waits left processors wire", ""},
+		"processor":    {"queue busy", ""},
+		"rankNode":     {"", "rank node"},
+		"episode":      {"members joined ended start begun", ""},
+		"member":       {"node sent acked received steps active over", ""},
+		"traffic":      {"sources over", "apps end measured"},
+		"source":       {"random next open", "app rank gap to"},
+		"cover":        {"start", "bits packets"},
+		"scaleUp":      {"", "ScaleUp first"},
+		"Transfer":     {"", "Collective From To Step Bytes Start Acked"},
+		"Collective":   {"", "ID Group GroupName GroupSize OperationType Algorithm DataSize Start End Ideal Finished AlgorithmBytes BusNum BusDen"},
 	}
 }
 
-// TestStateIsDecided: whoever adds a field to the engine decides whether a
-// snapshot saves it, and says so in the list above and in visit.
+// TestStateIsDecided: every field of the engine's state is in the list above. A new
+// field is added there, and to visit if a snapshot saves it.
 func TestStateIsDecided(t *testing.T) {
 	t.Parallel()
 	list, input := fields(), []string{"Input", "Options", "Observer", "Traffic", "ScaleUp", "Domain", "Seat"}
@@ -100,19 +100,19 @@ func TestStateIsDecided(t *testing.T) {
 		slices.Sort(all)
 		slices.Sort(decided)
 		if name != "" && !slices.Equal(all, decided) {
-			t.Errorf("%s has the fields %v, decided are %v", name, all, decided)
+			t.Errorf("%s has the fields %v, but the list has %v", name, all, decided)
 		}
 	}
 	visit(reflect.TypeFor[engine]())
 	for name := range list {
 		if !seen[name] {
-			t.Errorf("there is no %s", name)
+			t.Errorf("the list has %s, which the engine's state does not have", name)
 		}
 	}
 }
 
-// small are a run of groups, of traces and of traffic.
-func small(t testing.TB) []Input {
+// smallInputs returns a run of groups, one of traces and one of traffic.
+func smallInputs(t testing.TB) []Input {
 	t.Helper()
 	server := topology.Server{Component: "server", NICs: []topology.NIC{{Component: "nic", Rate: 1e9, Delay: 1000}}}
 	fabric, err := topology.Build(topology.Layout{Racks: []topology.Rack{{
@@ -151,10 +151,10 @@ func small(t testing.TB) []Input {
 	}
 }
 
-// FuzzState: a state that anybody made up, with its checksum, is refused or
-// taken, in memory that does not exceed it by much.
+// FuzzState: an arbitrary state with a correct checksum is either refused or read, and
+// reading it takes memory in proportion to its size.
 func FuzzState(f *testing.F) {
-	inputs := small(f)
+	inputs := smallInputs(f)
 	for i, in := range inputs {
 		n := 0
 		_, err := Run(f.Context(), in, Observer{Snapshot: func(save func(io.Writer) error) error {
@@ -175,12 +175,12 @@ func FuzzState(f *testing.F) {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256(body)
-		err = snapshot.Read(bytes.NewReader(append(slices.Clone(body), sum[:]...)), e.of(), e.visit)
+		err = snapshot.Read(bytes.NewReader(append(slices.Clone(body), sum[:]...)), e.identity(), e.visit)
 		if err != nil && !errors.Is(err, snapshot.ErrRefused) {
 			t.Error(err)
 		}
 		if cap(e.flows) > 2*len(body)+64 || cap(e.components) > 2*len(body)+64 {
-			t.Errorf("%d flows and %d components of %d bytes", cap(e.flows), cap(e.components), len(body))
+			t.Errorf("room for %d flows and %d components from %d bytes, want at most twice the bytes", cap(e.flows), cap(e.components), len(body))
 		}
 	})
 }

@@ -7,11 +7,11 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// maxIndex is no bound.
+// maxIndex is the bound of an index whose real bound is not known here.
 const maxIndex = math.MaxInt32
 
-// visitFlows visits the transfers in flight. Of the ended ones only the stamp matters,
-// which makes old events stale.
+// visitFlows visits the transfers in flight. Of an ended transfer only the stamp
+// matters, which makes old events stale.
 func (e *engine) visitFlows(c *snapshot.Codec) {
 	snapshot.Slice(c, &e.stripes, func(s *stripe) {
 		snapshot.Int(c, &s.open)
@@ -59,8 +59,8 @@ func (e *engine) visitFlow(c *snapshot.Codec, id int32, f *flow) {
 	f.carried.visit(c)
 	e.visitTransfer(c, &f.transfer)
 	snapshot.Index(c, &f.limit, none, len(e.resources))
-	snapshot.Int(c, &f.held.since)
-	snapshot.Int(c, &f.held.left)
+	snapshot.Int(c, &f.limited.time)
+	snapshot.Int(c, &f.limited.left)
 	snapshot.Index(c, &f.component, awaiting, maxIndex)
 	snapshot.Index(c, &f.form, none, len(e.options.NICs))
 	snapshot.Index(c, &f.stripe, 0, max(len(e.stripes), 1))
@@ -97,12 +97,12 @@ func (e *engine) visitTransfer(c *snapshot.Codec, t *transfer) {
 	case t.phase == none && r.Program == nil,
 		t.phase != none && r.Program != nil && r.episodes[t.phase] == nil,
 		e.ranks[t.from].group != e.ranks[t.to].group:
-		c.Refuse("a transfer from rank %d to rank %d belongs to nothing", t.from, t.to)
+		c.Refuse("a transfer from rank %d to rank %d has no matching phase or collective", t.from, t.to)
 	}
 }
 
-// visitResources visits the flows of each resource, in the order in which rates are
-// assigned, which is also the flow's position in the resource's list.
+// visitResources visits the list of flows of each resource. It keeps the order of the
+// list, in which rates are assigned.
 func (e *engine) visitResources(c *snapshot.Codec) {
 	named := 0
 	id := int32(0)
@@ -111,7 +111,7 @@ func (e *engine) visitResources(c *snapshot.Codec) {
 		r.carried.visit(c)
 		c.Bool(&r.freed)
 		if c.Reading() {
-			e.takePlaces(c, id, r)
+			e.setPositions(c, id, r)
 		}
 		named += len(r.flows)
 		id++
@@ -123,7 +123,7 @@ func (e *engine) visitResources(c *snapshot.Codec) {
 		}
 	}
 	if used != named {
-		c.Refuse("flows use %d resources and these have %d flows", used, named)
+		c.Refuse("flows have %d hops and resources list %d", used, named)
 	}
 	snapshot.Slice(c, &e.freed, func(id *int32) { snapshot.Index(c, id, 0, len(e.resources)) })
 	snapshot.Each(c, "resources", e.limits, func(l *limiting) {
@@ -132,17 +132,17 @@ func (e *engine) visitResources(c *snapshot.Codec) {
 	})
 }
 
-// takePlaces sets the positions of the flows in the resource's list.
-func (e *engine) takePlaces(c *snapshot.Codec, id int32, r *resource) {
+// setPositions sets the positions of the flows in the resource's list.
+func (e *engine) setPositions(c *snapshot.Codec, id int32, r *resource) {
 	for at, ref := range r.flows {
 		f, n := &e.flows[ref>>hopBits], ref&(1<<hopBits-1)
 		if !f.attached || n >= f.hops {
-			c.Refuse("a flow that is not there uses resource %d", id)
+			c.Refuse("resource %d lists a flow that does not use it", id)
 			return
 		}
 		hop := &e.path(ref >> hopBits)[n]
 		if hop.resource != id || hop.pos != none {
-			c.Refuse("a flow uses resource %d otherwise", id)
+			c.Refuse("resource %d lists the wrong hop of a flow", id)
 			return
 		}
 		hop.pos = int32(at)
@@ -160,7 +160,7 @@ func (e *engine) visitComponents(c *snapshot.Codec) {
 	snapshot.Int(c, &e.admitAt)
 	for id := range e.flows {
 		if int(e.flows[id].component) >= len(e.components) {
-			c.Refuse("flow %d is in a component that is not there", id)
+			c.Refuse("flow %d is in a component that does not exist", id)
 		}
 	}
 }
@@ -182,14 +182,14 @@ func (e *engine) visitFlowlets(c *snapshot.Codec) {
 	})
 }
 
-// due is an instant with its events in their order.
+// due is an instant with its events in the order of their pushes.
 type due struct {
 	key    uint64
 	events []event
 }
 
-// visitQueue visits the events that are due, whatever their positions in memory:
-// events of one instant and kind happen in the order in which they were pushed.
+// visitQueue visits the queued events in the order in which they will happen, not in
+// that of memory: events of one instant and kind in the order of their pushes.
 func (e *engine) visitQueue(c *snapshot.Codec) {
 	list := e.queue.list()
 	last := int64(-1)
@@ -204,7 +204,7 @@ func (e *engine) visitQueue(c *snapshot.Codec) {
 			snapshot.Index(c, &ev.id, none, e.subjects(k))
 			snapshot.Uint(c, &ev.stamp)
 			if c.Reading() && !c.Failed() && !e.expects(k, ev) {
-				c.Refuse("an event happens to nothing")
+				c.Refuse("an event has no subject")
 			}
 		})
 	})

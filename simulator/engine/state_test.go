@@ -20,14 +20,14 @@ import (
 	"netsim/simulator/topology"
 )
 
-// story is everything that is observed of a run, a line each.
-type story struct {
+// transcript has one line for each call of an observer.
+type transcript struct {
 	strings.Builder
 
-	events int64 // so far
+	events int64 // of the run, at the last progress
 }
 
-func (s *story) observer() engine.Observer {
+func (s *transcript) observer() engine.Observer {
 	line := func(kind string, v any) error {
 		fmt.Fprintf(s, "%s %+v\n", kind, v)
 		return nil
@@ -49,16 +49,16 @@ func (s *story) observer() engine.Observer {
 	}
 }
 
-// saved is the state of a run after some events, when so much was observed.
+// saved is the state of a run after some events, with the length of the transcript then.
 type saved struct {
 	state    []byte
 	observed int
 }
 
-// tell runs the input, from the state unless it is nil, and saves its states
-// at some of the looks, which follow each event.
-func tell(rt *rapid.T, in engine.Input, from []byte, at map[int64]bool) (*story, *engine.Result, map[int64]saved) {
-	s, states := &story{}, map[int64]saved{}
+// record runs the input, from a state if there is one, and saves its state after the
+// given numbers of events.
+func record(rt *rapid.T, in engine.Input, from []byte, at map[int64]bool) (*transcript, *engine.Result, map[int64]saved) {
+	s, states := &transcript{}, map[int64]saved{}
 	o := s.observer()
 	o.Snapshot = func(save func(io.Writer) error) error {
 		if !at[s.events] {
@@ -76,38 +76,37 @@ func tell(rt *rapid.T, in engine.Input, from []byte, at map[int64]bool) (*story,
 	} else {
 		r, err = engine.Resume(rt.Context(), in, bytes.NewReader(from), o)
 	}
-	if err != nil { // ranks may wait for each other in vain
+	if err != nil { // the ranks of a random input may deadlock
 		fmt.Fprintln(s, err)
 	}
 	return s, r, states
 }
 
-// TestResumes: from whichever event a run of any kind goes on, what is observed
-// afterwards, its result and its later states are those of the run that was not
-// interrupted.
+// TestResumes: a run of any kind can be resumed at any event. Its later observations,
+// its result and its later states are those of the uninterrupted run.
 func TestResumes(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		in, kind := anyInput(t, rt)
-		whole, result, _ := tell(rt, in, nil, nil)
+		whole, result, _ := record(rt, in, nil, nil)
 		at := map[int64]bool{}
 		for range 4 {
 			at[rapid.Int64Range(0, whole.events).Draw(rt, "event")] = true
 		}
-		_, _, states := tell(rt, in, nil, at)
+		_, _, states := record(rt, in, nil, at)
 		for _, event := range slices.Sorted(maps.Keys(states)) {
 			kinds[kind]++
-			s, r, later := tell(rt, in, states[event].state, at)
+			s, r, later := record(rt, in, states[event].state, at)
 			if got, want := s.String(), whole.String()[states[event].observed:]; got != want {
-				rt.Fatalf("%s from event %d of %d:\n%s", kind, event, whole.events, cmp.Diff(want, got))
+				rt.Fatalf("%s resumed at event %d of %d observes (-want +got):\n%s", kind, event, whole.events, cmp.Diff(want, got))
 			}
 			if diff := cmp.Diff(result, r); diff != "" {
-				rt.Fatalf("%s from event %d:\n%s", kind, event, diff)
+				rt.Fatalf("%s resumed at event %d returns (-want +got):\n%s", kind, event, diff)
 			}
 			for k, state := range later {
 				if !bytes.Equal(state.state, states[k].state) {
-					rt.Fatalf("%s from event %d: its state at event %d is another", kind, event, k)
+					rt.Fatalf("%s resumed at event %d: the state at event %d differs from that of the uninterrupted run", kind, event, k)
 				}
 			}
 		}
@@ -115,7 +114,7 @@ func TestResumes(t *testing.T) {
 	t.Log(kinds)
 }
 
-// anyInput is a run that ends, of groups, traces or traffic.
+// anyInput draws a run of groups, traces or traffic that ends.
 func anyInput(t *testing.T, rt *rapid.T) (engine.Input, string) {
 	const hosts = 12
 	o := engine.Options{
@@ -151,7 +150,7 @@ func anyInput(t *testing.T, rt *rapid.T) (engine.Input, string) {
 	default:
 		for range rapid.IntRange(1, 2).Draw(rt, "applications") {
 			in.Traffic = append(in.Traffic, traffic(engine.Pattern(rapid.IntRange(0, 2).Draw(rt, "pattern")), hosts,
-				rapid.Int64Range(1, 30_000).Draw(rt, "message"), rapid.Int64Range(whole/10, 2*whole).Draw(rt, "load")))
+				rapid.Int64Range(1, 30_000).Draw(rt, "message"), rapid.Int64Range(wholeLoad/10, 2*wholeLoad).Draw(rt, "load")))
 		}
 		in.Options.WarmUp, in.Options.CoolDown = 1_000_000, 1_000_000
 		in.Options.Limit = in.Options.Start + 10_000_000
@@ -159,8 +158,8 @@ func anyInput(t *testing.T, rt *rapid.T) (engine.Input, string) {
 	}
 }
 
-// anyFabric is some leaves below a spine, with one NIC or two unequal ones a
-// server.
+// anyFabric draws a leaf-spine fabric whose servers have one NIC, or two of different
+// rates.
 func anyFabric(t *testing.T, rt *rapid.T, hosts int) *topology.Fabric {
 	s := topology.Server{Component: "server", NICs: []topology.NIC{{Component: "nic", Rate: 400 * gbps, Delay: 500_000}}}
 	if rapid.Bool().Draw(rt, "two NICs") {
@@ -211,7 +210,7 @@ func anyReplay(t *testing.T, rt *rapid.T) *engine.Replay {
 		n.id = fmt.Sprint(len(traces[rank]))
 		traces[rank] = append(traces[rank], n)
 	}
-	add(0, send(0, 1, 7, 5000)) // so that there is something
+	add(0, send(0, 1, 7, 5000)) // the workload is never empty
 	add(1, receive(0, 0, 7, 5000))
 	rank := rapid.IntRange(0, len(traces)-1)
 	for range rapid.IntRange(1, 20).Draw(rt, "operations") {
@@ -250,7 +249,7 @@ func anySeats(rt *rapid.T, ranks int) *engine.ScaleUp {
 	return scaleUp(800*gbps, 250_000, 5_500, seats...)
 }
 
-// TestRefusesStates: a state of another input, a damaged and a truncated one
+// TestRefusesStates: a missing, damaged or truncated state and one of another input
 // are refused before anything is observed.
 func TestRefusesStates(t *testing.T) {
 	t.Parallel()
@@ -280,26 +279,26 @@ func TestRefusesStates(t *testing.T) {
 	} {
 		nothing := engine.Observer{Progress: func(*engine.Progress) error { return errors.New("observed") }}
 		if _, err := engine.Resume(t.Context(), c.in, bytes.NewReader(c.state), nothing); !errors.Is(err, snapshot.ErrRefused) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v, want %v", what, err, snapshot.ErrRefused)
 		}
 	}
-	in.Options.MaxFlows, in.Options.ProgressEvents = 1000, 1 // as the machine has it
+	in.Options.MaxFlows, in.Options.ProgressEvents = 1000, 1 // may differ between machines
 	if _, err := engine.Resume(t.Context(), in, bytes.NewReader(state), engine.Observer{}); err != nil {
 		t.Error(err)
 	}
 }
 
-// BenchmarkSnapshot is what saving and reading the state costs in the middle
-// of a run.
+// BenchmarkSnapshot measures how long it takes to save the state in the middle of a
+// run.
 func BenchmarkSnapshot(b *testing.B) {
 	for _, ranks := range []int{1024, 8192} {
 		for _, p := range []collective.Phase{phase("allReduce", "ring", 64<<20), phase("allToAll", "sequential", 64<<20)} {
 			b.Run(fmt.Sprintf("%s/%d", p.OperationType, ranks), func(b *testing.B) {
 				in := engine.Input{Fabric: derived(b, "128x400G", "1:1", ranks), Groups: workload(b, ranks, p)}
 				enough := errors.New("saved")
-				looks := 0
+				calls := 0
 				_, err := engine.Run(b.Context(), in, engine.Observer{Snapshot: func(save func(io.Writer) error) error {
-					if looks++; looks < 8 {
+					if calls++; calls < 8 {
 						return nil
 					}
 					var state bytes.Buffer

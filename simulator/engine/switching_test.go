@@ -9,7 +9,7 @@ import (
 	"netsim/simulator/topology"
 )
 
-// rackOf is one switch with the servers below it, links of no delay.
+// rackOf returns one switch with the servers below it. Links have no delay.
 func rackOf(t testing.TB, servers ...topology.Server) *topology.Fabric {
 	t.Helper()
 	f, err := topology.Build(topology.Layout{Racks: []topology.Rack{{
@@ -29,8 +29,8 @@ func server(component string, rates ...int64) topology.Server {
 	return s
 }
 
-// pairs is a broadcast in each group of two ranks: one transfer of rank 2i to
-// rank 2i+1.
+// pairs returns n groups of two ranks with a broadcast each: one transfer from rank 2i
+// to rank 2i+1.
 func pairs(t testing.TB, n int, size int64) []collective.GroupSpec {
 	t.Helper()
 	groups, err := collective.Resolve(nil, []collective.GroupSpec{{
@@ -42,8 +42,8 @@ func pairs(t testing.TB, n int, size int64) []collective.GroupSpec {
 	return groups
 }
 
-// closeTo allows for the delays, the last packet's forwarding and the rounding of
-// rates.
+// closeTo checks a time, and allows 1/80 more for the delays, the last packet's
+// forwarding and the rounding of rates.
 func closeTo(t *testing.T, what string, got, want int64) {
 	t.Helper()
 	if got < want || got > want+want/80 {
@@ -57,8 +57,8 @@ const (
 	packet = 1000
 )
 
-// TestSeveralNICs: a server sends by all of its NICs at once, in proportion to
-// their rates, and receives by all of the receiver's.
+// TestSeveralNICs: a transfer uses all NICs of the sender at once, in proportion to
+// their rates, and all NICs of the receiver.
 func TestSeveralNICs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -80,13 +80,13 @@ func TestSeveralNICs(t *testing.T) {
 			}, engine.Observer{Transfer: func(*engine.Transfer) error { transfers++; return nil }})
 			closeTo(t, c.what, r.Time, c.want)
 			if transfers != 1 || r.Sends != 1 || r.Bytes != mega || r.Packets != mega/packet {
-				t.Errorf("%s: %d transfers, %d bytes, %d packets", c.what, transfers, r.Bytes, r.Packets)
+				t.Errorf("%s: %d transfers observed, %d sends, %d bytes, %d packets; want 1, 1, %d and %d", c.what, transfers, r.Sends, r.Bytes, r.Packets, mega, mega/packet)
 			}
 		}
 	}
 }
 
-// TestPacketOfTheSender: the wire overhead of a transfer is its sender's.
+// TestPacketOfTheSender: a transfer has the packet sizes of the sender's NIC.
 func TestPacketOfTheSender(t *testing.T) {
 	t.Parallel()
 	fabric := rackOf(t, server("a", 400*gbps), server("b", 400*gbps))
@@ -100,13 +100,13 @@ func TestPacketOfTheSender(t *testing.T) {
 	}
 }
 
-// TestSwitchingCapacity: all that crosses a switch shares what it forwards, and
-// a capacity that its ports cannot reach costs nothing.
+// TestSwitchingCapacity: all flows through a switch share its capacity, and a capacity
+// that its ports cannot reach has no effect.
 func TestSwitchingCapacity(t *testing.T) {
 	t.Parallel()
 	servers := slices.Repeat([]topology.Server{server("a", 400*gbps)}, 4)
 	leaves := leafSpine(t, 16, 1)
-	across := []int32{0, 8, 1, 9, 2, 10, 3, 11} // pairs of different racks
+	across := []int32{0, 8, 1, 9, 2, 10, 3, 11} // the hosts of a pair are in different racks
 	for _, c := range []struct {
 		what     string
 		fabric   *topology.Fabric
@@ -128,8 +128,8 @@ func TestSwitchingCapacity(t *testing.T) {
 	}
 }
 
-// TestMixedBalancing: sprayed traffic gets what hashed traffic leaves of a
-// stage, and a hashed flow no more than its one link.
+// TestMixedBalancing: on a stage with hashed and sprayed flows, a hashed flow gets at
+// most the rate of its link, and sprayed flows get the rest of the stage.
 func TestMixedBalancing(t *testing.T) {
 	t.Parallel()
 	// Both senders' switches have four links of 100 Gb/s to the receivers'.
@@ -163,14 +163,14 @@ func TestMixedBalancing(t *testing.T) {
 	closeTo(t, "a sprayed flow beside a hashed one", both[1], 40*at400/3)
 }
 
-// TestFlowletGap: a pair keeps its path until it was idle for the gap. While
-// rank 0 sends 1 MB, which takes 21 us, rank 1 is idle.
+// TestFlowletGap: a pair keeps its path until it was idle for the gap. Rank 1 is idle
+// while rank 0 sends 1 MB, which takes 21 us.
 func TestFlowletGap(t *testing.T) {
 	t.Parallel()
 	fabric := leafSpine(t, 16, 1)
 	up := func(routing engine.Routing, gap int64) (links int) {
 		var phases []collective.Phase
-		for range 8 { // rank 1 sends in the first of each two only
+		for range 8 { // rank 1 sends only in the allToAll
 			phases = append(phases, phase("allToAll", "interleaved", packet), phase("broadcast", "sequential", mega))
 		}
 		run(t, engine.Input{
@@ -188,12 +188,12 @@ func TestFlowletGap(t *testing.T) {
 	}
 	const us = 1_000_000
 	if n := up(engine.ECMP, 0); n != 1 {
-		t.Errorf("one pair uses %d up-links", n)
+		t.Errorf("a hashed pair uses %d up-links, want 1", n)
 	}
 	if n := up(engine.Flowlet, 40*us); n != 1 {
-		t.Errorf("a pair that was never idle so long uses %d up-links", n)
+		t.Errorf("a pair that was never idle for the gap uses %d up-links, want 1", n)
 	}
 	if n := up(engine.Flowlet, 15*us); n < 3 {
-		t.Errorf("a pair that was idle seven times uses %d up-links", n)
+		t.Errorf("a pair that was idle for the gap seven times uses %d up-links, want at least 3", n)
 	}
 }

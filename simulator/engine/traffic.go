@@ -10,15 +10,15 @@ import (
 	"netsim/simulator/topology"
 )
 
-// Pattern says to whom clients send.
+// Pattern says which servers clients send to.
 type Pattern uint8
 
 // The patterns of traffic.
 const (
 	// UniformRandom: every message goes to any of the servers.
 	UniformRandom Pattern = iota
-	// Permutation: every client has one server; if there are fewer servers than
-	// clients, the numbers of clients of two servers differ by at most one.
+	// Permutation: every client has one server. Servers are assigned in turn, in a
+	// random order, but a client whose turn is itself gets the next server.
 	Permutation
 	// Incast: all clients send to one server.
 	Incast
@@ -26,12 +26,12 @@ const (
 
 // Traffic is an uncoordinated application. Each client offers messages of one size as
 // a Poisson process, independent of its earlier messages. A client has at most
-// maxOutstanding messages in flight; more wait, and the wait counts in their
-// completion time.
+// maxOutstanding messages in flight. Further messages wait, and the wait counts in
+// their completion time.
 type Traffic struct {
 	Name             string
 	Pattern          Pattern
-	Clients, Servers []int32 // hosts, ascending; one may be both
+	Clients, Servers []int32 // hosts, ascending; a host may be both
 	MessageSize      int64   // bytes
 	// Load is what a client offers on the wire, in billionths of its NICs' rate.
 	Load int64
@@ -50,7 +50,7 @@ type traffic struct {
 	apps     []Traffic
 	sources  []source
 	end      int64 // ps, after which no message starts
-	measured int64 // ps, from which messages count
+	measured int64 // ps, from which messages count in the latency
 	over     bool  // the end is reached
 }
 
@@ -59,13 +59,13 @@ type traffic struct {
 type source struct {
 	app, rank int32
 	gap       int64  // mean time between messages, ps
-	random    uint64 // the state of its own generator
-	to        int32  // the one server that it sends to, or none
+	random    uint64 // the state of its own random number generator
+	to        int32  // its server, or none if each message picks one
 	next      int64  // when its next message is offered, ps
 	open      int32  // messages in flight
 }
 
-// Expected returns the expected number of messages of all clients in a time, in
+// Expected returns the expected number of messages of all clients in span
 // picoseconds.
 func (t *Traffic) Expected(f *topology.Fabric, o Options, span int64) int64 {
 	o.NICs = append(slices.Clip(o.NICs), NIC{Packet: DefaultPacket()})
@@ -79,7 +79,7 @@ func (t *Traffic) Expected(f *topology.Fabric, o Options, span int64) int64 {
 	return sum
 }
 
-// gap returns the mean time between two messages of a client.
+// gap returns the mean time between two messages of a client, in ps.
 func (e *engine) gap(t *Traffic, host int32) int64 {
 	h := &e.fabric.Hosts[host]
 	rate := uint64(e.fabric.Rate(host))
@@ -95,8 +95,8 @@ func (e *engine) gap(t *Traffic, host int32) int64 {
 	return int64(min(max(mulDiv(uint64(wire), picoseconds, offered), 1), never))
 }
 
-// addTraffic prepares the clients. Each has a generator of its own, derived from the
-// seed, the application and the client, so that clients do not affect each other.
+// addTraffic prepares the clients. Each has its own random number generator, seeded
+// by the run, the application and the client, so clients do not affect each other.
 func (e *engine) addTraffic(apps []Traffic) error {
 	if len(apps) == 0 {
 		return nil
@@ -112,7 +112,7 @@ func (e *engine) addTraffic(apps []Traffic) error {
 		hosts = append(append(hosts, apps[i].Clients...), apps[i].Servers...)
 	}
 	slices.Sort(hosts)
-	e.place(slices.Compact(hosts))
+	e.setHosts(slices.Compact(hosts))
 	for i := range e.hosts {
 		e.ranks = append(e.ranks, rank{group: none, route: route{to: none}, done: Rank{Rank: int32(i)}})
 	}
@@ -152,14 +152,13 @@ func (e *engine) addSources(app int32) {
 	}
 }
 
-// other returns the client's own server: the one at its index, or the next one if that
-// is the client itself.
-func other(servers []int32, place int, client int32) int32 {
+// other returns the server at an index, or the next one if that is the client itself.
+func other(servers []int32, index int, client int32) int32 {
 	n := len(servers)
-	if s := servers[place%n]; s != client {
+	if s := servers[index%n]; s != client {
 		return s
 	}
-	return servers[(place+1)%n]
+	return servers[(index+1)%n]
 }
 
 func (e *engine) rankOn(host int32) int32 {
@@ -188,7 +187,7 @@ func (e *engine) offer(id int32) {
 	}
 }
 
-// arrive starts a client's message, or records that the client offers no more.
+// arrive starts a client's message, or records that the time for messages is over.
 func (e *engine) arrive(id int32) {
 	if id == none {
 		e.traffic.over = true
@@ -248,7 +247,8 @@ func (e *engine) closeTraffic() {
 	}
 }
 
-// application describes an application as the collective of its messages.
+// application describes an application as the collective under which results list its
+// messages.
 func (e *engine) application(app int32) Collective {
 	t := &e.traffic.apps[app]
 	return Collective{ID: none, Group: none, GroupSize: len(e.hosts), OperationType: t.Name, DataSize: t.MessageSize}

@@ -2,23 +2,23 @@ package engine
 
 import "math"
 
-// trim subtracts from overloaded stages the cost of their overload. With
+// trim subtracts the cost of overload from the capacity of overloaded stages. With
 // receiver-driven transports (NDP, Ultra Ethernet) switches trim packets to headers
 // instead of dropping them, and senders send them again when the receiver pulls.
 //
 // For each packet that it carries, a stage trims t packets. Each trimmed packet costs
-// a header. Because the other direction trims as many, it also costs a negative
-// acknowledgement and a pull; if traffic is sprayed, that pull replaces one beside an
-// acknowledgement. Relative to the size of a packet, h is the cost of the header and a
-// that of the control. Two bounds apply, and t is their smooth minimum.
+// a header. Because the other direction trims as many packets, it also costs a negative
+// acknowledgement and a pull; if traffic is sprayed, that pull replaces a separate pull
+// (see pullsNum). Relative to the size of a packet, h is the cost of trimming one
+// packet and a the cost of an acknowledgement. Two bounds apply, and t is their smooth
+// minimum.
 //
 // Windows: let w be what windows allow in flight, relative to what the stage carries
 // in a round trip. Of this, q is in queues, and the rest is delivered or trimmed once
-// in a round trip. The stage carries control beside packets, so
-// (1+t)/(1+a+h·t) = w-q.
+// in a round trip. The stage also carries control, so (1+t)/(1+a+h·t) = w-q.
 //
-// Pulls: hosts send at most k times the rate of the stage, and control of their own
-// beside it, so (1+t)/(1+a+h·t) = 24/25·k.
+// Pulls: hosts send at most k times the rate of the stage, and also their own control,
+// so (1+t)/(1+a+h·t) = 24/25·k.
 //
 // Windows empty as flows end. While w is below q+1/(1+a) nothing is trimmed, so t is
 // the mean over what is left to carry. Short flows fit into the queues and cost
@@ -42,11 +42,11 @@ func (e *engine) trim() {
 		}
 		k := min(mulDiv(uint64(g.offered), one, uint64(r.rate)), 1<<32) / 25 * 24
 		t := smoothMin(trimmed(w-queue, header, pull), trimmed(k, header, pull))
-		// The mean: the current value until emptying windows are the bound, then falling.
+		// The mean of t: constant until emptying windows are the bound, then falling to 0.
 		binds := min(w, max(k+queue, least))
 		falling := mulDiv(carried, binds-least, one)
 		t = mulDiv(t, uint64(g.rest)-mulDiv(carried, binds, one)+falling/2, uint64(g.rest))
-		own := min(t, one) / 2 // pulls beside acknowledgements
+		own := min(t, one) / 2 // separate pulls
 		if e.spreading == sprayed {
 			own = max(one*pullsNum/pullsDen, t) - t
 		}
@@ -101,16 +101,15 @@ func (e *engine) weigh() {
 	}
 }
 
-// weight returns the flow's share in a stage that trims: what it has in flight, which
+// weight returns the flow's weight in a stage that trims: what it has in flight, which
 // is a whole window, or what is left to send if that is less. A stage trims the
-// packets of all flows alike. So flows that are behind catch up, and flows that wait
-// for each other do so at the same time.
+// packets of all flows alike, so flows that are behind catch up.
 func (e *engine) weight(id int32) int64 {
 	return max(min(e.window(id), e.flows[id].left.bits()), 1)
 }
 
-// apportion divides the rate of a stage that trims by weight. Flows that get less
-// elsewhere leave the difference to the others.
+// apportion divides the rate of a stage that trims among its flows, by their weights.
+// A flow that gets less elsewhere leaves the difference to the others.
 func (e *engine) apportion(h int32) {
 	s := &e.solver
 	r, g := &e.resources[h], &s.stages[h]

@@ -62,8 +62,8 @@ func mulDiv(a, b, c uint64) uint64 {
 	return q
 }
 
-// Sum is a sum of times, 128 bits wide. Billions of transfers of some hours do not
-// overflow it.
+// Sum is a sum of times, 128 bits wide. Billions of transfers of several hours each do
+// not overflow it.
 type Sum struct{ Hi, Lo uint64 }
 
 // Add adds a time.

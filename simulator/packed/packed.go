@@ -1,6 +1,6 @@
-// Package packed reads files that may be compressed with gzip or zstd. Their content is
-// not trusted: its size is bounded, and errors of the source are separated from faults of
-// the content.
+// Package packed reads files that may be compressed with gzip or zstd. It does not trust
+// their content: it bounds the decompressed size, and separates errors of the source from
+// faults of the content.
 package packed
 
 import (
@@ -16,8 +16,8 @@ import (
 
 const (
 	bufferSize  = 64 << 10
-	maxWindow   = 32 << 20 // of zstd: levels 1 to 20 without --long
-	freeOfRatio = 16 << 20 // bytes
+	maxWindow   = 32 << 20 // bytes, of zstd: enough for levels 1 to 20 without --long
+	freeOfRatio = 16 << 20 // bytes before Limits.Ratio applies
 )
 
 // Limits bound what a file decompresses to.
@@ -26,7 +26,7 @@ type Limits struct {
 	Ratio int64 // of decompressed to stored bytes, past the first 16 MiB
 }
 
-// Reader reads a file decompressed.
+// Reader reads the decompressed content of a file.
 type Reader struct {
 	Stored *Watched // the bytes as stored
 
@@ -36,9 +36,9 @@ type Reader struct {
 	refuse func(reason string) error
 }
 
-// Open starts to read a file. The error is that of reading it or of its compression header.
-// refuse makes the error of a file that exceeds the limits, from a text that continues
-// "the file".
+// Open starts to read a file. It returns an error of reading the file or of its compression
+// header. If the file exceeds the limits, Read returns the error that refuse makes of the
+// reason, a text that continues "the file".
 func Open(stored io.Reader, limits Limits, refuse func(reason string) error) (*Reader, error) {
 	r := &Reader{Stored: Watch(stored), limits: limits, refuse: refuse}
 	buffered := bufio.NewReaderSize(r.Stored, bufferSize)
@@ -50,7 +50,7 @@ func Open(stored io.Reader, limits Limits, refuse func(reason string) error) (*R
 	case bytes.HasPrefix(head, []byte(gzipMagic)):
 		r.inner, err = gzip.NewReader(buffered)
 	case bytes.HasPrefix(head, []byte(zstdMagic)):
-		// One goroutine, this one: nothing is left to close.
+		// With a concurrency of 1 the decoder has no goroutine that Close would end.
 		r.inner, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	default:
 		r.inner = buffered
@@ -63,7 +63,7 @@ const (
 	zstdMagic = "\x28\xb5\x2f\xfd"
 )
 
-// Is reports whether a file that begins like this is packed.
+// Is reports whether a file that begins with these bytes is compressed.
 func Is(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(gzipMagic)) || bytes.HasPrefix(head, []byte(zstdMagic))
 }
@@ -81,7 +81,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Watched is a reader that counts bytes and keeps the read error.
+// Watched is a reader that counts the bytes read and keeps the last read error.
 type Watched struct {
 	Count int64
 	Err   error // never io.EOF
@@ -89,7 +89,7 @@ type Watched struct {
 	from io.Reader
 }
 
-// Watch watches a reader.
+// Watch returns a Watched that reads from a reader.
 func Watch(from io.Reader) *Watched { return &Watched{from: from} }
 
 // Read implements io.Reader.

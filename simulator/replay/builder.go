@@ -11,25 +11,25 @@ import (
 	"netsim/simulator/program"
 )
 
-// Options say how traces are read. The zero value works.
+// Options say how traces become a program. The zero value works.
 type Options struct {
 	// Groups are the workload's process groups; without them, the ranks that use a
 	// group's name are its members.
 	Groups chakra.Groups
-	// Algorithms are the algorithms of the operations of package collective; a
-	// missing one is the default.
+	// Algorithms are the algorithms by operation of package collective; an operation
+	// without an entry has its default algorithm.
 	Algorithms map[string]string
 	// Serialize makes the collectives of a process group run one at a time on each
 	// rank, in the order of its trace.
 	Serialize bool
-	// Callers ignores control dependencies, which in collected traces name callers.
-	// Otherwise a node also waits for them.
+	// Callers makes the builder ignore control dependencies, which in collected traces
+	// name callers. Otherwise a node waits for its control dependencies, too.
 	Callers bool
 	// Abort turns the first warning into an error.
 	Abort bool
-	// Sizes is a factor on the sizes of communications, 0 means 1.
+	// Sizes is a factor on the sizes of communications; 0 means 1.
 	Sizes float64
-	// Times are factors on the computation times of each rank, nil means 1.
+	// Times are factors on computation times, one for each rank; nil means 1.
 	Times []float64
 	// MaxBytes bounds the memory of the program; 0 means 2 GiB.
 	MaxBytes int64
@@ -43,7 +43,7 @@ type Builder struct {
 	found   Warnings
 
 	groups   map[string]int32
-	given    map[string]bool // of these, those that have their members from Options
+	given    map[string]bool // groups whose members do not depend on the traces
 	sends    []end
 	receives []end
 	joins    []join
@@ -57,7 +57,8 @@ type end struct {
 	tag            int64
 }
 
-// join is a rank's part in a collective, the order-th of its kind in a group.
+// join is a rank's part in a collective. A group's collectives of one kind are numbered
+// by order on each rank, from 0.
 type join struct {
 	group, rank, node, order int32
 	kind                     chakra.Collective
@@ -78,8 +79,8 @@ func New(ranks int, options Options) *Builder {
 	}
 }
 
-// Add reads the whole trace of a rank; it is called once for each. The error names the rank
-// and the node at fault, or is a *chakra.Error or a read error.
+// Add reads the whole trace of a rank. It is called once for each rank. The error names the
+// rank and the node at fault, or wraps a *chakra.Error or a read error.
 func (b *Builder) Add(rank int, trace *chakra.Reader) error {
 	if b.program.Ranks[rank].First != nil {
 		return fmt.Errorf("rank %d has two traces", rank)
@@ -103,10 +104,10 @@ func (b *Builder) Add(rank int, trace *chakra.Reader) error {
 			return err
 		}
 	}
-	return b.place(rank)
+	return b.addRank(rank)
 }
 
-// fits checks that the memory so far and an addition are within the limit.
+// fits checks that the memory so far and more bytes are within MaxBytes.
 func (b *Builder) fits(more int64, rank int, node uint64) error {
 	if b.bytes+more <= b.options.MaxBytes {
 		return nil
@@ -114,12 +115,12 @@ func (b *Builder) fits(more int64, rank int, node uint64) error {
 	return fmt.Errorf("rank %d, node %d: the traces take more than the %d MiB that replaying may hold", rank, node, b.options.MaxBytes>>20)
 }
 
-// doubt is a warning that Abort makes an error; its text has the position.
+// doubt is a warning that Abort turned into an error. Its text names the rank and the node.
 type doubt string
 
 func (d doubt) Error() string { return string(d) }
 
-// Warnings are the doubts about a workload.
+// Warnings are the warnings about a workload.
 type Warnings struct {
 	First []string // at most MaxWarnings
 	Count int
@@ -251,7 +252,7 @@ func (b *Builder) group(rank int, n *chakra.Node) (int32, error) {
 		case len(b.options.Groups) > 0:
 			return 0, fmt.Errorf("process group %q is not defined in comm_groups.json", n.Group)
 		default:
-			if err := b.warn("rank %d, node %d: process group %q is not defined, there is no comm_groups.json; its members are the ranks that use it", rank, n.ID, n.Group); err != nil {
+			if err := b.warn("rank %d, node %d: process group %q is not defined (there is no comm_groups.json); its members are the ranks that use it", rank, n.ID, n.Group); err != nil {
 				return 0, err
 			}
 		}
@@ -262,7 +263,7 @@ func (b *Builder) group(rank int, n *chakra.Node) (int32, error) {
 	}
 	g := &b.program.Groups[number]
 	if at := g.Place(int32(rank)); b.given[n.Group] && (int(at) == len(g.Members) || g.Members[at] != int32(rank)) {
-		return 0, fmt.Errorf("the rank is no member of process group %q", n.Group)
+		return 0, fmt.Errorf("the rank is not a member of process group %q", n.Group)
 	}
 	return number, nil
 }

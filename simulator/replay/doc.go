@@ -7,14 +7,15 @@
 //	}
 //	p, err := b.Program()
 //
-// It sorts each rank's nodes so that every node follows those that it waits for, and keeps
-// the file's order if that is one. In this order the k-th send of a rank to another with a
-// tag belongs to the k-th receive there, and the k-th collective of a kind in a process
-// group is the same on each member. A mismatch is an error that names the rank and the
-// node; a doubt is a warning.
+// The builder sorts each rank's nodes so that every node follows the nodes that it waits
+// for. It keeps the file's order if it can. In the sorted order, the k-th send from one rank
+// to another with a tag belongs to the k-th receive of these ranks with this tag, and the
+// k-th collective of a kind in a process group is the same on each member. A mismatch is an
+// error that names the rank and the node. Doubtful content that can be replayed is a
+// warning.
 //
-// Dependencies that others imply are dropped. Options.MaxBytes bounds the memory of the
-// program.
+// The builder drops dependencies that other dependencies imply. Options.MaxBytes bounds the
+// memory of the program.
 //
 // Sources: completions.md 2.4 (chakra-workload-v1), 6.3; docs/engine.md.
 package replay

@@ -8,16 +8,17 @@ import (
 	"netsim/simulator/program"
 )
 
-// draft is the trace of a rank as it was read. Its slices are reused for the next rank.
+// draft is the trace of a rank in the order of its file. Its slices are reused for the next
+// rank.
 type draft struct {
 	nodes   []program.Node
 	details []detail
 
 	data, control         []uint64 // ids
-	dataEnds, controlEnds []int    // of each node's part
+	dataEnds, controlEnds []int    // by node: the end of its part
 }
 
-// detail is what matches a node with the nodes of other ranks.
+// detail identifies the message or collective that a node shares with other ranks.
 type detail struct {
 	peer, tag int64 // of a message
 	group     int32 // of a collective
@@ -44,8 +45,8 @@ const (
 	groupBytes = 128
 )
 
-// place turns the draft into a rank.
-func (b *Builder) place(rank int) error {
+// addRank turns the draft into a rank of the program.
+func (b *Builder) addRank(rank int) error {
 	d := &b.draft
 	ids := make([]uint64, len(d.nodes))
 	for i := range d.nodes {
@@ -67,7 +68,7 @@ func (b *Builder) place(rank int) error {
 		if order, cycle, ok = on.arrange(); !ok {
 			return fmt.Errorf("rank %d, node %d: its data dependencies lead back to itself", rank, ids[cycle])
 		}
-		if err := b.warn("rank %d: control dependencies lead back to where they began and are not followed", rank); err != nil {
+		if err := b.warn("rank %d: control dependencies form a cycle and are ignored", rank); err != nil {
 			return err
 		}
 	}
@@ -131,20 +132,20 @@ func (d *draft) dependencies(known *nodeIndex, control bool) edges {
 func (b *Builder) settle(rank int32, on edges, order []int32) {
 	d := &b.draft
 	n := len(d.nodes)
-	place := make([]int32, n) // by position
+	index := make([]int32, n) // in the sorted order, by position in the file
 	if order == nil {
-		for i := range place {
-			place[i] = int32(i)
+		for i := range index {
+			index[i] = int32(i)
 		}
 	} else {
 		for to, position := range order {
-			place[position] = int32(to)
+			index[position] = int32(to)
 		}
 	}
 	r := &b.program.Ranks[rank]
 	r.Nodes = make([]program.Node, n)
 	counts := map[joinKey]int32{}
-	last := map[int32]int32{} // collective of each group
+	last := map[int32]int32{} // node of the last collective, by group
 	kept := edges{first: make([]int32, 1, n+1)}
 	marks := make([]int32, n)
 	var waits []int32
@@ -156,7 +157,7 @@ func (b *Builder) settle(rank int32, on edges, order []int32) {
 		r.Nodes[node] = d.nodes[position]
 		waits = waits[:0]
 		for _, p := range on.of(position) {
-			waits = append(waits, place[p])
+			waits = append(waits, index[p])
 		}
 		if w := b.note(rank, node, &d.nodes[position], &d.details[position], counts, last); w >= 0 {
 			waits = append(waits, w)
@@ -180,7 +181,7 @@ func (e *edges) keep(waits []int32, node int32, marks []int32) {
 	for _, w := range waits {
 		if marks[w] != node+1 {
 			e.on = append(e.on, w)
-			marks[w] = node + 1 // once
+			marks[w] = node + 1 // drops a repeated dependency
 		}
 	}
 	e.first = append(e.first, int32(len(e.on)))

@@ -22,11 +22,11 @@ func (b *Builder) Program() (*program.Program, error) {
 	return &b.program, nil
 }
 
-// messages pairs sends and receives: the k-th of either from one rank to
-// another with one tag.
+// messages pairs sends and receives: the k-th send from one rank to another with a tag
+// belongs to the k-th receive of these ranks with this tag.
 func (b *Builder) messages() error {
 	byChannel := func(x, y end) int {
-		return cmp.Or(channels(x, y), cmp.Compare(x.node, y.node))
+		return cmp.Or(compareChannels(x, y), cmp.Compare(x.node, y.node))
 	}
 	slices.SortFunc(b.sends, byChannel)
 	slices.SortFunc(b.receives, byChannel)
@@ -34,10 +34,10 @@ func (b *Builder) messages() error {
 	p.Messages = make([]program.Message, 0, len(b.sends))
 	for i := range max(len(b.sends), len(b.receives)) {
 		switch {
-		case i == len(b.receives) || i < len(b.sends) && channels(b.sends[i], b.receives[i]) < 0:
+		case i == len(b.receives) || i < len(b.sends) && compareChannels(b.sends[i], b.receives[i]) < 0:
 			s := b.sends[i]
 			return fmt.Errorf("rank %d, node %d: the message to rank %d with tag %d is not received", s.from, b.id(s.from, s.node), s.to, s.tag)
-		case i == len(b.sends) || channels(b.sends[i], b.receives[i]) > 0:
+		case i == len(b.sends) || compareChannels(b.sends[i], b.receives[i]) > 0:
 			r := b.receives[i]
 			return fmt.Errorf("rank %d, node %d: the message from rank %d with tag %d is not sent", r.to, b.id(r.to, r.node), r.from, r.tag)
 		}
@@ -46,8 +46,8 @@ func (b *Builder) messages() error {
 		sender, receiver := &p.Ranks[s.from].Nodes[s.node], &p.Ranks[s.to].Nodes[r.node]
 		sender.Arg, receiver.Arg = int32(i), int32(i)
 		if sender.Value != receiver.Value {
-			err := b.warn("rank %d, node %d: rank %d sends %d bytes and rank %d receives %d; %d count",
-				s.from, sender.ID, s.from, sender.Value, s.to, receiver.Value, sender.Value)
+			err := b.warn("rank %d, node %d: rank %d sends %d bytes and rank %d receives %d; the sent size counts",
+				s.from, sender.ID, s.from, sender.Value, s.to, receiver.Value)
 			if err != nil {
 				return err
 			}
@@ -57,14 +57,14 @@ func (b *Builder) messages() error {
 	return nil
 }
 
-func channels(x, y end) int {
+func compareChannels(x, y end) int {
 	return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.tag, y.tag))
 }
 
 func (b *Builder) id(rank, node int32) uint64 { return b.program.Ranks[rank].Nodes[node].ID }
 
-// collectives matches the parts of the ranks, and numbers the collectives in the order of
-// the lowest ranks.
+// collectives matches the parts of the ranks, and numbers the collectives by their lowest
+// rank and its node.
 func (b *Builder) collectives() error {
 	b.findMembers()
 	slices.SortFunc(b.joins, func(x, y join) int {
@@ -135,7 +135,7 @@ type planKey struct {
 	bytes int64
 }
 
-// number makes a collective of its parts, with the largest of their sizes.
+// number adds a collective to the program, with the largest size of its parts.
 func (b *Builder) number(part []join, plans map[planKey]int32) error {
 	p := &b.program
 	first := part[0]

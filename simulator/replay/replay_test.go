@@ -15,7 +15,7 @@ import (
 	"netsim/simulator/replay"
 )
 
-// node is one of a trace in JSON, its dependencies as text.
+// node returns a node of a trace in JSON. Dependencies are lists of ids as text.
 func node(id int, kind, data, control, attrs string) string {
 	text := fmt.Sprintf(`{"id":"%d","type":%q,"dataDeps":[%s],"ctrlDeps":[%s],"attr":[`, id, kind, data, control)
 	for i, a := range strings.Fields(attrs) {
@@ -61,7 +61,8 @@ func buildWarned(t testing.TB, o replay.Options, ranks ...string) (*program.Prog
 	return p, b.Warnings(), err
 }
 
-// TestRefusals: what cannot be replayed names the rank and the node.
+// TestRefusals: a workload that cannot be replayed is refused with an error that names the
+// rank and the node.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]struct {
@@ -99,7 +100,7 @@ func TestRefusals(t *testing.T) {
 		`rank 0, node 4: process group "b" is not defined in comm_groups.json`: {
 			options: replay.Options{Groups: chakra.Groups{"a": {0}}}, ranks: []string{node(4, collect, "", "", "comm_type=0 comm_size=1 pg_name=b")},
 		},
-		"rank 1, node 4: the rank is no member of process group \"a\"": {
+		"rank 1, node 4: the rank is not a member of process group \"a\"": {
 			options: replay.Options{Groups: chakra.Groups{"a": {0}}},
 			ranks:   []string{node(4, collect, "", "", "comm_type=0 comm_size=1 pg_name=a"), node(4, collect, "", "", "comm_type=0 comm_size=1 pg_name=a")},
 		},
@@ -122,12 +123,12 @@ func TestRefusals(t *testing.T) {
 		},
 	} {
 		if _, err := build(t, c.options, c.ranks...); fmt.Sprint(err) != want {
-			t.Errorf("%v\nwant %s", err, want)
+			t.Errorf("got error %v\nwant %s", err, want)
 		}
 	}
 }
 
-// TestTwoTraces: a rank has one.
+// TestTwoTraces: a second trace of a rank is refused.
 func TestTwoTraces(t *testing.T) {
 	t.Parallel()
 	b := replay.New(1, replay.Options{})
@@ -139,12 +140,12 @@ func TestTwoTraces(t *testing.T) {
 		}
 		err = b.Add(0, r)
 	}
-	if fmt.Sprint(err) != "rank 0 has two traces" {
-		t.Error(err)
+	if want := "rank 0 has two traces"; fmt.Sprint(err) != want {
+		t.Errorf("got error %v, want %s", err, want)
 	}
 }
 
-// TestWarnings: what is doubtful is replayed, and said.
+// TestWarnings: doubtful content is replayed with a warning.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	p, found, err := buildWarned(t, replay.Options{},
@@ -156,20 +157,19 @@ func TestWarnings(t *testing.T) {
 	want := []string{
 		"rank 0, node 1: a computation of 9 operations has no duration and takes no time",
 		"rank 0, node 1: 1 dependencies name nodes that are not in the file; the first names 77",
-		"rank 0: control dependencies lead back to where they began and are not followed",
-		"rank 0, node 2: rank 0 sends 10 bytes and rank 1 receives 20; 10 count",
+		"rank 0: control dependencies form a cycle and are ignored",
+		"rank 0, node 2: rank 0 sends 10 bytes and rank 1 receives 20; the sent size counts",
 		`rank 0, node 3: ALL_REDUCE of process group "" has 5 bytes, of others 7; the most count`,
 	}
 	if diff := cmp.Diff(want, found.First); diff != "" || found.Count != len(want) {
-		t.Errorf("%d warnings:\n%s", found.Count, diff)
+		t.Errorf("got %d warnings (-want +got):\n%s", found.Count, diff)
 	}
 	if p.Plans[0].DataSize != 7 {
-		t.Errorf("the collective has %d bytes", p.Plans[0].DataSize)
+		t.Errorf("the collective has %d bytes, want the 7 of rank 1", p.Plans[0].DataSize)
 	}
 }
 
-// TestControl: control dependencies are followed, unless they say who called
-// whom.
+// TestControl: nodes wait for control dependencies, unless Options.Callers is set.
 func TestControl(t *testing.T) {
 	t.Parallel()
 	trace := node(1, compute, "", "2", "") + node(2, compute, "", "", "")
@@ -178,19 +178,19 @@ func TestControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	if nodes := followed.Ranks[0].Nodes; nodes[0].ID != 2 || nodes[1].Waits != 1 {
-		t.Errorf("%+v", nodes)
+		t.Errorf("got nodes %+v, want node 1 to wait for node 2", nodes)
 	}
 	callers, found, err := buildWarned(t, replay.Options{Callers: true}, trace)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if nodes := callers.Ranks[0].Nodes; nodes[0].ID != 1 || nodes[1].Waits != 0 || found.Count > 0 {
-		t.Errorf("%+v, %v", nodes, found.First)
+		t.Errorf("got nodes %+v and warnings %v, want the file's order without waits or warnings", nodes, found.First)
 	}
 }
 
-// TestOrder: whatever the dependencies are, a node comes after what it waits
-// for, and waits for all of it, directly or through others.
+// TestOrder: with any dependencies, a node comes after the nodes that it depends on, and
+// waits for all of them, directly or through other nodes.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -200,7 +200,7 @@ func TestOrder(t *testing.T) {
 				yield(10 * i)
 			}
 		})).Draw(rt, "ids")
-		place := rapid.Permutation(slices.Clone(ids)).Draw(rt, "file")
+		file := rapid.Permutation(slices.Clone(ids)).Draw(rt, "file")
 		needs := map[int][]int{}
 		for i, id := range ids {
 			for j := range i {
@@ -210,7 +210,7 @@ func TestOrder(t *testing.T) {
 			}
 		}
 		text := ""
-		for _, id := range place {
+		for _, id := range file {
 			text += node(id, compute, strings.Trim(strings.ReplaceAll(fmt.Sprint(needs[id]), " ", ","), "[]"), "", "")
 		}
 		p, err := build(t, replay.Options{}, text)
@@ -219,7 +219,7 @@ func TestOrder(t *testing.T) {
 		}
 		r := p.Ranks[0]
 		position := map[int]int{}
-		reach := make([]map[int32]bool, n) // all that follows a node
+		reach := make([]map[int32]bool, n) // the nodes that follow each node, directly or not
 		waits := make([]int32, n)
 		for i := n - 1; i >= 0; i-- {
 			position[int(r.Nodes[i].ID)] = i
@@ -227,7 +227,7 @@ func TestOrder(t *testing.T) {
 			for _, f := range r.Followers(int32(i)) {
 				waits[f]++
 				if int(f) <= i {
-					rt.Fatalf("node %d is followed by %d", i, f)
+					rt.Fatalf("node %d releases the earlier node %d", i, f)
 				}
 				reach[i][f] = true
 				for g := range reach[f] {
@@ -244,14 +244,14 @@ func TestOrder(t *testing.T) {
 		}
 		for i := range waits {
 			if waits[i] != r.Nodes[i].Waits {
-				rt.Fatalf("node %d waits for %d nodes, %d release it", i, r.Nodes[i].Waits, waits[i])
+				rt.Fatalf("node %d waits for %d nodes, want the %d that release it", i, r.Nodes[i].Waits, waits[i])
 			}
 		}
 	})
 }
 
-// TestRealTrace: of the dependencies of a real trace a small part says it all,
-// and its CPU-side collectives compute.
+// TestRealTrace: the builder drops most dependencies of a real trace, because others imply
+// them, and counts the trace's CPU-side collectives as computations.
 func TestRealTrace(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("../chakra/testdata/pytorch/pytorch_ddp.0.et.gz")
@@ -277,6 +277,7 @@ func TestRealTrace(t *testing.T) {
 	}
 	t.Logf("%d of 181,878 dependencies are kept", followers)
 	if len(p.Ranks[0].Nodes) != 3664 || len(p.Collectives) != 7 || p.Computations != 3657 || followers > 20_000 {
-		t.Errorf("%d nodes, %d collectives, %d computations, %d dependencies", len(p.Ranks[0].Nodes), len(p.Collectives), p.Computations, followers)
+		t.Errorf("got %d nodes, %d collectives, %d computations, %d dependencies; want 3664, 7, 3657 and at most 20,000",
+			len(p.Ranks[0].Nodes), len(p.Collectives), p.Computations, followers)
 	}
 }

@@ -22,22 +22,22 @@ import (
 	"math"
 )
 
-// ErrRefused is the error of a section that cannot be used; its text says why. The
-// reader's own errors are not this one.
+// ErrRefused is the error of a section that cannot be used; its text says why. Errors of
+// the underlying reader are not ErrRefused.
 var ErrRefused = errors.New("the engine snapshot cannot be used")
 
-// magic begins a section and names its format. The stored name of an engine
-// snapshot is checkpoint.
+// magic begins a section and names its format. In stored data an engine snapshot is
+// called a checkpoint.
 const magic = "netsim checkpoint 1\n"
 
-// blockSize is how much is hashed at once, in bytes.
+// blockSize is the number of bytes that are hashed at once.
 const blockSize = 4096
 
 // Codec writes or reads the values of a state. After the first error its calls
-// do nothing; those that read leave zero.
+// do nothing, except that calls that read a value set it to zero.
 type Codec struct {
-	out   io.Writer     // or
-	in    io.ByteReader // the two of one reader
+	out   io.Writer     // nil if the codec reads
+	in    io.ByteReader // nil if the codec writes
 	block []byte        // not hashed yet and, by a writer, not written yet
 	sum   hash.Hash
 	err   error
@@ -46,9 +46,9 @@ type Codec struct {
 
 // Write writes one section: the name of its content, the values that visit visits, and a
 // checksum.
-func Write(w io.Writer, of string, visit func(*Codec)) error {
+func Write(w io.Writer, name string, visit func(*Codec)) error {
 	c := &Codec{out: w, sum: sha256.New(), block: make([]byte, 0, blockSize)}
-	c.head(of)
+	c.head(name)
 	visit(c)
 	c.flush()
 	if c.err == nil {
@@ -57,15 +57,15 @@ func Write(w io.Writer, of string, visit func(*Codec)) error {
 	return c.err
 }
 
-// Read reads a section with content of this name. From an io.ByteReader it reads no byte
+// Read reads a section whose content has this name. From an io.ByteReader it reads no byte
 // beyond the section. The values that visit fills in are valid only without an error.
-func Read(r io.Reader, of string, visit func(*Codec)) error {
+func Read(r io.Reader, name string, visit func(*Codec)) error {
 	in, ok := r.(io.ByteReader)
 	if !ok {
 		in = bufio.NewReader(r)
 	}
 	c := &Codec{in: in, sum: sha256.New(), block: make([]byte, 0, blockSize)}
-	c.head(of)
+	c.head(name)
 	visit(c)
 	c.flush()
 	want, sum := c.sum.Sum(nil), make([]byte, sha256.Size)
@@ -79,12 +79,12 @@ func Read(r io.Reader, of string, visit func(*Codec)) error {
 }
 
 // head writes or checks the format and the name of the content.
-func (c *Codec) head(of string) {
-	for _, want := range []string{magic, of} {
+func (c *Codec) head(name string) {
+	for _, want := range []string{magic, name} {
 		got := want
 		c.Text(&got)
 		if got != want {
-			c.Refuse("it is of %q, not of %q", got, want)
+			c.Refuse("its header has %q, not %q", got, want)
 		}
 	}
 }
@@ -95,14 +95,14 @@ func (c *Codec) Reading() bool { return c.in != nil }
 // Failed reports whether there was an error.
 func (c *Codec) Failed() bool { return c.err != nil }
 
-// Fail keeps the first error.
+// Fail records an error, if it is the first.
 func (c *Codec) Fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-// Refuse refuses what was read.
+// Refuse records that the section cannot be used.
 func (c *Codec) Refuse(format string, args ...any) {
 	c.Fail(fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...)))
 }
@@ -147,7 +147,8 @@ func (c *Codec) flush() {
 	c.block = c.block[:0]
 }
 
-// unsigned is the form of all numbers: seven bits a byte, the lowest first.
+// unsigned visits a number as a varint, the form of all numbers: seven bits a byte, the
+// lowest first.
 func (c *Codec) unsigned(v *uint64) {
 	if !c.Reading() {
 		c.text = binary.AppendUvarint(c.text[:0], *v)
@@ -197,11 +198,12 @@ func Uint[T ~uint8 | ~uint16 | ~uint32 | ~uint64](c *Codec, v *T) {
 	}
 }
 
-// Index visits a number from low to below high. After a refusal it is low.
+// Index visits a number that is at least low and below high. After an error the number
+// is low.
 func Index[T ~int | ~int16 | ~int32 | ~int64](c *Codec, v *T, low, high int) {
 	Int(c, v)
 	if c.Reading() && (c.Failed() || int64(*v) < int64(low) || int64(*v) >= int64(high)) {
-		c.Refuse("the number %d is not from %d to below %d", *v, low, high)
+		c.Refuse("the number %d is not at least %d and below %d", *v, low, high)
 		*v = T(low)
 	}
 }
@@ -213,14 +215,14 @@ func (c *Codec) Bool(v *bool) {
 		b = 1
 	}
 	if Uint(c, &b); b > 1 {
-		c.Refuse("a yes or no is %d", b)
+		c.Refuse("a boolean is %d, not 0 or 1", b)
 	}
 	if c.Reading() {
 		*v = b == 1
 	}
 }
 
-// Same visits a number that the reader knows. It refuses another value.
+// Same visits a number that the reader knows already. It refuses any other value.
 func (c *Codec) Same(what string, n int) {
 	got := n
 	if Int(c, &got); got != n {
@@ -255,8 +257,8 @@ func (c *Codec) Text(v *string) {
 	}
 }
 
-// Slice visits a list whose length the reader does not know. Each visits the values of an
-// element, at least one.
+// Slice visits a list whose length the reader does not know. The function each visits at
+// least one value of an element.
 func Slice[T any](c *Codec, list *[]T, each func(*T)) {
 	n := len(*list)
 	Index(c, &n, 0, math.MaxInt32)
@@ -276,7 +278,7 @@ func Slice[T any](c *Codec, list *[]T, each func(*T)) {
 	}
 }
 
-// Each visits a list that the reader has at its full length.
+// Each visits a list whose length the reader knows already.
 func Each[T any](c *Codec, what string, list []T, each func(*T)) {
 	c.Same(what, len(list))
 	for i := range list {

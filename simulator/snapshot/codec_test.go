@@ -20,14 +20,14 @@ import (
 
 // state has a value of every kind.
 type state struct {
-	Small  int32
-	Wide   int64
-	Big    uint64
-	Yes    bool
-	Text   string
-	Bytes  []byte
-	List   []int64
-	Places [2]int32
+	Small   int32
+	Wide    int64
+	Big     uint64
+	Yes     bool
+	Text    string
+	Bytes   []byte
+	List    []int64
+	Indexes [2]int32
 }
 
 func (s *state) visit(c *snapshot.Codec) {
@@ -38,11 +38,11 @@ func (s *state) visit(c *snapshot.Codec) {
 	c.Text(&s.Text)
 	c.Bytes(&s.Bytes)
 	snapshot.Slice(c, &s.List, func(v *int64) { snapshot.Int(c, v) })
-	snapshot.Each(c, "places", s.Places[:], func(v *int32) { snapshot.Index(c, v, -1, 100) })
+	snapshot.Each(c, "indexes", s.Indexes[:], func(v *int32) { snapshot.Index(c, v, -1, 100) })
 }
 
-// TestWritingOnlyReads: a value can be written while others read it. Only the
-// race detector sees a violation.
+// TestWritingOnlyReads: two goroutines can write the same state at once, because Write
+// does not change it. Only the race detector sees a violation.
 func TestWritingOnlyReads(t *testing.T) {
 	t.Parallel()
 	s := state{Yes: true, Text: "text", Bytes: []byte("bytes"), List: []int64{1}}
@@ -50,13 +50,13 @@ func TestWritingOnlyReads(t *testing.T) {
 	for range 2 {
 		writers.Go(func() error { return snapshot.Write(io.Discard, "test", s.visit) })
 	}
-	if err := testwait.Call(t, writers.Wait, "both to be written"); err != nil {
+	if err := testwait.Call(t, writers.Wait, "both writers"); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestSections: what is written is read again, section by section of one
-// reader.
+// TestSections: sections that were written one after another are read with the same
+// values from one reader.
 func TestSections(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -66,7 +66,7 @@ func TestSections(t *testing.T) {
 			s := state{
 				rapid.Int32().Draw(rt, "small"), rapid.Int64().Draw(rt, "wide"), rapid.Uint64().Draw(rt, "big"), rapid.Bool().Draw(rt, "yes"),
 				rapid.String().Draw(rt, "text"), rapid.SliceOfN(rapid.Byte(), 1, 9000).Draw(rt, "bytes"),
-				rapid.SliceOfN(rapid.Int64(), 1, 9).Draw(rt, "list"), [2]int32{-1, rapid.Int32Range(-1, 99).Draw(rt, "place")},
+				rapid.SliceOfN(rapid.Int64(), 1, 9).Draw(rt, "list"), [2]int32{-1, rapid.Int32Range(-1, 99).Draw(rt, "index")},
 			}
 			written = append(written, s)
 			if err := snapshot.Write(&b, "test", s.visit); err != nil {
@@ -80,16 +80,17 @@ func TestSections(t *testing.T) {
 				rt.Fatal(err)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				rt.Fatal(diff)
+				rt.Fatalf("a section is read with other values (-want +got):\n%s", diff)
 			}
 		}
 		if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
-			rt.Fatalf("something is left: %v", err)
+			rt.Fatalf("after the last section: got error %v, want io.EOF", err)
 		}
 	})
 }
 
-// TestRefuses: whatever byte is changed or missing, the section is refused.
+// TestRefuses: a section is refused if any byte is changed or missing at its end, or if
+// its content has another name.
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	s := state{Small: -7, Wide: math.MinInt64, Big: math.MaxUint64, Yes: true, Text: "text", Bytes: []byte{1, 2}, List: []int64{3}}
@@ -103,29 +104,30 @@ func TestRefuses(t *testing.T) {
 			damaged := bytes.Clone(whole)
 			damaged[at] ^= bit
 			if err := snapshot.Read(bytes.NewReader(damaged), "test", new(state).visit); !errors.Is(err, snapshot.ErrRefused) {
-				t.Errorf("with byte %d changed: %v", at, err)
+				t.Errorf("with byte %d changed: got error %v, want %v", at, err, snapshot.ErrRefused)
 			}
 		}
 		if err := snapshot.Read(bytes.NewReader(whole[:at]), "test", new(state).visit); !errors.Is(err, snapshot.ErrRefused) {
-			t.Errorf("of %d bytes: %v", at, err)
+			t.Errorf("the first %d bytes: got error %v, want %v", at, err, snapshot.ErrRefused)
 		}
 	}
 	err := snapshot.Read(bytes.NewReader(whole), "another", new(state).visit)
-	if want := `the engine snapshot cannot be used: it is of "test", not of "another"`; err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
+	if want := `the engine snapshot cannot be used: its header has "test", not "another"`; err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
 	}
 }
 
-// TestReaderFails: what the reader fails with is not the section's fault.
+// TestReaderFails: an error of the underlying reader or writer is returned, and is not
+// ErrRefused.
 func TestReaderFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the store is down")
 	err := snapshot.Read(io.MultiReader(strings.NewReader("\x28nets"), iotest.ErrReader(broken)), "test", new(state).visit)
 	if !errors.Is(err, broken) || errors.Is(err, snapshot.ErrRefused) {
-		t.Errorf("%v", err)
+		t.Errorf("Read: got error %v, want %v", err, broken)
 	}
 	if err := snapshot.Write(failing{broken}, "test", new(state).visit); !errors.Is(err, broken) {
-		t.Errorf("%v", err)
+		t.Errorf("Write: got error %v, want %v", err, broken)
 	}
 }
 

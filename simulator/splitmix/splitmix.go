@@ -1,11 +1,11 @@
 // Package splitmix is the generator SplitMix64 and its hash (Steele, Lea and
-// Flood, Fast splittable pseudorandom number generators, OOPSLA 2014). Results
-// depend on every bit of it.
+// Flood, Fast splittable pseudorandom number generators, OOPSLA 2014). The results of
+// simulations depend on every bit of its numbers.
 package splitmix
 
 import "math/bits"
 
-// Step is what the generator's state advances by: 2^64 over the golden ratio.
+// Step is added to the generator's state for each number: 2^64 over the golden ratio.
 const Step = 0x9e3779b97f4a7c15
 
 // Next advances the state and returns the next number.

@@ -6,8 +6,8 @@ import (
 	"netsim/simulator/splitmix"
 )
 
-// TestNext: the first numbers of the reference implementation,
-// https://prng.di.unimi.it/splitmix64.c, from the state 1234567.
+// TestNext: the first numbers from the state 1234567 are those of the reference
+// implementation, https://prng.di.unimi.it/splitmix64.c.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	state := uint64(1234567)
@@ -18,6 +18,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// TestBelow: 64-bit numbers are mapped evenly to 0…9.
 func TestBelow(t *testing.T) {
 	t.Parallel()
 	for x, want := range map[uint64]int{0: 0, 1 << 63: 5, 1<<64 - 1: 9} {

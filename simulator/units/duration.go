@@ -16,8 +16,8 @@ const MaxDuration = 24 * time.Hour
 var errForm = errors.New("not a duration")
 
 // ParseDuration reads a duration in Go form (100us, 1h30m) or ISO 8601 form
-// (PT60S, P1D), greater than 0 and at most 24 h. The error is the client's and
-// leaves the field's name to the caller: "<field> " + err is the message.
+// (PT60S, P1D), greater than 0 and at most 24 h. The error's text is for the
+// client; the caller puts the name of the field before it.
 func ParseDuration(s string) (time.Duration, error) {
 	d, err := parseAny(s)
 	if err != nil {
@@ -40,9 +40,8 @@ func parseAny(s string) (time.Duration, error) {
 	}
 }
 
-// parseISO reads what follows the P of an ISO 8601 duration: days, then after
-// a T hours, minutes and seconds, in this order, at least one of them. Years,
-// months and weeks have no fixed place in a simulation and are refused, as are
+// parseISO reads an ISO 8601 duration without its P: days, then after a T hours,
+// minutes and seconds in this order. It refuses years, months, weeks, and
 // fractions of anything but seconds.
 func parseISO(s string) (time.Duration, error) {
 	days, clock, hasClock := strings.Cut(s, "T")
@@ -83,7 +82,7 @@ func parseISO(s string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(strings.ToLower(clock))
 	if err != nil {
-		return MaxDuration + 1, nil // all digits and units are sound: it is too long
+		return MaxDuration + 1, nil // the form is valid, so the duration is too long
 	}
 	if d > MaxDuration {
 		return d, nil
@@ -111,9 +110,9 @@ func FormatSize(bytes int64) string {
 	return format(bytes, 1, []string{"B", "KB", "MB", "GB", "TB"})
 }
 
-// format writes v, of which base make one of the first name, rounded half up
-// to 6 significant digits. Values below the first unit and above the last keep
-// that unit. v is never negative.
+// format writes v, rounded half up to 6 significant digits, in the named unit that
+// keeps it below 1000, or in the last one. base is the first unit; each next unit
+// is 1000 times as large. v must not be negative.
 func format(v, base int64, names []string) string {
 	unit := 0
 	for unit < len(names)-1 && roundSix(v) >= 1000*base {

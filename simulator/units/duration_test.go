@@ -9,6 +9,7 @@ import (
 	"netsim/simulator/units"
 )
 
+// Durations are read in Go form and ISO 8601 form.
 func TestParseDuration(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]time.Duration{
@@ -24,6 +25,7 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
+// Other forms and durations out of bounds are refused.
 func TestParseDurationRefuses(t *testing.T) {
 	t.Parallel()
 	const form, bounds = "must be a duration such as 10m, 100us or PT60S", "must be greater than 0 and at most 24h"
@@ -36,7 +38,7 @@ func TestParseDurationRefuses(t *testing.T) {
 	} {
 		_, err := units.ParseDuration(in)
 		if err == nil || err.Error() != want+", got '"+in+"'" {
-			t.Errorf("%q: %v, want %s", in, err, want)
+			t.Errorf("%q: got error %v, want %s", in, err, want+", got '"+in+"'")
 		}
 	}
 }
@@ -64,13 +66,14 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+// A formatted duration is parsed to the same duration.
 func TestParseDurationOfFormatted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64Range(1, 999_999).Draw(t, "ns"))
 		got, err := units.ParseDuration(units.FormatDuration(int64(d) * 1000))
 		if err != nil || got != d {
-			t.Fatalf("%v came back as %v, %v", d, got, err)
+			t.Fatalf("%v is parsed as %v, %v", d, got, err)
 		}
 	})
 }
