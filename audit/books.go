@@ -8,17 +8,17 @@ import (
 	"netsim/rating"
 )
 
-// books are the folded facts of billing, in memory: every billing event and
-// every current cost. An account's facts come in the order of its stream.
+// books holds the folded facts of billing in memory: all billing events and all
+// current costs. The facts of an account are folded in the order of its stream.
 type books struct {
 	rates    []events.RateSet // the price list; a later row with the same id replaces the earlier
-	rateAt   map[int64]int    // by rate id
-	spare    []cost           // for the next costs: one allocation for many
+	rateAt   map[int64]int    // index in rates, by rate id
+	spare    []cost           // allocated ahead, many at a time
 	seen     words
 	accounts map[string]*account
 	prices   map[priceKey]rating.Price
 	findings []Finding
-	facts    int64 // of billing
+	facts    int64 // number of billing facts
 	closed   bool  // accounts were rated and dropped
 }
 
@@ -32,8 +32,8 @@ type account struct {
 	id      string
 	items   map[int64]*item
 	names   map[string][]*item // by rate name, in the order of the log
-	units   map[string]int64   // active, by rate name, by the last event
-	byID    map[int64]*cost    // the rows; filled at the first correction
+	units   map[string]int64   // active units by rate name, after the last event
+	byID    map[int64]*cost    // rows by daily cost id; filled at the first correction
 	fixes   []*cost            // corrections
 	credits map[string]*credit // by currency
 	holds   map[string]*hold   // by simulation
@@ -43,12 +43,12 @@ type account struct {
 type item struct {
 	id    int64
 	usage []events.UsageRecorded
-	at    []usageAt // of those
+	at    []usageAt // the positions of the events in usage
 	ended time.Time // when it stopped; zero while active
 	costs []*cost   // the current rows, in the order of the log
-	mixed bool      // they are not in the order of their dates
+	mixed bool      // costs are not in the order of their dates
 
-	looked int // index of the last row that cost returned
+	looked int // index of the row that cost returned last
 }
 
 // usageAt is the position of a billing event.
@@ -94,7 +94,7 @@ func (b *books) find(at Where, format string, args ...any) {
 func (b *books) fold(f *Fact) error {
 	b.facts++
 	if f.PartitionKey != f.Stream {
-		b.find(f.Where, "the event is in the partition of %s: netsim writes each billing stream to its own", f.PartitionKey)
+		b.find(f.Where, "the event is in the partition of %s: netsim writes each billing stream to the stream's own partition", f.PartitionKey)
 	}
 	if f.Type == costType {
 		c := b.newCost()
@@ -125,7 +125,7 @@ func (b *books) fold(f *Fact) error {
 	case events.CreditReleased:
 		h := b.account(f.Stream).holds[d.SimulationID]
 		if h == nil {
-			b.find(f.Where, "credit is released that was not held for %s", d.SimulationID)
+			b.find(f.Where, "the credit released for %s was never held", d.SimulationID)
 			return nil
 		}
 		h.released = f.Time
@@ -143,7 +143,7 @@ func (b *books) fold(f *Fact) error {
 	return nil
 }
 
-// forget drops all accounts, which have been rated.
+// forget drops all accounts once they have been rated.
 func (b *books) forget() {
 	b.accounts, b.spare, b.closed = map[string]*account{}, nil, true
 }
@@ -182,7 +182,7 @@ func (a *account) credit(currency string) *credit {
 // use records a billing event.
 func (a *account) use(b *books, f *Fact, u *events.UsageRecorded) {
 	if want := a.units[u.RateName] + u.CurrentCount - u.PreviousCount; u.BillableCount != want {
-		b.find(f.Where, "billing event %d says that %d units of %s are active, by the events before it %d are",
+		b.find(f.Where, "billing event %d says that %d units of %s are active; by the events before it, %d are",
 			u.BillingEventID, u.BillableCount, u.RateName, want)
 	}
 	a.units[u.RateName] = u.BillableCount

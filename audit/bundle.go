@@ -21,7 +21,7 @@ import (
 // and ends with its checksum, so that a verification can name the line that was
 // changed. The seal is a signature over all lines before it.
 
-// line is one line.
+// line is one line of a bundle.
 type line struct {
 	number int // 1, 2, 3 …
 	kind   string
@@ -47,20 +47,20 @@ const bundleFormat = "netsim.bundle.v1"
 type header struct {
 	Format   string `json:"format"`
 	Account  string `json:"account"`
-	Platform string `json:"platform"` // the stream of the rates
-	From     string `json:"from"`     // YYYY-MM-DD, inclusive
-	To       string `json:"to"`       // inclusive
-	Covered  string `json:"coveredUntil"`
+	Platform string `json:"platform"`     // the stream of the rates
+	From     string `json:"from"`         // YYYY-MM-DD, inclusive
+	To       string `json:"to"`           // inclusive
+	Covered  string `json:"coveredUntil"` // the time of the last checkpoint
 	Cluster  string `json:"cluster"`
-	Verifier string `json:"verifier"` // the public key that sealed it
+	Verifier string `json:"verifier"` // the public key of the seal
 	// Successions are the signed notes, from before the period, that lead from
-	// the first key of the log to the key of the first checkpoint here.
+	// the first key of the log to the key of the first checkpoint in the bundle.
 	Successions []string `json:"successions,omitempty"`
 }
 
-// eventLine is an event of the log. Value is the text of its data. Data that is
-// not UTF-8 is in base64. Of data that is withheld, because it is about another
-// account, there is the SHA-256.
+// eventLine is an event of the log. Value is the text of its data, or ValueBase64
+// if the data is not UTF-8. Data about another account is withheld: only its
+// SHA-256 is given.
 type eventLine struct {
 	Partition   int32    `json:"partition"`
 	Frame       []string `json:"frame"` // the values of docs/log.md's headers, "" for what is absent
@@ -177,8 +177,7 @@ func sealText(account string, bundle [][]byte, kindOf []string) string {
 	return fmt.Sprintf("netsim bundle v1\naccount %s\nlines %d\nsha256 %x\n%s", account, len(bundle), whole.Sum(nil), text)
 }
 
-// eventOf returns the line of an event. The data of other accounts' rates is
-// withheld.
+// eventOf returns the line of an event. A rate of another account is withheld.
 func eventOf(f *Fact, withheld bool) *eventLine {
 	e := &eventLine{Partition: f.Where.Partition, Frame: f.Texts(), Hash: f.Hash.String()}
 	switch {
@@ -248,7 +247,7 @@ func (a *account) costsOf(from, to string) (costs []costLine, totals []totalLine
 		if sums[key] == nil {
 			sums[key] = &rating.Sum{}
 		}
-		_ = sums[key].Add(c.Cost) // rating again reports what is not an amount
+		_ = sums[key].Add(c.Cost) // an invalid amount is reported when the day is rated again
 	}
 	slices.SortFunc(costs, func(a, b costLine) int {
 		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.BillingItemID, b.BillingItemID),

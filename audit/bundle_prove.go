@@ -85,9 +85,9 @@ func (b *bundle) sealer() {
 	}
 }
 
-// proofsMissing finds the chains that must be in a checkpoint and have no proof
-// at it: without a proof the end of a chain could be cut off unnoticed. A chain
-// that began shortly before the checkpoint may have come too late for it.
+// proofsMissing reports the chains that must be in a checkpoint but have no proof
+// in it. Without a proof the end of a chain could be cut off unnoticed. A chain
+// that began shortly before the checkpoint may be too new for it.
 func (b *bundle) proofsMissing(at int, c *Checkpoint, before, proven map[chainID]int64) {
 	for id, ch := range b.chains {
 		switch {
@@ -99,7 +99,7 @@ func (b *bundle) proofsMissing(at int, c *Checkpoint, before, proven map[chainID
 	}
 }
 
-// period compares the account and the days with the wanted ones.
+// period compares the bundle's account and days with the wanted ones.
 func (b *bundle) period() {
 	h, w := &b.header, &b.wanted
 	if w.Account != "" && h.Account != w.Account {
@@ -135,11 +135,11 @@ func (b *bundle) held() {
 	}
 }
 
-// endOf returns the line of a chain's last event, or otherwise for a chain
-// without events.
-func (b *bundle) endOf(c *chain, otherwise int) int {
+// endOf returns the line of a chain's last event, or fallback for a chain without
+// events.
+func (b *bundle) endOf(c *chain, fallback int) int {
 	if c == nil || len(c.lines) == 0 {
-		return otherwise
+		return fallback
 	}
 	return c.lines[len(c.lines)-1]
 }

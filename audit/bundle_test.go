@@ -36,45 +36,45 @@ func verifyBundle(t testing.TB, text []byte, verifier string) BundleReport {
 
 func TestBundle(t *testing.T) {
 	t.Parallel()
-	w := lived(t)
+	w := fourDays(t)
 	text := bundleOf(t, w, request())
 	r := verifyBundle(t, text, w.key.Verifier)
 	if len(r.Problems) > 0 {
 		t.Fatalf("%s", findings(r.Problems))
 	}
 	if r.Events != int(w.heads[alice].Sequence+w.heads[testPlatform].Sequence) || r.Checkpoints != 4 || r.Rated.Days == 0 || r.Rated.Unrated > 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("report %+v", r)
 	}
 	// 240 × (4 × 0.625 + 5 + 6 × 0.249988), and 6 × (0.583333 + 1 + 1).
 	if got, want := strings.Join(r.Totals, "; "), "cluster 2159.983333333333333333 CREDIT; storage 15.5 CREDIT"; got != want {
 		t.Errorf("totals %q, want %q", got, want)
 	}
 	if strings.Contains(string(text), "7.50") {
-		t.Error("the rate of another account is told")
+		t.Error("the bundle contains the rate of another account")
 	}
 	if again := bundleOf(t, w, request()); !bytes.Equal(again, text) {
 		t.Error("the same bundle is not the same bytes")
 	}
 	if r := verifyBundle(t, text, ""); len(r.Problems) > 0 || r.Verifier != w.key.Verifier {
-		t.Errorf("with its own key: %+v", r)
+		t.Errorf("verified with the bundle's own key: %+v, want no problems", r)
 	}
 	// This account has a rate of its own.
 	theirs := request()
 	theirs.Account = bob
 	if r := verifyBundle(t, bundleOf(t, w, theirs), w.key.Verifier); len(r.Problems) > 0 || r.Rated.Days == 0 {
-		t.Errorf("bob's: %+v", r)
+		t.Errorf("bob's bundle: %+v, want rated days and no problems", r)
 	}
 }
 
 func TestBundleRefuses(t *testing.T) {
 	t.Parallel()
-	w := lived(t)
+	w := fourDays(t)
 	for name, change := range map[string]func(r *Request){
-		"no account":            func(r *Request) { r.Account = "acct_1" },
-		"an account of nothing": func(r *Request) { r.Account = "acct_00000000000000000000000009" },
-		"no date":               func(r *Request) { r.From = "2026-11-31" },
-		"backwards":             func(r *Request) { r.To = "2026-11-01" },
-		"not covered":           func(r *Request) { r.To = "2026-11-07" },
+		"an invalid account":        func(r *Request) { r.Account = "acct_1" },
+		"an account without events": func(r *Request) { r.Account = "acct_00000000000000000000000009" },
+		"an invalid date":           func(r *Request) { r.From = "2026-11-31" },
+		"an end before the start":   func(r *Request) { r.To = "2026-11-01" },
+		"a period not covered":      func(r *Request) { r.To = "2026-11-07" },
 	} {
 		r := request()
 		change(&r)
@@ -84,20 +84,21 @@ func TestBundleRefuses(t *testing.T) {
 	}
 	w.edit(alice, 3, func(r *events.Record) { r.Value[5] ^= 1 })
 	if err := WriteBundle(t.Context(), w.log(), request(), w.key, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "the log is not what checkpoint") {
-		t.Errorf("of a log that was changed: %v", err)
+		t.Errorf("a bundle of a changed log: error %v", err)
 	}
 }
 
-// mutation changes a bundle at random and returns the changed line, from 1.
+// mutation changes a bundle at random and returns the number of the changed line,
+// from 1.
 type mutation struct {
 	name  string
 	apply func(random *rand.Rand, lines [][]byte) (changed [][]byte, at int)
 }
 
-// lineAt draws any line but the seal.
+// lineAt draws the index of any line but the seal.
 func lineAt(random *rand.Rand, lines [][]byte) int { return random.IntN(len(lines) - 1) }
 
-// summed returns an edited line with its right checksum.
+// summed returns an edited line with the right checksum.
 func summed(text []byte) []byte {
 	body := text[:len(text)-len(`,"sum":"`)-sumDigits-len("\"}\n")]
 	return fmt.Appendf(bytes.Clone(body), `,"sum":"%s"}`+"\n", sumOf(body))
@@ -125,7 +126,7 @@ func mutations() []mutation {
 			lines[i], lines[i+1] = lines[i+1], lines[i]
 			return lines, i + 1
 		}},
-		{"a digit edited and the sum made anew", func(random *rand.Rand, lines [][]byte) ([][]byte, int) {
+		{"a digit edited and the checksum recomputed", func(random *rand.Rand, lines [][]byte) ([][]byte, int) {
 			i := lineAt(random, lines)
 			changed := bytes.Clone(lines[i])
 			from := bytes.Index(changed, []byte(`"kind"`))
@@ -141,23 +142,23 @@ func mutations() []mutation {
 			lines[i] = summed(changed)
 			return lines, i + 1
 		}},
-		{"a line removed and the others numbered anew", func(random *rand.Rand, lines [][]byte) ([][]byte, int) {
+		{"a line removed and the others renumbered", func(random *rand.Rand, lines [][]byte) ([][]byte, int) {
 			i := 1 + random.IntN(len(lines)-2)
 			lines = slices.Delete(lines, i, i+1)
 			for n := i; n < len(lines)-1; n++ {
-				was, is := fmt.Sprintf(`{"line":%d,`, n+2), fmt.Sprintf(`{"line":%d,`, n+1)
-				lines[n] = summed(bytes.Replace(lines[n], []byte(was), []byte(is), 1))
+				before, after := fmt.Sprintf(`{"line":%d,`, n+2), fmt.Sprintf(`{"line":%d,`, n+1)
+				lines[n] = summed(bytes.Replace(lines[n], []byte(before), []byte(after), 1))
 			}
 			return lines, i + 1
 		}},
 	}
 }
 
-// TestRandomMutationsAreFound: 100 mutations of each kind are found, with their
+// TestRandomMutationsAreFound: 100 mutations of each kind are found, at the right
 // line.
 func TestRandomMutationsAreFound(t *testing.T) {
 	t.Parallel()
-	w := lived(t)
+	w := fourDays(t)
 	text := bundleOf(t, w, request())
 	for _, m := range mutations() {
 		t.Run(m.name, func(t *testing.T) {
@@ -173,27 +174,27 @@ func TestRandomMutationsAreFound(t *testing.T) {
 				r := verifyBundle(t, changed, w.key.Verifier)
 				near := slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Line >= at-1 && p.Line <= at+1 })
 				if !near {
-					t.Fatalf("at line %d of %d, %.300s; found:\n%s", at, len(lines), lines[min(at, len(lines))-1], findings(r.Problems))
+					t.Fatalf("the change at line %d of %d, %.300s, was not found, but:\n%s", at, len(lines), lines[min(at, len(lines))-1], findings(r.Problems))
 				}
 			}
 		})
 	}
 }
 
-// TestAForgedSealIsNamed: a bundle with a changed cost that is made again with
-// another key is found by the key.
+// TestAForgedSealIsNamed: the findings on a bundle of a forger, consistent but
+// sealed with the forger's key, name that key.
 func TestAForgedSealIsNamed(t *testing.T) {
 	t.Parallel()
-	honest := lived(t)
-	forger := lived(t) // with a key of its own
+	honest := fourDays(t)
+	forger := fourDays(t) // with a key of its own
 	text := bundleOf(t, forger, request())
 	if r := verifyBundle(t, text, ""); len(r.Problems) > 0 {
-		t.Fatalf("the forged bundle does not agree with itself: %s", findings(r.Problems))
+		t.Fatalf("the forged bundle is not consistent: %s", findings(r.Problems))
 	}
 	said := findings(verifyBundle(t, text, honest.key.Verifier).Problems)
 	for _, want := range []string{"line 1: the bundle was sealed with the key " + forger.key.Verifier, "the seal: it is signed by test+", "the checkpoint: it is signed by test+"} {
 		if !strings.Contains(said, want) {
-			t.Errorf("%q is not named in:\n%s", want, said)
+			t.Errorf("want %q among the findings:\n%s", want, said)
 		}
 	}
 }

@@ -40,10 +40,10 @@ type BundleReport struct {
 // Wanted is what the reader of a bundle expects. The zero value expects only
 // that the bundle is consistent.
 type Wanted struct {
-	Verifier    string   // a public key of the log that the reader knows, an earlier or a later one too; "" takes the bundle's own
+	Verifier    string   // a public key of the log that the reader knows, current or not; "" trusts the bundle's own
 	Account     string   // "" is any
 	From, To    string   // days that the period must include, YYYY-MM-DD; "" is any
-	Notes       []string // signed checkpoints that the reader holds, which must be in it
+	Notes       []string // signed checkpoints that the reader holds, which must be in the bundle
 	Preliminary bool     // accept a period that had not ended
 }
 
@@ -77,7 +77,7 @@ type bundle struct {
 	totals []numbered[totalLine]
 	notes  []numbered[checkpointLine]
 	seals  []numbered[sealLine]
-	lineOf map[Where]int // of events
+	lineOf map[Where]int // the line of each event
 	kindAt int           // index in kinds of the latest kind so far
 }
 
@@ -90,7 +90,7 @@ type chainID struct {
 type chain struct {
 	hashes []events.Hash
 	lines  []int
-	began  time.Time // of its first event
+	began  time.Time // the time of its first event
 }
 
 // numbered is a line's body and number.
@@ -99,11 +99,12 @@ type numbered[T any] struct {
 	body *T
 }
 
-// VerifyBundle verifies a bundle without any server: the checksum and number of
-// every line, the hashes and chains of the events, their proofs in the
-// checkpoints, the signatures, every cost and total against the events, and every
-// day rated again; and that it is the wanted bundle. Without a key that the
-// reader knows this proves only that the bundle is consistent.
+// VerifyBundle verifies a bundle without any server. It checks the number and
+// checksum of every line, the hashes and chains of the events, their proofs in
+// the checkpoints, and the signatures. It compares every cost and total with the
+// events, rates every day again, and checks that the bundle is the wanted one.
+// Without a key that the reader knows, this proves only that the bundle is
+// consistent.
 func VerifyBundle(r io.Reader, wanted Wanted) (BundleReport, error) {
 	if err := wanted.Check(); err != nil {
 		return BundleReport{}, err
@@ -134,7 +135,7 @@ func VerifyBundle(r io.Reader, wanted Wanted) (BundleReport, error) {
 	b.rate()
 	for id, c := range b.chains {
 		if len(c.hashes) == 0 {
-			continue // its first event is reported
+			continue // the problem of its first event is reported
 		}
 		head := events.Head{Sequence: int64(len(c.hashes)), Hash: c.hashes[len(c.hashes)-1]}
 		b.report.Chains = append(b.report.Chains, Chain{id.stream, id.partition, head})
@@ -164,11 +165,11 @@ func (b *bundle) line(text []byte, next int) int {
 		next = l.number
 	}
 	if err != nil {
-		b.problem(at, "%v%s", err, what(l))
+		b.problem(at, "%v%s", err, eventText(l))
 	}
 	if order := slices.Index(append(kinds(), kindSeal), l.kind); order >= 0 {
 		if order < b.kindAt || (order == 0) != (at == 1) || len(b.seals) > 0 {
-			b.problem(at, "a line of kind %s is in the wrong place", l.kind)
+			b.problem(at, "a line of kind %s is in the wrong position", l.kind)
 		}
 		b.kindAt = max(b.kindAt, order)
 	}
@@ -189,8 +190,8 @@ func (b *bundle) line(text []byte, next int) int {
 	return next + 1
 }
 
-// what returns the event of a line, as far as it can be read, for a message.
-func what(l line) string {
+// eventText returns the event of a line, as far as it can be read, for a message.
+func eventText(l line) string {
 	switch body := l.body.(type) {
 	case *eventLine:
 		if len(body.Frame) > 5 {
@@ -214,7 +215,7 @@ func (b *bundle) begin(at int, h *header) {
 func (b *bundle) event(at int, e *eventLine) {
 	f, err := e.fact()
 	if err != nil {
-		b.problem(at, "the event cannot be read: %v%s", err, what(line{body: e}))
+		b.problem(at, "the event cannot be read: %v%s", err, eventText(line{body: e}))
 		return
 	}
 	name := fmt.Sprintf("event %d of %s", f.Sequence, f.Stream)
@@ -222,7 +223,7 @@ func (b *bundle) event(at int, e *eventLine) {
 		b.problem(at, "%s was changed: its hash is %s, not %s", name, f.Hash, e.Hash)
 	}
 	if f.Stream != b.header.Account && f.Stream != b.header.Platform {
-		b.problem(at, "%s is of neither chain", name)
+		b.problem(at, "%s belongs to neither chain", name)
 	}
 	id := chainID{f.Stream, e.Partition}
 	c := b.chains[id]
@@ -254,7 +255,7 @@ func (b *bundle) event(at int, e *eventLine) {
 	_ = b.books.fold(&f)
 }
 
-// seal verifies the seal over everything before it.
+// seal verifies the seal over all lines before it.
 func (b *bundle) seal(at int, s *sealLine) {
 	text, err := open(s.Seal, b.keys.current())
 	if err != nil {

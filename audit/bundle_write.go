@@ -21,7 +21,8 @@ type Request struct {
 	Preliminary bool
 }
 
-// check returns the first and the last day of the period.
+// check validates the request, and returns the first and the last day of its
+// period.
 func (r *Request) check() (from, to time.Time, err error) {
 	if !events.ValidID(events.AccountPrefix, r.Account) {
 		return from, to, fmt.Errorf("account %q is not an account id", r.Account)
@@ -38,7 +39,7 @@ func (r *Request) check() (from, to time.Time, err error) {
 	return from, to, nil
 }
 
-// signed is a checkpoint of the bundle.
+// signed is a checkpoint with its note and its proofs.
 type signed struct {
 	Checkpoint
 	note   string
@@ -46,8 +47,8 @@ type signed struct {
 }
 
 // WriteBundle reads the log of billing up to the last checkpoint and writes the
-// bundle of an account. There must be a checkpoint after the period's end, or
-// one of its last day for a preliminary bundle.
+// bundle of an account. There must be a checkpoint after the end of the period;
+// for a preliminary bundle, one of its last day is enough.
 func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writer) error {
 	from, to, err := r.check()
 	if err != nil {
@@ -70,8 +71,8 @@ func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writ
 			successions = append(successions, n.note)
 		}
 	}
-	if now := keys.current(); now != key.Verifier {
-		return fmt.Errorf("%w than %s: that was succeeded by %s, which can seal the bundle", ErrOtherKey, key.Verifier, now)
+	if current := keys.current(); current != key.Verifier {
+		return fmt.Errorf("%w than %s: that was succeeded by %s, which can seal the bundle", ErrOtherKey, key.Verifier, current)
 	}
 	covered := to.AddDate(0, 0, 1)
 	if r.Preliminary {
@@ -164,8 +165,8 @@ func gather(ctx context.Context, log *Log, r *Request, wanted []*signed) (facts 
 // isOthers reports whether an event is a rate of another account.
 func isOthers(f *Fact, account string) bool {
 	data, err := decode(f.Type, f.Value, nil)
-	d, is := data.(events.RateSet)
-	return err == nil && is && d.AccountID != "" && d.AccountID != account
+	d, ok := data.(events.RateSet)
+	return err == nil && ok && d.AccountID != "" && d.AccountID != account
 }
 
 // bundleWriter collects lines with their numbers and checksums. It keeps the

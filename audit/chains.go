@@ -17,7 +17,7 @@ type Chain struct {
 	Head      events.Head
 }
 
-// leaf returns the chain's leaf in the tree: text, so that any program can
+// leaf returns the chain's leaf in the tree. It is text, so that any program can
 // compute it.
 func (c Chain) leaf() string {
 	return fmt.Sprintf("%s %d %d %s", c.Stream, c.Partition, c.Head.Sequence, c.Head.Hash)

@@ -14,15 +14,15 @@ import (
 	"netsim/events"
 )
 
-// Checkpoint says what the log held as far as the read model had judged it. Its
-// text is what is signed; the struct is the parsed text.
+// Checkpoint says what the log held up to the positions that the read model had
+// judged. What is signed is its text, which the struct holds parsed.
 type Checkpoint struct {
 	Name     string    // the day that had ended, YYYY-MM-DD, or the name that an operator gave
 	Time     time.Time // when it was made, UTC, milliseconds
-	Cluster  string    // of the log
-	Previous string    // SHA-256 of the signed note before, hex; "" for the first
-	Chains   int64     // of billing
-	Root     tlog.Hash // of the tree over them
+	Cluster  string    // the Kafka cluster of the log
+	Previous string    // SHA-256 of the signed note of the previous checkpoint, hex; "" for the first
+	Chains   int64     // number of billing chains
+	Root     tlog.Hash // of the tree over the chains
 	Losses   []Loss    // accepted by operators
 	// Succession changes the key of the log from this checkpoint on.
 	Succession Succession
@@ -52,7 +52,7 @@ const (
 	noPrevious      = "none"
 )
 
-// Make returns the checkpoint over the chains of billing.
+// over returns the checkpoint with the number and the root of the billing chains.
 func (c Checkpoint) over(chains []Chain) (Checkpoint, error) {
 	t, err := newTree(chains)
 	if err != nil {
@@ -94,9 +94,9 @@ func (c Checkpoint) text() string {
 	return b.String()
 }
 
-// OpenCheckpoint reads a signed checkpoint. It fails when the verifier's key
-// did not sign it, when the text is not in its one form, and when it is a
-// succession that is not of this key or that its two keys have not both signed.
+// OpenCheckpoint reads a signed checkpoint. It fails if the verifier's key did
+// not sign it, if its text is not in the canonical form, or if it is a succession
+// that does not involve this key or lacks a signature of one of its two keys.
 func OpenCheckpoint(signed, verifier string) (Checkpoint, error) {
 	text, err := open(signed, verifier)
 	if err != nil {
@@ -156,7 +156,7 @@ func parseCheckpoint(text string) (c Checkpoint, err error) {
 	count, errCount := strconv.ParseInt(word("chains", 0), 10, 64)
 	root, errRoot := parseHash(word("chains", 1))
 	c.Time, c.Chains, c.Root = at, count, tlog.Hash(root)
-	// A text that was read leniently is written differently.
+	// Only the canonical text is accepted, which is the one that text writes.
 	if errTime != nil || errCount != nil || errRoot != nil || c.text() != text {
 		return c, errForm
 	}

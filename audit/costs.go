@@ -11,12 +11,12 @@ import (
 // or a correction.
 func (a *account) charge(b *books, c *cost) {
 	if c.CorrectionOf != 0 {
-		of := a.costOf(c.CorrectionOf)
-		if of == nil {
+		corrected := a.costOf(c.CorrectionOf)
+		if corrected == nil {
 			b.find(c.at, "daily cost %d corrects %d, which is not there", c.DailyCostID, c.CorrectionOf)
 			return
 		}
-		of.fixes = append(of.fixes, c)
+		corrected.fixes = append(corrected.fixes, c)
 		a.fixes = append(a.fixes, c)
 		return
 	}
@@ -49,8 +49,8 @@ func (a *account) charge(b *books, c *cost) {
 }
 
 // indexOf returns the index of the row of a day and rate, -1 when there is none.
-// Rows come in the order of their dates except for late ones, so it begins at
-// the end.
+// It searches from the end, because rows come in the order of their dates except
+// for late ones.
 func (i *item) indexOf(date string, rate int64) int {
 	for at := len(i.costs) - 1; at >= 0; at-- {
 		c := i.costs[at]
@@ -64,8 +64,8 @@ func (i *item) indexOf(date string, rate int64) int {
 	return -1
 }
 
-// cost returns the row of a day and rate, nil when there is none. Callers go
-// through the days in order, so it begins where it found the last row.
+// cost returns the row of a day and rate, nil when there is none. It begins where
+// it found the last row, because callers go through the days in order.
 func (i *item) cost(date string, rate int64) *cost {
 	at := i.looked
 	if at >= len(i.costs) || i.costs[at].Date != date {

@@ -3,9 +3,9 @@ package audit
 import "netsim/events"
 
 // Most events of billing are daily costs, billing events, and holds and releases
-// of credit. In the form in which the service writes them they are decoded here,
-// an order of magnitude faster than by events.Decode. All others go to
-// events.Decode.
+// of credit. This file decodes them, in the form in which the service writes
+// them, an order of magnitude faster than events.Decode, which decodes all
+// others.
 
 const (
 	usageType   = "netsim.billing.usage_recorded.v1"
@@ -14,7 +14,8 @@ const (
 	releaseType = "netsim.billing.credit_released.v1"
 )
 
-// decode reads an event's data; a billing event as a pointer. seen may be nil.
+// decode decodes an event's data. It returns a billing event as a pointer. seen
+// may be nil.
 func decode(eventType string, value []byte, seen *words) (any, error) {
 	switch eventType {
 	case usageType:
@@ -31,20 +32,20 @@ func decode(eventType string, value []byte, seen *words) (any, error) {
 		}
 	}
 	data, err := events.Decode(eventType, value)
-	if d, is := data.(events.UsageRecorded); is {
+	if d, ok := data.(events.UsageRecorded); ok {
 		return &d, err
 	}
 	return data, err
 }
 
-// decodeCost decodes a daily cost into into, which must be empty.
-func decodeCost(value []byte, into *events.DailyCostRated, seen *words) error {
-	if readCost(value, into, seen) {
+// decodeCost decodes a daily cost into c, which must be empty.
+func decodeCost(value []byte, c *events.DailyCostRated, seen *words) error {
+	if readCost(value, c, seen) {
 		return nil
 	}
 	data, err := events.Decode(costType, value)
-	if d, is := data.(events.DailyCostRated); is {
-		*into = d
+	if d, ok := data.(events.DailyCostRated); ok {
+		*c = d
 	}
 	return err
 }

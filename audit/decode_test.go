@@ -24,7 +24,7 @@ func anyText(t *rapid.T) string {
 // for any event and for any text that is almost one.
 func TestDecodeEqualsTheCodec(t *testing.T) {
 	t.Parallel()
-	seen := new(words) // of all of them
+	seen := new(words) // shared by all examples
 	rapid.Check(t, func(t *rapid.T) {
 		number := func() int64 { return rapid.Int64().Draw(t, "number") }
 		var data events.Data
@@ -87,7 +87,7 @@ func TestDecodeEqualsTheCodec(t *testing.T) {
 				costType: readCost(value, new(events.DailyCostRated), seen), usageType: usageRead, heldType: heldRead, releaseType: releasedRead,
 			}
 			if read[data.EventType()] {
-				t.Fatalf("%s was read; encoding/json says %v", value, failed)
+				t.Fatalf("%s was read, but encoding/json refuses it: %v", value, failed)
 			}
 			return
 		}

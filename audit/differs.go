@@ -23,8 +23,8 @@ func (b *books) net(c *cost) string {
 }
 
 // differs returns the first member in which a row differs from the rated one, ""
-// when there is none. Of a row with corrections only the sum is compared.
-// Segments may be split differently, where a later event changed nothing; they
+// when there is none. For a row with corrections, only the sum is compared.
+// Segments may be split differently where a later event changed nothing, but they
 // must add up.
 func (b *books) differs(c *cost, want *events.DailyCostRated) (what, wanted, got string) {
 	if net := b.net(c); net != want.Cost && !rating.Equal(net, want.Cost) {

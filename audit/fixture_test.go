@@ -19,9 +19,9 @@ var learn = flag.Bool("learn", false, "write the files of testdata that are miss
 func TestFixtures(t *testing.T) {
 	t.Parallel()
 	if *learn {
-		w := lived(t)
-		forger := livedWith(t, w.key, false, time.Time{})
-		learned(t, map[string][]byte{
+		w := fourDays(t)
+		forger := fourDaysWith(t, w.key, false, time.Time{})
+		writeMissing(t, map[string][]byte{
 			"key":           []byte(w.key.Verifier + "\n"),
 			"bundle.jsonl":  bundleOf(t, w, request()),
 			"forged.jsonl":  bundleOf(t, forger, request()),
@@ -51,9 +51,9 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// learned writes files of testdata. It keeps existing ones: bundles of earlier
-// releases are valid.
-func learned(t *testing.T, files map[string][]byte) {
+// writeMissing writes the files of testdata that are missing. It keeps existing
+// ones, because bundles of earlier releases must stay valid.
+func writeMissing(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	for name, text := range files {
 		file, err := os.OpenFile(filepath.Join("testdata", name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -84,9 +84,9 @@ func noteOf(t *testing.T, w *world, name string) string {
 	return ""
 }
 
-// spliced returns a forged bundle with one honest checkpoint instead of its own.
-// The proofs that would show what is missing are left out, and the next checkpoint
-// is signed again so that it follows the honest one.
+// spliced returns a forged bundle in which one checkpoint is replaced by an
+// honest one. The proofs that would show what is missing are left out, and the
+// next checkpoint is signed again so that it follows the honest one.
 func spliced(t *testing.T, honest, forger *world) []byte {
 	t.Helper()
 	w := bundleWriter{out: new(bytes.Buffer)}
@@ -96,7 +96,7 @@ func spliced(t *testing.T, honest, forger *world) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, is := l.body.(*checkpointLine); is {
+		if c, ok := l.body.(*checkpointLine); ok {
 			read, err := OpenCheckpoint(c.Note, forger.key.Verifier)
 			if err != nil {
 				t.Fatal(err)
@@ -125,21 +125,21 @@ func spliced(t *testing.T, honest, forger *world) []byte {
 // accepted only on request.
 func TestAPreliminaryBundle(t *testing.T) {
 	t.Parallel()
-	w, r := lived(t), request()
+	w, r := fourDays(t), request()
 	w.use(alice, "cluster", "start", 9, 1, at("2026-11-06 05:00:00"))
 	w.checkpoint("noon", at("2026-11-06 12:00:00"))
 	r.To = "2026-11-06"
 	if err := WriteBundle(t.Context(), w.log(), r, w.key, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "2026-11-07T00:00:00.000Z or later") {
-		t.Errorf("a period that has not ended: %v", err)
+		t.Errorf("a bundle of a period that has not ended: error %v", err)
 	}
 	r.Preliminary = true
 	text := bundleOf(t, w, r)
 	said := findings(verifyBundle(t, text, w.key.Verifier).Problems)
 	if !strings.Contains(said, "covered until 2026-11-06T12:00:00.000Z only: it had not ended") {
-		t.Errorf("found %q", said)
+		t.Errorf("found %q, want a period that had not ended", said)
 	}
 	got, err := VerifyBundle(bytes.NewReader(text), Wanted{Verifier: w.key.Verifier, Preliminary: true})
 	if err != nil || len(got.Problems) > 0 || got.Covered != "2026-11-06T12:00:00.000Z" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("a preliminary bundle: %+v, %v", got, err)
 	}
 }

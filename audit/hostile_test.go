@@ -13,7 +13,7 @@ import (
 // head with a negative sequence. The audit reports it and does not panic.
 func TestSignedNegativeSequenceIsReported(t *testing.T) {
 	t.Parallel()
-	w := lived(t)
+	w := fourDays(t)
 	lines := bytes.SplitAfter(bundleOf(t, w, request()), []byte("\n"))
 	forged := bundleWriter{out: new(bytes.Buffer)}
 	for _, text := range lines[:len(lines)-2] { // without the seal
@@ -21,7 +21,7 @@ func TestSignedNegativeSequenceIsReported(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, is := l.body.(*checkpointLine); is {
+		if c, ok := l.body.(*checkpointLine); ok {
 			opened, err := OpenCheckpoint(c.Note, w.key.Verifier)
 			if err != nil {
 				t.Fatal(err)
@@ -48,7 +48,7 @@ func TestSignedNegativeSequenceIsReported(t *testing.T) {
 // consistent, but an auditor who holds that checkpoint detects the loss.
 func TestHeldCheckpointMissingFromLog(t *testing.T) {
 	t.Parallel()
-	w := lived(t)
+	w := fourDays(t)
 	ctx, verifier, held := t.Context(), w.key.Verifier, w.note
 	check := func(notes ...string) string {
 		t.Helper()

@@ -10,18 +10,19 @@ import (
 	"netsim/events"
 )
 
-// Reader reads the records of a partition from an offset, as infra/eventlog
-// does: at least one batch, and no record only when none came within the wait.
+// Reader reads the records of a partition from an offset, as infra/eventlog does.
+// It returns at least one batch, and no record only if none arrived within the
+// wait.
 type Reader interface {
 	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
 }
 
-// Log is a log, up to its ends when the audit begins.
+// Log is the log to audit, up to its ends when the audit began.
 type Log struct {
 	Reader
 	Cluster string
 	Topics  []Topic
-	Keys    *events.WriterKeys // nil takes seals on trust
+	Keys    *events.WriterKeys // nil accepts seals without verifying them
 }
 
 // Topic is a family's topic.
@@ -37,7 +38,7 @@ const (
 	readWait  = time.Second
 )
 
-// Where names a record.
+// Where is the position of a record.
 type Where struct {
 	Topic     string
 	Partition int32
@@ -73,15 +74,15 @@ type partition struct {
 	next     int64
 	facts    int64
 	rejected int64
-	digest   events.Digest // unless it is undigested
+	digest   events.Digest // not computed if undigested is set
 	heads    map[string]*events.Head
 	verdicts map[events.Verdict]int64
 	bytes    int64
 	// unreadable counts, by type, the facts that this release cannot apply: those
 	// of an unknown type and those whose body is not JSON.
 	unreadable map[string]int64
-	// missing has, by stream, the first record whose predecessor is missing, until
-	// a fact with its sequence or a later one comes.
+	// missing has, by stream, the first record whose predecessor is missing. A
+	// fact with its sequence or a later one removes it.
 	missing map[string]orphan
 	unread  []events.Record
 
@@ -95,7 +96,7 @@ type orphan struct {
 	verdict  events.Verdict
 }
 
-// open returns the partitions of some families, or of all, at offset 0.
+// open returns the partitions of the given families, or of all, at offset 0.
 func (l *Log) open(families ...events.Family) []*partition {
 	var all []*partition
 	for i := range l.Topics {
@@ -159,8 +160,8 @@ func (p *partition) read(ctx context.Context, to int64) error {
 	return nil
 }
 
-// judge gives a record its verdict, moves the stream's head and fills in the
-// fact.
+// judge returns a record's verdict. For a fact it also advances the stream's head
+// and fills in f.
 func (p *partition) judge(r *events.Record, f *Fact) events.Verdict {
 	frame, hash, err := events.ReadFrame(&r.Message)
 	if err != nil {

@@ -14,9 +14,11 @@ import (
 
 // ReadModel is a snapshot of a read model.
 type ReadModel interface {
-	// At returns the position of each partition up to which facts are in it.
+	// At returns the position of each partition before which the facts are in the
+	// snapshot.
 	At() []Expected
-	// Rows calls each with every row of a table, the columns in the table's order.
+	// Rows calls each with every row of a table, with the columns in the table's
+	// order.
 	Rows(ctx context.Context, table Table, each func(values []string) error) error
 }
 
@@ -34,13 +36,13 @@ type Replayed struct {
 const settling = time.Hour
 
 // Replay folds every fact of billing, rates every day again up to now, and
-// compares with the costs in the log. Unless readModel is nil it also compares
-// with the rows of the read model, and reads the log up to its position.
+// compares the result with the costs in the log. Unless readModel is nil, it
+// reads the log up to the read model's position and compares its rows too.
 //
 // The rates are those of the platform's stream, whose partition is read first.
-// Without a read model the books of each partition are therefore complete when
-// it has been read, and are dropped then. They need about a kilobyte for each
-// billing event and current cost.
+// Without a read model, each partition's books are therefore complete once it has
+// been read, and are then dropped. They need about a kilobyte for each billing
+// event and current cost.
 func Replay(ctx context.Context, log *Log, platform string, readModel ReadModel, now time.Time) (Replayed, error) {
 	b, out := newBooks(), Replayed{}
 	settled := dayOf(now.Add(-settling))

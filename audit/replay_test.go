@@ -20,48 +20,49 @@ func replay(t *testing.T, w *world, model ReadModel, now string) Replayed {
 
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	w := lived(t) // one row of which costs nothing any more
+	w := fourDays(t) // one of its rows no longer costs anything
 	r := replay(t, w, nil, "2026-11-06 12:00:00")
 	if said := findings(r.Findings); said != "" || r.Rated.Days != int64(len(w.booked)-1) || r.Rated.Pending+r.Rated.Unrated > 0 {
 		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, said)
 	}
 	// Two days later, without an accrual.
 	if r := replay(t, w, nil, "2026-11-08 12:00:00"); len(r.Findings) > 0 || r.Rated.Unrated != 4 {
-		t.Errorf("nights that were not: %+v", r)
+		t.Errorf("two days without an accrual: %+v, want 4 unrated rows and no findings", r)
 	}
-	// A reaction will book the events of today; those of yesterday should be booked.
+	// A reaction will book the events of today; those of yesterday should have
+	// been booked.
 	w.use(alice, "storage", "start", 9, 1, at("2026-11-05 23:59:59"))
 	w.use(bob, "cluster", "stop", 2, 0, at("2026-11-05 12:00:00"))
 	if r := replay(t, w, nil, "2026-11-05 12:30:00"); len(r.Findings) > 0 || r.Rated.Pending != 1 {
-		t.Errorf("a booking that is to come: %+v\n%s", r.Rated, findings(r.Findings))
+		t.Errorf("a pending booking: %+v\n%s", r.Rated, findings(r.Findings))
 	}
 	if r := replay(t, w, nil, "2026-11-07 12:30:00"); !strings.Contains(findings(r.Findings), "cost is 180, by its events 90") {
-		t.Errorf("a booking that did not come: %+v\n%s", r.Rated, findings(r.Findings))
+		t.Errorf("a missing booking: %+v\n%s", r.Rated, findings(r.Findings))
 	}
 }
 
-// TestReplayRatesRowsByTheirOwnRule: rows of an earlier rule agree, also after a
-// late event for a day of that rule.
+// TestReplayRatesRowsByTheirOwnRule: rows that an earlier rule booked have no
+// findings, also after a late event for a day of that rule.
 func TestReplayRatesRowsByTheirOwnRule(t *testing.T) {
 	t.Parallel()
-	w := livedWith(t, newTestKey(t), true, at("2026-11-04 00:00:00"))
+	w := fourDaysWith(t, newTestKey(t), true, at("2026-11-04 00:00:00"))
 	r := replay(t, w, nil, "2026-11-06 12:00:00")
 	if said := findings(r.Findings); said != "" || r.Rated.Days != int64(len(w.booked)-1) {
 		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, said)
 	}
 	rules := map[string]bool{}
 	differ := false
-	newest := lived(t)
+	newest := fourDays(t)
 	for where, row := range w.booked {
 		rules[row.EngineVersion] = true
 		differ = differ || newest.booked[where].Cost != row.Cost
 	}
 	if len(rules) != 2 || !differ {
-		t.Errorf("the rows are by %v, with other costs: %v", rules, differ)
+		t.Errorf("the rows are booked by the rules %v, want 2 rules; some cost differs between them: %v, want true", rules, differ)
 	}
 }
 
-// TestReplayFindsAChangedFact: in a log that was written again with another cost,
+// TestReplayFindsAChangedFact: in a log that was rewritten with another cost,
 // every hash is right, but the cost does not follow from its events.
 func TestReplayFindsAChangedFact(t *testing.T) {
 	t.Parallel()
@@ -79,7 +80,7 @@ func TestReplayFindsAChangedFact(t *testing.T) {
 		{"date", func(d *events.DailyCostRated) { d.Date = "2026-10-01" }, "by its events it costs nothing"},
 		{"version", func(d *events.DailyCostRated) { d.Version = 5 }, "is version 5 of a row that is not there"},
 		{"previous cost", func(d *events.DailyCostRated) { d.PreviousCost, d.Version = "3", 2 }, "version 2"},
-		{"correction of nothing", func(d *events.DailyCostRated) { d.CorrectionOf = 4711 }, "corrects 4711, which is not there"},
+		{"correction of a missing cost", func(d *events.DailyCostRated) { d.CorrectionOf = 4711 }, "corrects 4711, which is not there"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +89,7 @@ func TestReplayFindsAChangedFact(t *testing.T) {
 			w.use(bob, "cluster", "start", 1, 1, at("2026-11-02 06:00:00"))
 			honest := newWorld(t)
 			honest.rates, honest.usage = w.rates, w.usage
-			honest.night(bob, "cluster", at("2026-11-02 00:00:00"), at("2026-11-03 00:00:30"))
+			honest.accrue(bob, "cluster", at("2026-11-02 00:00:00"), at("2026-11-03 00:00:30"))
 			for _, row := range honest.booked {
 				tt.change(&row)
 				w.append(bob, row, at("2026-11-03 00:00:30"))
@@ -105,7 +106,7 @@ func TestReplayFindsAChangedFact(t *testing.T) {
 // is a fact by the rule, but netsim did not write it.
 func TestReplayFindsASecondChain(t *testing.T) {
 	t.Parallel()
-	w := lived(t)
+	w := fourDays(t)
 	key := bob
 	for events.PartitionOf(key, testParts) == events.PartitionOf(alice, testParts) {
 		key += "x"
@@ -118,23 +119,23 @@ func TestReplayFindsASecondChain(t *testing.T) {
 	name := partitionName("billing", number)
 	w.records[name] = append(w.records[name], events.Record{Message: m, Partition: number, Offset: int64(len(w.records[name]))})
 	if said := findings(replay(t, w, nil, "2026-11-06 12:00:00").Findings); !strings.Contains(said, "is in the partition of "+key) {
-		t.Errorf("found %q", said)
+		t.Errorf("found %q, want the other partition", said)
 	}
 }
 
-// TestReplayCorrections: the row of a closed month stays, and its corrections have
-// the difference.
+// TestReplayCorrections: the row of a closed month stays unchanged, and the
+// replay adds its corrections to it.
 func TestReplayCorrections(t *testing.T) {
 	t.Parallel()
 	for fix, want := range map[string]string{"-90": "", "-80": "cost is 160, by its events 150"} {
 		w := newWorld(t)
 		w.rate("", "cluster", "unit", "10.00", at("2026-11-01 00:00:00"))
 		w.use(bob, "cluster", "start", 1, 1, at("2026-11-02 00:00:00"))
-		w.night(bob, "cluster", at("2026-11-02 00:00:00"), at("2026-11-03 00:00:30"))
+		w.accrue(bob, "cluster", at("2026-11-02 00:00:00"), at("2026-11-03 00:00:30"))
 		var booked events.DailyCostRated
 		for _, booked = range w.booked {
 		}
-		// In December the event comes that it ended at 15:00.
+		// In December an event arrives that says the item stopped at 15:00.
 		w.use(bob, "cluster", "stop", 1, 0, at("2026-11-02 15:00:00"))
 		booked.CorrectionOf, booked.DailyCostID, booked.Cost, booked.Date = booked.DailyCostID, w.next(), fix, "2026-12-05"
 		w.append(bob, booked, at("2026-12-05 10:00:00"))
@@ -152,11 +153,11 @@ func TestReplayLeavesWhatCostsTheSame(t *testing.T) {
 	w := newWorld(t)
 	w.rate("", "cluster", "unit", "0", at("2026-11-01 00:00:00"))
 	w.use(bob, "cluster", "start", 1, 1, at("2026-11-02 00:00:00"))
-	w.night(bob, "cluster", at("2026-11-02 00:00:00"), at("2026-11-03 00:00:30"))
+	w.accrue(bob, "cluster", at("2026-11-02 00:00:00"), at("2026-11-03 00:00:30"))
 	w.use(bob, "cluster", "update", 1, 4, at("2026-11-02 12:00:00"))
 	w.use(bob, "cluster", "stop", 1, 0, at("2026-11-02 18:00:00"))
 	if r := replay(t, w, nil, "2026-12-06 12:00:00"); len(r.Findings) > 0 || r.Rated.Days != 1 {
-		t.Errorf("%+v", r)
+		t.Errorf("replay: %+v, want 1 day and no findings", r)
 	}
 }
 
@@ -168,20 +169,20 @@ type model struct {
 
 func (m *model) At() []Expected { return m.at }
 
-func (m *model) Rows(_ context.Context, table Table, tell func([]string) error) error {
+func (m *model) Rows(_ context.Context, table Table, each func([]string) error) error {
 	for _, values := range m.rows[table.Name] {
-		if err := tell(values); err != nil {
+		if err := each(values); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// TestReplayComparesEveryColumn: a changed column, a missing row and an additional
-// row are found, and nothing else.
+// TestReplayComparesEveryColumn: a replay reports every changed column, missing
+// row and additional row, and nothing else.
 func TestReplayComparesEveryColumn(t *testing.T) {
 	t.Parallel()
-	w := lived(t)
+	w := fourDays(t)
 	b := newBooks()
 	m := &model{rows: map[string]map[string][]string{}}
 	for _, p := range w.log().open(events.Billing) {
@@ -198,7 +199,7 @@ func TestReplayComparesEveryColumn(t *testing.T) {
 	}
 	now := "2026-11-06 12:00:00"
 	if r := replay(t, w, m, now); len(r.Findings) > 0 || r.Rows["daily_costs"] != int64(len(w.booked)) {
-		t.Fatalf("%+v", r)
+		t.Fatalf("an equal read model: %+v", r)
 	}
 	found := func() string { return findings(replay(t, w, m, now).Findings) }
 	for _, table := range Tables() {
@@ -222,6 +223,6 @@ func TestReplayComparesEveryColumn(t *testing.T) {
 		}
 	}
 	if said := found(); said != "" {
-		t.Errorf("everything is as it was, but %s", said)
+		t.Errorf("the read model is unchanged, but found %q", said)
 	}
 }

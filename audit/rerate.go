@@ -13,13 +13,13 @@ import (
 
 // Rated is the result of rating every day again.
 type Rated struct {
-	Days    int64  // rows that are booked as rated
+	Days    int64  // rated rows that are booked with the same result
 	Pending int64  // rows that the accrual, or the booking of a late event, will still change
 	Unrated int64  // rated rows that are not booked
-	First   string // of those
+	First   string // the first unrated row
 }
 
-// add adds the result for other accounts.
+// add adds the result of other accounts.
 func (r *Rated) add(more Rated) {
 	r.Days, r.Pending, r.Unrated = r.Days+more.Days, r.Pending+more.Pending, r.Unrated+more.Unrated
 	if r.First == "" {
@@ -28,12 +28,12 @@ func (r *Rated) add(more Rated) {
 }
 
 // rerate rates every day of every account again, up to the day of now, and
-// compares with the costs in the log.
+// compares the rows with the costs in the log.
 //
 // A booked row, with its corrections, must be what rating gives for all billing
-// events and rates. A row is pending when it was right for the events before it
-// and differs only by events that were recorded since settled: a reaction or the
-// nightly accrual will book it again. A row that is not booked is counted and is
+// events and rates. A row is pending if it was right when it was booked, and all
+// events since then were recorded after settled: a reaction or the nightly
+// accrual will book it again. A rated row that is not booked is counted, but is
 // not a finding: the accrual may be due, or there was no rate then.
 func (b *books) rerate(now, settled time.Time) Rated {
 	var out Rated
@@ -120,7 +120,8 @@ func (r *rerating) day(day time.Time, price rating.Price, active []*item) {
 	}
 }
 
-// compare rates a day of items that are rated together.
+// compare rates a day of items that are rated together, and compares the rows
+// with the booked ones.
 func (r *rerating) compare(day time.Time, price rating.Price, items []*item) {
 	usage := items[0].usage
 	if len(items) > 1 {
@@ -152,15 +153,15 @@ func (r *rerating) compare(day time.Time, price rating.Price, items []*item) {
 	}
 }
 
-// rules returns the rules by which the day is booked: a row is rated again by the
-// rule that the booked rows of its item and day name.
+// rules returns the rule by which each item is rated on a day: the one that the
+// booked rows of the item and day name.
 func (r *rerating) rules(day time.Time) rating.RuleOf {
 	date := day.Format(time.DateOnly)
 	return func(item int64) string { return r.account.items[item].rule(date) }
 }
 
-// touched reports whether events of the items came after a row was booked, all of
-// them recorded since settled.
+// touched reports whether the items have events after the booking of a row, and
+// all of these were recorded since settled.
 func touched(items []*item, c *cost, settled time.Time) (after bool) {
 	for _, i := range items {
 		for _, u := range i.at {
@@ -176,7 +177,8 @@ func touched(items []*item, c *cost, settled time.Time) (after bool) {
 	return after
 }
 
-// booked is the sequence of the event that booked a row, or corrected it last.
+// booked returns the sequence of the event that booked a row or corrected it
+// last.
 func (c *cost) booked() int64 {
 	if n := len(c.fixes); n > 0 {
 		return c.fixes[n-1].sequence
@@ -184,9 +186,9 @@ func (c *cost) booked() int64 {
 	return c.sequence
 }
 
-// pending reports whether a row was right when it was booked and differs only by
-// events that were recorded since settled. A day that has not ended is pending
-// when items are rated together: the accrual decides what each costs.
+// pending reports whether a row was right when it was booked and differs only
+// because of events that were recorded since settled. A day that has not ended is
+// pending when items are rated together: the accrual decides what each costs.
 func (r *rerating) pending(day time.Time, price rating.Price, items []*item, c *cost) bool {
 	if !price.Alone() && !day.Before(r.settled) {
 		return true
@@ -195,8 +197,8 @@ func (r *rerating) pending(day time.Time, price rating.Price, items []*item, c *
 }
 
 // explained reports whether a row is what rating gives for the events before its
-// booking. A row whose units, but not its cost, are changed by later events stays
-// in a closed month: there is no correction of zero.
+// booking. In a closed month such a row stays as it is if later events change its
+// units but not its cost, because there is no correction of zero.
 func (r *rerating) explained(day time.Time, price rating.Price, items []*item, c *cost) bool {
 	for _, row := range rating.Day(day, price, usageOf(nil, items, c.booked()), r.rules(day)) {
 		if row.BillingItemID == c.BillingItemID && row.RateID == c.RateID {
@@ -219,7 +221,7 @@ func usageOf(to []events.UsageRecorded, items []*item, before int64) []events.Us
 	return to
 }
 
-// price returns the price on a day. Accounts without rows of their own share it.
+// price returns the price on a day. Accounts without rates of their own share it.
 func (b *books) price(account, rateName string, day time.Time) (rating.Price, error) {
 	own := slices.ContainsFunc(b.rates, func(r events.RateSet) bool { return r.AccountID == account && r.RateName == rateName })
 	key := priceKey{"", rateName, day.Unix()}

@@ -15,7 +15,7 @@ import (
 type Table struct {
 	Name    string
 	Columns []Column
-	Keys    int // the first columns that are the row's key
+	Keys    int // how many of the first columns form the row's key
 }
 
 // Column is a column whose values are compared as text: a time as

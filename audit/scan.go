@@ -3,8 +3,8 @@ package audit
 import "time"
 
 // scan reads JSON in the form in which the service writes it: no white space, no
-// escapes, ASCII only, integers. Anything else sets odd; what was read until then
-// must not be used.
+// escapes, ASCII only, integers. Anything else sets odd; the values read before
+// then must not be used.
 type scan struct {
 	text []byte
 	at   int
@@ -83,7 +83,7 @@ func (s *scan) array(element func()) {
 	}
 }
 
-// token reads a string; it is a part of the text, not a copy.
+// token reads a string and returns it as a part of text, not a copy.
 func (s *scan) token() []byte {
 	s.take('"')
 	if s.odd {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Succession says that another key signs the log from a checkpoint on. Both keys
+// Succession replaces the key that signs the log, from a checkpoint on. Both keys
 // sign that checkpoint: the old one to name its successor, the new one to prove
-// that its owner has it. The zero value is that of an ordinary checkpoint.
+// that its owner has it. An ordinary checkpoint has the zero value.
 type Succession struct {
 	From, To string // public keys
 }
@@ -30,13 +30,13 @@ func (k *Key) Continues(note string) error {
 		err = fmt.Errorf("it hands over to %s", c.Succession.To)
 	}
 	if err != nil {
-		return fmt.Errorf("%w than %s: of the newest checkpoint, %w", ErrOtherKey, k.Verifier, err)
+		return fmt.Errorf("%w than %s: the newest checkpoint: %w", ErrOtherKey, k.Verifier, err)
 	}
 	return nil
 }
 
-// Succeed returns the signed note of a checkpoint over the chains of billing
-// from which on key signs the log instead of old.
+// Succeed returns the signed note of a checkpoint over the chains of billing.
+// From this checkpoint on, key signs the log instead of old.
 func (c Checkpoint) Succeed(old, key *Key, chains []Chain) (string, error) {
 	c.Succession = Succession{old.Verifier, key.Verifier}
 	c, err := c.over(chains)
@@ -46,8 +46,8 @@ func (c Checkpoint) Succeed(old, key *Key, chains []Chain) (string, error) {
 	return sign(c.text(), old, key)
 }
 
-// check returns an error for a succession that is not signed by both of its
-// keys, or of which verifier is neither key.
+// check returns an error for a succession that is not signed by both of its keys,
+// or that does not involve the verifier's key.
 func (s Succession) check(signed, verifier string) error {
 	if s == (Succession{}) {
 		return nil
@@ -63,16 +63,16 @@ func (s Succession) check(signed, verifier string) error {
 	return nil
 }
 
-// ring has the keys of a log in the order in which they sign it. One of them is
+// ring has the keys of a log in the order in which they signed it. One of them is
 // known; successions prove the others.
 type ring struct {
 	cluster string   // of the log
 	keys    []string // the last signs the next note
 }
 
-// newRing returns the ring before the first of a log's notes, which are in the
-// order of the log. It has the known key, or the first key from which the
-// successions in the notes lead to it.
+// newRing returns the ring as it is before the first of a log's notes, which are
+// in the order of the log. Its only key is the first one from which the
+// successions in the notes lead to the known key, or the known key itself.
 func newRing(notes []string, cluster, known string) *ring {
 	first := known
 	for _, note := range slices.Backward(notes) {
@@ -114,10 +114,11 @@ func (r *ring) openAny(note string) (c Checkpoint, err error) {
 	return c, err
 }
 
-// Latest returns the newest checkpoint among signed notes, in any order, that
-// known signed or a key to which successions lead from it. Where known signed
-// several logs, it is of the log that known signed last. It is the zero value
-// when known signed none.
+// Latest returns the newest checkpoint among the signed notes, which may be in
+// any order. It considers checkpoints signed by the known key, or by a key to
+// which successions lead from it. If the known key signed several logs, the
+// result is of the log that it signed last. If it signed none, the result is the
+// zero value.
 func Latest(notes []string, known string) (last Checkpoint) {
 	made := map[string]Checkpoint{} // by note, not verified
 	for _, note := range notes {

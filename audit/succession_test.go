@@ -14,15 +14,15 @@ import (
 )
 
 // succeeded returns a world whose log three keys signed, one after the other: the
-// first key four days, each of the others one more day. change, unless nil,
-// replaces the second succession.
+// first key for four days, each of the others for one more day. change, unless
+// nil, replaces the second succession.
 func succeeded(t *testing.T, change func(w *world, keys []*Key)) (w *world, keys []*Key) {
 	t.Helper()
-	w = lived(t)
+	w = fourDays(t)
 	keys = []*Key{w.key, newTestKey(t), newTestKey(t)}
 	w.succeed("second", keys[1], at("2026-11-06 12:00:00"))
 	w.use(alice, "cluster", "start", 9, 2, at("2026-11-06 13:00:00"))
-	w.nightly("2026-11-06")
+	w.accrueAll("2026-11-06")
 	w.checkpoint("2026-11-06", at("2026-11-07 00:02:30"))
 	if change == nil {
 		w.succeed("third", keys[2], at("2026-11-07 12:00:00"))
@@ -30,16 +30,16 @@ func succeeded(t *testing.T, change func(w *world, keys []*Key)) (w *world, keys
 		change(w, keys)
 		w.key = keys[2]
 	}
-	w.nightly("2026-11-07")
+	w.accrueAll("2026-11-07")
 	w.checkpoint("2026-11-07", at("2026-11-08 00:02:30"))
 	return w, keys
 }
 
-func (w *world) nightly(day string) {
+func (w *world) accrueAll(day string) {
 	date := at(day + " 00:00:00")
 	for _, account := range []string{alice, bob} {
-		w.night(account, "cluster", date, date.AddDate(0, 0, 1).Add(30*time.Second))
-		w.night(account, "storage", date, date.AddDate(0, 0, 1).Add(30*time.Second))
+		w.accrue(account, "cluster", date, date.AddDate(0, 0, 1).Add(30*time.Second))
+		w.accrue(account, "storage", date, date.AddDate(0, 0, 1).Add(30*time.Second))
 	}
 }
 
@@ -56,7 +56,7 @@ type falseSuccession struct {
 }
 
 // falseSuccessions are ways to bring a third key into a log without a valid
-// succession, with the findings of a verifier that knows the first key.
+// succession, each with the finding of a verifier that knows the first key.
 func falseSuccessions(t *testing.T) map[string]falseSuccession {
 	t.Helper()
 	when := at("2026-11-07 12:00:00")
@@ -75,8 +75,8 @@ func falseSuccessions(t *testing.T) map[string]falseSuccession {
 	}
 	return map[string]falseSuccession{
 		"unsucceeded": {func(*world, []*Key) {}, "and no succession leads from that key to another"},
-		"stranger":    {by(func(*world, *Key) []*Key { return []*Key{newTestKey(t)} }), "it is signed by test+"},
-		"alone":       {by(func(_ *world, third *Key) []*Key { return []*Key{third} }), "it is signed by test+"},
+		"unrelated":   {by(func(*world, *Key) []*Key { return []*Key{newTestKey(t)} }), "it is signed by test+"},
+		"by itself":   {by(func(_ *world, third *Key) []*Key { return []*Key{third} }), "it is signed by test+"},
 		"unproved":    {by(func(w *world, _ *Key) []*Key { return []*Key{w.key} }), "is not signed by both"},
 		"replayed": {func(w *world, keys []*Key) {
 			other := newWorldOf(t, w.key)
@@ -112,30 +112,30 @@ func TestASuccessionIsFollowed(t *testing.T) {
 				t.Errorf("key %d, the %s bundle: %v, sealed by %s:\n%s", i+1, name, err, r.Verifier, findings(r.Problems))
 			}
 		}
-		last := Latest(append(slices.Clone(held), noteOf(t, w, "second"), noteOf(t, lived(t), "2026-11-05")), key.Verifier)
+		last := Latest(append(slices.Clone(held), noteOf(t, w, "second"), noteOf(t, fourDays(t), "2026-11-05")), key.Verifier)
 		if last.Name != "third" {
 			t.Errorf("key %d: the latest checkpoint is %q", i+1, last.Name)
 		}
 	}
 	for i, want := range []bool{false, false, true} {
 		if err := keys[i].Continues(w.note); (err == nil) != want {
-			t.Errorf("key %d continues the log: %v", i+1, err)
+			t.Errorf("key %d continues the log: error %v", i+1, err)
 		}
 		if err := keys[i].Continues(noteOf(t, w, "third")); (err == nil) != want {
-			t.Errorf("key %d continues after the succession: %v", i+1, err)
+			t.Errorf("key %d continues after the succession: error %v", i+1, err)
 		}
 	}
 	w.key = keys[1]
 	if err := WriteBundle(t.Context(), w.log(), request(), w.key, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "was succeeded by "+keys[2].Verifier) {
-		t.Errorf("a bundle by a key of before: %v", err)
+		t.Errorf("a bundle sealed by a succeeded key: error %v", err)
 	}
 	if said := findings(verifyBundle(t, early, newTestKey(t).Verifier).Problems); !strings.Contains(said, "line 1: the bundle was sealed with the key "+keys[2].Verifier) {
-		t.Errorf("a stranger's key verifies: %s", said)
+		t.Errorf("verified with an unrelated key: found %s", said)
 	}
 }
 
-// TestAFalseSuccessionIsFound: the first key finds it in the log and in bundles that
-// the new key has sealed.
+// TestAFalseSuccessionIsFound: a verification with the first key finds a false
+// succession in the log, and in bundles that the new key sealed.
 func TestAFalseSuccessionIsFound(t *testing.T) {
 	t.Parallel()
 	for name, tt := range falseSuccessions(t) {
@@ -152,17 +152,17 @@ func TestAFalseSuccessionIsFound(t *testing.T) {
 					t.Errorf("%q was not found, but:\n%s", want, said)
 				}
 			}
-			if name == "earlier" { // the bundle's own writer finds it
+			if name == "earlier" { // WriteBundle itself refuses the log
 				if err := WriteBundle(t.Context(), w.log(), request(), w.key, new(bytes.Buffer)); !errors.Is(err, ErrOtherKey) {
-					t.Errorf("a bundle is written: %v", err)
+					t.Errorf("WriteBundle: error %v, want %v", err, ErrOtherKey)
 				}
 				return
 			}
-			for place, text := range map[string][]byte{"header": forgedBundle(t, w, true), "checkpoints": forgedBundle(t, w, false)} {
+			for where, text := range map[string][]byte{"header": forgedBundle(t, w, true), "checkpoints": forgedBundle(t, w, false)} {
 				said := findings(verifyBundle(t, text, keys[0].Verifier).Problems)
 				for _, want := range []string{tt.want, "line 1: the bundle was sealed with the key " + keys[2].Verifier} {
 					if !strings.Contains(said, want) {
-						t.Errorf("%s: %q was not found, but:\n%s", place, want, said)
+						t.Errorf("notes in the %s: %q was not found, but:\n%s", where, want, said)
 					}
 				}
 			}
@@ -170,8 +170,9 @@ func TestAFalseSuccessionIsFound(t *testing.T) {
 	}
 }
 
-// forgedBundle returns a bundle of the third key's day or of all days, with every
-// note of the log, valid or not, sealed with the third key.
+// forgedBundle returns the bundle of the third key's day, sealed with that key.
+// The other notes of the log, valid or not, are in its header or among its
+// checkpoints.
 func forgedBundle(t *testing.T, w *world, inHeader bool) []byte {
 	t.Helper()
 	notes, err := w.log().checkpoints(t.Context())
@@ -223,7 +224,7 @@ func TestSuccessionFixtures(t *testing.T) {
 			files[[]string{"first.key", "second.key", "third.key"}[i]] = []byte(key.Verifier + "\n")
 		}
 		files["unsucceeded.jsonl"] = withoutSuccessions(t, w)
-		learned(t, files)
+		writeMissing(t, files)
 	}
 	for _, name := range []string{"first.key", "second.key", "third.key"} {
 		key, err := os.ReadFile(filepath.Join("testdata", name))
@@ -251,7 +252,7 @@ func withoutSuccessions(t *testing.T, w *world) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h, is := l.body.(*header); is {
+		if h, ok := l.body.(*header); ok {
 			h.Successions = nil
 		}
 		if l.kind != kindSeal {

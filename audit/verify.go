@@ -41,7 +41,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s", f.At, f.What)
 }
 
-// Expected is the position of a partition by the read model.
+// Expected is the position of a partition according to the read model.
 type Expected Part
 
 // published is a checkpoint in the log.
@@ -58,14 +58,14 @@ type verification struct {
 	parts    []*partition
 	report   Report
 	expected map[*partition]Expected
-	last     map[*partition]int64 // offsets up to which the last valid checkpoint covers
+	last     map[*partition]int64 // offsets before which the last valid checkpoint covers the partition
 }
 
-// Verify reads the whole log up to its ends, judges every record, and compares
-// with every checkpoint in the log and, unless readModel is nil, with the read
-// model. It verifies the checkpoints' signatures with the verifier's key and
-// those that successions prove from it. An error means that the log could not be
-// read; its defects are in the report.
+// Verify reads the whole log up to its ends and judges every record. It compares
+// the result with every checkpoint in the log and, unless readModel is nil, with
+// the read model. It verifies the checkpoints' signatures with the verifier's key
+// and the keys that successions prove from it. An error means that the log could
+// not be read; its defects are in the report.
 func Verify(ctx context.Context, log *Log, verifier string, readModel []Expected) (Report, error) {
 	notes, err := log.checkpoints(ctx)
 	if err != nil {
@@ -143,7 +143,8 @@ func (v *verification) part(family events.Family, number int32) *partition {
 	return v.parts[i]
 }
 
-// compare advances every partition to a checkpoint's position and compares.
+// compare advances every partition to a checkpoint's position and compares them
+// with it.
 func (v *verification) compare(ctx context.Context, n published, previous string) error {
 	c, err := v.keys.open(n.note)
 	if err != nil {
@@ -222,8 +223,8 @@ func (v *verification) comparePart(ctx context.Context, c *Checkpoint, want Part
 	return nil
 }
 
-// to advances a partition to an offset, at most to its end. At the position of
-// the read model it compares with that.
+// to advances a partition to an offset, at most to its end. On the way it
+// compares the partition with the read model, at the read model's position.
 func (v *verification) to(ctx context.Context, p *partition, offset int64) error {
 	offset = min(offset, p.topic.Ends[p.number])
 	if e, ok := v.expected[p]; ok && p.next <= e.Next && e.Next <= p.topic.Ends[p.number] && e.Next <= offset {
@@ -257,7 +258,7 @@ func (v *verification) sum() {
 			if head := p.heads[stream]; head != nil {
 				ends = head.Sequence
 			}
-			if o.at.Offset >= v.last[p] { // it was so when the checkpoint was signed
+			if o.at.Offset >= v.last[p] { // earlier ones were missing when the checkpoint was signed
 				v.find(o.at, "%s: the event before sequence %d is missing; the stream ends at %d",
 					o.verdict, o.sequence, ends)
 			}

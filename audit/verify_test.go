@@ -21,10 +21,10 @@ func TestVerify(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(t *testing.T, w *world)
-		want   []string // that are found; none is that nothing is
+		want   []string // parts of the findings; nil if there are none
 	}{
-		{"as it was written", func(*testing.T, *world) {}, nil},
-		{"written on without a checkpoint", func(_ *testing.T, w *world) {
+		{"unchanged", func(*testing.T, *world) {}, nil},
+		{"events after the last checkpoint", func(_ *testing.T, w *world) {
 			w.use(bob, "cluster", "update", 2, 3, at("2026-11-07 00:00:00"))
 		}, nil},
 		{"a record changed", func(_ *testing.T, w *world) { w.edit(alice, 3, flip) },
@@ -40,7 +40,7 @@ func TestVerify(t *testing.T) {
 				}
 			})
 		}, []string{"stream " + bob, "has seen other records"}},
-		{"a frame spoilt", func(_ *testing.T, w *world) { w.edit(alice, 2, func(r *events.Record) { r.Headers = r.Headers[:3] }) },
+		{"a frame cut short", func(_ *testing.T, w *world) { w.edit(alice, 2, func(r *events.Record) { r.Headers = r.Headers[:3] }) },
 			[]string{"gap: the event before sequence 3 is missing; the stream ends at 1"}},
 		{"the tail lost", func(_ *testing.T, w *world) {
 			name := partitionName("billing", events.PartitionOf(alice, testParts))
@@ -61,7 +61,7 @@ func TestVerify(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w := lived(t)
+			w := fourDays(t)
 			verifier := w.key.Verifier
 			tt.change(t, w)
 			r, err := Verify(t.Context(), w.log(), verifier, nil)
@@ -81,11 +81,11 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyAgainstTheReadModel: other digests, a read model of a longer log, and a
-// read model of another topic are found.
+// TestVerifyAgainstTheReadModel: a read model with another digest, of a longer
+// log, or of another topic is reported.
 func TestVerifyAgainstTheReadModel(t *testing.T) {
 	t.Parallel()
-	w := lived(t)
+	w := fourDays(t)
 	log := w.log()
 	var right []Expected
 	for _, p := range log.open() {

@@ -19,8 +19,8 @@ const (
 	testParts    = 3
 )
 
-// place is the key of a row of the daily costs.
-type place struct {
+// rowKey is the key of a row of the daily costs.
+type rowKey struct {
 	item, rate int64
 	date       string
 }
@@ -28,18 +28,18 @@ type place struct {
 // world writes a log in memory like the service: rates, items, nightly accruals and
 // checkpoints.
 type world struct {
-	cluster string    // "" is cluster-1
-	ruled   time.Time // before which the rating rule was another
-	t       testing.TB
-	key     *Key
-	records map[string][]events.Record // by topic and partition
-	heads   map[string]events.Head
-	usage   map[string][]events.UsageRecorded // by account
-	units   map[string]int64
-	rates   []events.RateSet
-	booked  map[place]events.DailyCostRated
-	id      int64
-	note    string
+	cluster  string    // "" is cluster-1
+	ruleFrom time.Time // earlier days are rated by Rule1
+	t        testing.TB
+	key      *Key
+	records  map[string][]events.Record // by topic and partition
+	heads    map[string]events.Head
+	usage    map[string][]events.UsageRecorded // by account
+	units    map[string]int64
+	rates    []events.RateSet
+	booked   map[rowKey]events.DailyCostRated
+	id       int64
+	note     string
 }
 
 func newWorld(t testing.TB) *world {
@@ -63,7 +63,7 @@ func newTestKey(t testing.TB) *Key {
 func newWorldOf(t testing.TB, key *Key) *world {
 	return &world{
 		t: t, key: key, records: map[string][]events.Record{}, heads: map[string]events.Head{},
-		usage: map[string][]events.UsageRecorded{}, units: map[string]int64{}, booked: map[place]events.DailyCostRated{},
+		usage: map[string][]events.UsageRecorded{}, units: map[string]int64{}, booked: map[rowKey]events.DailyCostRated{},
 	}
 }
 
@@ -122,8 +122,8 @@ func (w *world) use(account, name, action string, item, units int64, at time.Tim
 	w.append(account, u, at)
 }
 
-// night books a day's costs of an account.
-func (w *world) night(account, name string, day, at time.Time) {
+// accrue books a day's costs of an account.
+func (w *world) accrue(account, name string, day, at time.Time) {
 	w.t.Helper()
 	price, err := rating.PriceOn(day, account, name, w.rates)
 	if err != nil {
@@ -131,11 +131,11 @@ func (w *world) night(account, name string, day, at time.Time) {
 	}
 	usage := slices.DeleteFunc(slices.Clone(w.usage[account]), func(u events.UsageRecorded) bool { return u.RateName != name })
 	rule := rating.Newest
-	if day.Before(w.ruled) {
+	if day.Before(w.ruleFrom) {
 		rule = func(int64) string { return rating.Rule1 }
 	}
 	rows := rating.Day(day, price, usage, rule)
-	for where, before := range w.booked { // what costs nothing any more
+	for where, before := range w.booked { // rows that no longer cost anything
 		ofAccount := slices.ContainsFunc(usage, func(u events.UsageRecorded) bool { return u.BillingItemID == where.item })
 		if ofAccount && where.date == day.Format(time.DateOnly) && !slices.ContainsFunc(rows, func(r events.DailyCostRated) bool { return r.BillingItemID == where.item }) {
 			before.Cost, before.UnitDays, before.Quantity, before.Segments = "0", "0", 0, []events.CostSegment{}
@@ -143,9 +143,9 @@ func (w *world) night(account, name string, day, at time.Time) {
 		}
 	}
 	for _, row := range rows {
-		where := place{row.BillingItemID, row.RateID, row.Date}
+		where := rowKey{row.BillingItemID, row.RateID, row.Date}
 		row.DailyCostID, row.Version = w.next(), 1
-		if before, is := w.booked[where]; is {
+		if before, ok := w.booked[where]; ok {
 			if before.Cost == row.Cost {
 				continue
 			}
@@ -156,20 +156,20 @@ func (w *world) night(account, name string, day, at time.Time) {
 	}
 }
 
-// checkpoint publishes what the log holds.
+// checkpoint publishes a signed checkpoint of the log.
 func (w *world) checkpoint(name string, at time.Time) {
 	w.t.Helper()
 	w.publish(name, at, func(c Checkpoint, chains []Chain) (string, error) { return c.Sign(w.key, chains) })
 }
 
-// succeed publishes a checkpoint by which another key signs from now on.
+// succeed publishes a checkpoint from which on another key signs.
 func (w *world) succeed(name string, key *Key, at time.Time) {
 	w.t.Helper()
 	w.publish(name, at, func(c Checkpoint, chains []Chain) (string, error) { return c.Succeed(w.key, key, chains) })
 	w.key = key
 }
 
-// publish publishes what the log holds, signed.
+// publish publishes a checkpoint of the log, with the note that sign returns.
 func (w *world) publish(name string, at time.Time, sign func(Checkpoint, []Chain) (string, error)) {
 	w.t.Helper()
 	log := w.log()
@@ -212,7 +212,7 @@ func (w *world) Read(_ context.Context, topic string, number int32, from int64, 
 	return all[min(from, end):min(from+7, end)], end, nil
 }
 
-// edit changes a record of a stream. Logs that were returned before keep the old
+// edit changes a record of a stream. A log that was returned before keeps the old
 // record.
 func (w *world) edit(stream string, sequence int64, change func(r *events.Record)) {
 	w.t.Helper()
@@ -245,19 +245,19 @@ func at(text string) time.Time {
 	return when
 }
 
-// lived returns a world of two accounts after four days, with a late event and a
-// checkpoint after every day.
-func lived(t testing.TB) *world {
+// fourDays returns a world of two accounts after four days, with a late event, and
+// with a checkpoint after every day.
+func fourDays(t testing.TB) *world {
 	t.Helper()
-	return livedWith(t, newTestKey(t), true, time.Time{})
+	return fourDaysWith(t, newTestKey(t), true, time.Time{})
 }
 
-// livedWith is lived with a key, with the day from which the newest rule is used,
-// and with or without the most expensive events of the third day.
-func livedWith(t testing.TB, key *Key, whole bool, ruled time.Time) *world {
+// fourDaysWith is fourDays with a key and with the day from which the newest rule
+// applies. Unless whole, the most expensive events of the third day are missing.
+func fourDaysWith(t testing.TB, key *Key, whole bool, ruleFrom time.Time) *world {
 	t.Helper()
 	w := newWorldOf(t, key)
-	w.ruled = ruled
+	w.ruleFrom = ruleFrom
 	w.rate("", "cluster", rating.Unit, "10.00", at("2026-11-01 00:00:00"))
 	w.rate("", "storage", rating.Flat, "0.25", at("2026-11-01 00:00:00"))
 	w.rate(bob, "cluster", rating.Unit, "7.50", at("2026-11-01 00:00:00"))
@@ -276,17 +276,17 @@ func livedWith(t testing.TB, key *Key, whole bool, ruled time.Time) *world {
 		case 4:
 			w.use(alice, "cluster", "stop", 1, 0, at("2026-11-04 05:59:59"))
 		}
-		night := day.AddDate(0, 0, 1).Add(30 * time.Second)
+		booking := day.AddDate(0, 0, 1).Add(30 * time.Second)
 		for _, account := range []string{alice, bob} {
-			w.night(account, "cluster", day, night)
-			w.night(account, "storage", day, night)
+			w.accrue(account, "cluster", day, booking)
+			w.accrue(account, "storage", day, booking)
 		}
 		if day.Day() == 4 { // it stopped on the 3rd already
 			w.use(alice, "storage", "stop", 3, 0, at("2026-11-03 20:00:00"))
-			w.night(alice, "storage", at("2026-11-03 00:00:00"), night.Add(time.Minute))
-			w.night(alice, "storage", at("2026-11-04 00:00:00"), night.Add(time.Minute))
+			w.accrue(alice, "storage", at("2026-11-03 00:00:00"), booking.Add(time.Minute))
+			w.accrue(alice, "storage", at("2026-11-04 00:00:00"), booking.Add(time.Minute))
 		}
-		w.checkpoint(day.Format(time.DateOnly), night.Add(2*time.Minute))
+		w.checkpoint(day.Format(time.DateOnly), booking.Add(2*time.Minute))
 	}
 	return w
 }
