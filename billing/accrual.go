@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	accrualDays    = 31 // how far back the accrual goes when none is known
+	accrualDays    = 31 // how far back the accrual goes when no earlier one is known
 	accrualBatches = 8  // batches that are booked at the same time
 )
 
