@@ -39,7 +39,7 @@ type Handler struct {
 	Log     Log
 	Now     func() time.Time
 	Timeout time.Duration      // how long a verdict may take, 0 for 10 s
-	Keys    *events.WriterKeys // to seal records with; nil seals nothing
+	Keys    *events.WriterKeys // seal the records; nil seals nothing
 	// Begin, when set, is called for every command before it runs. The Log and
 	// Observe get the context that it returns.
 	Begin func(ctx context.Context, command, stream string) context.Context
@@ -53,7 +53,7 @@ type Handler struct {
 const (
 	maxAttempts    = 12
 	defaultTimeout = 10 * time.Second
-	maxTimeouts    = 10 // how many timeouts the background waits for a verdict
+	maxTimeouts    = 10 // how many timeouts a background goroutine waits for a verdict
 )
 
 // stateOf ties a state's pointer to its value type.
@@ -129,7 +129,7 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 		if !errors.Is(err, errLost) {
 			return result, err
 		}
-		r.to.Fresh = false // there is a record now, or ours was rejected
+		r.to.Fresh = false // the stream has a record now, or ours was rejected
 		if err := pause(ctx, r.attempts-1); err != nil {
 			return Result{}, fault.Unknown(err)
 		}
@@ -197,11 +197,11 @@ func (r *run) try(ctx context.Context, load bool) (Result, error) {
 		l.mu.Unlock()
 		return Result{}, err
 	}
-	made := r.copied(t.state) // before the lane is unlocked and others evolve it
+	after := r.copied(t.state) // before the lane is unlocked and others evolve it
 	l.mu.Unlock()
 	result, err := r.await(ctx, t, event)
 	if result.Event != nil {
-		result.State = made
+		result.State = after
 	}
 	return result, err
 }

@@ -16,19 +16,19 @@ import (
 	"netsim/fault"
 )
 
-// process is a process of the service that uses the log, and a workspace.
+// process is a process of the service on the log, which changes one workspace.
 type process struct {
 	t       *testing.T
 	log     *memory
 	handler *handle.Handler
-	id      string
+	id      string // of the workspace
 }
 
 func newProcess(t *testing.T) *process {
 	log := &memory{}
 	p := &process{t: t, log: log, handler: &handle.Handler{Log: log, Now: time.Now}, id: events.NewID(events.WorkspacePrefix)}
 	log.foreign(t, p.id, events.WorkspaceCreated{AccountID: "acct", Name: "new", Owner: "someone"})
-	log.verdicts() // it is judged
+	log.verdicts() // judges the record
 	return p
 }
 
@@ -49,14 +49,14 @@ func (p *process) setProject(project string) (handle.Result, error) {
 	return p.run(handle.Origin{}, commands.SetLegacyProject{ID: p.id, LegacyProjectID: project})
 }
 
-// answer is what a command run in the background came to.
+// answer is the result of a command that ran in the background.
 type answer struct {
 	handle.Result
 	err error
 }
 
-// begin runs f in the background until it waits, and returns where its answer
-// will be.
+// begin runs f in the background until it blocks, and returns the channel of its
+// answer.
 func begin(f func() (handle.Result, error)) <-chan answer {
 	done := make(chan answer, 1)
 	go func() {
@@ -97,7 +97,7 @@ func TestARecordThatTheForeignOneForbidsIsRefused(t *testing.T) {
 			t.Errorf("answer %v, want the precondition to fail", err)
 		}
 		if w := p.log.workspace(p.id); w.Name != "foreign" {
-			t.Errorf("the name is %q", w.Name)
+			t.Errorf("the name is %q, want foreign", w.Name)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {
 				_, err := p.run(from, cmd)
 				unknown, ok := errors.AsType[*fault.Fault](err)
 				if !ok || unknown.Code != fault.Unavailable || unknown.RetryAfter <= 0 {
-					t.Errorf("answer %v, want unavailable with a time to come back", err)
+					t.Errorf("answer %v, want unavailable with a RetryAfter", err)
 				}
 				open()
 				again, err := p.run(from, cmd)
@@ -143,7 +143,7 @@ func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {
 	}
 }
 
-func TestWhatTheLogSaysItselfIsTheAnswer(t *testing.T) {
+func TestTheLogsOwnFaultIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcess(t)
@@ -158,7 +158,7 @@ func TestWhatTheLogSaysItselfIsTheAnswer(t *testing.T) {
 		next := begin(func() (handle.Result, error) { return p.rename("small") })
 		open()
 		if a := <-tooLarge; !fault.Is(a.err, fault.PayloadTooLarge) {
-			t.Errorf("answer %+v, want what the log says", a)
+			t.Errorf("answer %+v, want the log's fault", a)
 		}
 		if a := <-next; a.err != nil || a.Event == nil || a.Event.Sequence != 2 {
 			t.Errorf("the next command: %+v, want the fact 2", a)
@@ -185,7 +185,7 @@ func TestARepeatedCommandIsNotRunAgain(t *testing.T) {
 		}
 		all.Wait()
 		if runs := len(slices.DeleteFunc(ran, func(b bool) bool { return !b })); runs != 1 {
-			t.Errorf("the command ran %d times in one process", runs)
+			t.Errorf("the command ran %d times in one process, want once", runs)
 		}
 		if result, err := p.another().run(from, cmd); err != nil || !result.Repeated {
 			t.Errorf("in another process: %+v, %v, want it repeated", result, err)
@@ -236,7 +236,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 			t.Errorf("answer %v, want a conflict", err)
 		}
 		if attempts < 2 || attempts > 20 {
-			t.Errorf("%d attempts", attempts)
+			t.Errorf("%d attempts, want 2 to 20", attempts)
 		}
 	})
 }
@@ -270,7 +270,7 @@ func TestAParkedStreamTakesNoCommand(t *testing.T) {
 	}
 }
 
-// parked is a log whose every stream waits for a repair.
+// parked is a log in which every stream waits for a repair.
 type parked struct{ handle.Log }
 
 func (parked) Load(context.Context, string, string) (events.Snapshot, error) {
@@ -279,7 +279,7 @@ func (parked) Load(context.Context, string, string) (events.Snapshot, error) {
 
 func TestAFreshStreamIsNotLookedUp(t *testing.T) {
 	t.Parallel()
-	log := &memory{loading: func(string) { t.Error("a stream that was just made is looked up") }}
+	log := &memory{loading: func(string) { t.Error("a fresh stream was loaded") }}
 	h := &handle.Handler{Log: log, Now: time.Now}
 	id := events.NewID(events.WorkspacePrefix)
 	to := handle.Target{Stream: id, PartitionKey: id, Fresh: true}
@@ -300,6 +300,6 @@ func TestACommandForAnotherKindOfStreamIsAnInternalError(t *testing.T) {
 		t.Errorf("answer %v, want an internal error", err)
 	}
 	if len(log.records) != 0 {
-		t.Error("something was appended")
+		t.Errorf("%d records were appended, want none", len(log.records))
 	}
 }
