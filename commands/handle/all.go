@@ -118,8 +118,8 @@ func together[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, a
 }
 
 // awaitAll waits for the verdicts, starting with the last record: when it is a
-// fact, so is every record before it. A command whose record is not a fact is not
-// done and runs again. After all verdicts it returns the first error.
+// fact, so is every record before it. A command whose record is not a fact stays
+// undone, so that it runs again. After all verdicts it returns the first error.
 func awaitAll(ctx context.Context, t *tip, runs []*run, out []*events.Event, results []Result, done []bool) (first error) {
 	facts := false
 	for i := len(out) - 1; i >= 0; i-- {

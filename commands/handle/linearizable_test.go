@@ -17,8 +17,8 @@ import (
 	"netsim/fault"
 )
 
-// write sets the name of a workspace, if match is not 0 only at that version. It
-// is repeated under its command id until its outcome is known.
+// write sets the name of a workspace. If match is not 0, it is conditional on
+// that version. It is repeated under its command id until its outcome is known.
 type write struct {
 	name  string
 	match int64

@@ -14,7 +14,8 @@ type Log interface {
 	// Append queues a message for the partition of its key, behind every earlier
 	// Append. It uses the values of ctx, but not its cancellation. The returned
 	// function waits for the position. If its error is a fault, the fault says
-	// whether the message is in the log; after any other error it may be.
+	// what is known about the message; after any other error the message may be
+	// in the log.
 	Append(ctx context.Context, family events.Family, partitionKey string, m events.Message) (Wait, error)
 	// Verdict waits until the record at the position has been judged.
 	Verdict(ctx context.Context, at events.Position) (events.Verdict, error)

@@ -67,7 +67,7 @@ func summarize(all []chakra.Trace, groups chakra.Groups) (string, error) {
 		s.ComputeMicros = plus(s.ComputeMicros, t.Compute)
 		s.Sends.add(t.Sends)
 		s.Receives.add(t.Receives)
-		last := "\x00" // no group's name: collectives come group by group
+		last := "\x00" // not the name of a group; the collectives of a group come together
 		for _, c := range t.Collectives {
 			if kinds[c.Kind] == nil {
 				kinds[c.Kind] = &Traffic{Kind: c.Kind.String()}
