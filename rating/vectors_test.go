@@ -78,7 +78,8 @@ func python(t *testing.T, vectors []vector) (rows [][]vectorRow) {
 
 const vectorsFile = "testdata/vectors.json"
 
-// learn fills in the rows of new vectors. The rows of the others never change.
+// learn fills in the rows of new vectors. The rows of existing vectors must never
+// change.
 var learn = flag.Bool("learn", false, "fill in the rows of new vectors")
 
 func TestVectors(t *testing.T) {
