@@ -19,8 +19,9 @@ import (
 	"netsim/events"
 )
 
-// -learn stores fixtures and fields of what is new. It changes no fixture and
-// removes no field: what was written once must stay readable.
+// -learn stores the fixtures and fields of new event types. It changes no
+// existing fixture and removes no field, because every event that was ever
+// written must stay readable.
 var learn = flag.Bool("learn", false, "store the fixtures and fields of new event types")
 
 func TestEveryStoredEventCanBeRead(t *testing.T) {
@@ -74,7 +75,7 @@ func TestFieldsGrowAndNeverShrink(t *testing.T) {
 	frozen := lines(t, path)
 	for _, field := range frozen {
 		if !slices.Contains(now, field) {
-			t.Errorf("%q was written once and is gone", field)
+			t.Errorf("field %q was written once, but is no longer read", field)
 		}
 	}
 	var fresh []string
@@ -109,13 +110,13 @@ func TestEventsHoldValuesOnly(t *testing.T) {
 	}
 }
 
-func TestAnUnknownTypeIsSaidToBeUnknown(t *testing.T) {
+func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := events.Decode("netsim.workspace.painted.v1", []byte(`{}`)); err == nil {
-		t.Error("an unknown type is read")
+		t.Error("Decode accepts an unknown type")
 	}
 	if _, err := events.Decode("netsim.workspace.created.v1", []byte(`{"name":1}`)); err == nil {
-		t.Error("a body of another shape is read")
+		t.Error("Decode accepts data of another shape")
 	}
 }
 

@@ -31,7 +31,7 @@ type SimulationRequested struct {
 	ConfigurationVersion int64         `json:"configurationVersion"`
 	Name                 string        `json:"name"`
 	DurationNs           int64         `json:"durationNs"` // bound on simulated time
-	Duration             string        `json:"duration"`   // as it was sent
+	Duration             string        `json:"duration"`   // as the client sent it
 	Checkpointing        Checkpointing `json:"checkpointing"`
 	MappingFileID        string        `json:"mappingFileId,omitempty"`
 	TracesetID           string        `json:"tracesetId,omitempty"`
@@ -90,7 +90,7 @@ type Progress struct {
 // SimulationProgressed records progress, at most once in five seconds, or a stall.
 type SimulationProgressed struct {
 	Progress
-	StalledSince time.Time `json:"stalledSince,omitzero"` // when simulated time last moved; zero while it does
+	StalledSince time.Time `json:"stalledSince,omitzero"` // when simulated time last advanced; absent while it advances
 }
 
 // SimulationCheckpointed records that an engine snapshot of a running simulation is
