@@ -191,10 +191,10 @@ func TestAForgedSealIsNamed(t *testing.T) {
 	if r := verifyBundle(t, text, ""); len(r.Problems) > 0 {
 		t.Fatalf("the forged bundle is not consistent: %s", findings(r.Problems))
 	}
-	said := findings(verifyBundle(t, text, honest.key.Verifier).Problems)
+	reported := findings(verifyBundle(t, text, honest.key.Verifier).Problems)
 	for _, want := range []string{"line 1: the bundle was sealed with the key " + forger.key.Verifier, "the seal: it is signed by test+", "the checkpoint: it is signed by test+"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("want %q among the findings:\n%s", want, said)
+		if !strings.Contains(reported, want) {
+			t.Errorf("want %q among the findings:\n%s", want, reported)
 		}
 	}
 }

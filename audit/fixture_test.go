@@ -45,8 +45,8 @@ func TestFixtures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := findings(r.Problems); (said == "") != (want == "") || !strings.Contains(said, want) {
-			t.Errorf("%s: found %q, want %q", name, said, want)
+		if reported := findings(r.Problems); (reported == "") != (want == "") || !strings.Contains(reported, want) {
+			t.Errorf("%s: found %q, want %q", name, reported, want)
 		}
 	}
 }
@@ -134,9 +134,9 @@ func TestAPreliminaryBundle(t *testing.T) {
 	}
 	r.Preliminary = true
 	text := bundleOf(t, w, r)
-	said := findings(verifyBundle(t, text, w.key.Verifier).Problems)
-	if !strings.Contains(said, "covered until 2026-11-06T12:00:00.000Z only: it had not ended") {
-		t.Errorf("found %q, want a period that had not ended", said)
+	reported := findings(verifyBundle(t, text, w.key.Verifier).Problems)
+	if !strings.Contains(reported, "covered until 2026-11-06T12:00:00.000Z only: it had not ended") {
+		t.Errorf("found %q, want a period that had not ended", reported)
 	}
 	got, err := VerifyBundle(bytes.NewReader(text), Wanted{Verifier: w.key.Verifier, Preliminary: true})
 	if err != nil || len(got.Problems) > 0 || got.Covered != "2026-11-06T12:00:00.000Z" {

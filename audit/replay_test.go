@@ -22,8 +22,8 @@ func TestReplay(t *testing.T) {
 	t.Parallel()
 	w := fourDays(t) // one of its rows no longer costs anything
 	r := replay(t, w, nil, "2026-11-06 12:00:00")
-	if said := findings(r.Findings); said != "" || r.Rated.Days != int64(len(w.booked)-1) || r.Rated.Pending+r.Rated.Unrated > 0 {
-		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, said)
+	if reported := findings(r.Findings); reported != "" || r.Rated.Days != int64(len(w.booked)-1) || r.Rated.Pending+r.Rated.Unrated > 0 {
+		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, reported)
 	}
 	// Two days later, without an accrual.
 	if r := replay(t, w, nil, "2026-11-08 12:00:00"); len(r.Findings) > 0 || r.Rated.Unrated != 4 {
@@ -47,8 +47,8 @@ func TestReplayRatesRowsByTheirOwnRule(t *testing.T) {
 	t.Parallel()
 	w := fourDaysWith(t, newTestKey(t), true, at("2026-11-04 00:00:00"))
 	r := replay(t, w, nil, "2026-11-06 12:00:00")
-	if said := findings(r.Findings); said != "" || r.Rated.Days != int64(len(w.booked)-1) {
-		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, said)
+	if reported := findings(r.Findings); reported != "" || r.Rated.Days != int64(len(w.booked)-1) {
+		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, reported)
 	}
 	rules := map[string]bool{}
 	differ := false
@@ -95,8 +95,8 @@ func TestReplayFindsAChangedFact(t *testing.T) {
 				w.append(bob, row, at("2026-11-03 00:00:30"))
 			}
 			r := replay(t, w, nil, "2026-11-03 12:00:00")
-			if said := findings(r.Findings); !strings.Contains(said, tt.want) {
-				t.Errorf("%q was not found, but:\n%s", tt.want, said)
+			if reported := findings(r.Findings); !strings.Contains(reported, tt.want) {
+				t.Errorf("%q was not found, but:\n%s", tt.want, reported)
 			}
 		})
 	}
@@ -118,8 +118,8 @@ func TestReplayFindsASecondChain(t *testing.T) {
 	number := events.PartitionOf(key, testParts)
 	name := partitionName("billing", number)
 	w.records[name] = append(w.records[name], events.Record{Message: m, Partition: number, Offset: int64(len(w.records[name]))})
-	if said := findings(replay(t, w, nil, "2026-11-06 12:00:00").Findings); !strings.Contains(said, "is in the partition of "+key) {
-		t.Errorf("found %q, want the other partition", said)
+	if reported := findings(replay(t, w, nil, "2026-11-06 12:00:00").Findings); !strings.Contains(reported, "is in the partition of "+key) {
+		t.Errorf("found %q, want the other partition", reported)
 	}
 }
 
@@ -140,8 +140,8 @@ func TestReplayCorrections(t *testing.T) {
 		booked.CorrectionOf, booked.DailyCostID, booked.Cost, booked.Date = booked.DailyCostID, w.next(), fix, "2026-12-05"
 		w.append(bob, booked, at("2026-12-05 10:00:00"))
 		r := replay(t, w, nil, "2026-12-06 12:00:00")
-		if said := findings(r.Findings); (said == "") != (want == "") || !strings.Contains(said, want) {
-			t.Errorf("corrected by %s: found %q, want %q", fix, said, want)
+		if reported := findings(r.Findings); (reported == "") != (want == "") || !strings.Contains(reported, want) {
+			t.Errorf("corrected by %s: found %q, want %q", fix, reported, want)
 		}
 	}
 }
@@ -209,20 +209,20 @@ func TestReplayComparesEveryColumn(t *testing.T) {
 			for i, column := range table.Columns {
 				was := row[i]
 				row[i] = was + "7"
-				if said := found(); !strings.Contains(said, table.Name) || i >= table.Keys && !strings.Contains(said, column.Name+" is ") {
-					t.Errorf("%s of %s was changed; found %q", column.Name, table.Name, said)
+				if reported := found(); !strings.Contains(reported, table.Name) || i >= table.Keys && !strings.Contains(reported, column.Name+" is ") {
+					t.Errorf("%s of %s was changed; found %q", column.Name, table.Name, reported)
 				}
 				row[i] = was
 			}
 			delete(rows, key)
-			if said := found(); !strings.Contains(said, "the read model has no such row") {
-				t.Errorf("a row of %s was removed; found %q", table.Name, said)
+			if reported := found(); !strings.Contains(reported, "the read model has no such row") {
+				t.Errorf("a row of %s was removed; found %q", table.Name, reported)
 			}
 			rows[key] = row
 			break // one row of each table is enough
 		}
 	}
-	if said := found(); said != "" {
-		t.Errorf("the read model is unchanged, but found %q", said)
+	if reported := found(); reported != "" {
+		t.Errorf("the read model is unchanged, but found %q", reported)
 	}
 }

@@ -129,8 +129,8 @@ func TestASuccessionIsFollowed(t *testing.T) {
 	if err := WriteBundle(t.Context(), w.log(), request(), w.key, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "was succeeded by "+keys[2].Verifier) {
 		t.Errorf("a bundle sealed by a succeeded key: error %v", err)
 	}
-	if said := findings(verifyBundle(t, early, newTestKey(t).Verifier).Problems); !strings.Contains(said, "line 1: the bundle was sealed with the key "+keys[2].Verifier) {
-		t.Errorf("verified with an unrelated key: found %s", said)
+	if reported := findings(verifyBundle(t, early, newTestKey(t).Verifier).Problems); !strings.Contains(reported, "line 1: the bundle was sealed with the key "+keys[2].Verifier) {
+		t.Errorf("verified with an unrelated key: found %s", reported)
 	}
 }
 
@@ -146,10 +146,10 @@ func TestAFalseSuccessionIsFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said := findings(r.Findings)
+			reported := findings(r.Findings)
 			for _, want := range []string{tt.want, "checkpoint 2026-11-07: it is signed by test+"} {
-				if !strings.Contains(said, want) {
-					t.Errorf("%q was not found, but:\n%s", want, said)
+				if !strings.Contains(reported, want) {
+					t.Errorf("%q was not found, but:\n%s", want, reported)
 				}
 			}
 			if name == "earlier" { // WriteBundle itself refuses the log
@@ -159,10 +159,10 @@ func TestAFalseSuccessionIsFound(t *testing.T) {
 				return
 			}
 			for where, text := range map[string][]byte{"header": forgedBundle(t, w, true), "checkpoints": forgedBundle(t, w, false)} {
-				said := findings(verifyBundle(t, text, keys[0].Verifier).Problems)
+				reported := findings(verifyBundle(t, text, keys[0].Verifier).Problems)
 				for _, want := range []string{tt.want, "line 1: the bundle was sealed with the key " + keys[2].Verifier} {
-					if !strings.Contains(said, want) {
-						t.Errorf("notes in the %s: %q was not found, but:\n%s", where, want, said)
+					if !strings.Contains(reported, want) {
+						t.Errorf("notes in the %s: %q was not found, but:\n%s", where, want, reported)
 					}
 				}
 			}

@@ -68,13 +68,13 @@ func TestVerify(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said := findings(r.Findings)
-			if len(tt.want) == 0 && said != "" {
-				t.Errorf("found:\n%s", said)
+			reported := findings(r.Findings)
+			if len(tt.want) == 0 && reported != "" {
+				t.Errorf("found:\n%s", reported)
 			}
 			for _, want := range tt.want {
-				if !strings.Contains(said, want) {
-					t.Errorf("%q was not found, but:\n%s", want, said)
+				if !strings.Contains(reported, want) {
+					t.Errorf("%q was not found, but:\n%s", want, reported)
 				}
 			}
 		})
@@ -111,8 +111,8 @@ func TestVerifyAgainstTheReadModel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if said := findings(r.Findings); (said == "") != (tt.want == "") || !strings.Contains(said, tt.want) {
-				t.Errorf("found %q, want %q", said, tt.want)
+			if reported := findings(r.Findings); (reported == "") != (tt.want == "") || !strings.Contains(reported, tt.want) {
+				t.Errorf("found %q, want %q", reported, tt.want)
 			}
 		})
 	}
