@@ -111,9 +111,9 @@ func TestDecodeIsFastForWhatTheServiceWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !readCost(cost, new(events.DailyCostRated), nil) {
-		t.Errorf("%s is odd", cost)
+		t.Errorf("the fast decoder does not read %s", cost)
 	}
 	if _, ok := readUsage(usage, nil); !ok {
-		t.Errorf("%s is odd", usage)
+		t.Errorf("the fast decoder does not read %s", usage)
 	}
 }

@@ -130,7 +130,7 @@ func TestAPreliminaryBundle(t *testing.T) {
 	w.checkpoint("noon", at("2026-11-06 12:00:00"))
 	r.To = "2026-11-06"
 	if err := WriteBundle(t.Context(), w.log(), r, w.key, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "2026-11-07T00:00:00.000Z or later") {
-		t.Errorf("a bundle of a period that has not ended: error %v", err)
+		t.Errorf("a bundle of a period that has not ended: error %v, want one with the end", err)
 	}
 	r.Preliminary = true
 	text := bundleOf(t, w, r)

@@ -37,7 +37,7 @@ func TestGuideByHand(t *testing.T) {
 		r.Account = account
 		output, err := check(bundleOf(t, w, r))
 		if err != nil || !strings.Contains(output, "agrees: 3 events of platform_netsim, ") || !strings.Contains(output, account) {
-			t.Fatalf("%v: %s", err, output)
+			t.Fatalf("the program on the bundle of %s: %v: %s", account, err, output)
 		}
 	}
 	text := bundleOf(t, w, request())

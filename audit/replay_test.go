@@ -18,12 +18,14 @@ func replay(t *testing.T, w *world, model ReadModel, now string) Replayed {
 	return r
 }
 
+// TestReplay: a replay rates the days of a log as they were booked. It reports
+// days without an accrual as unrated, and late events of a past day as findings.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	w := fourDays(t) // one of its rows no longer costs anything
 	r := replay(t, w, nil, "2026-11-06 12:00:00")
 	if reported := findings(r.Findings); reported != "" || r.Rated.Days != int64(len(w.booked)-1) || r.Rated.Pending+r.Rated.Unrated > 0 {
-		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, reported)
+		t.Errorf("replay: %+v, want the %d booked rows but one, and no findings:\n%s", r, len(w.booked), reported)
 	}
 	// Two days later, without an accrual.
 	if r := replay(t, w, nil, "2026-11-08 12:00:00"); len(r.Findings) > 0 || r.Rated.Unrated != 4 {
@@ -34,10 +36,10 @@ func TestReplay(t *testing.T) {
 	w.use(alice, "storage", "start", 9, 1, at("2026-11-05 23:59:59"))
 	w.use(bob, "cluster", "stop", 2, 0, at("2026-11-05 12:00:00"))
 	if r := replay(t, w, nil, "2026-11-05 12:30:00"); len(r.Findings) > 0 || r.Rated.Pending != 1 {
-		t.Errorf("a pending booking: %+v\n%s", r.Rated, findings(r.Findings))
+		t.Errorf("a pending booking: %+v, want 1 pending row and no findings:\n%s", r.Rated, findings(r.Findings))
 	}
 	if r := replay(t, w, nil, "2026-11-07 12:30:00"); !strings.Contains(findings(r.Findings), "cost is 180, by its events 90") {
-		t.Errorf("a missing booking: %+v\n%s", r.Rated, findings(r.Findings))
+		t.Errorf("a missing booking: %+v, want a finding about the cost, got:\n%s", r.Rated, findings(r.Findings))
 	}
 }
 
@@ -48,7 +50,7 @@ func TestReplayRatesRowsByTheirOwnRule(t *testing.T) {
 	w := fourDaysWith(t, newTestKey(t), true, at("2026-11-04 00:00:00"))
 	r := replay(t, w, nil, "2026-11-06 12:00:00")
 	if reported := findings(r.Findings); reported != "" || r.Rated.Days != int64(len(w.booked)-1) {
-		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, reported)
+		t.Errorf("replay: %+v, want the %d booked rows but one, and no findings:\n%s", r, len(w.booked), reported)
 	}
 	rules := map[string]bool{}
 	differ := false
@@ -199,7 +201,7 @@ func TestReplayComparesEveryColumn(t *testing.T) {
 	}
 	now := "2026-11-06 12:00:00"
 	if r := replay(t, w, m, now); len(r.Findings) > 0 || r.Rows["daily_costs"] != int64(len(w.booked)) {
-		t.Fatalf("an equal read model: %+v", r)
+		t.Fatalf("an equal read model: %+v, want all rows compared and no findings", r)
 	}
 	found := func() string { return findings(replay(t, w, m, now).Findings) }
 	for _, table := range Tables() {
@@ -210,13 +212,13 @@ func TestReplayComparesEveryColumn(t *testing.T) {
 				was := row[i]
 				row[i] = was + "7"
 				if reported := found(); !strings.Contains(reported, table.Name) || i >= table.Keys && !strings.Contains(reported, column.Name+" is ") {
-					t.Errorf("%s of %s was changed; found %q", column.Name, table.Name, reported)
+					t.Errorf("%s of %s was changed, but found %q", column.Name, table.Name, reported)
 				}
 				row[i] = was
 			}
 			delete(rows, key)
 			if reported := found(); !strings.Contains(reported, "the read model has no such row") {
-				t.Errorf("a row of %s was removed; found %q", table.Name, reported)
+				t.Errorf("a row of %s was removed, but found %q", table.Name, reported)
 			}
 			rows[key] = row
 			break // one row of each table is enough

@@ -15,6 +15,8 @@ func findings[F interface{ String() string }](all []F) string {
 	return b.String()
 }
 
+// TestVerify: a verification has no findings on an unchanged log, and finds
+// changed records, lost ends and invalid checkpoints.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	flip := func(r *events.Record) { r.Value[len(r.Value)/2] ^= 1 }
@@ -70,7 +72,7 @@ func TestVerify(t *testing.T) {
 			}
 			reported := findings(r.Findings)
 			if len(tt.want) == 0 && reported != "" {
-				t.Errorf("found:\n%s", reported)
+				t.Errorf("want no findings, found:\n%s", reported)
 			}
 			for _, want := range tt.want {
 				if !strings.Contains(reported, want) {

@@ -14,6 +14,9 @@ import (
 	"netsim/internal/testwait"
 )
 
+// TestHolds: a prepaid account can hold at most its free credit. Holds are
+// released when they expire, and when their simulation was not requested in
+// time.
 func TestHolds(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -112,7 +115,7 @@ func TestHoldsAreReleasedOnce(t *testing.T) {
 		}
 	}
 	if released != holds {
-		t.Errorf("%d holds were released %d times", holds, released)
+		t.Errorf("%d holds were released %d times in all, want once each", holds, released)
 	}
 }
 

@@ -28,6 +28,8 @@ func (b *books) request(simulation string, d events.SimulationRequested) events.
 	return b.record(simulation, "ada", d)
 }
 
+// TestASimulationFromRequestToDeletion: the hold, the billing items and the
+// costs of a simulation are recorded, and its hold is released at its end.
 func TestASimulationFromRequestToDeletion(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)

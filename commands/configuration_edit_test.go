@@ -287,7 +287,7 @@ func TestPatchParameters(t *testing.T) {
 		Version: 2, TargetKind: "component", Target: "leaf", Patch: `{"NumUpLinks":{"type":"uint","value":4}}`,
 	}))
 	if !strings.Contains(after.Document, `"NumUpLinks":{"type":"uint","value":4}`) || strings.Count(after.Document, `"NumUpLinks":`) != 1 {
-		t.Errorf("after the patch: %s", after.Document)
+		t.Errorf("want NumUpLinks once, with 4; got %s", after.Document)
 	}
 }
 
@@ -310,11 +310,11 @@ func TestAttachTraceset(t *testing.T) {
 	}
 	state := configurationOf(and(smallCreated(t), attached))
 	if !strings.Contains(state.Document, `"NumOfChakraFiles":{"type":"uint","value":2}`) {
-		t.Errorf("attached: %s", state.Document)
+		t.Errorf("after attaching, want 2 ranks in %s", state.Document)
 	}
 	state.Evolve(events.Event{Data: events.ConfigurationTracesetDetached{Version: 3}})
 	if state.Document != smallText(t) || state.TracesetID != "" || state.Version != 3 {
-		t.Errorf("detached: %s", state.Document)
+		t.Errorf("after detaching, version %d, traceset %q: %s", state.Version, state.TracesetID, state.Document)
 	}
 }
 
@@ -345,7 +345,7 @@ func TestUpdateConfiguration(t *testing.T) {
 	})
 	after := configurationOf(and(smallCreated(t), events.ConfigurationUpdated{Version: 2, Members: []events.DocumentMember{{Member: "topology", Value: topology}}}))
 	if !strings.Contains(after.Document, `"count":4`) || after.Status != commands.Draft {
-		t.Errorf("%s: %s", after.Status, after.Document)
+		t.Errorf("status %s, want a draft with count 4: %s", after.Status, after.Document)
 	}
 }
 

@@ -182,7 +182,7 @@ func edited(t *rapid.T, state *commands.Configuration, cmd commands.Command[comm
 		t.Fatalf("%T changed the state from %s to %s", cmd, before, after)
 	}
 	if err != nil && (data != nil || fault.CodeOf(err) == fault.Internal) {
-		t.Fatalf("%T is refused with %v and appends %v", cmd, err, data)
+		t.Fatalf("%T: error %v with event %v, want a refusal without an event and not an internal error", cmd, err, data)
 	}
 	if data == nil {
 		return state
@@ -194,12 +194,12 @@ func edited(t *rapid.T, state *commands.Configuration, cmd commands.Command[comm
 	}
 	if _, verdict := data.(events.ConfigurationValidated); verdict {
 		if next.Version != state.Version || next.Document != state.Document || next.Status == commands.Draft {
-			t.Fatalf("a verdict makes version %d, %s", next.Version, next.Status)
+			t.Fatalf("validation makes version %d, %s, want version %d and a final status", next.Version, next.Status, state.Version)
 		}
 		return next
 	}
 	if next.Version != state.Version+1 || next.Status != commands.Draft {
-		t.Fatalf("%T makes version %d of version %d, %s", cmd, next.Version, state.Version, next.Status)
+		t.Fatalf("%T makes version %d after version %d, %s, want a draft of the next version", cmd, next.Version, state.Version, next.Status)
 	}
 	checkDocument(t, state, next, cmd)
 	return next
@@ -222,7 +222,7 @@ func decoded(t *rapid.T, data events.Data) events.Data {
 func checkDocument(t *rapid.T, state, next *commands.Configuration, cmd commands.Command[commands.Configuration]) {
 	old, document := parsed(t, state.Document), parsed(t, next.Document)
 	if text, _ := design.Canonical(document); text != next.Document {
-		t.Fatalf("%T makes a document that is not canonical:\n%s\n%s", cmd, next.Document, text)
+		t.Fatalf("%T makes a document that is not canonical:\n%s\nwant\n%s", cmd, next.Document, text)
 	}
 	if len(next.Document) > design.MaxDocument && len(next.Document) > len(state.Document) {
 		t.Fatalf("%T makes a document of %d bytes", cmd, len(next.Document))
@@ -231,7 +231,7 @@ func checkDocument(t *rapid.T, state, next *commands.Configuration, cmd commands
 		t.Fatalf("%T makes a document that no client may send: %v", cmd, err)
 	}
 	if text, _ := design.Canonical(document); text != next.Document {
-		t.Fatalf("%T leaves something to complete:\n%s\n%s", cmd, next.Document, text)
+		t.Fatalf("%T makes a document that is not complete:\n%s\nwant\n%s", cmd, next.Document, text)
 	}
 	if document.RankCount() != next.RankCount && document.HasChakra() {
 		t.Fatalf("%T: the document has %d ranks, the attached traceset %d", cmd, document.RankCount(), next.RankCount)

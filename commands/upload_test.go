@@ -96,11 +96,11 @@ func TestAttachMappingFile(t *testing.T) {
 	})
 	state := configurationOf(mapped)
 	if document := state.Document; state.MappingFile != "mapfile_1" || !contains(document, `"MappingFileName":{"type":"string","value":"chakra-mapping.txt"}`, `"UseMapping":{"type":"bool","value":true}`) {
-		t.Errorf("attached %s: %s", state.MappingFile, document)
+		t.Errorf("after attaching: mapping file %s, document %s", state.MappingFile, document)
 	}
 	state.Evolve(events.Event{Data: events.ConfigurationMappingFileDetached{Version: 4}})
 	if state.MappingFile != "" || !contains(state.Document, `"MappingFileName":{"type":"string","value":""}`, `"UseMapping":{"type":"bool","value":false}`) {
-		t.Errorf("detached: %s", state.Document)
+		t.Errorf("after detaching: mapping file %q, document %s", state.MappingFile, state.Document)
 	}
 }
 

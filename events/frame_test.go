@@ -71,7 +71,7 @@ func TestEveryChangeChangesTheHash(t *testing.T) {
 			}
 		}
 		if _, again, err := ReadFrame(&m); err == nil && again == hash {
-			t.Fatal("the hash is the same")
+			t.Fatal("the changed record has the same hash")
 		}
 	})
 }
@@ -136,7 +136,7 @@ func FuzzReadFrame(f *testing.F) {
 		frame, hash, err := ReadFrame(&m)
 		if err != nil {
 			if !errors.Is(err, ErrFrame) || frame != (Frame{}) || hash != (Hash{}) {
-				t.Errorf("refused with %v, %+v, %s", err, frame, hash)
+				t.Errorf("refused with %v, frame %+v, hash %s, want ErrFrame and zero values", err, frame, hash)
 			}
 			return
 		}

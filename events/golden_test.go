@@ -149,7 +149,7 @@ func TestGoldenVerdictsMeanWhatTheirNotesSay(t *testing.T) {
 	}
 	for _, v := range []Verdict{Accepted, Duplicate, Stale, Gap, Broken, Misplaced, Forged, BadFrame} {
 		if seen[v] == 0 {
-			t.Errorf("no record is %s", v)
+			t.Errorf("no record has the verdict %s", v)
 		}
 	}
 }
@@ -209,10 +209,10 @@ func TestPythonReachesTheSameVerdicts(t *testing.T) {
 	python.Stderr = &stderr
 	got, err := python.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, &stderr)
+		t.Fatalf("run verdicts.py: %v\n%s", err, &stderr)
 	}
 	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
-		t.Errorf("-Go +Python:\n%s", diff)
+		t.Errorf("verdicts and hashes (-Go +Python):\n%s", diff)
 	}
 }
 

@@ -72,7 +72,7 @@ func TestDerivedIDsDependOnEveryPart(t *testing.T) {
 	// This value must not change, because the log has derived identifiers. It was
 	// computed independently, in Python.
 	if got, want := DerivedID("sim", "workspace_a", "key-1"), "sim_4649axsbtzgdk8tjj5r0zgv49c"; got != want {
-		t.Errorf("%s, want %s", got, want)
+		t.Errorf("DerivedID returns %s, want %s", got, want)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.String(), 0, 4)
@@ -84,7 +84,7 @@ func TestDerivedIDsDependOnEveryPart(t *testing.T) {
 		}
 		id := DerivedUUID(a...)
 		if id.Version() != 8 || id.Variant() != uuid.RFC4122 {
-			t.Fatalf("%s has version %d", id, id.Version())
+			t.Fatalf("UUID %s has version %d, want 8", id, id.Version())
 		}
 	})
 }

@@ -98,7 +98,7 @@ func TestEventsHoldValuesOnly(t *testing.T) {
 	named := regexp.MustCompile(`^netsim\.[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*\.v[0-9]+$`)
 	for _, zero := range events.Types() {
 		if !named.MatchString(zero.EventType()) {
-			t.Errorf("%T has the type %q", zero, zero.EventType())
+			t.Errorf("%T has the type %q, which is not of the form netsim.aggregate.event.v1", zero, zero.EventType())
 		}
 		for _, field := range fields(zero.EventType(), reflect.TypeOf(zero)) {
 			switch kind := field[strings.LastIndexByte(field, ' ')+1:]; kind {

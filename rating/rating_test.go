@@ -356,7 +356,7 @@ func TestCheckRefuses(t *testing.T) {
 			bad := good
 			invalidate(&bad)
 			if _, err := rating.Check(bad); err == nil {
-				t.Errorf("%+v was accepted", bad)
+				t.Errorf("Check accepts %+v", bad)
 			}
 		})
 	}

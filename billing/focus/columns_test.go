@@ -47,7 +47,7 @@ func specification(t *testing.T) map[string]specified {
 		all[r[0]] = specified{r[1], list(r[2]), focus.Type(r[3]), r[4] == "yes", list(r[5])}
 	}
 	if len(all) != 57 {
-		t.Fatalf("%d columns, FOCUS 1.2 has 57", len(all))
+		t.Fatalf("%d columns, want the 57 of FOCUS 1.2", len(all))
 	}
 	return all
 }

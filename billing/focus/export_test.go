@@ -53,7 +53,7 @@ func (b *books) exportTo(directory, account, price string) ([]map[string]string,
 		}
 		both[i] = read(b.t, report.Data)
 		if int64(len(both[i])) != report.Rows {
-			b.t.Errorf("%s holds %d rows, %d were reported", report.Data, len(both[i]), report.Rows)
+			b.t.Errorf("%s has %d rows, the report says %d", report.Data, len(both[i]), report.Rows)
 		}
 	}
 	if diff := cmp.Diff(both[0], both[1]); diff != "" {
@@ -252,6 +252,8 @@ func everything(t *testing.T) *books {
 	return b
 }
 
+// TestExport: an export has the rows of the requested accounts, keeps the rules
+// of FOCUS, adds up to the reported totals, and contains no person's name.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	b := everything(t)
@@ -308,14 +310,14 @@ func TestExport(t *testing.T) {
 	// month.
 	seats := rows[slices.IndexFunc(rows, func(r map[string]string) bool { return r["SkuId"] == "seats" })]
 	if seats["ChargePeriodStart"] != "2026-04-14T00:00:00Z" || seats["ChargePeriodEnd"] != "2026-05-01T00:00:00Z" {
-		t.Errorf("the rest of April is %s to %s", seats["ChargePeriodStart"], seats["ChargePeriodEnd"])
+		t.Errorf("the charge for the rest of April is from %s to %s, want 14 April to 1 May", seats["ChargePeriodStart"], seats["ChargePeriodEnd"])
 	}
 	// A correction is billed in the month in which it was booked. Its charge
 	// period is the corrected day.
 	correction := rows[len(rows)-1]
 	if correction["BillingPeriodStart"] != "2026-05-01T00:00:00Z" || correction["ChargePeriodStart"] != "2026-04-03T00:00:00Z" ||
 		correction["PricingCurrencyEffectiveCost"] != "-1.000000000000000001" {
-		t.Errorf("the correction: %v", correction)
+		t.Errorf("the correction is %v, want it billed in May for 3 April", correction)
 	}
 	data, err := os.ReadFile(report.Data)
 	if err != nil {

@@ -187,11 +187,11 @@ func TestMetadata(t *testing.T) {
 		t.Fatal(err)
 	}
 	if at.Rows != 3 || at.Bytes != info.Size() || at.SHA256 != sumOf(t, done.Data) {
-		t.Errorf("the file is described as %+v", at)
+		t.Errorf("the file is described as %+v, want its rows, size and hash", at)
 	}
 	if m.SchemaID != schema.SchemaID || schema.FocusVersion != "1.2" || m.DataGenerator.DataGenerator != "netsim" ||
 		schema.DataGeneratorVersion != "test" || m.StartDate != "2026-04-01" || m.EndDate != "2026-04-30" || m.CreditPrice != "1" {
-		t.Errorf("the metadata: %+v", m)
+		t.Errorf("metadata %+v, want those of the request", m)
 	}
 	if _, err := time.Parse(time.RFC3339, schema.CreationDate); err != nil {
 		t.Error(err)

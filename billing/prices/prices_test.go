@@ -26,7 +26,7 @@ func TestDefaultIsTheListOfTheDocument(t *testing.T) {
 		t.Errorf("rates (-want +got):\n%s", diff)
 	}
 	if o := list.OpeningCredit; o.Amount != "100000" || o.Currency != "CREDIT" || len(o.Accounts) != 1 {
-		t.Errorf("opening credit %+v", o)
+		t.Errorf("opening credit %+v, want 100000 CREDIT for one account", o)
 	}
 }
 

@@ -146,7 +146,7 @@ func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
 					t.Fatal(err)
 				}
 				if r, err := c.when(p); !c.then(r, err) {
-					t.Errorf("answer %+v, %v", r, err)
+					t.Errorf("answer %+v, %v, want the fact 4", r, err)
 				}
 				close(hold)
 				if a := <-held; a.err != nil {

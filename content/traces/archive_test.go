@@ -120,7 +120,7 @@ func TestExtractArchives(t *testing.T) {
 		for again := range 2 { // another traceset of the same library
 			row := w.extract(c.files, "")
 			if row.Status != commands.TracesetReady || row.RankCount != c.ranks || row.Layout != events.LayoutFolder || row.FileCount != c.count {
-				t.Errorf("%s: %s %s, %d ranks, %s, %d files", name, row.Status, row.Failure, row.RankCount, row.Layout, row.FileCount)
+				t.Errorf("%s: %s %s, %d ranks, layout %s, %d files, want ready with %d ranks and %d files", name, row.Status, row.Failure, row.RankCount, row.Layout, row.FileCount, c.ranks, c.count)
 				break
 			}
 			var ranges []events.RankRange
@@ -212,6 +212,6 @@ func TestManyRanks(t *testing.T) {
 		t.Errorf("%s %s, %d ranks, want ready with 4096", row.Status, row.Failure, row.RankCount)
 	}
 	if s := summaryOf(t, row); s.Nodes != 8192 || !cmp.Equal(s.GroupSizes, []int64{4096}) {
-		t.Errorf("summary %+v", s)
+		t.Errorf("summary %+v, want 8192 nodes and one group of 4096", s)
 	}
 }

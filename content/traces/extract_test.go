@@ -180,7 +180,7 @@ func TestExtractRecordedTraces(t *testing.T) {
 	} {
 		row := w.extract(recorded(t, pattern), "")
 		if row.Status != commands.TracesetReady || row.RankCount != want.ranks || row.Format != want.format || row.Layout != events.LayoutFiles {
-			t.Errorf("%s: %s %s, %d ranks, %s, %s", pattern, row.Status, row.Failure, row.RankCount, row.Format, row.Layout)
+			t.Errorf("%s: %s %s, %d ranks, format %s, layout %s", pattern, row.Status, row.Failure, row.RankCount, row.Format, row.Layout)
 			continue
 		}
 		if diff := cmp.Diff(want.summary, summaryOf(t, row)); diff != "" {
@@ -188,7 +188,7 @@ func TestExtractRecordedTraces(t *testing.T) {
 		}
 		var ranges []events.RankRange
 		if err := json.Unmarshal([]byte(row.Ranges), &ranges); err != nil || int64(len(ranges)) != want.ranks {
-			t.Errorf("%s: ranges %s, %v", pattern, row.Ranges, err)
+			t.Errorf("%s: ranges %s, %v, want %d", pattern, row.Ranges, err, want.ranks)
 		}
 		for i, r := range ranges {
 			if r.Start != int64(i) || r.End != int64(i) || !strings.Contains(r.File, fmt.Sprint(i)) {
@@ -202,7 +202,7 @@ func TestExtractRecordedTraces(t *testing.T) {
 	}
 	row := w.extract(recorded(t, "pytorch/*"), "")
 	if row.Status != commands.TracesetReady || !strings.Contains(row.Warnings, "1277 control dependencies") {
-		t.Errorf("%s %s, warnings %s", row.Status, row.Failure, row.Warnings)
+		t.Errorf("%s %s, warnings %s, want 1277 control dependencies", row.Status, row.Failure, row.Warnings)
 	}
 }
 
@@ -228,12 +228,12 @@ func TestExtractAgainstDescription(t *testing.T) {
 	}
 	none := w.extract(uploads{"comm_groups.json": `{"g": [0]}`}, "")
 	if none.Status != commands.TracesetMetadataFailed || none.Failure != "the traceset is empty: it has no rank file" {
-		t.Errorf("no primary file: %s: %s", none.Status, none.Failure)
+		t.Errorf("a traceset without a rank file: %s: %s", none.Status, none.Failure)
 	}
 	const head = `{"version": "0.0.4"}`
 	empty := w.extract(uploads{"rank_0.chakra.json": head, "rank_1.chakra.json": head}, "")
 	if empty.Status != commands.TracesetMetadataFailed || empty.Failure != "the traceset is empty: no rank file has a node" {
-		t.Errorf("no node: %s: %s", empty.Status, empty.Failure)
+		t.Errorf("a traceset without nodes: %s: %s", empty.Status, empty.Failure)
 	}
 }
 
@@ -246,11 +246,11 @@ func TestExtractGroups(t *testing.T) {
 	}
 	row := w.extract(files, "")
 	if s := summaryOf(t, row); row.Status != commands.TracesetReady || s.Groups != 2 || !cmp.Equal(s.GroupSizes, []int64{2}) || s.ComputeMicros != 28 {
-		t.Errorf("%s %s: %+v", row.Status, row.Failure, s)
+		t.Errorf("%s %s: summary %+v, want 2 groups of 2", row.Status, row.Failure, s)
 	}
 	row = w.extract(with(files, "comm_groups.json", `{"even": [0, 1, 2], "odd": [3]}`), "")
 	if row.Status != commands.TracesetMetadataFailed {
-		t.Errorf("a rank outside its group: %s", row.Status)
+		t.Errorf("a rank outside its group: %s, want metadata_failed", row.Status)
 	}
 }
 
@@ -301,11 +301,11 @@ func TestExtractAgain(t *testing.T) {
 	unreachable := w.extractor()
 	unreachable.Objects = objects.New(objects.Config{Endpoint: "http://127.0.0.1:1", Region: "us-east-1", Bucket: "b", AccessKey: "k", SecretKey: "s"})
 	if err := unreachable.Extract(t.Context(), id); err == nil || w.row(id).Status != commands.TracesetProcessing {
-		t.Errorf("with an unreachable store: %v, %s", err, w.row(id).Status)
+		t.Errorf("with an unreachable store: %v, status %s, want an error and processing", err, w.row(id).Status)
 	}
 	waiting, err := projections.ProcessingTracesets(t.Context(), w.extractor().DB, 100)
 	if err != nil || !slices.Contains(waiting, id) {
-		t.Errorf("waiting: %v, %v", waiting, err)
+		t.Errorf("processing tracesets %v, %v, want the traceset listed only before it is ready", waiting, err)
 	}
 	for range 2 {
 		if err := w.extractor().Extract(t.Context(), id); err != nil {
@@ -313,7 +313,7 @@ func TestExtractAgain(t *testing.T) {
 		}
 	}
 	if waiting, err = projections.ProcessingTracesets(t.Context(), w.extractor().DB, 100); err != nil || slices.Contains(waiting, id) {
-		t.Errorf("waiting: %v, %v", waiting, err)
+		t.Errorf("processing tracesets %v, %v, want the traceset listed only before it is ready", waiting, err)
 	}
 	gone := w.put(ranks(2), "")
 	if _, err := handle.Command(t.Context(), w.Commands, handle.Target{Stream: gone, PartitionKey: events.DefaultWorkspace}, handle.Origin{Actor: "tester"},
@@ -321,7 +321,7 @@ func TestExtractAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.extractor().Extract(t.Context(), gone); err != nil || w.row(gone).Status != projections.Deleted {
-		t.Errorf("a deleted one: %v, %s", err, w.row(gone).Status)
+		t.Errorf("extract a deleted traceset: %v, status %s, want deleted", err, w.row(gone).Status)
 	}
 }
 
@@ -346,12 +346,12 @@ func TestExtractInterrupted(t *testing.T) {
 	}
 	cancel()
 	if err := testwait.Receive(t, ended, "the extraction to end"); err == nil || w.row(id).Status != commands.TracesetProcessing {
-		t.Fatalf("interrupted: %v, %s", err, w.row(id).Status)
+		t.Fatalf("interrupted: %v, status %s, want an error and processing", err, w.row(id).Status)
 	}
 	if err := w.extractor().Extract(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	if row := w.row(id); row.Status != commands.TracesetReady || row.RankCount != 500 || row.FileCount != 500 {
-		t.Errorf("%s %s, %d ranks, %d files", row.Status, row.Failure, row.RankCount, row.FileCount)
+		t.Errorf("%s %s, %d ranks, %d files, want 500 each", row.Status, row.Failure, row.RankCount, row.FileCount)
 	}
 }

@@ -156,7 +156,7 @@ func TestSessionsExpire(t *testing.T) {
 	gone()
 	for _, id := range []string{late, file} {
 		if row := f.row(t, id); row.Status != commands.UploadAborted || row.Reason != "expired" || f.staged(t, id) > 0 {
-			t.Errorf("%s is %s (%s), %d staged", id, row.Status, row.Reason, f.staged(t, id))
+			t.Errorf("%s is %s (%s) with %d staged objects, want aborted (expired) with none", id, row.Status, row.Reason, f.staged(t, id))
 		}
 	}
 	if _, err := f.completeTraceset(t, young, youngParts); err != nil {
@@ -252,7 +252,7 @@ func TestAnInterruptedCompletionIsFinished(t *testing.T) {
 				key = made.ObjectKey
 			}
 			if len(f.cleared) != 2 || f.cleared[0] != upload {
-				t.Errorf("enqueued %v", f.cleared)
+				t.Errorf("clearing was enqueued for %v, want %s twice", f.cleared, upload)
 			}
 			for range 2 {
 				if err := f.Clear(t.Context(), upload); err != nil {
@@ -269,7 +269,7 @@ func TestAnInterruptedCompletionIsFinished(t *testing.T) {
 				}
 				defer body.Close() //nolint:errcheck // it was only read
 				if stored, err := io.ReadAll(body); string(stored) != content || err != nil {
-					t.Errorf("stored %q, %v", stored, err)
+					t.Errorf("stored %q, %v, want %q", stored, err, content)
 				}
 			}
 		})
