@@ -190,7 +190,7 @@ func TestRandomMutationsAreFound(t *testing.T) {
 func TestAForgedSealIsNamed(t *testing.T) {
 	t.Parallel()
 	honest := fourDays(t)
-	forger := fourDays(t) // with a key of its own
+	forger := fourDays(t) // has another key
 	text := bundleOf(t, forger, request())
 	if r := verifyBundle(t, text, ""); len(r.Problems) > 0 {
 		t.Fatalf("the forged bundle is not consistent: %s", findings(r.Problems))

@@ -33,7 +33,7 @@ type Checkpoint struct {
 // records.
 type Loss struct {
 	Sequence int64  // in the stream of the checkpoints
-	EventID  string // of the netsim.log.loss_accepted
+	EventID  string // of the netsim.log.loss_accepted event
 }
 
 // Part is what a checkpoint says about a partition.

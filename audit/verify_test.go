@@ -108,7 +108,7 @@ func TestVerifyAgainstTheReadModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			at := append([]Expected(nil), right...)
-			tt.change(&at[len(at)-4]) // of billing
+			tt.change(&at[len(at)-4]) // a partition of billing
 			r, err := Verify(t.Context(), log, w.key.Verifier, at)
 			if err != nil {
 				t.Fatal(err)

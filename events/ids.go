@@ -18,9 +18,9 @@ const (
 	UploadPrefix        = "upload"
 	AccountPrefix       = "acct"
 	UserPrefix          = "user"
-	PlatformPrefix      = "platform"   // one stream a deployment: its price list
-	CheckpointPrefix    = "checkpoint" // one stream a deployment
-	SealPrefix          = "seal"       // one stream a partition, in every family
+	PlatformPrefix      = "platform"   // one stream per deployment: its price list
+	CheckpointPrefix    = "checkpoint" // one stream per deployment
+	SealPrefix          = "seal"       // one stream per partition, in every family
 )
 
 // System is the actor of events that the service itself causes.

@@ -99,13 +99,13 @@ type SimulationProgressed struct {
 type SimulationCheckpointed struct {
 	Index           int64  `json:"index"` // from 1
 	ObjectKey       string `json:"objectKey"`
-	SimulatedTimeNs int64  `json:"simulatedTimeNs"` // of the state
+	SimulatedTimeNs int64  `json:"simulatedTimeNs"` // simulated time of the snapshot
 }
 
 // SimulationResultsPublished records that the result files, whole or partial,
 // are in the object store.
 type SimulationResultsPublished struct {
-	Prefix       string   `json:"prefix"`   // of the object keys
+	Prefix       string   `json:"prefix"`   // prefix of the object keys
 	Manifest     string   `json:"manifest"` // object key of the list of files
 	Files        int64    `json:"files"`
 	Bytes        int64    `json:"bytes"`

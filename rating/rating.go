@@ -160,7 +160,7 @@ func settleItem(lines []line) {
 		missing.Sub(missing, w)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return rest[b].Cmp(rest[a]) })
-	for _, i := range order[:missing.Int64()] { // at most one per line
+	for _, i := range order[:missing.Int64()] { // at most one unit per line
 		whole[i].Add(whole[i], big.NewInt(1))
 	}
 	for i, w := range whole {

@@ -28,7 +28,7 @@ type Target struct {
 // Result is the result of a command.
 type Result struct {
 	Event    *events.Event   // the fact; nil when there was nothing to change, or when Repeated
-	At       events.Position // of Event
+	At       events.Position // the position of Event
 	Repeated bool            // the command had run before
 	State    commands.State  // a copy of the state after Event; nil without an event, and from All
 }

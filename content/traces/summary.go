@@ -40,7 +40,7 @@ func plus(a int64, b uint64) int64 {
 	if b > uint64(math.MaxInt64-a) { //nolint:gosec // a is not negative
 		return math.MaxInt64
 	}
-	return a + int64(b) //nolint:gosec // as large as it may be
+	return a + int64(b) //nolint:gosec // b is within the range
 }
 
 // ReadSummary parses a recorded summary. It is the zero Summary for "".

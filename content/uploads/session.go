@@ -18,7 +18,7 @@ import (
 // Limits of sessions (completions 6.2).
 const (
 	PartSize = 16 << 20 // bytes of every part but the last
-	MaxParts = 10_000   // of a session
+	MaxParts = 10_000   // parts of all files of a session
 )
 
 const storeCalls = 8 // concurrent calls to the object store
