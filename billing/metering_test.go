@@ -81,6 +81,8 @@ func TestASimulationFromRequestToDeletion(t *testing.T) {
 	}
 }
 
+// TestARunThatNeverStarts: A simulation that ends before it starts costs
+// nothing, and its hold is released.
 func TestARunThatNeverStarts(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]events.Data{
@@ -100,6 +102,8 @@ func TestARunThatNeverStarts(t *testing.T) {
 	}
 }
 
+// TestResultsPublishedAgain: Results that are published again change the units
+// of their item. Repeated reactions change nothing.
 func TestResultsPublishedAgain(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -122,6 +126,8 @@ func TestResultsPublishedAgain(t *testing.T) {
 	}
 }
 
+// TestALibraryIsPaidOnce: Two tracesets with the same files have one item,
+// which closes when both are deleted.
 func TestALibraryIsPaidOnce(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -151,6 +157,7 @@ func TestALibraryIsPaidOnce(t *testing.T) {
 	}
 }
 
+// TestMappingFiles: A mapping file is billed from its creation to its deletion.
 func TestMappingFiles(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -170,6 +177,8 @@ func TestMappingFiles(t *testing.T) {
 	}
 }
 
+// TestWorkspaces: A workspace is billed from its creation until its deletion is
+// finished. A built-in workspace is not billed.
 func TestWorkspaces(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)

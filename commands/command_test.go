@@ -8,6 +8,8 @@ import (
 	"netsim/events"
 )
 
+// TestAStreamsStateIsThatOfItsPrefix: The prefix of a stream's id determines
+// the type of its state.
 func TestAStreamsStateIsThatOfItsPrefix(t *testing.T) {
 	t.Parallel()
 	states := map[string]commands.State{

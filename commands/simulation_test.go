@@ -194,6 +194,7 @@ func TestPublishResults(t *testing.T) {
 	})
 }
 
+// TestTheFirstFinalEventWins: A simulation that has ended stays as it ended.
 func TestTheFirstFinalEventWins(t *testing.T) {
 	t.Parallel()
 	completed := events.SimulationCompleted{Progress: progress(200), UnfinishedRanks: 1}

@@ -24,6 +24,8 @@ import (
 // written must stay readable.
 var learn = flag.Bool("learn", false, "store the fixtures and fields of new event types")
 
+// TestEveryStoredEventCanBeRead: The fixture of every event type can be read,
+// and written again without a change.
 func TestEveryStoredEventCanBeRead(t *testing.T) {
 	t.Parallel()
 	const dir = "testdata/fixtures"
@@ -65,6 +67,8 @@ func TestEveryStoredEventCanBeRead(t *testing.T) {
 	}
 }
 
+// TestFieldsGrowAndNeverShrink: Every field that was ever written is still a
+// field of its event.
 func TestFieldsGrowAndNeverShrink(t *testing.T) {
 	t.Parallel()
 	const path = "testdata/fields.txt"

@@ -153,6 +153,8 @@ func TestWorkedCheck(t *testing.T) {
 	}
 }
 
+// TestARowExplainsItsCost: A row has the segments, the price and the billing
+// events from which its cost follows.
 func TestARowExplainsItsCost(t *testing.T) {
 	t.Parallel()
 	day := at(t, "2026-04-15 00:00:00")

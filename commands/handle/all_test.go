@@ -40,6 +40,8 @@ func (p *process) renames(from, to int) ([]handle.Result, error) {
 	return handle.All(p.t.Context(), p.handler, handle.Target{Stream: p.id, PartitionKey: p.id}, all)
 }
 
+// TestAllRunsEachCommandOnce: Each command of All leaves exactly one fact,
+// whatever other writers do.
 func TestAllRunsEachCommandOnce(t *testing.T) {
 	t.Parallel()
 	for name, disturb := range map[string]func(*testing.T, *process){

@@ -67,6 +67,8 @@ func begin(f func() (handle.Result, error)) <-chan answer {
 	return done
 }
 
+// TestARecordBehindAForeignOneIsDecidedAgain: A command decides again if
+// another writer's record came first.
 func TestARecordBehindAForeignOneIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,6 +86,8 @@ func TestARecordBehindAForeignOneIsDecidedAgain(t *testing.T) {
 	})
 }
 
+// TestARecordThatTheForeignOneForbidsIsRefused: A command that decides again is
+// refused if the other writer's record forbids it.
 func TestARecordThatTheForeignOneForbidsIsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,6 +106,8 @@ func TestARecordThatTheForeignOneForbidsIsRefused(t *testing.T) {
 	})
 }
 
+// TestAVerdictThatDoesNotComeIsUnknown: A command whose verdict does not arrive
+// in time returns Unavailable. A repetition returns the real outcome.
 func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -143,6 +149,8 @@ func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {
 	}
 }
 
+// TestTheLogsOwnFaultIsTheAnswer: A fault of the log is returned unchanged. The
+// next command decides again, from the last fact.
 func TestTheLogsOwnFaultIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -166,6 +174,8 @@ func TestTheLogsOwnFaultIsTheAnswer(t *testing.T) {
 	})
 }
 
+// TestARepeatedCommandIsNotRunAgain: A command with a used id does not run
+// again, in this or another process. With another digest it is refused.
 func TestARepeatedCommandIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"netsim/events"
 )
 
+// TestALibraryIsKnownByItsFiles: The hash of a library depends on the names,
+// sizes and content of its files, and on nothing else.
 func TestALibraryIsKnownByItsFiles(t *testing.T) {
 	t.Parallel()
 	a := events.TracesetFile{Name: "a", Size: 1, Hash: "sha256:" + strings.Repeat("a", 64), Role: "primary"}

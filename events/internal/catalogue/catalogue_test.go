@@ -46,6 +46,8 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	}
 }
 
+// TestAttributesAreThoseOfARecord: The documented headers are exactly those of
+// a record, and match their patterns.
 func TestAttributesAreThoseOfARecord(t *testing.T) {
 	t.Parallel()
 	hash := events.Hash{1}
@@ -89,6 +91,8 @@ func names(m events.Message) (names []string) {
 	return names
 }
 
+// TestSchemasAcceptWhatWasWritten: The schema of every event type accepts its
+// fixture and its empty value, and names all their members.
 func TestSchemasAcceptWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	compiler := jsonschema.NewCompiler()
@@ -153,6 +157,8 @@ func decoded(t *testing.T, path string) any {
 	return value
 }
 
+// TestAsyncAPIIsConsistent: Every event type is a message of a channel in the
+// AsyncAPI document, and all references resolve.
 func TestAsyncAPIIsConsistent(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(root + "/api/asyncapi.yaml")
