@@ -62,7 +62,7 @@ func (b *Books) firstMissed(ctx context.Context, day time.Time) (missed time.Tim
 	return missed, nil
 }
 
-// accrue books a day of all items. Batches of all accounts are booked at the
+// accrue books a day for all items. Batches of all accounts are booked at the
 // same time, so that the log and the read model are both busy.
 func (b *Books) accrue(ctx context.Context, day time.Time) error {
 	uses, err := projections.MeteredBetween(ctx, b.DB, day, day.AddDate(0, 0, 1))

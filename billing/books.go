@@ -37,7 +37,7 @@ type dayBatch struct {
 	from  handle.Origin
 }
 
-// bookItems books a day of items, whose ids ascend.
+// bookItems books a day for items, whose ids ascend.
 func (b *Books) bookItems(ctx context.Context, use projections.Metered, day time.Time, items []int64, from handle.Origin) error {
 	batches, err := b.batches(ctx, use, day, items, from)
 	for _, batch := range batches {
@@ -48,8 +48,8 @@ func (b *Books) bookItems(ctx context.Context, use projections.Metered, day time
 	return err
 }
 
-// batches splits a day of items, whose ids ascend. If the price of an item
-// depends on the others, there is one batch.
+// batches splits the items to book for a day, whose ids ascend. If the price of
+// an item depends on the others, there is one batch.
 func (b *Books) batches(ctx context.Context, use projections.Metered, day time.Time, items []int64, from handle.Origin) ([]*dayBatch, error) {
 	price, err := priceOn(ctx, b.DB, use, day)
 	if err != nil {

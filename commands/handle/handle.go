@@ -33,8 +33,8 @@ type Result struct {
 	State    commands.State  // a copy of the state after Event; nil without an event, and from All
 }
 
-// Handler runs commands. Every stream in use has a lane: a command decides on the
-// state after the appended records, before the log has judged them.
+// Handler runs commands. Every stream in use has a lane, so that a command can
+// decide on the state after records that the log has not judged yet.
 type Handler struct {
 	Log     Log
 	Now     func() time.Time
@@ -64,15 +64,15 @@ type stateOf[S any] interface {
 
 // Command runs cmd on the target stream and returns after the log has judged the
 // appended record. When cmd appends nothing or refuses, Command returns only
-// after every record that the decision was based on is a fact, and it has loaded
-// the stream since it was called.
+// after it has loaded the stream, and after every record that the decision was
+// based on has become a fact.
 //
 // When another writer's record came first, Command decides again from the new
 // head, with jitter. After a bounded number of attempts the fault is Conflict.
-// When the verdict does not come in time the fault is fault.Unknown, and the
-// verdict is awaited in the background. Until it comes, the same command and
-// every command that decided on top of the record wait in this process, so that
-// none of them returns a result that the verdict would contradict.
+// When the verdict does not come in time, the fault is fault.Unknown, and a
+// goroutine waits for the verdict. Until it comes, the same command and every
+// command that decided on top of the record wait in this process, so that none of
+// them returns a result that the verdict would contradict.
 func Command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, from Origin, cmd commands.Command[S]) (Result, error) {
 	decide := func(s commands.State, now time.Time) (events.Data, error) {
 		state, ok := s.(P)
@@ -139,7 +139,8 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 	return Result{}, refusal
 }
 
-// end releases the lane and the command's id, after the verdict on its record.
+// end releases the lane and the command's id, once the command's record has a
+// verdict.
 func (r *run) end() {
 	release := func() {
 		if r.claimed {

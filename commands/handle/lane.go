@@ -9,8 +9,8 @@ import (
 	"netsim/fault"
 )
 
-// lane is a stream in use by this process. Its tip is the head of the stream if
-// every appended record becomes a fact.
+// lane is a stream in use by this process. Its tip is what the head of the stream
+// will be if every appended record becomes a fact.
 type lane struct {
 	users int // guarded by Handler.mu
 
@@ -84,7 +84,7 @@ func (l *lane) release(commandID string) {
 	delete(l.claims, commandID)
 }
 
-// drop removes a tip after a record that is not a fact.
+// drop removes a tip that is based on a record that is not a fact.
 func (l *lane) drop(t *tip) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
