@@ -94,7 +94,7 @@ func newModel(t *testing.T) *model {
 	return m
 }
 
-// apply makes the tables and applies the facts.
+// apply creates the tables and applies the facts.
 func (m *model) apply(t *testing.T, facts []events.Fact) {
 	t.Helper()
 	writes := &pgx.Batch{}

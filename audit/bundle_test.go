@@ -185,8 +185,8 @@ func TestRandomMutationsAreFound(t *testing.T) {
 	}
 }
 
-// TestAForgedSealIsNamed: the findings on a bundle of a forger, consistent but
-// sealed with the forger's key, name that key.
+// TestAForgedSealIsNamed: a consistent bundle that a forger sealed is reported,
+// and the findings name the forger's key.
 func TestAForgedSealIsNamed(t *testing.T) {
 	t.Parallel()
 	honest := fourDays(t)

@@ -20,8 +20,8 @@ func anyText(t *rapid.T) string {
 	return rapid.OneOf(rapid.StringMatching(`[ -~]{0,12}`), rapid.String(), rapid.Just("")).Draw(t, "text")
 }
 
-// TestDecodeEqualsTheCodec: the fast decoder and encoding/json give the same result
-// for any event and for any text that is almost one.
+// TestDecodeEqualsTheCodec: the fast decoder and encoding/json give the same
+// result for any event, and for any text that is almost an event.
 func TestDecodeEqualsTheCodec(t *testing.T) {
 	t.Parallel()
 	seen := new(words) // shared by all examples

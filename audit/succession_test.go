@@ -43,7 +43,7 @@ func (w *world) accrueAll(day string) {
 	}
 }
 
-// ofDays is a request for a period.
+// ofDays returns a bundle request for a period.
 func ofDays(from, to string) Request {
 	r := request()
 	r.From, r.To = from, to

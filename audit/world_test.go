@@ -162,7 +162,7 @@ func (w *world) checkpoint(name string, at time.Time) {
 	w.publish(name, at, func(c Checkpoint, chains []Chain) (string, error) { return c.Sign(w.key, chains) })
 }
 
-// succeed publishes a checkpoint from which on another key signs.
+// succeed publishes a checkpoint after which another key signs.
 func (w *world) succeed(name string, key *Key, at time.Time) {
 	w.t.Helper()
 	w.publish(name, at, func(c Checkpoint, chains []Chain) (string, error) { return c.Succeed(w.key, key, chains) })

@@ -10,7 +10,7 @@ import (
 	"netsim/events"
 )
 
-// TestCountersAreRaised: After RaiseCounters the next ids are above those in
+// TestCountersAreRaised: after RaiseCounters the next ids are above those in
 // the read model.
 func TestCountersAreRaised(t *testing.T) {
 	t.Parallel()

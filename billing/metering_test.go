@@ -81,7 +81,7 @@ func TestASimulationFromRequestToDeletion(t *testing.T) {
 	}
 }
 
-// TestARunThatNeverStarts: A simulation that ends before it starts costs
+// TestARunThatNeverStarts: a simulation that ends before it starts costs
 // nothing, and its hold is released.
 func TestARunThatNeverStarts(t *testing.T) {
 	t.Parallel()
@@ -102,7 +102,7 @@ func TestARunThatNeverStarts(t *testing.T) {
 	}
 }
 
-// TestResultsPublishedAgain: Results that are published again change the units
+// TestResultsPublishedAgain: results that are published again change the units
 // of their item. Repeated reactions change nothing.
 func TestResultsPublishedAgain(t *testing.T) {
 	t.Parallel()
@@ -126,7 +126,7 @@ func TestResultsPublishedAgain(t *testing.T) {
 	}
 }
 
-// TestALibraryIsPaidOnce: Two tracesets with the same files have one item,
+// TestALibraryIsPaidOnce: two tracesets with the same files have one item,
 // which closes when both are deleted.
 func TestALibraryIsPaidOnce(t *testing.T) {
 	t.Parallel()
@@ -157,7 +157,7 @@ func TestALibraryIsPaidOnce(t *testing.T) {
 	}
 }
 
-// TestMappingFiles: A mapping file is billed from its creation to its deletion.
+// TestMappingFiles: a mapping file is billed from its creation to its deletion.
 func TestMappingFiles(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -177,7 +177,7 @@ func TestMappingFiles(t *testing.T) {
 	}
 }
 
-// TestWorkspaces: A workspace is billed from its creation until its deletion is
+// TestWorkspaces: a workspace is billed from its creation until its deletion is
 // finished. A built-in workspace is not billed.
 func TestWorkspaces(t *testing.T) {
 	t.Parallel()

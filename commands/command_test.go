@@ -8,7 +8,7 @@ import (
 	"netsim/events"
 )
 
-// TestAStreamsStateIsThatOfItsPrefix: The prefix of a stream's id determines
+// TestAStreamsStateIsThatOfItsPrefix: the prefix of a stream's id determines
 // the type of its state.
 func TestAStreamsStateIsThatOfItsPrefix(t *testing.T) {
 	t.Parallel()

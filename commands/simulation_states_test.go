@@ -74,7 +74,7 @@ func step(t *rapid.T, state *commands.Simulation, cmd commands.Command[commands.
 	}
 }
 
-// TestASimulationMovesAsTheDocumentsSay: Any sequence of commands changes the
+// TestASimulationMovesAsTheDocumentsSay: any sequence of commands changes the
 // state of a simulation only as completions 5.1 allows.
 func TestASimulationMovesAsTheDocumentsSay(t *testing.T) {
 	t.Parallel()

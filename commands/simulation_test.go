@@ -49,8 +49,8 @@ func states() []string {
 	}
 }
 
-// inEveryState returns one example for each state, with the outcomes that
-// differ from otherwise.
+// inEveryState returns one example for each state. Its outcome is the one in
+// then, or otherwise if then has none.
 func inEveryState(cmd commands.Command[commands.Simulation], otherwise outcome, then map[string]outcome) []example[commands.Simulation] {
 	var all []example[commands.Simulation]
 	for _, status := range states() {
@@ -194,7 +194,7 @@ func TestPublishResults(t *testing.T) {
 	})
 }
 
-// TestTheFirstFinalEventWins: A simulation that has ended stays as it ended.
+// TestTheFirstFinalEventWins: a simulation that has ended stays as it ended.
 func TestTheFirstFinalEventWins(t *testing.T) {
 	t.Parallel()
 	completed := events.SimulationCompleted{Progress: progress(200), UnfinishedRanks: 1}

@@ -24,7 +24,7 @@ import (
 // written must stay readable.
 var learn = flag.Bool("learn", false, "store the fixtures and fields of new event types")
 
-// TestEveryStoredEventCanBeRead: The fixture of every event type can be read,
+// TestEveryStoredEventCanBeRead: the fixture of every event type can be read,
 // and written again without a change.
 func TestEveryStoredEventCanBeRead(t *testing.T) {
 	t.Parallel()
@@ -67,7 +67,7 @@ func TestEveryStoredEventCanBeRead(t *testing.T) {
 	}
 }
 
-// TestFieldsGrowAndNeverShrink: Every field that was ever written is still a
+// TestFieldsGrowAndNeverShrink: every field that was ever written is still a
 // field of its event.
 func TestFieldsGrowAndNeverShrink(t *testing.T) {
 	t.Parallel()

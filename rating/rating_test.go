@@ -153,7 +153,7 @@ func TestWorkedCheck(t *testing.T) {
 	}
 }
 
-// TestARowExplainsItsCost: A row has the segments, the price and the billing
+// TestARowExplainsItsCost: a row has the segments, the price and the billing
 // events from which its cost follows.
 func TestARowExplainsItsCost(t *testing.T) {
 	t.Parallel()

@@ -82,7 +82,7 @@ const vectorsFile = "testdata/vectors.json"
 // change.
 var learn = flag.Bool("learn", false, "fill in the rows of new vectors")
 
-// TestVectors: Package rating and rerate.py both compute the rows of the stored
+// TestVectors: package rating and rerate.py both compute the rows of the stored
 // vectors.
 func TestVectors(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,7 @@ func (p *process) renames(from, to int) ([]handle.Result, error) {
 	return handle.All(p.t.Context(), p.handler, handle.Target{Stream: p.id, PartitionKey: p.id}, all)
 }
 
-// TestAllRunsEachCommandOnce: Each command of All leaves exactly one fact,
+// TestAllRunsEachCommandOnce: each command of All leaves exactly one fact,
 // whatever other writers do.
 func TestAllRunsEachCommandOnce(t *testing.T) {
 	t.Parallel()

@@ -67,7 +67,7 @@ func begin(f func() (handle.Result, error)) <-chan answer {
 	return done
 }
 
-// TestARecordBehindAForeignOneIsDecidedAgain: A command decides again if
+// TestARecordBehindAForeignOneIsDecidedAgain: a command decides again if
 // another writer's record came first.
 func TestARecordBehindAForeignOneIsDecidedAgain(t *testing.T) {
 	t.Parallel()
@@ -86,7 +86,7 @@ func TestARecordBehindAForeignOneIsDecidedAgain(t *testing.T) {
 	})
 }
 
-// TestARecordThatTheForeignOneForbidsIsRefused: A command that decides again is
+// TestARecordThatTheForeignOneForbidsIsRefused: a command that decides again is
 // refused if the other writer's record forbids it.
 func TestARecordThatTheForeignOneForbidsIsRefused(t *testing.T) {
 	t.Parallel()
@@ -106,7 +106,7 @@ func TestARecordThatTheForeignOneForbidsIsRefused(t *testing.T) {
 	})
 }
 
-// TestAVerdictThatDoesNotComeIsUnknown: A command whose verdict does not arrive
+// TestAVerdictThatDoesNotComeIsUnknown: a command whose verdict does not arrive
 // in time returns Unavailable. A repetition returns the real outcome.
 func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {
 	t.Parallel()
@@ -149,7 +149,7 @@ func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {
 	}
 }
 
-// TestTheLogsOwnFaultIsTheAnswer: A fault of the log is returned unchanged. The
+// TestTheLogsOwnFaultIsTheAnswer: a fault of the log is returned unchanged. The
 // next command decides again, from the last fact.
 func TestTheLogsOwnFaultIsTheAnswer(t *testing.T) {
 	t.Parallel()
@@ -174,7 +174,7 @@ func TestTheLogsOwnFaultIsTheAnswer(t *testing.T) {
 	})
 }
 
-// TestARepeatedCommandIsNotRunAgain: A command with a used id does not run
+// TestARepeatedCommandIsNotRunAgain: a command with a used id does not run
 // again, in this or another process. With another digest it is refused.
 func TestARepeatedCommandIsNotRunAgain(t *testing.T) {
 	t.Parallel()

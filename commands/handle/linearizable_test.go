@@ -132,7 +132,7 @@ func newProcesses(t *testing.T, seed uint64) []*process {
 }
 
 // settle runs a command in any of the processes until its outcome is known. It
-// reports false for a command that certainly had none.
+// reports false for a command that certainly changed nothing.
 func settle(t *testing.T, processes []*process, random *rand.Rand, in write, commandID string) (wrote, bool) {
 	match := commands.Match{Given: in.match != 0, Tags: []string{strconv.FormatInt(in.match, 10)}}
 	p := processes[random.IntN(len(processes))]

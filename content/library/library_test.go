@@ -8,7 +8,7 @@ import (
 	"netsim/events"
 )
 
-// TestALibraryIsKnownByItsFiles: The hash of a library depends on the names,
+// TestALibraryIsKnownByItsFiles: the hash of a library depends on the names,
 // sizes and content of its files, and on nothing else.
 func TestALibraryIsKnownByItsFiles(t *testing.T) {
 	t.Parallel()

@@ -123,7 +123,7 @@ func (f *fixture) completeTraceset(t *testing.T, upload string, parts []api.Uplo
 	return id, err
 }
 
-// TestSessionsExpire: An expired session is aborted and its staged objects are
+// TestSessionsExpire: an expired session is aborted and its staged objects are
 // removed, unless it is being completed.
 func TestSessionsExpire(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,7 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	}
 }
 
-// TestAttributesAreThoseOfARecord: The documented headers are exactly those of
+// TestAttributesAreThoseOfARecord: the documented headers are exactly those of
 // a record, and match their patterns.
 func TestAttributesAreThoseOfARecord(t *testing.T) {
 	t.Parallel()
@@ -91,7 +91,7 @@ func names(m events.Message) (names []string) {
 	return names
 }
 
-// TestSchemasAcceptWhatWasWritten: The schema of every event type accepts its
+// TestSchemasAcceptWhatWasWritten: the schema of every event type accepts its
 // fixture and its empty value, and names all their members.
 func TestSchemasAcceptWhatWasWritten(t *testing.T) {
 	t.Parallel()
@@ -157,7 +157,7 @@ func decoded(t *testing.T, path string) any {
 	return value
 }
 
-// TestAsyncAPIIsConsistent: Every event type is a message of a channel in the
+// TestAsyncAPIIsConsistent: every event type is a message of a channel in the
 // AsyncAPI document, and all references resolve.
 func TestAsyncAPIIsConsistent(t *testing.T) {
 	t.Parallel()
