@@ -107,7 +107,8 @@ func TestARecordThatTheForeignOneForbidsIsRefused(t *testing.T) {
 }
 
 // TestAVerdictThatDoesNotComeIsUnknown: a command whose verdict does not arrive
-// in time returns Unavailable. A repetition returns the real outcome.
+// in time returns Unavailable. A repetition finds its record, or runs the command
+// if the record never reached the log.
 func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
