@@ -41,7 +41,8 @@ func everOwned(c auth.Caller) projections.Rule {
 
 // admit returns nil when the caller sees the row by the rule, Forbidden when
 // membership of the workspace is all that is missing, and else NotFound
-// (completions.md section 1.6). It reads row.Live itself, when it matters.
+// (completions.md section 1.6). It sets row.Live itself, if the answer depends on
+// it.
 func (a *Access) admit(ctx context.Context, may rule, what, id string, row projections.Owner) error {
 	caller, err := Caller(ctx)
 	if err != nil || may(caller).Has(row) {
@@ -61,8 +62,8 @@ func (a *Access) admit(ctx context.Context, may rule, what, id string, row proje
 	return fault.Missing(what, id)
 }
 
-// Member returns Forbidden unless the caller is a member of the workspace; nil
-// for "". It does not check whose the workspace is.
+// Member returns Forbidden unless the caller is a member of the workspace, or the
+// id is "". It does not check the workspace's account.
 func Member(ctx context.Context, workspace string) error {
 	caller, err := Caller(ctx)
 	if err != nil || workspace == "" || caller.MemberOf(workspace) {
@@ -77,8 +78,8 @@ func notMember(workspace string) error {
 
 // HasWorkspace reports whether the caller may list the content of a workspace, in
 // any state. It is false for a missing workspace and for another account's, so
-// that the caller cannot tell the two apart. It returns Forbidden for one of the
-// account that the caller is not a member of.
+// that the caller cannot tell the two apart. It returns Forbidden for a workspace
+// of the caller's account that the caller is not a member of.
 func (a *Access) HasWorkspace(ctx context.Context, id string) (bool, error) {
 	w, err := a.Rows.Workspace(ctx, id)
 	if err == nil {

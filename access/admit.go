@@ -87,8 +87,8 @@ func (a *Access) AdmitDeletion(ctx context.Context, id string) (workspace string
 }
 
 // AdmitTermination returns the workspace of a simulation that the caller may
-// terminate, and the state that decides about it. A simulation whose workspace is
-// deleted passes, with live false (completions.md section 5.4).
+// terminate, and the state on which that decision depends. A simulation whose
+// workspace is deleted passes, with live false (completions.md section 5.4).
 func (a *Access) AdmitTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error) {
 	caller, err := Caller(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func (a *Access) AdmitMappingFile(ctx context.Context, id string) (workspace str
 }
 
 // AdmitUpload returns the workspace of an upload session that the caller may work
-// with, Validation for one of another kind.
+// with, and Validation for a session of another kind.
 func (a *Access) AdmitUpload(ctx context.Context, id, kind string) (workspace string, err error) {
 	u, err := a.UploadRow(ctx, id)
 	if err != nil {
@@ -136,8 +136,8 @@ func (a *Access) AdmitUpload(ctx context.Context, id, kind string) (workspace st
 	return u.WorkspaceID, nil
 }
 
-// AdmitTraceset returns NotFound unless the caller sees the traceset, and for all
-// of them when the traceset routes are off.
+// AdmitTraceset returns NotFound unless the caller sees the traceset and the
+// traceset routes are on.
 func (a *Access) AdmitTraceset(ctx context.Context, id string) error {
 	_, err := a.TracesetRow(ctx, id)
 	if fault.Is(err, fault.Forbidden) || err == nil && !a.TraceRoutes {
@@ -148,8 +148,8 @@ func (a *Access) AdmitTraceset(ctx context.Context, id string) error {
 
 // OwnTraceset returns the partition key of the stream of a traceset that the
 // caller may change: one of the caller's account, in a workspace that the caller
-// is a member of. For a traceset whose files are not stored, these are the key of
-// its upload and the upload's id.
+// is a member of. For a traceset whose files are not stored yet, it returns the
+// partition key of the upload, and the upload's id.
 func (a *Access) OwnTraceset(ctx context.Context, id string) (partition, upload string, err error) {
 	caller, err := Caller(ctx)
 	if err != nil {

@@ -28,7 +28,8 @@ const (
 	deleted        = "workspace_000000000000000000000000d1" // of acct_a, while its cascade runs
 )
 
-// model is a read model with rows of every kind, owner and sharing, by kind.
+// model is a read model with rows of every kind, owner and sharing. ids has their
+// ids by kind.
 type model struct {
 	db  *pgx.Conn
 	ids map[string][]string
@@ -93,7 +94,7 @@ func newModel(t *testing.T) *model {
 	return m
 }
 
-// apply makes the tables and applies the facts.
+// apply creates the tables and applies the facts.
 func (m *model) apply(t *testing.T, facts []events.Fact) {
 	t.Helper()
 	writes := &pgx.Batch{}
@@ -191,8 +192,8 @@ func callers() *rapid.Generator[auth.Caller] {
 }
 
 // TestListsAndReadsAgree: for any caller, a list has the rows that the caller can
-// read one by one, and no other. Reading another row is Forbidden if the list would
-// have it for a member of every workspace, and else NotFound.
+// read one by one, and no other. Reading another row is Forbidden if a member of
+// every workspace would have it in the list, and otherwise NotFound.
 func TestListsAndReadsAgree(t *testing.T) {
 	t.Parallel()
 	m := newModel(t)
@@ -217,7 +218,7 @@ func TestListsAndReadsAgree(t *testing.T) {
 				case err == nil:
 					readable = append(readable, id)
 				case fault.Is(err, fault.Forbidden) != slices.Contains(reachable[kind], id):
-					r.Errorf("%s of %s: %v", id, kind, err)
+					r.Errorf("read %s of %s: %v, want Forbidden: %v", id, kind, err, slices.Contains(reachable[kind], id))
 				case !fault.Is(err, fault.Forbidden) && !fault.Is(err, fault.NotFound):
 					r.Fatal(err)
 				}

@@ -1,3 +1,3 @@
-// Package access says who may see and do what (completions.md section 1.6),
-// once for single reads, lists and writes. README.md has the rules in a table.
+// Package access defines who may see and do what (completions.md section 1.6), in
+// one place for reads, lists and writes. README.md has the rules in a table.
 package access

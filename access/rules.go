@@ -10,7 +10,8 @@ import (
 	"netsim/projections"
 )
 
-// Account is the account whose rows the caller sees, "" for every account's.
+// Account returns the account whose rows the caller sees, "" for those of all
+// accounts.
 func Account(c auth.Caller) string {
 	if c.Platformwide() {
 		return ""
@@ -18,13 +19,14 @@ func Account(c auth.Caller) string {
 	return c.AccountID
 }
 
-// builtIn are the workspaces that are open to everyone.
+// builtIn returns the workspaces that are open to everyone.
 func builtIn() []string {
 	return []string{events.DefaultWorkspace, events.TemplateWorkspace, events.TracesetWorkspace}
 }
 
-// workspaces are those that the caller is a member of, nil for every one. Each is
-// listed once, although a token may name a built-in one.
+// workspaces returns the workspaces that the caller is a member of, and nil if
+// these are all. A built-in workspace is listed once, even if the token names it
+// too.
 func workspaces(c auth.Caller) []string {
 	if c.AllWorkspaces {
 		return nil
@@ -34,7 +36,8 @@ func workspaces(c auth.Caller) []string {
 	return slices.Compact(all)
 }
 
-// Reach is equal for two callers only if they see the same rows.
+// Reach returns a text that is equal for two callers only if they see the same
+// rows.
 func Reach(c auth.Caller) string {
 	if c.AllWorkspaces {
 		return Account(c) + " *"
@@ -43,7 +46,8 @@ func Reach(c auth.Caller) string {
 }
 
 // Workspaces is the rule of workspaces: the built-in ones, and those of the
-// account that the caller is a member of. A workspace is a row of itself.
+// account that the caller is a member of. The row of a workspace belongs to the
+// workspace itself.
 func Workspaces(c auth.Caller) projections.Rule {
 	return projections.Rule{
 		{Workspaces: builtIn()},
@@ -51,14 +55,14 @@ func Workspaces(c auth.Caller) projections.Rule {
 	}
 }
 
-// Owned is the rule of what a workspace owns: its configurations, simulations,
-// mapping files and uploads.
+// Owned is the rule of the rows that a workspace owns: its configurations,
+// simulations, mapping files and uploads.
 func Owned(c auth.Caller) projections.Scope {
 	return projections.Scope{AccountID: Account(c), Workspaces: workspaces(c), Live: true}
 }
 
-// Tracesets is the rule of tracesets: everyone's public ones, those promoted to
-// the account, and what its workspaces own (completions.md section 6.1).
+// Tracesets is the rule of tracesets: public ones, those promoted to the account,
+// and those that the caller's workspaces own (completions.md section 6.1).
 func Tracesets(c auth.Caller) projections.Rule {
 	owned := Owned(c)
 	owned.Sharing = commands.ScopeWorkspace
@@ -82,8 +86,8 @@ func TracesetsFrom(c auth.Caller, workspace string) projections.Rule {
 	return all
 }
 
-// Templates is the rule of the template workspace: public templates, which the
-// built-in ones are, and the account's own.
+// Templates is the rule of the template workspace: public templates, which
+// include the built-in ones, and the account's own.
 func Templates(c auth.Caller) projections.Rule {
 	return projections.Rule{
 		{Sharing: commands.VisibleToAll},

@@ -34,16 +34,18 @@ func verifyBundle(t testing.TB, text []byte, verifier string) BundleReport {
 	return r
 }
 
+// TestBundle: a bundle verifies, has the right totals, withholds the rates of
+// other accounts, and is the same when it is written again.
 func TestBundle(t *testing.T) {
 	t.Parallel()
 	w := fourDays(t)
 	text := bundleOf(t, w, request())
 	r := verifyBundle(t, text, w.key.Verifier)
 	if len(r.Problems) > 0 {
-		t.Fatalf("%s", findings(r.Problems))
+		t.Fatalf("the bundle has problems:\n%s", findings(r.Problems))
 	}
 	if r.Events != int(w.heads[alice].Sequence+w.heads[testPlatform].Sequence) || r.Checkpoints != 4 || r.Rated.Days == 0 || r.Rated.Unrated > 0 {
-		t.Errorf("report %+v", r)
+		t.Errorf("report %+v, want all events, 4 checkpoints, and all days rated", r)
 	}
 	// 240 × (4 × 0.625 + 5 + 6 × 0.249988), and 6 × (0.583333 + 1 + 1).
 	if got, want := strings.Join(r.Totals, "; "), "cluster 2159.983333333333333333 CREDIT; storage 15.5 CREDIT"; got != want {
@@ -53,7 +55,7 @@ func TestBundle(t *testing.T) {
 		t.Error("the bundle contains the rate of another account")
 	}
 	if again := bundleOf(t, w, request()); !bytes.Equal(again, text) {
-		t.Error("the same bundle is not the same bytes")
+		t.Error("the bundle differs when it is written again")
 	}
 	if r := verifyBundle(t, text, ""); len(r.Problems) > 0 || r.Verifier != w.key.Verifier {
 		t.Errorf("verified with the bundle's own key: %+v, want no problems", r)
@@ -66,6 +68,8 @@ func TestBundle(t *testing.T) {
 	}
 }
 
+// TestBundleRefuses: no bundle is written for an invalid request, for a period
+// without a later checkpoint, or from a changed log.
 func TestBundleRefuses(t *testing.T) {
 	t.Parallel()
 	w := fourDays(t)
@@ -84,7 +88,7 @@ func TestBundleRefuses(t *testing.T) {
 	}
 	w.edit(alice, 3, func(r *events.Record) { r.Value[5] ^= 1 })
 	if err := WriteBundle(t.Context(), w.log(), request(), w.key, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "the log is not what checkpoint") {
-		t.Errorf("a bundle of a changed log: error %v", err)
+		t.Errorf("a bundle of a changed log: error %v, want one that names the checkpoint", err)
 	}
 }
 
@@ -146,8 +150,8 @@ func mutations() []mutation {
 			i := 1 + random.IntN(len(lines)-2)
 			lines = slices.Delete(lines, i, i+1)
 			for n := i; n < len(lines)-1; n++ {
-				was, is := fmt.Sprintf(`{"line":%d,`, n+2), fmt.Sprintf(`{"line":%d,`, n+1)
-				lines[n] = summed(bytes.Replace(lines[n], []byte(was), []byte(is), 1))
+				before, after := fmt.Sprintf(`{"line":%d,`, n+2), fmt.Sprintf(`{"line":%d,`, n+1)
+				lines[n] = summed(bytes.Replace(lines[n], []byte(before), []byte(after), 1))
 			}
 			return lines, i + 1
 		}},
@@ -181,20 +185,20 @@ func TestRandomMutationsAreFound(t *testing.T) {
 	}
 }
 
-// TestAForgedSealIsNamed: the findings on a bundle of a forger, consistent but
-// sealed with the forger's key, name that key.
+// TestAForgedSealIsNamed: a consistent bundle that a forger sealed is reported,
+// and the findings name the forger's key.
 func TestAForgedSealIsNamed(t *testing.T) {
 	t.Parallel()
 	honest := fourDays(t)
-	forger := fourDays(t) // with a key of its own
+	forger := fourDays(t) // has another key
 	text := bundleOf(t, forger, request())
 	if r := verifyBundle(t, text, ""); len(r.Problems) > 0 {
 		t.Fatalf("the forged bundle is not consistent: %s", findings(r.Problems))
 	}
-	said := findings(verifyBundle(t, text, honest.key.Verifier).Problems)
+	reported := findings(verifyBundle(t, text, honest.key.Verifier).Problems)
 	for _, want := range []string{"line 1: the bundle was sealed with the key " + forger.key.Verifier, "the seal: it is signed by test+", "the checkpoint: it is signed by test+"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("want %q among the findings:\n%s", want, said)
+		if !strings.Contains(reported, want) {
+			t.Errorf("want %q among the findings:\n%s", want, reported)
 		}
 	}
 }

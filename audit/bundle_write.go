@@ -48,7 +48,7 @@ type signed struct {
 
 // WriteBundle reads the log of billing up to the last checkpoint and writes the
 // bundle of an account. There must be a checkpoint after the end of the period;
-// for a preliminary bundle, one of its last day is enough.
+// for a preliminary bundle, one from the last day of the period is enough.
 func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writer) error {
 	from, to, err := r.check()
 	if err != nil {
@@ -165,8 +165,8 @@ func gather(ctx context.Context, log *Log, r *Request, wanted []*signed) (facts 
 // isOthers reports whether an event is a rate of another account.
 func isOthers(f *Fact, account string) bool {
 	data, err := decode(f.Type, f.Value, nil)
-	d, is := data.(events.RateSet)
-	return err == nil && is && d.AccountID != "" && d.AccountID != account
+	d, ok := data.(events.RateSet)
+	return err == nil && ok && d.AccountID != "" && d.AccountID != account
 }
 
 // bundleWriter collects lines with their numbers and checksums. It keeps the

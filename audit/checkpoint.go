@@ -15,7 +15,7 @@ import (
 )
 
 // Checkpoint says what the log held up to the positions that the read model had
-// judged. What is signed is its text, which the struct holds parsed.
+// judged. The signature is over its text; the struct is the parsed text.
 type Checkpoint struct {
 	Name     string    // the day that had ended, YYYY-MM-DD, or the name that an operator gave
 	Time     time.Time // when it was made, UTC, milliseconds
@@ -33,7 +33,7 @@ type Checkpoint struct {
 // records.
 type Loss struct {
 	Sequence int64  // in the stream of the checkpoints
-	EventID  string // of the netsim.log.loss_accepted
+	EventID  string // of the netsim.log.loss_accepted event
 }
 
 // Part is what a checkpoint says about a partition.
@@ -156,7 +156,7 @@ func parseCheckpoint(text string) (c Checkpoint, err error) {
 	count, errCount := strconv.ParseInt(word("chains", 0), 10, 64)
 	root, errRoot := parseHash(word("chains", 1))
 	c.Time, c.Chains, c.Root = at, count, tlog.Hash(root)
-	// Only the canonical text is accepted, which is the one that text writes.
+	// Only the canonical text is accepted, as the method text writes it.
 	if errTime != nil || errCount != nil || errRoot != nil || c.text() != text {
 		return c, errForm
 	}

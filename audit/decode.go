@@ -32,7 +32,7 @@ func decode(eventType string, value []byte, seen *words) (any, error) {
 		}
 	}
 	data, err := events.Decode(eventType, value)
-	if d, is := data.(events.UsageRecorded); is {
+	if d, ok := data.(events.UsageRecorded); ok {
 		return &d, err
 	}
 	return data, err
@@ -44,7 +44,7 @@ func decodeCost(value []byte, c *events.DailyCostRated, seen *words) error {
 		return nil
 	}
 	data, err := events.Decode(costType, value)
-	if d, is := data.(events.DailyCostRated); is {
+	if d, ok := data.(events.DailyCostRated); ok {
 		*c = d
 	}
 	return err

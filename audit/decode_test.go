@@ -20,8 +20,8 @@ func anyText(t *rapid.T) string {
 	return rapid.OneOf(rapid.StringMatching(`[ -~]{0,12}`), rapid.String(), rapid.Just("")).Draw(t, "text")
 }
 
-// TestDecodeEqualsTheCodec: the fast decoder and encoding/json give the same result
-// for any event and for any text that is almost one.
+// TestDecodeEqualsTheCodec: the fast decoder and encoding/json give the same
+// result for any event, and for any text that is almost an event.
 func TestDecodeEqualsTheCodec(t *testing.T) {
 	t.Parallel()
 	seen := new(words) // shared by all examples
@@ -111,9 +111,9 @@ func TestDecodeIsFastForWhatTheServiceWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !readCost(cost, new(events.DailyCostRated), nil) {
-		t.Errorf("%s is odd", cost)
+		t.Errorf("the fast decoder does not read %s", cost)
 	}
 	if _, ok := readUsage(usage, nil); !ok {
-		t.Errorf("%s is odd", usage)
+		t.Errorf("the fast decoder does not read %s", usage)
 	}
 }

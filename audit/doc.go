@@ -8,7 +8,7 @@
 //   - Replay rates every day again and compares with the costs in the log and
 //     with the rows of a read model.
 //   - A bundle is one file with an account's events, costs and proofs, which
-//     is verified without a network.
+//     can be verified without a network.
 //
 // docs/audit.md says what each of them proves, and what it does not.
 package audit

@@ -45,8 +45,8 @@ func TestFixtures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := findings(r.Problems); (said == "") != (want == "") || !strings.Contains(said, want) {
-			t.Errorf("%s: found %q, want %q", name, said, want)
+		if reported := findings(r.Problems); (reported == "") != (want == "") || !strings.Contains(reported, want) {
+			t.Errorf("%s: found %q, want %q", name, reported, want)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func spliced(t *testing.T, honest, forger *world) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, is := l.body.(*checkpointLine); is {
+		if c, ok := l.body.(*checkpointLine); ok {
 			read, err := OpenCheckpoint(c.Note, forger.key.Verifier)
 			if err != nil {
 				t.Fatal(err)
@@ -130,13 +130,13 @@ func TestAPreliminaryBundle(t *testing.T) {
 	w.checkpoint("noon", at("2026-11-06 12:00:00"))
 	r.To = "2026-11-06"
 	if err := WriteBundle(t.Context(), w.log(), r, w.key, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "2026-11-07T00:00:00.000Z or later") {
-		t.Errorf("a bundle of a period that has not ended: error %v", err)
+		t.Errorf("a bundle of a period that has not ended: error %v, want one with the end", err)
 	}
 	r.Preliminary = true
 	text := bundleOf(t, w, r)
-	said := findings(verifyBundle(t, text, w.key.Verifier).Problems)
-	if !strings.Contains(said, "covered until 2026-11-06T12:00:00.000Z only: it had not ended") {
-		t.Errorf("found %q, want a period that had not ended", said)
+	reported := findings(verifyBundle(t, text, w.key.Verifier).Problems)
+	if !strings.Contains(reported, "covered until 2026-11-06T12:00:00.000Z only: it had not ended") {
+		t.Errorf("found %q, want a period that had not ended", reported)
 	}
 	got, err := VerifyBundle(bytes.NewReader(text), Wanted{Verifier: w.key.Verifier, Preliminary: true})
 	if err != nil || len(got.Problems) > 0 || got.Covered != "2026-11-06T12:00:00.000Z" {

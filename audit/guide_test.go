@@ -28,16 +28,16 @@ func TestGuideByHand(t *testing.T) {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		said, err := exec.CommandContext(t.Context(), "python3", "-c", string(program[1]), file).CombinedOutput()
-		return string(said), err
+		output, err := exec.CommandContext(t.Context(), "python3", "-c", string(program[1]), file).CombinedOutput()
+		return string(output), err
 	}
 	w := fourDays(t)
 	for _, account := range []string{alice, bob} {
 		r := request()
 		r.Account = account
-		said, err := check(bundleOf(t, w, r))
-		if err != nil || !strings.Contains(said, "agrees: 3 events of platform_netsim, ") || !strings.Contains(said, account) {
-			t.Fatalf("%v: %s", err, said)
+		output, err := check(bundleOf(t, w, r))
+		if err != nil || !strings.Contains(output, "agrees: 3 events of platform_netsim, ") || !strings.Contains(output, account) {
+			t.Fatalf("the program on the bundle of %s: %v: %s", account, err, output)
 		}
 	}
 	text := bundleOf(t, w, request())
@@ -49,8 +49,8 @@ func TestGuideByHand(t *testing.T) {
 		for range 3 {
 			lines := bytes.SplitAfter(bytes.Clone(text), []byte("\n"))
 			lines, at := m.apply(random, lines[:len(lines)-1])
-			if said, err := check(bytes.Join(lines, nil)); err == nil {
-				t.Errorf("%s at line %d was not found: %s", m.name, at, said)
+			if output, err := check(bytes.Join(lines, nil)); err == nil {
+				t.Errorf("%s at line %d was not found: %s", m.name, at, output)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func TestSignedNegativeSequenceIsReported(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, is := l.body.(*checkpointLine); is {
+		if c, ok := l.body.(*checkpointLine); ok {
 			opened, err := OpenCheckpoint(c.Note, w.key.Verifier)
 			if err != nil {
 				t.Fatal(err)
@@ -40,7 +40,7 @@ func TestSignedNegativeSequenceIsReported(t *testing.T) {
 	}
 	if r := verifyBundle(t, bytes.Join(forged.lines, nil), ""); len(r.Problems) == 0 {
 		text, _ := json.Marshal(r) //nolint:errchkjson // only for the message
-		t.Errorf("no problem was found: %s", text)
+		t.Errorf("want a problem with the negative sequence, got none: %s", text)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestHeldCheckpointMissingFromLog(t *testing.T) {
 	}
 	r, err := Verify(ctx, w.log(), verifier, nil)
 	if err != nil || len(r.Findings) > 0 {
-		t.Fatalf("%v, found:\n%s", err, findings(r.Findings))
+		t.Fatalf("verify the cut log: %v, want no findings, found:\n%s", err, findings(r.Findings))
 	}
 	if got, want := check(held), "the log has no checkpoint 2026-11-05"; !strings.Contains(got, want) {
 		t.Errorf("a cut log: %q, want %q", got, want)

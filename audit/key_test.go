@@ -39,7 +39,7 @@ func TestKeyRefuses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "PRIVATE+KEY+netsim", "netsim+00000000+AAAA"} {
 		if _, err := audit.ParseKey(text); err == nil {
-			t.Errorf("%q was taken for a key", text)
+			t.Errorf("ParseKey accepts %q", text)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type ReadModel interface {
 
 // Replayed is what a replay found.
 type Replayed struct {
-	Facts    int64 // of billing
+	Facts    int64 // number of billing facts
 	Accounts int
 	Rated    Rated
 	Rows     map[string]int64 // compared rows of the read model, by table

@@ -18,12 +18,14 @@ func replay(t *testing.T, w *world, model ReadModel, now string) Replayed {
 	return r
 }
 
+// TestReplay: a replay rates the days of a log as they were booked. It reports
+// days without an accrual as unrated, and late events of a past day as findings.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	w := fourDays(t) // one of its rows no longer costs anything
 	r := replay(t, w, nil, "2026-11-06 12:00:00")
-	if said := findings(r.Findings); said != "" || r.Rated.Days != int64(len(w.booked)-1) || r.Rated.Pending+r.Rated.Unrated > 0 {
-		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, said)
+	if reported := findings(r.Findings); reported != "" || r.Rated.Days != int64(len(w.booked)-1) || r.Rated.Pending+r.Rated.Unrated > 0 {
+		t.Errorf("replay: %+v, want the %d booked rows but one, and no findings:\n%s", r, len(w.booked), reported)
 	}
 	// Two days later, without an accrual.
 	if r := replay(t, w, nil, "2026-11-08 12:00:00"); len(r.Findings) > 0 || r.Rated.Unrated != 4 {
@@ -34,10 +36,10 @@ func TestReplay(t *testing.T) {
 	w.use(alice, "storage", "start", 9, 1, at("2026-11-05 23:59:59"))
 	w.use(bob, "cluster", "stop", 2, 0, at("2026-11-05 12:00:00"))
 	if r := replay(t, w, nil, "2026-11-05 12:30:00"); len(r.Findings) > 0 || r.Rated.Pending != 1 {
-		t.Errorf("a pending booking: %+v\n%s", r.Rated, findings(r.Findings))
+		t.Errorf("a pending booking: %+v, want 1 pending row and no findings:\n%s", r.Rated, findings(r.Findings))
 	}
 	if r := replay(t, w, nil, "2026-11-07 12:30:00"); !strings.Contains(findings(r.Findings), "cost is 180, by its events 90") {
-		t.Errorf("a missing booking: %+v\n%s", r.Rated, findings(r.Findings))
+		t.Errorf("a missing booking: %+v, want a finding about the cost, got:\n%s", r.Rated, findings(r.Findings))
 	}
 }
 
@@ -47,8 +49,8 @@ func TestReplayRatesRowsByTheirOwnRule(t *testing.T) {
 	t.Parallel()
 	w := fourDaysWith(t, newTestKey(t), true, at("2026-11-04 00:00:00"))
 	r := replay(t, w, nil, "2026-11-06 12:00:00")
-	if said := findings(r.Findings); said != "" || r.Rated.Days != int64(len(w.booked)-1) {
-		t.Errorf("%d rows are booked: %+v\n%s", len(w.booked), r, said)
+	if reported := findings(r.Findings); reported != "" || r.Rated.Days != int64(len(w.booked)-1) {
+		t.Errorf("replay: %+v, want the %d booked rows but one, and no findings:\n%s", r, len(w.booked), reported)
 	}
 	rules := map[string]bool{}
 	differ := false
@@ -95,8 +97,8 @@ func TestReplayFindsAChangedFact(t *testing.T) {
 				w.append(bob, row, at("2026-11-03 00:00:30"))
 			}
 			r := replay(t, w, nil, "2026-11-03 12:00:00")
-			if said := findings(r.Findings); !strings.Contains(said, tt.want) {
-				t.Errorf("%q was not found, but:\n%s", tt.want, said)
+			if reported := findings(r.Findings); !strings.Contains(reported, tt.want) {
+				t.Errorf("%q was not found, but:\n%s", tt.want, reported)
 			}
 		})
 	}
@@ -118,8 +120,8 @@ func TestReplayFindsASecondChain(t *testing.T) {
 	number := events.PartitionOf(key, testParts)
 	name := partitionName("billing", number)
 	w.records[name] = append(w.records[name], events.Record{Message: m, Partition: number, Offset: int64(len(w.records[name]))})
-	if said := findings(replay(t, w, nil, "2026-11-06 12:00:00").Findings); !strings.Contains(said, "is in the partition of "+key) {
-		t.Errorf("found %q, want the other partition", said)
+	if reported := findings(replay(t, w, nil, "2026-11-06 12:00:00").Findings); !strings.Contains(reported, "is in the partition of "+key) {
+		t.Errorf("found %q, want the other partition", reported)
 	}
 }
 
@@ -140,8 +142,8 @@ func TestReplayCorrections(t *testing.T) {
 		booked.CorrectionOf, booked.DailyCostID, booked.Cost, booked.Date = booked.DailyCostID, w.next(), fix, "2026-12-05"
 		w.append(bob, booked, at("2026-12-05 10:00:00"))
 		r := replay(t, w, nil, "2026-12-06 12:00:00")
-		if said := findings(r.Findings); (said == "") != (want == "") || !strings.Contains(said, want) {
-			t.Errorf("corrected by %s: found %q, want %q", fix, said, want)
+		if reported := findings(r.Findings); (reported == "") != (want == "") || !strings.Contains(reported, want) {
+			t.Errorf("corrected by %s: found %q, want %q", fix, reported, want)
 		}
 	}
 }
@@ -199,7 +201,7 @@ func TestReplayComparesEveryColumn(t *testing.T) {
 	}
 	now := "2026-11-06 12:00:00"
 	if r := replay(t, w, m, now); len(r.Findings) > 0 || r.Rows["daily_costs"] != int64(len(w.booked)) {
-		t.Fatalf("an equal read model: %+v", r)
+		t.Fatalf("an equal read model: %+v, want all rows compared and no findings", r)
 	}
 	found := func() string { return findings(replay(t, w, m, now).Findings) }
 	for _, table := range Tables() {
@@ -209,20 +211,20 @@ func TestReplayComparesEveryColumn(t *testing.T) {
 			for i, column := range table.Columns {
 				was := row[i]
 				row[i] = was + "7"
-				if said := found(); !strings.Contains(said, table.Name) || i >= table.Keys && !strings.Contains(said, column.Name+" is ") {
-					t.Errorf("%s of %s was changed; found %q", column.Name, table.Name, said)
+				if reported := found(); !strings.Contains(reported, table.Name) || i >= table.Keys && !strings.Contains(reported, column.Name+" is ") {
+					t.Errorf("%s of %s was changed, but found %q", column.Name, table.Name, reported)
 				}
 				row[i] = was
 			}
 			delete(rows, key)
-			if said := found(); !strings.Contains(said, "the read model has no such row") {
-				t.Errorf("a row of %s was removed; found %q", table.Name, said)
+			if reported := found(); !strings.Contains(reported, "the read model has no such row") {
+				t.Errorf("a row of %s was removed, but found %q", table.Name, reported)
 			}
 			rows[key] = row
 			break // one row of each table is enough
 		}
 	}
-	if said := found(); said != "" {
-		t.Errorf("the read model is unchanged, but found %q", said)
+	if reported := found(); reported != "" {
+		t.Errorf("the read model is unchanged, but found %q", reported)
 	}
 }

@@ -68,7 +68,7 @@ type rerating struct {
 	settled time.Time
 	out     *Rated
 
-	items    []*item                // of the day
+	items    []*item                // the items that count on the day
 	together []events.UsageRecorded // buffer for the events of items that are rated together
 }
 

@@ -43,7 +43,7 @@ func (w *world) accrueAll(day string) {
 	}
 }
 
-// ofDays is a request for a period.
+// ofDays returns a bundle request for a period.
 func ofDays(from, to string) Request {
 	r := request()
 	r.From, r.To = from, to
@@ -101,36 +101,36 @@ func TestASuccessionIsFollowed(t *testing.T) {
 	for i, key := range keys {
 		r, err := Verify(t.Context(), w.log(), key.Verifier, nil)
 		if err != nil || len(r.Findings) > 0 || r.Checkpoints != 8 {
-			t.Errorf("key %d: %v, %d checkpoints, found:\n%s", i+1, err, r.Checkpoints, findings(r.Findings))
+			t.Errorf("verify with key %d: %v, %d checkpoints, want 8 and no findings, found:\n%s", i+1, err, r.Checkpoints, findings(r.Findings))
 		}
 		if found, err := Held(t.Context(), w.log(), key.Verifier, held); err != nil || len(found) > 0 {
-			t.Errorf("key %d: %v, of notes held:\n%s", i+1, err, findings(found))
+			t.Errorf("key %d: %v, want no findings on the held notes, found:\n%s", i+1, err, findings(found))
 		}
 		for name, text := range map[string][]byte{"early": early, "late": late} {
 			r, err := VerifyBundle(bytes.NewReader(text), Wanted{Verifier: key.Verifier, Notes: held[2:]})
 			if err != nil || len(r.Problems) > 0 || r.Verifier != keys[2].Verifier {
-				t.Errorf("key %d, the %s bundle: %v, sealed by %s:\n%s", i+1, name, err, r.Verifier, findings(r.Problems))
+				t.Errorf("key %d, the %s bundle: %v, sealed by %s, want the third key and no problems, found:\n%s", i+1, name, err, r.Verifier, findings(r.Problems))
 			}
 		}
 		last := Latest(append(slices.Clone(held), noteOf(t, w, "second"), noteOf(t, fourDays(t), "2026-11-05")), key.Verifier)
 		if last.Name != "third" {
-			t.Errorf("key %d: the latest checkpoint is %q", i+1, last.Name)
+			t.Errorf("key %d: the latest checkpoint is %q, want third", i+1, last.Name)
 		}
 	}
 	for i, want := range []bool{false, false, true} {
 		if err := keys[i].Continues(w.note); (err == nil) != want {
-			t.Errorf("key %d continues the log: error %v", i+1, err)
+			t.Errorf("key %d continues the log: error %v, want none: %v", i+1, err, want)
 		}
 		if err := keys[i].Continues(noteOf(t, w, "third")); (err == nil) != want {
-			t.Errorf("key %d continues after the succession: error %v", i+1, err)
+			t.Errorf("key %d continues after the succession: error %v, want none: %v", i+1, err, want)
 		}
 	}
 	w.key = keys[1]
 	if err := WriteBundle(t.Context(), w.log(), request(), w.key, new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "was succeeded by "+keys[2].Verifier) {
-		t.Errorf("a bundle sealed by a succeeded key: error %v", err)
+		t.Errorf("a bundle sealed by a succeeded key: error %v, want one that names the successor", err)
 	}
-	if said := findings(verifyBundle(t, early, newTestKey(t).Verifier).Problems); !strings.Contains(said, "line 1: the bundle was sealed with the key "+keys[2].Verifier) {
-		t.Errorf("verified with an unrelated key: found %s", said)
+	if reported := findings(verifyBundle(t, early, newTestKey(t).Verifier).Problems); !strings.Contains(reported, "line 1: the bundle was sealed with the key "+keys[2].Verifier) {
+		t.Errorf("verified with an unrelated key: want a problem with the seal, found %s", reported)
 	}
 }
 
@@ -146,10 +146,10 @@ func TestAFalseSuccessionIsFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said := findings(r.Findings)
+			reported := findings(r.Findings)
 			for _, want := range []string{tt.want, "checkpoint 2026-11-07: it is signed by test+"} {
-				if !strings.Contains(said, want) {
-					t.Errorf("%q was not found, but:\n%s", want, said)
+				if !strings.Contains(reported, want) {
+					t.Errorf("%q was not found, but:\n%s", want, reported)
 				}
 			}
 			if name == "earlier" { // WriteBundle itself refuses the log
@@ -159,10 +159,10 @@ func TestAFalseSuccessionIsFound(t *testing.T) {
 				return
 			}
 			for where, text := range map[string][]byte{"header": forgedBundle(t, w, true), "checkpoints": forgedBundle(t, w, false)} {
-				said := findings(verifyBundle(t, text, keys[0].Verifier).Problems)
+				reported := findings(verifyBundle(t, text, keys[0].Verifier).Problems)
 				for _, want := range []string{tt.want, "line 1: the bundle was sealed with the key " + keys[2].Verifier} {
-					if !strings.Contains(said, want) {
-						t.Errorf("notes in the %s: %q was not found, but:\n%s", where, want, said)
+					if !strings.Contains(reported, want) {
+						t.Errorf("notes in the %s: %q was not found, but:\n%s", where, want, reported)
 					}
 				}
 			}
@@ -237,7 +237,7 @@ func TestSuccessionFixtures(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r := verifyBundle(t, text, strings.TrimSpace(string(key))); (len(r.Problems) > 0) != bad {
-				t.Errorf("%s with %s: found %s", bundle, name, findings(r.Problems))
+				t.Errorf("%s with %s: want problems %v, found %s", bundle, name, bad, findings(r.Problems))
 			}
 		}
 	}
@@ -252,7 +252,7 @@ func withoutSuccessions(t *testing.T, w *world) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h, is := l.body.(*header); is {
+		if h, ok := l.body.(*header); ok {
 			h.Successions = nil
 		}
 		if l.kind != kindSeal {

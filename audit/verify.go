@@ -14,10 +14,10 @@ import (
 type Report struct {
 	Records     int64
 	Facts       int64
-	Bytes       int64 // of values
+	Bytes       int64 // total size of the values
 	Rejected    map[events.Verdict]int64
 	Streams     int
-	Chains      int    // of billing, at the end of the log
+	Chains      int    // number of billing chains, at the end of the log
 	Root        string // of the tree over the chains, hex
 	Checkpoints int    // compared
 	Losses      []AcceptedLoss

@@ -15,6 +15,8 @@ func findings[F interface{ String() string }](all []F) string {
 	return b.String()
 }
 
+// TestVerify: a verification has no findings on an unchanged log, and finds
+// changed records, lost ends and invalid checkpoints.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	flip := func(r *events.Record) { r.Value[len(r.Value)/2] ^= 1 }
@@ -68,13 +70,13 @@ func TestVerify(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said := findings(r.Findings)
-			if len(tt.want) == 0 && said != "" {
-				t.Errorf("found:\n%s", said)
+			reported := findings(r.Findings)
+			if len(tt.want) == 0 && reported != "" {
+				t.Errorf("want no findings, found:\n%s", reported)
 			}
 			for _, want := range tt.want {
-				if !strings.Contains(said, want) {
-					t.Errorf("%q was not found, but:\n%s", want, said)
+				if !strings.Contains(reported, want) {
+					t.Errorf("%q was not found, but:\n%s", want, reported)
 				}
 			}
 		})
@@ -106,13 +108,13 @@ func TestVerifyAgainstTheReadModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			at := append([]Expected(nil), right...)
-			tt.change(&at[len(at)-4]) // of billing
+			tt.change(&at[len(at)-4]) // a partition of billing
 			r, err := Verify(t.Context(), log, w.key.Verifier, at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if said := findings(r.Findings); (said == "") != (tt.want == "") || !strings.Contains(said, tt.want) {
-				t.Errorf("found %q, want %q", said, tt.want)
+			if reported := findings(r.Findings); (reported == "") != (tt.want == "") || !strings.Contains(reported, tt.want) {
+				t.Errorf("found %q, want %q", reported, tt.want)
 			}
 		})
 	}

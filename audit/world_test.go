@@ -145,7 +145,7 @@ func (w *world) accrue(account, name string, day, at time.Time) {
 	for _, row := range rows {
 		where := rowKey{row.BillingItemID, row.RateID, row.Date}
 		row.DailyCostID, row.Version = w.next(), 1
-		if before, is := w.booked[where]; is {
+		if before, ok := w.booked[where]; ok {
 			if before.Cost == row.Cost {
 				continue
 			}
@@ -162,7 +162,7 @@ func (w *world) checkpoint(name string, at time.Time) {
 	w.publish(name, at, func(c Checkpoint, chains []Chain) (string, error) { return c.Sign(w.key, chains) })
 }
 
-// succeed publishes a checkpoint from which on another key signs.
+// succeed publishes a checkpoint after which another key signs.
 func (w *world) succeed(name string, key *Key, at time.Time) {
 	w.t.Helper()
 	w.publish(name, at, func(c Checkpoint, chains []Chain) (string, error) { return c.Succeed(w.key, key, chains) })

@@ -11,9 +11,8 @@ import (
 // AccessLog records look-ups of billing data by a person's name.
 type AccessLog struct{ Commands *handle.Handler }
 
-// Record writes a look-up to the stream of the caller's account. Look-ups of a
-// caller for the whole platform, whose account is "", have a stream of their
-// own.
+// Record writes a look-up to the stream of the caller's account. A caller for the
+// whole platform has the account "", and its look-ups have a stream of their own.
 func (l *AccessLog) Record(ctx context.Context, account, correlationID string, access events.AccessLogged) error {
 	if account == "" {
 		account = events.DerivedID(events.AccountPrefix, "platform")

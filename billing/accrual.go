@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	accrualDays    = 31 // how far back the accrual goes when none is known
+	accrualDays    = 31 // how far back the accrual goes when no earlier one is known
 	accrualBatches = 8  // batches that are booked at the same time
 )
 
@@ -62,7 +62,7 @@ func (b *Books) firstMissed(ctx context.Context, day time.Time) (missed time.Tim
 	return missed, nil
 }
 
-// accrue books a day of all items. Batches of all accounts are booked at the
+// accrue books a day for all items. Batches of all accounts are booked at the
 // same time, so that the log and the read model are both busy.
 func (b *Books) accrue(ctx context.Context, day time.Time) error {
 	uses, err := projections.MeteredBetween(ctx, b.DB, day, day.AddDate(0, 0, 1))

@@ -9,6 +9,7 @@ import (
 	"netsim/projections"
 )
 
+// TestAccrueDay: AccrueDay books a day once, and only after the day has ended.
 func TestAccrueDay(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)

@@ -13,9 +13,9 @@ import (
 	"netsim/rating"
 )
 
-// Books keeps the daily costs: it rates the days of items and books what
-// differs from what is booked (docs/rating.md). Accrue does so for all items
-// each night; Metering does so for items that close, and for usage that
+// Books keeps the daily costs. It rates the days of items and books the
+// difference from what is booked already (docs/rating.md). AccrueDay does so for
+// all items each night; Metering does so for items that close, and for usage that
 // becomes known after its day.
 type Books struct {
 	Commands *handle.Handler
@@ -37,7 +37,7 @@ type dayBatch struct {
 	from  handle.Origin
 }
 
-// bookItems books a day of items, whose ids ascend.
+// bookItems books a day for items, whose ids ascend.
 func (b *Books) bookItems(ctx context.Context, use projections.Metered, day time.Time, items []int64, from handle.Origin) error {
 	batches, err := b.batches(ctx, use, day, items, from)
 	for _, batch := range batches {
@@ -48,8 +48,8 @@ func (b *Books) bookItems(ctx context.Context, use projections.Metered, day time
 	return err
 }
 
-// batches splits a day of items, whose ids ascend. If the price of an item
-// depends on the others, there is one batch.
+// batches splits the items to book for a day, whose ids ascend. If the price of
+// an item depends on the others, there is one batch.
 func (b *Books) batches(ctx context.Context, use projections.Metered, day time.Time, items []int64, from handle.Origin) ([]*dayBatch, error) {
 	price, err := priceOn(ctx, b.DB, use, day)
 	if err != nil {
@@ -66,13 +66,13 @@ func (b *Books) batches(ctx context.Context, use projections.Metered, day time.T
 	return batches, nil
 }
 
-// book books a batch until its booked costs are those that it is rated at.
+// book books a batch until its booked costs equal its rated costs.
 //
 // Two writers can book the same row: the nightly accrual, and the reaction to
 // late usage. Both read the booked rows before the usage, and each row accepts
-// one next entry (see entry). So of two writers, the one that read less usage
-// either writes first and is amended by the other, or loses the row to it and
-// rates again.
+// one next entry (see entry). So the writer that read less usage either writes
+// first and is amended by the other, or loses the row to the other and rates
+// again.
 func (b *Books) book(ctx context.Context, batch *dayBatch) error {
 	for range maxConflicts {
 		booked, err := projections.BookedCosts(ctx, b.DB, batch.day.Format(time.DateOnly), batch.items)

@@ -9,7 +9,7 @@ import (
 )
 
 // TestCommandIDsAreStable: a reaction that is repeated by another release finds
-// its commands in the log by their ids, so the ids never change.
+// its commands in the log by their ids, so the ids must never change.
 func TestCommandIDsAreStable(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)

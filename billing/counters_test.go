@@ -10,6 +10,8 @@ import (
 	"netsim/events"
 )
 
+// TestCountersAreRaised: after RaiseCounters the next ids are above those in
+// the read model.
 func TestCountersAreRaised(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)

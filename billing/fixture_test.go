@@ -26,8 +26,8 @@ const (
 	platform = "netsim"
 )
 
-// books is billing on a log in memory. It projects each fact to PostgreSQL as it
-// is appended, in place of a write log and a projector.
+// books runs billing on a log in memory. It projects each fact to PostgreSQL as
+// it is appended, in place of a write log and a projector.
 type books struct {
 	t       *testing.T
 	pool    *pgxpool.Pool

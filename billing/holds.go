@@ -27,7 +27,7 @@ type Holds struct {
 
 const (
 	holdTTL        = 24 * time.Hour   // completions 7.5
-	requestTimeout = 10 * time.Minute // within which a simulation with a hold is requested
+	requestTimeout = 10 * time.Minute // within which a simulation with a hold must be requested
 
 	releasedAtEnd     = "ended"
 	releasedCancelled = "cancelled"
@@ -36,10 +36,10 @@ const (
 	releasePage       = 1000 // holds
 )
 
-// Hold sets aside the cost of one hour of a simulation before it is requested.
-// If a prepaid account has less than that, its free credit is held; if it has
-// none, the error is PaymentRequired. The account's stream decides, so
-// concurrent requests never hold more than the balance.
+// Hold sets aside the cost of one hour of a simulation before it is requested. If
+// a prepaid account has less free credit, all of it is held; if it has none, the
+// error is PaymentRequired. The account's stream decides, so concurrent requests
+// never hold more than the balance.
 //
 // Repeating it holds nothing more while the hold is open and not about to be
 // released. Otherwise the repetition is a new hold.
@@ -79,7 +79,7 @@ func (h *Holds) Hold(ctx context.Context, simulation string, d events.Simulation
 				return err
 			}
 		}
-		id = fmt.Sprintf("hold:%s:%d", simulation, last.ExpiresAt.UnixMilli()) // the one after that
+		id = fmt.Sprintf("hold:%s:%d", simulation, last.ExpiresAt.UnixMilli()) // the next hold of this simulation
 	}
 }
 
@@ -119,8 +119,9 @@ func (h *Holds) free(ctx context.Context, hold projections.CreditHold, reason st
 	return err
 }
 
-// ReleaseOverdue releases holds that have expired, and holds whose simulation
-// was not requested within some minutes, because the client went away.
+// ReleaseOverdue releases holds that have expired, and holds whose simulation was
+// not requested within requestTimeout, for example because the client
+// disconnected.
 func (h *Holds) ReleaseOverdue(ctx context.Context) error {
 	for {
 		now := h.Now()

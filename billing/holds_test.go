@@ -14,6 +14,9 @@ import (
 	"netsim/internal/testwait"
 )
 
+// TestHolds: a prepaid account can hold at most its free credit. Holds are
+// released when they expire, and when their simulation was not requested in
+// time.
 func TestHolds(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -43,11 +46,11 @@ func TestHolds(t *testing.T) {
 	b.record(poor, "system", events.CreditGranted{Amount: "30", Currency: "CREDIT", Reference: "r"})
 	hold(sim, false)
 	b.record(sim, "ada", wanted)
-	hold(other, false) // what is left of the 30
+	hold(other, false) // holds the remaining 10
 	hold(third, true)
-	release() // nothing yet
+	release() // nothing is overdue yet
 	b.at("2026-04-15 10:10:00")
-	release() // the other was never requested
+	release() // the second simulation was never requested
 	b.at("2026-04-16 10:00:00")
 	hold(third, false)
 	release()
@@ -73,7 +76,7 @@ type readFirst struct {
 }
 
 func (l *readFirst) Load(ctx context.Context, stream, commandID string) (events.Snapshot, error) {
-	l.once.Do(func() { l.all.Done(); testwait.Group(l.t, l.all, "the other workers to have read") })
+	l.once.Do(func() { l.all.Done(); testwait.Group(l.t, l.all, "the other workers to read the holds") })
 	return l.books.Load(ctx, stream, commandID)
 }
 
@@ -112,12 +115,12 @@ func TestHoldsAreReleasedOnce(t *testing.T) {
 		}
 	}
 	if released != holds {
-		t.Errorf("%d holds were released %d times", holds, released)
+		t.Errorf("%d holds were released %d times in all, want once each", holds, released)
 	}
 }
 
-// TestAHoldThatWasReleased: a request that a client repeats with its key, after
-// its hold was released, needs credit like any other.
+// TestAHoldThatWasReleased: after the hold of a request was released, a
+// repetition of the request needs credit like any other request.
 func TestAHoldThatWasReleased(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -140,18 +143,18 @@ func TestAHoldThatWasReleased(t *testing.T) {
 	b.record(other, "ada", wanted)
 	for range 2 {
 		if err := b.billing.Holds.Hold(ctx, sim, wanted); !fault.Is(err, fault.PaymentRequired) {
-			t.Errorf("hold again while another has all of it: %v, want payment required", err)
+			t.Errorf("hold again while another simulation holds all credit: %v, want payment required", err)
 		}
 	}
 	b.react(b.record(other, "system", events.SimulationFailed{Reason: "gone"}))
 	for range 2 {
 		must(b.billing.Holds.Hold(ctx, sim, wanted))
 	}
-	b.at("2026-04-15 10:20:00") // not over yet, but old
+	b.at("2026-04-15 10:20:00") // the hold is open, but about to be released
 	for range 2 {
 		must(b.billing.Holds.Hold(ctx, sim, wanted))
 	}
-	b.at("2026-04-15 10:22:00") // when the old one would be
+	b.at("2026-04-15 10:22:00") // when the replaced hold would be released
 	must(b.billing.Holds.ReleaseOverdue(ctx))
 	b.record(sim, "ada", wanted)
 	b.react(b.record(sim, "system", events.SimulationFailed{Reason: "gone"}))

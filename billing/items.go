@@ -30,7 +30,7 @@ func (m *Metering) start(ctx context.Context, f events.Fact, account string, fro
 }
 
 // update changes the units of an open item. A fact older than the item's last
-// change is a repeated one and changes nothing.
+// change was handled before and changes nothing.
 func (m *Metering) update(ctx context.Context, f events.Fact, item *projections.BillingItem, units, size int64) error {
 	if item.EndedAt != nil || f.Time.Before(item.ChangedAt) {
 		return nil

@@ -26,11 +26,11 @@ import (
 	"netsim/projections"
 )
 
-// keeper runs the lives of accounts, one after the other, on the servers of one
-// world, and keeps the same books in a model.
+// keeper runs scenarios, one account each, on the servers of one test world. It
+// keeps the same books in a model.
 type keeper struct {
 	*testworld.World
-	log     *mortal
+	log     *killableLog
 	billing *billing.Metering
 	mu      sync.Mutex
 	clock   time.Time
@@ -40,29 +40,29 @@ type keeper struct {
 	account string
 	model   *ledgerModel
 	sims    map[int]string
-	told    map[int]time.Time // when the last event of each item occurred
+	latest  map[int]time.Time // when the last event of each item occurred
 	list    []events.RateSet
 }
 
 func newKeeper(t *testing.T) *keeper {
 	k := &keeper{World: testworld.New(t), clock: day("2027-01-20 00:00:00")}
-	k.log = &mortal{Log: k.WriteLog}
+	k.log = &killableLog{Log: k.WriteLog}
 	k.Commands.Now = k.now
 	k.restart()
 	return k
 }
 
-// mortal is the log of a process that is killed at an append.
-type mortal struct {
+// killableLog is the log of a process that is killed at an append.
+type killableLog struct {
 	*writelog.Log
-	left    atomic.Int64 // appends until it is killed; below 1 it is not
-	written bool
+	left    atomic.Int64 // appends until the process is killed; below 1 it is not killed
+	written bool         // whether the last append reaches the log
 }
 
 var errKilled = errors.New("killed")
 
 // Append implements handle.Log.
-func (m *mortal) Append(ctx context.Context, family events.Family, key string, message events.Message) (handle.Wait, error) {
+func (m *killableLog) Append(ctx context.Context, family events.Family, key string, message events.Message) (handle.Wait, error) {
 	if m.left.Add(-1) != 0 {
 		return m.Log.Append(ctx, family, key, message)
 	}
@@ -74,7 +74,7 @@ func (m *mortal) Append(ctx context.Context, family events.Family, key string, m
 	return func(context.Context) (events.Position, error) { return events.Position{}, errKilled }, nil
 }
 
-// restart replaces the process by a new one without its memory.
+// restart replaces the process by a new one with empty memory.
 func (k *keeper) restart() {
 	h := &handle.Handler{Log: k.log, Now: k.now}
 	k.billing = newMetering(h, k.DB, k.now)
@@ -92,11 +92,11 @@ func (k *keeper) advance(d time.Duration) {
 	k.clock = k.clock.Add(d)
 }
 
-// live runs the life of an account, and compares the books at its end.
-func (k *keeper) live(t *testing.T, steps []bookStep) {
+// run runs a scenario on a new account, and compares the books at its end.
+func (k *keeper) run(t *testing.T, steps []bookStep) {
 	k.advance(midnight(k.now()).AddDate(0, 1, 1).Sub(k.now()))
 	k.t, k.account, k.list = t, events.NewID(events.AccountPrefix), nil
-	k.sims, k.told = map[int]string{}, map[int]time.Time{}
+	k.sims, k.latest = map[int]string{}, map[int]time.Time{}
 	k.try(bookStep{}, k.accrue)
 	k.model = newLedgerModel(midnight(k.now()).AddDate(0, 0, -1))
 	for _, s := range steps {
@@ -106,21 +106,21 @@ func (k *keeper) live(t *testing.T, steps []bookStep) {
 		} else {
 			k.advance(s.After)
 		}
-		k.take(s)
+		k.step(s)
 	}
 	for item := range k.sims {
-		k.take(bookStep{What: "delete", Item: item})
+		k.step(bookStep{What: "delete", Item: item})
 	}
 	k.advance(24 * time.Hour)
-	k.take(bookStep{What: "accrue"})
+	k.step(bookStep{What: "accrue"})
 	k.compare()
 	k.replay()
 }
 
-func (k *keeper) take(s bookStep) {
+func (k *keeper) step(s bookStep) {
 	now := k.now()
 	at := now.Add(-s.Late)
-	if last, ok := k.told[s.Item]; ok && at.Before(last) {
+	if last, ok := k.latest[s.Item]; ok && at.Before(last) {
 		at = last // the events of an item become known in order
 	}
 	name := fmt.Sprint("item ", s.Item)
@@ -131,14 +131,14 @@ func (k *keeper) take(s bookStep) {
 	case "prices":
 		k.setPrices(s, now)
 	case "meet":
-		k.told[s.Item] = at
+		k.latest[s.Item] = at
 		k.meet(s, at, name, now)
 	case "publish":
-		k.told[s.Item] = at
+		k.latest[s.Item] = at
 		k.react(s, at, events.SimulationResultsPublished{Manifest: "m", Bytes: s.Units * 1_000_000_000})
 		k.model.publish(name, s.Units, at, now)
 	case "delete":
-		k.told[s.Item] = at
+		k.latest[s.Item] = at
 		k.react(s, at, events.SimulationDeleted{Reason: "request"})
 		k.model.remove(name, at, now)
 	}
@@ -170,15 +170,15 @@ func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 	k.t.Helper()
 	f := k.fact(s, at, events.SimulationResultsPublished{Manifest: "m", Bytes: s.Units * 1_000_000_000})
 	begin := func(do func(*billing.Metering) error) (release func() error) {
-		held := &holding{Reader: k.DB, t: k.t, reached: make(chan struct{}), until: make(chan struct{})}
+		held := &blockedReader{Reader: k.DB, t: k.t, reached: make(chan struct{}), until: make(chan struct{})}
 		done := make(chan error, 1)
 		go func() {
 			done <- do(newMetering(&handle.Handler{Log: k.WriteLog, Now: k.now}, held, k.now))
 		}()
-		testwait.Receive(k.t, held.reached, "the command to be held")
+		testwait.Receive(k.t, held.reached, "the process to block")
 		return func() error {
 			close(held.until)
-			return testwait.Receive(k.t, done, "it to be done")
+			return testwait.Receive(k.t, done, "the process to finish")
 		}
 	}
 	first := begin(func(b *billing.Metering) error {
@@ -195,8 +195,8 @@ func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 	k.model.accrue(now)
 }
 
-// holding is a read model that blocks the query for ids of costs.
-type holding struct {
+// blockedReader is a read model that blocks the query for ids of costs.
+type blockedReader struct {
 	projections.Reader
 	t              testwait.Test
 	reached, until chan struct{}
@@ -204,7 +204,7 @@ type holding struct {
 }
 
 // Query implements projections.Reader.
-func (h *holding) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+func (h *blockedReader) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	if len(args) > 0 && args[0] == string(billing.DailyCostIDs) {
 		h.once.Do(func() { close(h.reached) })
 		testwait.Gate(h.t, h.until)
@@ -216,8 +216,8 @@ func (k *keeper) accrue(ctx context.Context) error {
 	return k.billing.Books.AccrueDay(ctx, midnight(k.now()).AddDate(0, 0, -1))
 }
 
-// react runs the reaction to a fact of the item's simulation, which happened at
-// an instant.
+// react runs the reaction to a fact of the item's simulation. The fact happened
+// at the given time.
 func (k *keeper) react(s bookStep, at time.Time, data events.Data) {
 	k.t.Helper()
 	f := k.fact(s, at, data)
@@ -226,8 +226,8 @@ func (k *keeper) react(s bookStep, at time.Time, data events.Data) {
 
 func (k *keeper) fact(s bookStep, at time.Time, data events.Data) events.Fact {
 	k.t.Helper()
-	sim, there := k.sims[s.Item]
-	if !there {
+	sim, found := k.sims[s.Item]
+	if !found {
 		sim = events.NewID(events.SimulationPrefix)
 		k.sims[s.Item] = sim
 		testworld.Do(k.t, k.World, sim, commands.RequestSimulation{Requested: events.SimulationRequested{
@@ -239,8 +239,8 @@ func (k *keeper) fact(s bookStep, at time.Time, data events.Data) events.Fact {
 	}}}
 }
 
-// setPrices applies a price list with the account's new rows, or its old ones,
-// and with the rows of earlier accounts.
+// setPrices applies a price list with the account's new rows, or its current
+// ones, and with the rows of earlier accounts.
 func (k *keeper) setPrices(s bookStep, now time.Time) {
 	k.t.Helper()
 	start := now.AddDate(0, 0, 1).Format(time.DateOnly)

@@ -11,8 +11,9 @@ import (
 	"netsim/projections"
 )
 
-// bookClosed books the days of a closed item that have no cost yet. It books
-// the last day with a cost again: an earlier attempt may have stopped within it.
+// bookClosed books the days of a closed item that have no cost yet. It also books
+// the last day with a cost again, because an earlier attempt may have stopped
+// within it.
 func (b *Books) bookClosed(ctx context.Context, f events.Fact, item *projections.BillingItem) error {
 	day := dayOf(item.StartedAt)
 	last, err := projections.LastRated(ctx, b.DB, item.ID)
@@ -37,9 +38,9 @@ func (b *Books) bookClosed(ctx context.Context, f events.Fact, item *projections
 	return nil
 }
 
-// bookLate books again the past days that the billing events of a fact change.
-// A billing event is late if it was recorded after the day on which it occurred:
-// the accrual of that day may have run without it.
+// bookLate books again the past days that the billing events of a fact change. A
+// billing event is late if it was recorded after the day on which it occurred.
+// The accrual of that day may have run without it.
 func (b *Books) bookLate(ctx context.Context, f events.Fact) error {
 	today := dayOf(b.Now())
 	if !dayOf(f.Time).Before(today) {
@@ -64,9 +65,9 @@ func (b *Books) bookLate(ctx context.Context, f events.Fact) error {
 	return nil
 }
 
-// bookChanged books the items whose costs of a day a change of one item can
-// change: the item, and, if the price of an item depends on the others, all
-// items that are active on the day.
+// bookChanged books a day of the items whose costs depend on one changed item:
+// the item itself and, if the price of an item depends on the others, all items
+// that are active on the day.
 func (b *Books) bookChanged(ctx context.Context, use projections.Metered, day time.Time, item int64, from handle.Origin) error {
 	price, err := priceOn(ctx, b.DB, use, day)
 	if err != nil {

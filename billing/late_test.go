@@ -44,8 +44,8 @@ func (b *books) priced(rates ...events.RateSet) {
 	}
 }
 
-// TestALateUpdate: a late event books its day again, for the item alone if its
-// price does not depend on the others.
+// TestALateUpdate: after a late event the past days are booked again, only for
+// the item if its price does not depend on the others.
 func TestALateUpdate(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -74,8 +74,8 @@ func TestALateUpdate(t *testing.T) {
 	}
 }
 
-// TestWhatAnOlderRuleBookedStaysWithIt: a day that an older rule booked is rated by that rule, in
-// a repeated accrual and after a late event.
+// TestWhatAnOlderRuleBookedStaysWithIt: a day that an older rule booked is rated
+// by that rule, in a repeated accrual and after a late event.
 func TestWhatAnOlderRuleBookedStaysWithIt(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -119,7 +119,7 @@ func TestWhatAnOlderRuleBookedStaysWithIt(t *testing.T) {
 }
 
 // TestALateStopChangesAll: with tiers, the late end of one item changes the costs
-// of the others; once the month is closed, it corrects them.
+// of the others. In a closed month the change is booked as corrections.
 func TestALateStopChangesAll(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -139,7 +139,7 @@ func TestALateStopChangesAll(t *testing.T) {
 		"cost of nightly on 2026-04-29: 1 CREDIT",
 		"storage stop of mapping.txt: 1 to 0, 1 in all",
 		"cost of mapping.txt on 2026-05-03: -1 CREDIT, a correction",
-		"cost of nightly on 2026-04-29: 4 CREDIT", // of the other tier, which had no row
+		"cost of nightly on 2026-04-29: 4 CREDIT", // a new row: the rate of the other tier
 		"cost of nightly on 2026-05-03: -1 CREDIT, a correction",
 		"cost of nightly on 2026-04-30: 4 CREDIT",
 		"cost of nightly on 2026-05-01: 4 CREDIT",

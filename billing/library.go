@@ -14,9 +14,9 @@ import (
 // account pays for one copy of a library, while any of its tracesets refers to
 // it.
 //
-// The tracesets can be in several workspaces, so their facts arrive in any
-// order. Each step therefore reads the current state, and its command id derives
-// from the item before it: the same step of another reaction is taken once.
+// The tracesets can be in several workspaces, so their facts arrive in any order.
+// Each step therefore reads the current state. Its command id derives from the
+// previous item, so that two reactions to the same change record one step.
 func (m *Metering) settleLibrary(ctx context.Context, f events.Fact, account, hash string) error {
 	if account == "" {
 		return nil // a curated traceset, which no account pays for

@@ -13,8 +13,8 @@ import (
 
 // Metering turns facts into billing events: it opens, changes and closes the
 // items that an account pays for (completions 7.2). When an item closes, or a
-// fact arrives after its day, Books books the costs that follow; Holds releases
-// the credit of a simulation that ends.
+// fact arrives after its day, Books books the resulting costs. When a simulation
+// ends, Holds releases its credit.
 type Metering struct {
 	Commands *handle.Handler
 	DB       projections.Reader

@@ -28,7 +28,9 @@ func (b *books) request(simulation string, d events.SimulationRequested) events.
 	return b.record(simulation, "ada", d)
 }
 
-func TestASimulationsLife(t *testing.T) {
+// TestASimulationFromRequestToDeletion: the hold, the billing items and the
+// costs of a simulation are recorded, and its hold is released at its end.
+func TestASimulationFromRequestToDeletion(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	b.at("2026-04-15 10:00:00").react(b.request(sim, requested()))
@@ -69,16 +71,18 @@ func TestASimulationsLife(t *testing.T) {
 		t.Errorf("item (-want +got):\n%s", diff)
 	}
 
-	// What is in the balance is what the costs add up to.
+	// The balance is the grant less the sum of the costs.
 	balances, _, err := projections.ListBalances(t.Context(), b.pool, account, projections.Page{Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(balances) != 1 || balances[0].Debits != "4.799591111111111111" || balances[0].Current != "99995.200408888888888889" {
-		t.Errorf("balances %+v", balances)
+		t.Errorf("balances %+v, want the grant less 4.799591111111111111", balances)
 	}
 }
 
+// TestARunThatNeverStarts: a simulation that ends before it starts costs
+// nothing, and its hold is released.
 func TestARunThatNeverStarts(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]events.Data{
@@ -98,6 +102,8 @@ func TestARunThatNeverStarts(t *testing.T) {
 	}
 }
 
+// TestResultsPublishedAgain: results that are published again change the units
+// of their item. Repeated reactions change nothing.
 func TestResultsPublishedAgain(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -120,6 +126,8 @@ func TestResultsPublishedAgain(t *testing.T) {
 	}
 }
 
+// TestALibraryIsPaidOnce: two tracesets with the same files have one item,
+// which closes when both are deleted.
 func TestALibraryIsPaidOnce(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -132,7 +140,7 @@ func TestALibraryIsPaidOnce(t *testing.T) {
 	}
 	one := b.record(traceset(1), "ada", created(1))
 	two := b.at("2026-04-15 10:00:10").record(traceset(2), "bob", created(2))
-	b.react(two) // another partition is ahead
+	b.react(two) // the reactor read the partition of the second traceset first
 	b.react(one)
 	b.react(b.record(traceset(1), "ada", events.TracesetDeleted{Reason: "request"}))
 	b.at("2026-04-15 22:00:00").react(b.record(traceset(2), "ada", events.TracesetDeleted{Reason: "expired"}))
@@ -149,6 +157,7 @@ func TestALibraryIsPaidOnce(t *testing.T) {
 	}
 }
 
+// TestMappingFiles: a mapping file is billed from its creation to its deletion.
 func TestMappingFiles(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -168,6 +177,8 @@ func TestMappingFiles(t *testing.T) {
 	}
 }
 
+// TestWorkspaces: a workspace is billed from its creation until its deletion is
+// finished. A built-in workspace is not billed.
 func TestWorkspaces(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)

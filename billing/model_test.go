@@ -11,16 +11,16 @@ import (
 
 // ledgerModel keeps the books of one account as plainly as possible. It has all
 // changes of units, in the order in which they became known, and the booked
-// lines. Each booking rates its whole day again.
+// lines. Each booking rates the whole day again.
 type ledgerModel struct {
 	files   []priceFile
 	changes []slowbill.Change
-	open    map[string]int64 // item of each name that has one
+	open    map[string]int64 // number of the item with a name
 	last    map[string]time.Time
 	closed  map[string]bool
 	names   []string // of items, by number
 	lines   map[lineKey]*big.Rat
-	wrong   map[lineKey][]correction
+	fixes   map[lineKey][]correction
 	through time.Time
 }
 
@@ -45,7 +45,7 @@ type correction struct {
 func newLedgerModel(through time.Time) *ledgerModel {
 	return &ledgerModel{
 		open: map[string]int64{}, last: map[string]time.Time{}, closed: map[string]bool{},
-		lines: map[lineKey]*big.Rat{}, wrong: map[lineKey][]correction{}, through: through,
+		lines: map[lineKey]*big.Rat{}, fixes: map[lineKey][]correction{}, through: through,
 	}
 }
 
@@ -59,13 +59,14 @@ func (m *ledgerModel) priceOf(day time.Time) []slowbill.Rate {
 	return rates
 }
 
-// publish sets the units of an item since an instant, which becomes known now.
+// publish sets the units of an item from the time at on. The change becomes known
+// now.
 func (m *ledgerModel) publish(name string, units int64, at, now time.Time) {
-	item, there := m.open[name]
+	item, found := m.open[name]
 	switch {
 	case m.closed[name]:
 		return
-	case !there:
+	case !found:
 		item = int64(len(m.names))
 		m.names, m.open[name] = append(m.names, name), item
 	case m.units(item) == units:
@@ -87,20 +88,20 @@ func (m *ledgerModel) units(item int64) (units int64) {
 
 // remove closes an item, and books its days until then.
 func (m *ledgerModel) remove(name string, at, now time.Time) {
-	item, there := m.open[name]
-	if !there || m.closed[name] {
+	item, found := m.open[name]
+	if !found || m.closed[name] {
 		return
 	}
 	m.closed[name] = true
 	m.changes = append(m.changes, slowbill.Change{Item: item, At: at, Closes: true})
-	for day := m.unbooked(item); !day.After(at); day = day.AddDate(0, 0, 1) {
+	for day := m.lastBooked(item); !day.After(at); day = day.AddDate(0, 0, 1) {
 		m.book(item, day, now)
 	}
 	m.bookLate(item, at, now)
 }
 
-// unbooked returns the last day for which an item has a line, or its first day.
-func (m *ledgerModel) unbooked(item int64) (day time.Time) {
+// lastBooked returns the last day for which an item has a line, or its first day.
+func (m *ledgerModel) lastBooked(item int64) (day time.Time) {
 	for _, c := range m.changes {
 		if c.Item == item {
 			day = midnight(c.At)
@@ -147,9 +148,9 @@ func (m *ledgerModel) bookAll(day, now time.Time) {
 	}
 }
 
-// book makes the booked costs of an item's day equal to what it costs: by a new
-// amount of the line until the 3rd of the next month, by a correction dated today
-// from then on.
+// book makes the booked costs of an item's day equal to what it costs. Until the
+// 3rd of the next month it sets the amount of the line; from then on it adds a
+// correction dated today.
 func (m *ledgerModel) book(item int64, day, now time.Time) {
 	rates, costs := m.priceOf(day), map[lineKey]*big.Rat{}
 	for key, cost := range slowbill.Day(day, rates, m.changes) {
@@ -164,17 +165,17 @@ func (m *ledgerModel) book(item int64, day, now time.Time) {
 	}
 	closes := time.Date(day.Year(), day.Month()+1, 3, 0, 0, 0, 0, time.UTC)
 	for key, cost := range costs {
-		stands, booked := m.lines[key]
+		line, booked := m.lines[key]
 		if !booked || now.Before(closes) {
 			m.lines[key] = cost
 			continue
 		}
-		sum := new(big.Rat).Set(stands)
-		for _, c := range m.wrong[key] {
+		sum := new(big.Rat).Set(line)
+		for _, c := range m.fixes[key] {
 			sum.Add(sum, c.amount)
 		}
 		if difference := new(big.Rat).Sub(cost, sum); difference.Sign() != 0 {
-			m.wrong[key] = append(m.wrong[key], correction{now.Format(time.DateOnly), difference})
+			m.fixes[key] = append(m.fixes[key], correction{now.Format(time.DateOnly), difference})
 		}
 	}
 }
@@ -185,7 +186,7 @@ func (m *ledgerModel) books() (lines []string, sum *big.Rat) {
 	for key, cost := range m.lines {
 		lines = append(lines, bookedLine(m.names[key.item], key.date, key.tier, slowbill.Exact(cost), ""))
 		sum.Add(sum, cost)
-		for _, c := range m.wrong[key] {
+		for _, c := range m.fixes[key] {
 			lines = append(lines, bookedLine(m.names[key.item], key.date, key.tier, slowbill.Exact(c.amount), c.date))
 			sum.Add(sum, c.amount)
 		}

@@ -13,13 +13,14 @@ import (
 	"netsim/rating"
 )
 
-// casesSetting is how many lives TestBooksEqualTheModel draws.
+// casesSetting names the environment variable that sets how many scenarios
+// TestBooksEqualTheModel draws.
 const casesSetting = "NETSIM_TEST_BOOKS"
 
-// TestBooksEqualTheModel: whatever happens to the items of an account, however
-// late it becomes known, whichever accruals run and wherever the process is
-// killed, the real reactions on real servers book the same lines and corrections
-// as the plain model, with the same summary and balance.
+// TestBooksEqualTheModel: for random scenarios the real reactions on real servers
+// book the same lines and corrections as the plain model, with the same summary
+// and balance. A scenario changes the items of one account, with late events, new
+// prices, repeated accruals and killed processes.
 func TestBooksEqualTheModel(t *testing.T) {
 	t.Parallel()
 	cases := 24
@@ -30,14 +31,14 @@ func TestBooksEqualTheModel(t *testing.T) {
 		}
 	}
 	k := newKeeper(t)
-	lives := rapid.Custom(anyLife)
+	scenarios := rapid.Custom(anyScenario)
 	for seed := range cases {
-		steps := lives.Example(seed)
-		if !t.Run(fmt.Sprint("life ", seed), func(t *testing.T) { k.live(t, steps) }) {
+		steps := scenarios.Example(seed)
+		if !t.Run(fmt.Sprint("scenario ", seed), func(t *testing.T) { k.run(t, steps) }) {
 			for _, s := range steps {
 				t.Logf("%+v", s)
 			}
-			return // the next lives use the same servers
+			return // the next scenarios use the same servers
 		}
 	}
 }
@@ -53,9 +54,9 @@ func shared() []events.RateSet {
 	return []events.RateSet{row, next}
 }
 
-// TestBooksSurviveEveryDeath kills the process at every append of every step of a
-// life in which one item's late end changes what the others cost: before the
-// record is written, and after it.
+// TestBooksSurviveEveryDeath kills the process at every append of every step,
+// before or after the record is written. In the scenario the late end of one item
+// changes what the others cost.
 func TestBooksSurviveEveryDeath(t *testing.T) {
 	t.Parallel()
 	k := newKeeper(t)
@@ -73,45 +74,45 @@ func TestBooksSurviveEveryDeath(t *testing.T) {
 				for i := range steps {
 					steps[i].KillAt, steps[i].Written, steps[i].Twice = at+1, written, true
 				}
-				k.live(t, steps)
+				k.run(t, steps)
 			})
 		}
 	}
 }
 
 // TestTheNightMeetsLateEvents: an accrual and the reaction to a late event book
-// the same days at once, in two processes. Each has computed its entries before
-// the other writes, and the result is right.
+// the same days at once, in two processes. Each computes its entries before the
+// other writes, and the books are right nevertheless.
 func TestTheNightMeetsLateEvents(t *testing.T) {
 	t.Parallel()
 	k := newKeeper(t)
 	for _, accrual := range []string{"is first", "is second"} {
 		t.Run("the accrual "+accrual, func(t *testing.T) {
-			k.live(t, []bookStep{
+			k.run(t, []bookStep{
 				{What: "prices", Rates: shared()},
 				{What: "publish", Item: 1, Units: 2}, {What: "publish", Item: 2, Units: 3}, {What: "publish", Item: 3, Units: 9},
 				{What: "meet", After: 25 * time.Hour, Item: 1, Units: 4, Late: 24 * time.Hour, Written: accrual == "is second"},
-				{What: "accrue", After: 24 * time.Hour}, // the end of an item looks no further back than this
+				{What: "accrue", After: 24 * time.Hour}, // closing an item books only the days from its last cost on
 			})
 		})
 	}
 }
 
-// bookStep is a step in the life of an account.
+// bookStep is a step of a scenario.
 type bookStep struct {
 	What    string        // publish, delete, accrue, prices or meet
-	After   time.Duration // since the step before
-	Closing bool          // or on the 3rd of the next month, or the day before it
+	After   time.Duration // since the previous step
+	Closing bool          // the step is on the 2nd or 3rd of the next month instead
 	Item    int
 	Units   int64
-	Late    time.Duration // how long after it happened it becomes known
-	Twice   bool          // it is repeated
+	Late    time.Duration // how long after the change it becomes known
+	Twice   bool          // the step is repeated
 	KillAt  int           // the append at which the process is killed, 0 for none
-	Written bool          // the log has the append nevertheless
+	Written bool          // that append reaches the log
 	Rates   []events.RateSet
 }
 
-func anyLife(t *rapid.T) []bookStep {
+func anyScenario(t *rapid.T) []bookStep {
 	steps := []bookStep{{What: "prices", Rates: anyPrices(t)}}
 	for range rapid.SampledFrom([]int{4, 8, 12, 16}).Draw(t, "steps") {
 		s := bookStep{
@@ -127,7 +128,7 @@ func anyLife(t *rapid.T) []bookStep {
 			s.KillAt, s.Written = rapid.IntRange(1, 4).Draw(t, "at"), rapid.Bool().Draw(t, "written")
 		}
 		if s.What == "prices" && rapid.IntRange(0, 3).Draw(t, "other") > 0 {
-			s.Rates = anyPrices(t) // else the current ones, again
+			s.Rates = anyPrices(t) // otherwise the current ones are applied again
 		}
 		if steps = append(steps, s); rapid.Bool().Draw(t, "sleeps") {
 			steps = append(steps, bookStep{What: "accrue", After: anyTime(t, 48*time.Hour)})
@@ -136,7 +137,7 @@ func anyLife(t *rapid.T) []bookStep {
 	return steps
 }
 
-// anyTime draws a duration of at most one of the given ones, each as likely.
+// anyTime draws a duration up to one of the given limits.
 func anyTime(t *rapid.T, most ...time.Duration) time.Duration {
 	limit := rapid.SampledFrom(most).Draw(t, "most")
 	part := rapid.SampledFrom([]time.Duration{0, 1, 2, 3, 4, 5, 6, 7, 8}).Draw(t, "part")

@@ -12,9 +12,10 @@ import (
 // entry is a cost to book, still without its id.
 //
 // Its command id names the one entry that can come next for its row: the first,
-// or the one after the row's newest version and its corrections. Of writers that
-// book the same row at once, whether a version or a correction, one succeeds.
-// The command ids of an accrual sort by row, as the index that finds them does.
+// or the one after the row's newest version and its corrections. If several
+// writers book the same row at once, whether a version or a correction, only one
+// of them succeeds. The command ids of an accrual sort by row, like the index
+// that finds them.
 type entry struct {
 	cost      events.DailyCostRated
 	commandID string
@@ -23,9 +24,8 @@ type entry struct {
 // row identifies a row of a day's costs.
 type row struct{ item, rate int64 }
 
-// reconcile compares the costs at which a day is rated with those that are
-// booked, and returns the entries that make them equal (completions 7.4 steps 7
-// and 8).
+// reconcile compares the rated costs of a day with the booked ones, and returns
+// the entries that make them equal (completions 7.4 steps 7 and 8).
 //
 // While the day's month is open, a different cost is a new version of the row.
 // Afterwards the row stays, and a correction dated today books the difference. A
@@ -67,7 +67,7 @@ func reconcile(day, now time.Time, rated []events.DailyCostRated, booked []proje
 
 // amend returns the entry, if any, that makes a booked row equal to its new
 // rating. A row with a correction is corrected again, whatever the local clock
-// says: its month is closed.
+// says, because its month is closed.
 func amend(day, now time.Time, rated events.DailyCostRated, b projections.BookedCost) ([]entry, error) {
 	next := fmt.Sprintf("amend:%d:%d", b.DailyCostID, b.Corrections+1)
 	if b.Corrections > 0 || !now.Before(monthCloses(day)) {

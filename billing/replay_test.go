@@ -26,9 +26,9 @@ func (k *keeper) replay() {
 		k.t.Fatal(err)
 	}
 	for _, f := range r.Findings {
-		k.t.Errorf("the auditor found %s", f)
+		k.t.Errorf("the audit found %s", f)
 	}
 	if r.Rated.Pending+r.Rated.Unrated > 0 {
-		k.t.Errorf("the auditor reports %+v, want nothing pending or unrated: all items are closed and all days accrued", r.Rated)
+		k.t.Errorf("the audit reports %+v, want nothing pending or unrated: all items are closed and all days accrued", r.Rated)
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"netsim/rating"
 )
 
-// Account is what decisions about a billing account need. Its size does not
-// depend on the number of items: an item's own units come with the command,
-// whose id derives from the cause, so that one cause counts once.
+// Account is the state that decisions about a billing account need. Its size does
+// not depend on the number of items: a command brings the units of its item. The
+// command's id derives from the cause, so that each cause counts once.
 type Account struct {
 	created
-	Units   map[string]int64  `json:"units,omitempty"`   // of all active items, by rate name
+	Units   map[string]int64  `json:"units,omitempty"`   // total of all active items, by rate name
 	Credits map[string]Credit `json:"credits,omitempty"` // by currency
-	Quotas  map[string]int64  `json:"quotas,omitempty"`  // that an operator set, by name
+	Quotas  map[string]int64  `json:"quotas,omitempty"`  // set by an operator, by name
 }
 
 // Credit is what an account has in one currency; both amounts are decimals.
@@ -79,7 +79,8 @@ func (a *Account) move(e events.Event, currency string, of func(*Credit) *string
 	a.Credits[currency] = c
 }
 
-// credit returns the credit in a currency. It is an error that it is unknown.
+// credit returns the credit in a currency. It returns an error if the credit is
+// unknown.
 func (a *Account) credit(currency string) (Credit, error) {
 	c, known := a.Credits[currency]
 	if !known {

@@ -9,8 +9,8 @@ import (
 )
 
 // HoldCredit sets credit aside for a simulation before it is requested. If a
-// prepaid account has less than the amount free, what it has is held; if it has
-// nothing, the fault is PaymentRequired. The account's stream decides, so
+// prepaid account has less free credit than the amount, all of it is held; if it
+// has none, the fault is PaymentRequired. The account's stream decides, so
 // concurrent requests never hold more than the balance (completions 7.5). The
 // command id derives from the simulation: holding again does nothing.
 type HoldCredit struct {

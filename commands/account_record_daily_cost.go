@@ -10,7 +10,7 @@ import (
 
 // RecordDailyCost books what an item costs on a day at one rate: the first
 // version of the row, a later one, or a correction. Its command id names the
-// row's next entry, so of two writers one books it.
+// row's next entry, so only one of two writers books it.
 type RecordDailyCost struct{ Rated events.DailyCostRated }
 
 // Decide implements Command.

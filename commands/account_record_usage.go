@@ -14,8 +14,9 @@ const (
 	UsageStop   = "stop"
 )
 
-// RecordUsage records that an item opened, changed or closed. It decides the
-// units of all active items after it. An update to the same units does nothing.
+// RecordUsage records that an item opened, changed or closed. It computes the
+// units of all active items after the change. An update to the same units does
+// nothing.
 type RecordUsage struct {
 	Usage events.UsageRecorded // without BillableCount
 }

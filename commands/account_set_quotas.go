@@ -8,8 +8,8 @@ import (
 	"netsim/events"
 )
 
-// SetQuotas sets quotas of an account; nil means the limit of the settings.
-// Setting the same limits again does nothing.
+// SetQuotas sets quotas of an account. A nil limit removes the quota, so that the
+// limit of the settings applies. Setting the same limits again does nothing.
 type SetQuotas struct{ Limits map[string]*int64 }
 
 // Decide implements Command.

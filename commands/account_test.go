@@ -35,7 +35,7 @@ func TestRecordUsage(t *testing.T) {
 		{"a stop takes its units away", two, record(2, "stop", 3, 0), event(used(2, "stop", 3, 0, 2))},
 		{"a stop of an item without units", nil, record(1, "stop", 0, 0), event(used(1, "stop", 0, 0, 0))},
 		{"a start without units", one, record(2, "start", 0, 0), event(used(2, "start", 0, 0, 2))},
-		{"more than there is", one, record(2, "stop", 3, 0), refusal(fault.Internal)},
+		{"a stop of more units than are active", one, record(2, "stop", 3, 0), refusal(fault.Internal)},
 	})
 }
 
@@ -56,11 +56,11 @@ func TestCredit(t *testing.T) {
 	check(t, []example[commands.Account]{
 		{"a grant", nil, commands.GrantCredit{Granted: granted}, event(granted)},
 		{"a hold", given(granted), prepaid("10"), event(hold("10"))},
-		{"what is left is held", given(granted, hold("10")), prepaid("10"), event(hold("0.5"))},
-		{"nothing is left", given(granted, hold("10"), hold("0.5")), prepaid("10"), refusal(fault.PaymentRequired)},
-		{"nothing was ever there", nil, prepaid("10"), refusal(fault.PaymentRequired)},
+		{"the remaining credit is held", given(granted, hold("10")), prepaid("10"), event(hold("0.5"))},
+		{"no credit remains", given(granted, hold("10"), hold("0.5")), prepaid("10"), refusal(fault.PaymentRequired)},
+		{"no credit was ever granted", nil, prepaid("10"), refusal(fault.PaymentRequired)},
 		{"another currency does not help", given(dollars), prepaid("10"), refusal(fault.PaymentRequired)},
-		{"no price, but no credit", nil, prepaid("0"), refusal(fault.PaymentRequired)},
+		{"no price and no credit", nil, prepaid("0"), refusal(fault.PaymentRequired)},
 		{"no price", given(granted), prepaid("0"), nothing()},
 		{"postpaid", nil, postpaid, event(hold("10"))},
 		{"costs are spent", given(granted, cost("10.5", "")), prepaid("10"), refusal(fault.PaymentRequired)},
@@ -71,8 +71,8 @@ func TestCredit(t *testing.T) {
 	})
 }
 
-// TestCreditRefuses: what is no amount of money is refused before it is an
-// event, and is never 0 where an event has it already.
+// TestCreditRefuses: a command with an invalid amount is refused. After an event
+// with an invalid amount, the credit is unknown, not 0.
 func TestCreditRefuses(t *testing.T) {
 	t.Parallel()
 	grant := func(amount, currency, reference string) commands.GrantCredit {
@@ -87,27 +87,27 @@ func TestCreditRefuses(t *testing.T) {
 	rich := given(events.CreditGranted{Amount: "100", Currency: "CREDIT"}, events.CreditHeld{SimulationID: "sim_1", Amount: "10", Currency: "CREDIT"})
 	unknown := func(e events.Data) []events.Data { return and(rich, e) }
 	check(t, []example[commands.Account]{
-		{"a grant of no decimal", nil, grant("ten", "CREDIT", "r"), refusal(fault.Validation)},
+		{"a grant of an invalid amount", nil, grant("ten", "CREDIT", "r"), refusal(fault.Validation)},
 		{"a grant with an exponent", nil, grant("1e5", "CREDIT", "r"), refusal(fault.Validation)},
-		{"a grant of no amount", nil, grant("", "CREDIT", "r"), refusal(fault.Validation)},
+		{"a grant without an amount", nil, grant("", "CREDIT", "r"), refusal(fault.Validation)},
 		{"a grant of 0", nil, grant("0", "CREDIT", "r"), refusal(fault.Validation)},
 		{"a grant below 0", nil, grant("-5", "CREDIT", "r"), refusal(fault.Validation)},
 		{"a grant in an unknown currency", nil, grant("5", "EUR", "r"), refusal(fault.Validation)},
 		{"a grant without a currency", nil, grant("5", "", "r"), refusal(fault.Validation)},
 		{"a grant without a reference", nil, grant("5", "CREDIT", " "), refusal(fault.Validation)},
-		{"a hold of no decimal", rich, hold("ten", "CREDIT"), refusal(fault.Internal)},
+		{"a hold of an invalid amount", rich, hold("ten", "CREDIT"), refusal(fault.Internal)},
 		{"a hold below 0", rich, hold("-1", "CREDIT"), refusal(fault.Internal)},
 		{"a hold in an unknown currency", rich, hold("1", "EUR"), refusal(fault.Internal)},
-		{"a release of no decimal", rich, release("ten", "CREDIT"), refusal(fault.Internal)},
+		{"a release of an invalid amount", rich, release("ten", "CREDIT"), refusal(fault.Internal)},
 		{"a release of 0", rich, release("0", "CREDIT"), refusal(fault.Internal)},
 		{"a release in an unknown currency", rich, release("1", "EUR"), refusal(fault.Internal)},
 		{"a release of all that is held", rich, release("10", "CREDIT"), event(events.CreditReleased{SimulationID: "sim_1", Amount: "10", Currency: "CREDIT"})},
 		{"a release of more than is held", rich, release("10.01", "CREDIT"), refusal(fault.Internal)},
 		{"a release where nothing is held", nil, release("1", "CREDIT"), refusal(fault.Internal)},
-		{"after an event with a grant of no decimal", unknown(events.CreditGranted{Amount: "ten", Currency: "CREDIT"}), hold("1", "CREDIT"), refusal(fault.Internal)},
-		{"after an event with a grant of no amount", unknown(events.CreditGranted{Currency: "CREDIT"}), hold("1", "CREDIT"), refusal(fault.Internal)},
-		{"after an event with a cost of no decimal", unknown(events.DailyCostRated{Cost: "ten", Currency: "CREDIT"}), hold("1", "CREDIT"), refusal(fault.Internal)},
-		{"after an event with a hold of no decimal", unknown(events.CreditHeld{Amount: "ten", Currency: "CREDIT"}), release("1", "CREDIT"), refusal(fault.Internal)},
+		{"after an event with a grant of an invalid amount", unknown(events.CreditGranted{Amount: "ten", Currency: "CREDIT"}), hold("1", "CREDIT"), refusal(fault.Internal)},
+		{"after an event with a grant without an amount", unknown(events.CreditGranted{Currency: "CREDIT"}), hold("1", "CREDIT"), refusal(fault.Internal)},
+		{"after an event with a cost of an invalid amount", unknown(events.DailyCostRated{Cost: "ten", Currency: "CREDIT"}), hold("1", "CREDIT"), refusal(fault.Internal)},
+		{"after an event with a hold of an invalid amount", unknown(events.CreditHeld{Amount: "ten", Currency: "CREDIT"}), release("1", "CREDIT"), refusal(fault.Internal)},
 		{"after such an event in another currency", unknown(events.CreditGranted{Amount: "ten", Currency: "USD"}), hold("1", "CREDIT"), event(events.CreditHeld{SimulationID: "sim_1", Amount: "1", Currency: "CREDIT"})},
 	})
 }
@@ -127,18 +127,18 @@ func TestRecordDailyCost(t *testing.T) {
 		{"another version", given(rated), commands.RecordDailyCost{Rated: second}, event(second)},
 		{"a correction below 0", given(rated), commands.RecordDailyCost{Rated: correction}, event(correction)},
 	}
-	for name, spoil := range map[string]func(*events.DailyCostRated){
-		"no decimal":                           func(r *events.DailyCostRated) { r.Cost = "ten" },
-		"no cost":                              func(r *events.DailyCostRated) { r.Cost = "" },
-		"a cost below 0":                       func(r *events.DailyCostRated) { r.Cost = "-1" },
-		"an unknown currency":                  func(r *events.DailyCostRated) { r.Currency = "EUR" },
-		"no date":                              func(r *events.DailyCostRated) { r.Date = "2026-04-31" },
-		"no version":                           func(r *events.DailyCostRated) { r.Version = 0 },
-		"a first version with a previous cost": func(r *events.DailyCostRated) { r.PreviousCost = "1" },
+	for name, invalidate := range map[string]func(*events.DailyCostRated){
+		"an invalid cost":                         func(r *events.DailyCostRated) { r.Cost = "ten" },
+		"no cost":                                 func(r *events.DailyCostRated) { r.Cost = "" },
+		"a cost below 0":                          func(r *events.DailyCostRated) { r.Cost = "-1" },
+		"an unknown currency":                     func(r *events.DailyCostRated) { r.Currency = "EUR" },
+		"an invalid date":                         func(r *events.DailyCostRated) { r.Date = "2026-04-31" },
+		"no version":                              func(r *events.DailyCostRated) { r.Version = 0 },
+		"a first version with a previous cost":    func(r *events.DailyCostRated) { r.PreviousCost = "1" },
 		"a later version without a previous cost": func(r *events.DailyCostRated) { r.Version = 2 },
-		"a previous cost that is no decimal":      func(r *events.DailyCostRated) { r.Version, r.PreviousCost = 2, "ten" },
+		"an invalid previous cost":                func(r *events.DailyCostRated) { r.Version, r.PreviousCost = 2, "ten" },
 	} {
-		examples = append(examples, example[commands.Account]{name, nil, commands.RecordDailyCost{Rated: with(spoil)}, refusal(fault.Internal)})
+		examples = append(examples, example[commands.Account]{name, nil, commands.RecordDailyCost{Rated: with(invalidate)}, refusal(fault.Internal)})
 	}
 	check(t, examples)
 }

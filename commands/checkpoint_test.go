@@ -17,8 +17,8 @@ func TestPublishCheckpoint(t *testing.T) {
 	}
 	check(t, []example[commands.Checkpoints]{
 		{"the first", nil, publish(first, ""), event(first)},
-		{"on the last", given(first), publish(second, "a"), event(second)},
+		{"after the last", given(first), publish(second, "a"), event(second)},
 		{"the last again", given(first), publish(first, ""), nothing()},
-		{"not on the last", given(first, second), publish(events.CheckpointPublished{Name: "c", Note: "c"}, "a"), refusal(fault.Conflict)},
+		{"after an older one", given(first, second), publish(events.CheckpointPublished{Name: "c", Note: "c"}, "a"), refusal(fault.Conflict)},
 	})
 }

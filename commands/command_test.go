@@ -8,6 +8,8 @@ import (
 	"netsim/events"
 )
 
+// TestAStreamsStateIsThatOfItsPrefix: the prefix of a stream's id determines
+// the type of its state.
 func TestAStreamsStateIsThatOfItsPrefix(t *testing.T) {
 	t.Parallel()
 	states := map[string]commands.State{
@@ -26,7 +28,7 @@ func TestAStreamsStateIsThatOfItsPrefix(t *testing.T) {
 		for _, stored := range [][]byte{nil, []byte("{}")} {
 			got, err := commands.ReadState(prefix+"_1", stored)
 			if want := states[prefix]; err != nil || reflect.TypeOf(got) != reflect.TypeOf(want) {
-				t.Errorf("the state of a stream %s is a %T (%v), want a %T", prefix, got, err, want)
+				t.Errorf("the state of a stream with prefix %s is a %T (%v), want a %T", prefix, got, err, want)
 			}
 		}
 	}
@@ -35,9 +37,9 @@ func TestAStreamsStateIsThatOfItsPrefix(t *testing.T) {
 func TestAStateThatCannotBeReadIsAnError(t *testing.T) {
 	t.Parallel()
 	if _, err := commands.ReadState("planet_1", nil); err == nil {
-		t.Error("a stream of no family has a state")
+		t.Error("ReadState accepts a stream with an unknown prefix")
 	}
 	if _, err := commands.ReadState(events.DefaultWorkspace, []byte(`{"version":"one"}`)); err == nil {
-		t.Error("a state of another shape is read")
+		t.Error("ReadState accepts a state with a member of another type")
 	}
 }

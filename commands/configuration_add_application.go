@@ -9,8 +9,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// AddApplication declares an application of a model, with the model's defaults.
-// One that is not coordinated gets the client and server shares that the
+// AddApplication declares an application of a model, with the model's defaults. A
+// non-coordinated application gets the client and server shares that the
 // distribution still lacks. Repeating it is refused: the name is taken. Source:
 // completions 3.2, 3.5 row 7.
 type AddApplication struct {

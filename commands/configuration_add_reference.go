@@ -43,7 +43,7 @@ func (c AddReference) Decide(s *Configuration, _ time.Time) (events.Data, error)
 	case at.Type != c.Type:
 		return nil, fault.New(fault.Validation, "type must be '%s', the type of the declaration '%s', got '%s'", at.Type, c.Name, c.Type)
 	}
-	if _, there := holder.Reference(c.Name); there {
+	if _, found := holder.Reference(c.Name); found {
 		return nil, fault.New(fault.Validation, "name '%s' is referenced there already", c.Name)
 	}
 	if err := c.parent(document); err != nil {

@@ -25,8 +25,8 @@ func (c ChangeReference) Decide(s *Configuration, _ time.Time) (events.Data, err
 	if err != nil {
 		return nil, err
 	}
-	ref, there := holder.Reference(c.Name)
-	if !there {
+	ref, found := holder.Reference(c.Name)
+	if !found {
 		return nil, fault.Missing("component", c.Name)
 	}
 	set := events.ConfigurationReferenceSet{

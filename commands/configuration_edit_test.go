@@ -14,8 +14,8 @@ import (
 
 // Source: completions 3.2, 3.5, 3.7.
 
-// small is the document of one rack with two servers, a chakra application and
-// things that are declared and not used.
+// small returns the document of one rack with two servers, a chakra application,
+// and components that are declared but not used.
 func small(t *testing.T) *design.Document {
 	t.Helper()
 	d, err := design.Parse(`{
@@ -80,8 +80,8 @@ func TestAddComponent(t *testing.T) {
 		{"a model of another type", smallCreated(t), add("x", "nic", "clos-switch-v1", ""), refusal(fault.Validation)},
 		{"an application's model", smallCreated(t), add("x", "application", "chakra-workload-v1", ""), refusal(fault.Validation)},
 		{"another version", smallCreated(t), matched, refusal(fault.PreconditionFailed)},
-		{"to one that does not exist", nil, add("x", "gpu", "gpu-v1", ""), refusal(fault.NotFound)},
-		{"to one that is deleted", and(smallCreated(t), events.ConfigurationDeleted{}), add("x", "gpu", "gpu-v1", ""), refusal(fault.NotFound)},
+		{"to a missing configuration", nil, add("x", "gpu", "gpu-v1", ""), refusal(fault.NotFound)},
+		{"to a deleted configuration", and(smallCreated(t), events.ConfigurationDeleted{}), add("x", "gpu", "gpu-v1", ""), refusal(fault.NotFound)},
 	})
 }
 
@@ -111,26 +111,26 @@ func TestAddApplication(t *testing.T) {
 	check(t, []example[commands.Configuration]{
 		{"a generator takes all", smallCreated(t), add("gen", "traffic-generator-v1"), event(generator(2, "gen", "1"))},
 		{"a second one takes what is left", first, add("gen2", "traffic-generator-v1"), event(generator(3, "gen2", "0"))},
-		{"which may be a part", and(first, set("0.75")), add("gen2", "traffic-generator-v1"), event(generator(4, "gen2", "0.25"))},
-		{"not where the sum is above 1", and(first, set("0.75"), events.ConfigurationComponentAdded{
+		{"what is left may be a part", and(first, set("0.75")), add("gen2", "traffic-generator-v1"), event(generator(4, "gen2", "0.25"))},
+		{"a distribution whose sum is above 1", and(first, set("0.75"), events.ConfigurationComponentAdded{
 			Version: 4, Collection: "applications", Declaration: generator(4, "gen2", "0").Declaration,
 			Shares: []events.DistributionShare{{Name: "x", ParentApplication: "gen2", ApplicationType: "client", DistributionID: "x", Value: "0.5"}},
 		}), add("gen3", "traffic-generator-v1"), refusal(fault.Validation)},
 		{"a name that is taken", smallCreated(t), add("nic", "traffic-generator-v1"), refusal(fault.Validation)},
-		{"a model of no application", smallCreated(t), add("x", "gpu-v1"), refusal(fault.Validation)},
+		{"a model that is not an application's", smallCreated(t), add("x", "gpu-v1"), refusal(fault.Validation)},
 		{"an unknown model", smallCreated(t), add("x", "y-v1"), refusal(fault.Validation)},
-		{"to one that does not exist", nil, add("x", "traffic-generator-v1"), refusal(fault.NotFound)},
+		{"to a missing configuration", nil, add("x", "traffic-generator-v1"), refusal(fault.NotFound)},
 	})
 	orphaned := and(first, events.ConfigurationUpdated{Version: 3, Members: []events.DocumentMember{{Member: "applications", Value: "[]"}}})
 	if got := decide(add("gen", "traffic-generator-v1"), configurationOf(orphaned)).Event.(events.ConfigurationComponentAdded); got.Shares != nil {
-		t.Errorf("an application whose entries are there gets more: %v", got.Shares)
+		t.Errorf("an application that has entries already gets more: %v", got.Shares)
 	}
 	attached := and(smallCreated(t),
 		events.ConfigurationTracesetAttached{Version: 2, TracesetID: "ts_1", RankCount: 2},
 		events.ConfigurationComponentRemoved{Version: 3, Collection: "applications", Name: "work"})
 	got := decide[commands.Configuration](add("again", "chakra-workload-v1"), configurationOf(attached))
 	if declared := got.Event.(events.ConfigurationComponentAdded).Declaration; !strings.Contains(declared, `"NumOfChakraFiles":{"type":"uint","value":2}`) {
-		t.Errorf("a chakra application that comes after the traceset does not know its ranks: %s", declared)
+		t.Errorf("a chakra application added after the traceset lacks its rank count: %s", declared)
 	}
 }
 
@@ -165,13 +165,13 @@ func TestRemoveFromConfiguration(t *testing.T) {
 	three := and(smallCreated(t), shared("a", "0.5", "1"), shared("b", "0.25", "0"), shared("c", "0.25", "0"))
 	check(t, []example[commands.Configuration]{
 		{"a component, out of its server", smallCreated(t), component("nic"), removed("components", "nic", events.ReferenceHolder{HolderKind: "server", Holder: "server"})},
-		{"a component that stands nowhere", smallCreated(t), component("nic2"), removed("components", "nic2")},
+		{"a component without references", smallCreated(t), component("nic2"), removed("components", "nic2")},
 		{"a container, out of the topology", smallCreated(t), component("rack"), removed("containers", "rack", events.ReferenceHolder{HolderKind: "topology"})},
 		{"a link", smallCreated(t), component("layer"), removed("links", "layer")},
-		{"no application as a component", smallCreated(t), component("work"), refusal(fault.NotFound)},
-		{"no unknown component", smallCreated(t), component("x"), refusal(fault.NotFound)},
+		{"an application as a component", smallCreated(t), component("work"), refusal(fault.NotFound)},
+		{"an unknown component", smallCreated(t), component("x"), refusal(fault.NotFound)},
 		{"an application", smallCreated(t), application("work"), removed("applications", "work")},
-		{"an application that is the parent of what stands in a server", and(three, events.ConfigurationReferenceSet{
+		{"an application that is the parent of a reference in a server", and(three, events.ConfigurationReferenceSet{
 			Version: 3, HolderKind: "server", Holder: "server", Name: "work", Type: "application", Count: 1, ParentApplicationName: "b",
 		}), application("b"), event(events.ConfigurationComponentRemoved{
 			Version: 4, Collection: "applications", Name: "b",
@@ -181,7 +181,7 @@ func TestRemoveFromConfiguration(t *testing.T) {
 				{ParentApplication: "c", DistributionID: "c-c", Value: "0.3333333333333333"},
 			},
 		})},
-		{"no component as an application", smallCreated(t), application("nic"), refusal(fault.NotFound)},
+		{"a component as an application", smallCreated(t), application("nic"), refusal(fault.NotFound)},
 		{"an application with shares", three, application("a"), event(events.ConfigurationComponentRemoved{
 			Version: 3, Collection: "applications", Name: "a", Shares: []events.DistributionShare{
 				{ParentApplication: "b", DistributionID: "b-c", Value: "0.5"}, {ParentApplication: "c", DistributionID: "c-c", Value: "0.5"},
@@ -191,7 +191,7 @@ func TestRemoveFromConfiguration(t *testing.T) {
 	})
 	gone := configurationOf(and(smallCreated(t), events.ConfigurationComponentRemoved{Version: 2, Collection: "components", Name: "nic"}))
 	if strings.Contains(gone.Document, `"name":"nic"`) || gone.Version != 2 {
-		t.Errorf("version %d: %s", gone.Version, gone.Document)
+		t.Errorf("version %d, want 2 without the component: %s", gone.Version, gone.Document)
 	}
 }
 
@@ -210,8 +210,8 @@ func TestReferences(t *testing.T) {
 	application.ParentApplicationName = "work"
 	orphan := application
 	orphan.ParentApplicationName = "nic"
-	nobody := application
-	nobody.ParentApplicationName = ""
+	parentless := application
+	parentless.ParentApplicationName = ""
 	parented := add(commands.InServer, "server", "nic", "nic2")
 	parented.ParentApplicationName = "work"
 	eight := add(commands.InContainer, "pod", "rack", "rack")
@@ -232,15 +232,15 @@ func TestReferences(t *testing.T) {
 		{"an application into a server", smallCreated(t), application, set("server", "server", "application", "work", "chakra-workload-v1", 1, "", "work")},
 		{"racks into a pod", smallCreated(t), eight, set("pod", "pod", "rack", "rack", "leaf-rack-v1", 8, "g", "")},
 		{"a layer into the topology", smallCreated(t), add(commands.InTopology, "", "layer", "layer"), set("topology", "", "layer", "layer", "ethernet-layer-v1", 1, "", "")},
-		{"an application without a parent", smallCreated(t), nobody, refusal(fault.Validation)},
-		{"an application of a parent that is none", smallCreated(t), orphan, refusal(fault.Validation)},
+		{"an application without a parent", smallCreated(t), parentless, refusal(fault.Validation)},
+		{"an application whose parent is not an application", smallCreated(t), orphan, refusal(fault.Validation)},
 		{"a nic with a parent", smallCreated(t), parented, refusal(fault.Validation)},
 		{"twice", smallCreated(t), add(commands.InServer, "server", "nic", "nic"), refusal(fault.Validation)},
-		{"into what holds nothing", smallCreated(t), add(commands.InServer, "leaf", "nic", "nic2"), refusal(fault.Validation)},
+		{"into a component that holds nothing", smallCreated(t), add(commands.InServer, "leaf", "nic", "nic2"), refusal(fault.Validation)},
 		{"into an unknown component", smallCreated(t), add(commands.InServer, "x", "nic", "nic2"), refusal(fault.NotFound)},
 		{"into a container as a component", smallCreated(t), add(commands.InServer, "rack", "nic", "nic2"), refusal(fault.NotFound)},
 		{"into an unknown container", smallCreated(t), add(commands.InContainer, "x", "switch", "leaf"), refusal(fault.NotFound)},
-		{"of a type that does not go there", smallCreated(t), add(commands.InContainer, "rack", "rack", "rack"), refusal(fault.Validation)},
+		{"of a type that the holder does not allow", smallCreated(t), add(commands.InContainer, "rack", "rack", "rack"), refusal(fault.Validation)},
 		{"a pod into itself", smallCreated(t), add(commands.InContainer, "pod", "pod", "pod"), refusal(fault.Validation)},
 		{"of another type than declared", smallCreated(t), add(commands.InContainer, "pod", "switch", "rack"), refusal(fault.Validation)},
 		{"an unknown one into a container", smallCreated(t), add(commands.InContainer, "pod", "rack", "x"), refusal(fault.Validation)},
@@ -250,12 +250,12 @@ func TestReferences(t *testing.T) {
 		{"another count", smallCreated(t), change(commands.InContainer, "rack", "server", 4, nil), set("rack", "rack", "server", "server", "gpu-server-v1", 4, "", "")},
 		{"another group", smallCreated(t), change(commands.InContainer, "rack", "server", 0, &group), set("rack", "rack", "server", "server", "gpu-server-v1", 2, "g", "")},
 		{"the same count", smallCreated(t), change(commands.InContainer, "rack", "server", 2, nil), nothing()},
-		{"of what is not there", smallCreated(t), change(commands.InTopology, "", "pod", 2, nil), refusal(fault.NotFound)},
-		{"in what is not there", smallCreated(t), change(commands.InContainer, "x", "server", 2, nil), refusal(fault.NotFound)},
+		{"of a missing reference", smallCreated(t), change(commands.InTopology, "", "pod", 2, nil), refusal(fault.NotFound)},
+		{"in a missing container", smallCreated(t), change(commands.InContainer, "x", "server", 2, nil), refusal(fault.NotFound)},
 
 		{"out of the topology", smallCreated(t), remove(commands.InTopology, "", "rack"), event(events.ConfigurationReferenceRemoved{Version: 2, HolderKind: "topology", Name: "rack"})},
 		{"out of a server", smallCreated(t), remove(commands.InServer, "server", "nic"), event(events.ConfigurationReferenceRemoved{Version: 2, HolderKind: "server", Holder: "server", Name: "nic"})},
-		{"what does not stand there", smallCreated(t), remove(commands.InServer, "server", "nic2"), refusal(fault.NotFound)},
+		{"a missing reference", smallCreated(t), remove(commands.InServer, "server", "nic2"), refusal(fault.NotFound)},
 	})
 }
 
@@ -276,8 +276,8 @@ func TestPatchParameters(t *testing.T) {
 			patched("link", "layer", `{"LinksPerPair":{"type":"uint","value":2}}`)},
 		{"of all", smallCreated(t), patch("global", "", `{"SimulationParameters":{"Mtu":{"type":"bytes","value":1500,"unit":"B"}}}`),
 			patched("global", "", `{"SimulationParameters":{"Mtu":{"type":"bytes","unit":"B","value":1500}}}`)},
-		{"to what it is", smallCreated(t), patch("component", "leaf", `{"NumDownLinks":{"type":"uint","value":64}}`), nothing()},
-		{"to nothing", smallCreated(t), patch("component", "leaf", `{}`), refusal(fault.Validation)},
+		{"to its current value", smallCreated(t), patch("component", "leaf", `{"NumDownLinks":{"type":"uint","value":64}}`), nothing()},
+		{"an empty patch", smallCreated(t), patch("component", "leaf", `{}`), refusal(fault.Validation)},
 		{"of a link as a component", smallCreated(t), patch("component", "layer", `{"LinksPerPair":{"type":"uint","value":2}}`), refusal(fault.NotFound)},
 		{"of a container", smallCreated(t), patch("component", "rack", `{"x":{"type":"uint","value":2}}`), refusal(fault.NotFound)},
 		{"that is read-only", smallCreated(t), patch("application", "work", `{"ChakraConfiguration":{"NumOfChakraFiles":{"type":"uint","value":2}}}`), refusal(fault.Validation)},
@@ -287,7 +287,7 @@ func TestPatchParameters(t *testing.T) {
 		Version: 2, TargetKind: "component", Target: "leaf", Patch: `{"NumUpLinks":{"type":"uint","value":4}}`,
 	}))
 	if !strings.Contains(after.Document, `"NumUpLinks":{"type":"uint","value":4}`) || strings.Count(after.Document, `"NumUpLinks":`) != 1 {
-		t.Errorf("after the patch: %s", after.Document)
+		t.Errorf("want NumUpLinks once, with 4; got %s", after.Document)
 	}
 }
 
@@ -300,21 +300,21 @@ func TestAttachTraceset(t *testing.T) {
 		{"a traceset", smallCreated(t), attach, event(attached)},
 		{"the same again", and(smallCreated(t), attached), attach, nothing()},
 		{"without a chakra application", and(smallCreated(t), events.ConfigurationComponentRemoved{Version: 2, Name: "work"}), attach, refusal(fault.Validation)},
-		{"to nothing", nil, attach, refusal(fault.NotFound)},
+		{"to a missing configuration", nil, attach, refusal(fault.NotFound)},
 		{"detached", and(smallCreated(t), attached), detach, event(events.ConfigurationTracesetDetached{Version: 3})},
 		{"detached again", smallCreated(t), detach, refusal(fault.NotFound)},
 	})
 	old := events.ConfigurationCreated{Document: configurationOf(and(smallCreated(t), attached)).Document, TracesetID: "ts_1"}
 	if ranks := configurationOf(given(old)).RankCount; ranks != 2 {
-		t.Errorf("a configuration from before its rank count was told has %d ranks", ranks)
+		t.Errorf("a configuration created before events recorded rank counts has %d ranks, want 2", ranks)
 	}
 	state := configurationOf(and(smallCreated(t), attached))
 	if !strings.Contains(state.Document, `"NumOfChakraFiles":{"type":"uint","value":2}`) {
-		t.Errorf("attached: %s", state.Document)
+		t.Errorf("after attaching, want 2 ranks in %s", state.Document)
 	}
 	state.Evolve(events.Event{Data: events.ConfigurationTracesetDetached{Version: 3}})
 	if state.Document != smallText(t) || state.TracesetID != "" || state.Version != 3 {
-		t.Errorf("detached: %s", state.Document)
+		t.Errorf("after detaching, version %d, traceset %q: %s", state.Version, state.TracesetID, state.Document)
 	}
 }
 
@@ -334,10 +334,10 @@ func TestUpdateConfiguration(t *testing.T) {
 	topology := `{"allowedComponents":["switch","layer","pod","rack"],"components":[{"count":4,"model":"leaf-rack-v1","name":"rack","type":"rack","version":"1.0.0"}],"topologyTiers":1,"type":"clos"}`
 	check(t, []example[commands.Configuration]{
 		{"its name", smallCreated(t), update("other", "", ""), event(events.ConfigurationUpdated{Version: 2, Name: "other", ComponentCount: 4})},
-		{"its name as it is", smallCreated(t), update("small", "", ""), nothing()},
+		{"the same name", smallCreated(t), update("small", "", ""), nothing()},
 		{"a member", smallCreated(t), update("", "topology", `{"type":"clos","topologyTiers":1,"components":[{"name":"rack","type":"rack","count":4}]}`),
 			event(events.ConfigurationUpdated{Version: 2, ComponentCount: 4, Members: []events.DocumentMember{{Member: "topology", Value: topology}}})},
-		{"a member as it is", smallCreated(t), update("", "topology", `{"type":"clos","topologyTiers":1,"components":[{"name":"rack","type":"rack"}]}`), nothing()},
+		{"the same member", smallCreated(t), update("", "topology", `{"type":"clos","topologyTiers":1,"components":[{"name":"rack","type":"rack"}]}`), nothing()},
 		{"with a name twice", smallCreated(t), update("", "containers", `[{"type":"rack","name":"nic"}]`), refusal(fault.Validation)},
 		{"a traceset for no application", smallCreated(t), traced, refusal(fault.Validation)},
 		{"another version", smallCreated(t), stale, refusal(fault.PreconditionFailed)},
@@ -345,7 +345,7 @@ func TestUpdateConfiguration(t *testing.T) {
 	})
 	after := configurationOf(and(smallCreated(t), events.ConfigurationUpdated{Version: 2, Members: []events.DocumentMember{{Member: "topology", Value: topology}}}))
 	if !strings.Contains(after.Document, `"count":4`) || after.Status != commands.Draft {
-		t.Errorf("%s: %s", after.Status, after.Document)
+		t.Errorf("status %s, want a draft with count 4: %s", after.Status, after.Document)
 	}
 }
 
@@ -362,7 +362,7 @@ func TestSetDistribution(t *testing.T) {
 		{"a share", shared, set("gen", "c", 0.1), event(events.ConfigurationParametersPatched{
 			Version: 3, TargetKind: "distribution", Shares: []events.DistributionShare{{ParentApplication: "gen", DistributionID: "c", Value: "0.1"}},
 		})},
-		{"a share as it is", shared, set("gen", "c", 1), nothing()},
+		{"the same share", shared, set("gen", "c", 1), nothing()},
 		{"an unknown entry", shared, set("gen", "d", 1), refusal(fault.NotFound)},
 		{"of another application", shared, set("work", "c", 1), refusal(fault.NotFound)},
 		{"without a distribution", smallCreated(t), set("gen", "c", 1), refusal(fault.Validation)},

@@ -31,8 +31,9 @@ func (c *Configuration) holder(id string, m Match, in HolderKind, name string) (
 }
 
 // fitting returns the event of a change, or PayloadTooLarge when the change would
-// make the document too large. The event is about as long as what it adds, so the
-// new document is built only when the two come near the limit.
+// make the document too large. The event is about as long as the text that it
+// adds, so the new document is built only when their lengths together come near
+// the limit.
 func (c *Configuration) fitting(change events.Data) (events.Data, error) {
 	const margin = 1 << 20 // more than what a change adds beside its event's text: the models of references
 	text, err := events.Encode(change)
@@ -100,7 +101,8 @@ const (
 	InServer    HolderKind = "server"
 )
 
-// find returns the holder of a name, NotFound when there is none of the kind.
+// find returns the holder with a name, or NotFound when there is none of the
+// kind.
 func (k HolderKind) find(document *design.Document, name string) (design.Holder, error) {
 	if k == InTopology {
 		h, _ := document.FindHolder("")

@@ -21,10 +21,10 @@ import (
 
 // Source: completions 3.2 to 3.5.
 
-// drawer draws edits of a configuration, whose names are of a few.
+// drawer draws edits of a configuration, with names from a small set.
 type drawer struct {
 	*rapid.T
-	past []string // documents
+	past []string // the documents of earlier versions
 }
 
 func (d drawer) of(label string, choices ...string) string {
@@ -44,7 +44,8 @@ func (d drawer) model() string {
 		"ethernet-layer-v1", "chakra-workload-v1", "traffic-generator-v1", "traffic-generator-v1")
 }
 
-// holder is of a kind that has the name in most documents.
+// holder draws a kind of holder and a name. Most documents have a holder of that
+// kind and name.
 func (d drawer) holder() (commands.HolderKind, string) {
 	switch d.of("in", "topology", "container", "server") {
 	case "topology":
@@ -57,8 +58,7 @@ func (d drawer) holder() (commands.HolderKind, string) {
 
 func (d drawer) number() int64 { return rapid.Int64Range(1, 4).Draw(d.T, "number") }
 
-// command draws one of everything that can happen to a configuration but its
-// end.
+// command draws any command on a configuration except its deletion.
 func (d drawer) command() commands.Command[commands.Configuration] {
 	kinds := []func() commands.Command[commands.Configuration]{
 		func() commands.Command[commands.Configuration] {
@@ -125,7 +125,7 @@ func (d drawer) patch() commands.Command[commands.Configuration] {
 	), d.number()))}
 }
 
-// update sends members as an older version had them, or a name.
+// update draws an update with members of an older version, or with a name.
 func (d drawer) update() commands.Command[commands.Configuration] {
 	c := commands.UpdateConfiguration{Name: d.of("new name", "", "", "a", "b")}
 	var members map[string]json.RawMessage
@@ -147,7 +147,8 @@ func (d drawer) validation() commands.Command[commands.Configuration] {
 	return commands.ValidateConfiguration{Version: int64(len(d.past) + 2), Status: d.of("status", commands.Validated, commands.Invalid), Findings: "[]"}
 }
 
-// dangling lists what names nothing in a document, each once.
+// dangling returns the references and shares of a document that name a missing
+// declaration.
 func dangling(d *design.Document) map[string]bool {
 	none := map[string]bool{}
 	application := func(name string) bool {
@@ -172,8 +173,8 @@ func dangling(d *design.Document) map[string]bool {
 	return none
 }
 
-// edited runs a command and holds what comes of it to what every configuration
-// keeps to.
+// edited runs a command and returns the state after it. The state must be one
+// that a configuration may have.
 func edited(t *rapid.T, state *commands.Configuration, cmd commands.Command[commands.Configuration]) *commands.Configuration {
 	before := encoded(t, state)
 	data, err := cmd.Decide(state, time.UnixMilli(0))
@@ -181,7 +182,7 @@ func edited(t *rapid.T, state *commands.Configuration, cmd commands.Command[comm
 		t.Fatalf("%T changed the state from %s to %s", cmd, before, after)
 	}
 	if err != nil && (data != nil || fault.CodeOf(err) == fault.Internal) {
-		t.Fatalf("%T is refused with %v and appends %v", cmd, err, data)
+		t.Fatalf("%T: error %v with event %v, want a refusal without an event and not an internal error", cmd, err, data)
 	}
 	if data == nil {
 		return state
@@ -189,18 +190,18 @@ func edited(t *rapid.T, state *commands.Configuration, cmd commands.Command[comm
 	next := restored(t, state)
 	next.Evolve(events.Event{Data: decoded(t, data)})
 	if encoded(t, restored(t, next)) != encoded(t, next) {
-		t.Fatalf("%T makes a state that is stored as another", cmd)
+		t.Fatalf("%T makes a state that differs after it is stored and read", cmd)
 	}
 	if _, verdict := data.(events.ConfigurationValidated); verdict {
 		if next.Version != state.Version || next.Document != state.Document || next.Status == commands.Draft {
-			t.Fatalf("a verdict makes version %d, %s", next.Version, next.Status)
+			t.Fatalf("validation makes version %d, %s, want version %d and a final status", next.Version, next.Status, state.Version)
 		}
 		return next
 	}
 	if next.Version != state.Version+1 || next.Status != commands.Draft {
-		t.Fatalf("%T makes version %d of version %d, %s", cmd, next.Version, state.Version, next.Status)
+		t.Fatalf("%T makes version %d after version %d, %s, want a draft of the next version", cmd, next.Version, state.Version, next.Status)
 	}
-	whole(t, state, next, cmd)
+	checkDocument(t, state, next, cmd)
 	return next
 }
 
@@ -217,34 +218,34 @@ func decoded(t *rapid.T, data events.Data) events.Data {
 	return back
 }
 
-// whole holds the document of a new version to its form.
-func whole(t *rapid.T, state, next *commands.Configuration, cmd commands.Command[commands.Configuration]) {
-	was, is := parsed(t, state.Document), parsed(t, next.Document)
-	if text, _ := design.Canonical(is); text != next.Document {
-		t.Fatalf("%T makes a document that is not canonical:\n%s\n%s", cmd, next.Document, text)
+// checkDocument checks the document of a new version.
+func checkDocument(t *rapid.T, state, next *commands.Configuration, cmd commands.Command[commands.Configuration]) {
+	old, document := parsed(t, state.Document), parsed(t, next.Document)
+	if text, _ := design.Canonical(document); text != next.Document {
+		t.Fatalf("%T makes a document that is not canonical:\n%s\nwant\n%s", cmd, next.Document, text)
 	}
 	if len(next.Document) > design.MaxDocument && len(next.Document) > len(state.Document) {
 		t.Fatalf("%T makes a document of %d bytes", cmd, len(next.Document))
 	}
-	if err := validation.Complete(is); err != nil {
+	if err := validation.Complete(document); err != nil {
 		t.Fatalf("%T makes a document that no client may send: %v", cmd, err)
 	}
-	if text, _ := design.Canonical(is); text != next.Document {
-		t.Fatalf("%T leaves something to complete:\n%s\n%s", cmd, next.Document, text)
+	if text, _ := design.Canonical(document); text != next.Document {
+		t.Fatalf("%T makes a document that is not complete:\n%s\nwant\n%s", cmd, next.Document, text)
 	}
-	if is.RankCount() != next.RankCount && is.HasChakra() {
-		t.Fatalf("%T: %d ranks are written down, %d are attached", cmd, is.RankCount(), next.RankCount)
+	if document.RankCount() != next.RankCount && document.HasChakra() {
+		t.Fatalf("%T: the document has %d ranks, the attached traceset %d", cmd, document.RankCount(), next.RankCount)
 	}
-	if next.MappingFile != "" && !is.Mapped(mapping.Name) {
-		t.Fatalf("%T: the mapping file %s is attached and not used", cmd, next.MappingFile)
+	if next.MappingFile != "" && !document.Mapped(mapping.Name) {
+		t.Fatalf("%T: the mapping file %s is attached, but the document does not use it", cmd, next.MappingFile)
 	}
 	if _, client := cmd.(commands.UpdateConfiguration); client {
-		return // a client may send what names nothing; validation tells
+		return // a client may send references to missing declarations; validation reports them
 	}
-	before := dangling(was)
-	for what := range dangling(is) {
+	before := dangling(old)
+	for what := range dangling(document) {
 		if !before[what] {
-			t.Fatalf("%T leaves what names nothing: %s", cmd, what)
+			t.Fatalf("%T leaves the name of a missing declaration: %s", cmd, what)
 		}
 	}
 }
@@ -257,7 +258,8 @@ func parsed(t *rapid.T, text string) *design.Document {
 	return d
 }
 
-// Whatever is asked of a configuration, it stays one.
+// Any sequence of commands leaves a configuration with a complete, canonical
+// document.
 func TestEditedConfigurationsStayWhole(t *testing.T) {
 	t.Parallel()
 	created := and(smallCreated(t),
@@ -279,15 +281,15 @@ func TestEditedConfigurationsStayWhole(t *testing.T) {
 	})
 }
 
-// A document grows up to its largest size, and not a byte beyond.
+// A document may grow to the largest size, and not a byte beyond.
 func TestEditedConfigurationsStaySmall(t *testing.T) {
 	t.Parallel()
-	few := int64(1 << 20)
+	many := int64(1 << 20)
 	for name, grows := range map[string]commands.Command[commands.Configuration]{
 		"a component":    commands.AddComponent{Name: "spine", Type: "switch", Model: "clos-switch-v1"},
 		"an application": commands.AddApplication{Name: "gen", Model: "traffic-generator-v1"},
 		"a reference":    commands.AddReference{In: commands.InServer, Holder: "server", Name: "nic2", Type: "nic", Group: "g"},
-		"its count":      commands.ChangeReference{In: commands.InTopology, Name: "rack", Count: &few},
+		"its count":      commands.ChangeReference{In: commands.InTopology, Name: "rack", Count: &many},
 		"a parameter":    commands.PatchParameters{Of: design.OfComponent, Target: "leaf", Patch: json.RawMessage(`{"NumUpLinks":{"value":1234567,"type":"uint"}}`)},
 		"a traceset":     commands.AttachTraceset{TracesetID: "ts_1", RankCount: 65536},
 		"members":        commands.UpdateConfiguration{Members: []events.DocumentMember{{Member: "topology", Value: `{"name":"larger","type":"clos","topologyTiers":1,"components":[{"name":"rack","type":"rack"}]}`}}},
@@ -301,14 +303,14 @@ func TestEditedConfigurationsStaySmall(t *testing.T) {
 				pad(t, state, design.MaxDocument-(len(padded.Document)-before)-room)
 				data, err := grows.Decide(state, time.UnixMilli(0))
 				if tooLarge := fault.Is(err, fault.PayloadTooLarge); tooLarge != (room < 0) || (data == nil) != tooLarge {
-					t.Errorf("with room for %d bytes more than it adds: %v, %v", room, data != nil, err)
+					t.Errorf("with room for %d bytes more than the command adds: event %v, error %v", room, data != nil, err)
 				}
 			}
 		})
 	}
 }
 
-// pad gives the document of a configuration a size, by a parameter that
+// pad grows the document of a configuration to a size, with a parameter that
 // nothing reads.
 func pad(t *testing.T, state *commands.Configuration, size int) {
 	t.Helper()

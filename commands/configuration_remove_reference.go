@@ -23,7 +23,7 @@ func (c RemoveReference) Decide(s *Configuration, _ time.Time) (events.Data, err
 	if err != nil {
 		return nil, err
 	}
-	if _, there := holder.Reference(c.Name); !there {
+	if _, found := holder.Reference(c.Name); !found {
 		return nil, fault.Missing("component", c.Name)
 	}
 	return events.ConfigurationReferenceRemoved{

@@ -26,7 +26,7 @@ func TestCreateConfiguration(t *testing.T) {
 	create := commands.CreateConfiguration{Created: created}
 	check(t, []example[commands.Configuration]{
 		{"a new one", nil, create, event(created)},
-		{"once more", configurationCreated(), create, nothing()},
+		{"again", configurationCreated(), create, nothing()},
 		{"one that is deleted", configurationDeleted(), create, nothing()},
 	})
 }
@@ -48,14 +48,14 @@ func TestRecordValidation(t *testing.T) {
 	check(t, []example[commands.Configuration]{
 		{"a draft without errors", configurationCreated(), verdict(commands.Validated, "[]"), event(recorded(commands.Validated, "[]"))},
 		{"a draft with errors", configurationCreated(), verdict(commands.Invalid, "[1]"), event(recorded(commands.Invalid, "[1]"))},
-		{"the verdict that is recorded", valid, verdict(commands.Validated, "[]"), nothing()},
+		{"the recorded verdict", valid, verdict(commands.Validated, "[]"), nothing()},
 		{"the same status with other findings", valid, verdict(commands.Validated, "[2]"), event(recorded(commands.Validated, "[2]"))},
 		{"valid becomes invalid", valid, verdict(commands.Invalid, "[1]"), event(recorded(commands.Invalid, "[1]"))},
 		{"invalid becomes valid", and(valid, recorded(commands.Invalid, "[1]")), verdict(commands.Validated, "[]"), event(recorded(commands.Validated, "[]"))},
-		{"the version that is there", configurationCreated(), verdict(commands.Validated, "[]", "1"), event(recorded(commands.Validated, "[]"))},
+		{"the current version", configurationCreated(), verdict(commands.Validated, "[]", "1"), event(recorded(commands.Validated, "[]"))},
 		{"a verdict does not make a version", valid, verdict(commands.Validated, "[]", "1"), nothing()},
-		{"a version that is gone", configurationCreated(), verdict(commands.Validated, "[]", "2"), refusal(fault.PreconditionFailed)},
-		{"a version that was superseded meanwhile", configurationCreated(), superseded, refusal(fault.Conflict)},
+		{"another version", configurationCreated(), verdict(commands.Validated, "[]", "2"), refusal(fault.PreconditionFailed)},
+		{"a version superseded in the meantime", configurationCreated(), superseded, refusal(fault.Conflict)},
 		{"of one that does not exist", nil, verdict(commands.Validated, "[]"), refusal(fault.NotFound)},
 		{"of one that is deleted", configurationDeleted(), verdict(commands.Validated, "[]"), refusal(fault.NotFound)},
 	})
@@ -70,9 +70,9 @@ func TestDeleteConfiguration(t *testing.T) {
 	}
 	gone := event(events.ConfigurationDeleted{Reason: "request"})
 	check(t, []example[commands.Configuration]{
-		{"one that is there", configurationCreated(), remove(), gone},
-		{"the version that is there", configurationCreated(), remove("1"), gone},
-		{"a version that is gone", configurationCreated(), remove("2"), refusal(fault.PreconditionFailed)},
+		{"an existing one", configurationCreated(), remove(), gone},
+		{"the current version", configurationCreated(), remove("1"), gone},
+		{"another version", configurationCreated(), remove("2"), refusal(fault.PreconditionFailed)},
 		{"again", configurationDeleted(), remove(), refusal(fault.NotFound)},
 		{"again, at a version", configurationDeleted(), remove("1"), refusal(fault.NotFound)},
 		{"one that does not exist", nil, remove(), refusal(fault.NotFound)},

@@ -10,9 +10,9 @@ import (
 	"netsim/simulator/validation"
 )
 
-// UpdateConfiguration replaces members of a configuration's document, its name
-// or its traceset. What is not given stays. Repeating it changes nothing. Source:
-// completions 3.5 row 4.
+// UpdateConfiguration replaces members of a configuration's document, its name or
+// its traceset. Members that are not given stay. Repeating it changes nothing.
+// Source: completions 3.5 row 4.
 type UpdateConfiguration struct {
 	ID         string
 	Match      Match

@@ -32,7 +32,7 @@ func nothing() outcome                     { return outcome{} }
 func refusal(code fault.Code) outcome      { return outcome{Refusal: code} }
 func given(e ...events.Data) []events.Data { return e }
 
-// and returns the events with more behind them.
+// and returns the events followed by more.
 func and(e []events.Data, more ...events.Data) []events.Data {
 	return append(e[:len(e):len(e)], more...)
 }

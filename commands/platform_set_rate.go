@@ -8,8 +8,8 @@ import (
 	"netsim/rating"
 )
 
-// SetRate records one row of the price list under the next rate id. A row that
-// is recorded already does nothing.
+// SetRate records one row of the price list under the next rate id. Setting a row
+// that is recorded already does nothing.
 //
 // A row for something that has a price begins tomorrow at the earliest, so that
 // the price of a day never changes after the day has begun. The exception is
@@ -26,8 +26,8 @@ func (c SetRate) Decide(p *Platform, now time.Time) (events.Data, error) {
 	if err := CheckRate(r); err != nil {
 		return nil, fault.New(fault.Validation, "%v", err)
 	}
-	for _, there := range p.Rates {
-		if there.RateID = 0; there == r {
+	for _, row := range p.Rates {
+		if row.RateID = 0; row == r {
 			return nil, nil
 		}
 	}
@@ -43,8 +43,8 @@ func (c SetRate) Decide(p *Platform, now time.Time) (events.Data, error) {
 // price of its rate name, or to a new rate name, and whether no row prices the
 // same units on any of its days.
 func (p *Platform) founding(r events.RateSet, list string) bool {
-	for _, there := range p.Rates {
-		if scopeOf(there.AccountID, there.RateName) == scopeOf(r.AccountID, r.RateName) && rating.Overlap(there, r) {
+	for _, row := range p.Rates {
+		if scopeOf(row.AccountID, row.RateName) == scopeOf(r.AccountID, r.RateName) && rating.Overlap(row, r) {
 			return false
 		}
 	}

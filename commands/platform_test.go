@@ -33,20 +33,20 @@ func TestSetRate(t *testing.T) {
 	const today, tomorrow = "1970-01-01", "1970-01-02"
 	check(t, []example[commands.Platform]{
 		{"the first, from any day on", nil, set("", "10", "1960-01-01"), event(first)},
-		{"what is there", given(first), set("", "10", "1960-01-01"), nothing()},
+		{"a recorded row", given(first), set("", "10", "1960-01-01"), nothing()},
 		{"from tomorrow on", given(first), set("", "12", tomorrow), event(rate(2, "", "12", tomorrow))},
 		{"from today on", given(first), set("", "12", today), refusal(fault.Conflict)},
 		{"an account's own from today on", given(first), set("acct_1", "12", today), refusal(fault.Conflict)},
-		{"beside what only another account pays", given(rate(1, "acct_2", "9", "1960-01-01")), set("acct_1", "12", today), event(rate(2, "acct_1", "12", today))},
-		{"after a row that was ended", given(first, rate(2, "", "11", "2030-01-01"), first), set("", "12", tomorrow), event(rate(3, "", "12", tomorrow))},
+		{"beside a price of another account", given(rate(1, "acct_2", "9", "1960-01-01")), set("acct_1", "12", today), event(rate(2, "acct_1", "12", today))},
+		{"after a row with an end", given(first, rate(2, "", "11", "2030-01-01"), first), set("", "12", tomorrow), event(rate(3, "", "12", tomorrow))},
 	})
 }
 
-// TestSetRateRefuses: what is no price is refused before it is an event.
+// TestSetRateRefuses: an invalid row is refused.
 func TestSetRateRefuses(t *testing.T) {
 	t.Parallel()
 	var examples []example[commands.Platform]
-	for name, spoil := range map[string]func(*events.RateSet){
+	for name, invalidate := range map[string]func(*events.RateSet){
 		"no name":                  func(r *events.RateSet) { r.RateName = "" },
 		"no amount":                func(r *events.RateSet) { r.Amount = "" },
 		"an amount with exponent":  func(r *events.RateSet) { r.Amount = "1e2" },
@@ -58,18 +58,18 @@ func TestSetRateRefuses(t *testing.T) {
 		"an empty tier":            func(r *events.RateSet) { r.TierStart, r.TierEnd = 5, 5 },
 		"a package without a size": func(r *events.RateSet) { r.RateType = "package" },
 		"half a unit":              func(r *events.RateSet) { r.UnitSize = "0.5" },
-		"a start on no date":       func(r *events.RateSet) { r.StartDate = "2026-02-30" },
+		"an invalid start":         func(r *events.RateSet) { r.StartDate = "2026-02-30" },
 		"an end before the start":  func(r *events.RateSet) { r.EndDate = r.StartDate },
 	} {
 		row := priceRow("10", "1970-01-02")
-		spoil(&row)
+		invalidate(&row)
 		examples = append(examples, example[commands.Platform]{name, nil, commands.SetRate{Rate: row}, refusal(fault.Validation)})
 	}
 	check(t, examples)
 }
 
-// TestAFirstListIsSetWhole: each row of the list that founds a price may begin
-// in the past, and no row of another.
+// TestAFirstListIsSetWhole: each row of the list that brought the first price may
+// begin in the past; a row of another list may not.
 func TestAFirstListIsSetWhole(t *testing.T) {
 	t.Parallel()
 	var p commands.Platform
@@ -92,12 +92,12 @@ func TestAFirstListIsSetWhole(t *testing.T) {
 	}
 }
 
-// TestAFirstListComesAgain: what founded a price has no say about days that
-// have another by now, or none.
+// TestAFirstListComesAgain: the list that brought the first price cannot set a
+// price for days that have one by now, but can for days without one.
 func TestAFirstListComesAgain(t *testing.T) {
 	t.Parallel()
 	var p commands.Platform
-	take := func(list string, c commands.Command[commands.Platform]) error {
+	apply := func(list string, c commands.Command[commands.Platform]) error {
 		data, err := c.Decide(&p, time.UnixMilli(0))
 		if err == nil && data != nil {
 			p.Evolve(events.Event{Frame: events.Frame{CorrelationID: list}, Data: data})
@@ -112,15 +112,15 @@ func TestAFirstListComesAgain(t *testing.T) {
 		{"first", row}, {"second", commands.EndRate{RateID: 1, EndDate: "1970-01-02"}},
 		{"second", commands.SetRate{Rate: priceRow("7", "1970-01-02"), List: "second"}},
 	} {
-		if err := take(step.list, step.c); err != nil {
+		if err := apply(step.list, step.c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := take("first", row); !fault.Is(err, fault.Conflict) {
+	if err := apply("first", row); !fault.Is(err, fault.Conflict) {
 		t.Errorf("the row of 1960 again: %v, want a conflict", err)
 	}
 	row.Rate.StartDate, row.Rate.EndDate = "1950-01-01", "1960-01-01"
-	if err := take("first", row); err != nil {
+	if err := apply("first", row); err != nil {
 		t.Errorf("a row of days without a price: %v", err)
 	}
 }
@@ -137,10 +137,10 @@ func TestEndRate(t *testing.T) {
 		{"tomorrow", given(rate("")), end("1970-01-02"), event(rate("1970-01-02"))},
 		{"today", given(rate("")), end("1970-01-01"), refusal(fault.Conflict)},
 		{"again", given(rate("1970-01-02")), end("1970-01-02"), nothing()},
-		{"later than it was to", given(rate("1970-01-02")), end("1970-02-01"), event(rate("1970-02-01"))},
+		{"later than before", given(rate("1970-01-02")), end("1970-02-01"), event(rate("1970-02-01"))},
 		{"never", given(rate("1970-01-02")), end(""), event(rate(""))},
-		{"after it has", given(rate("1970-01-01")), end("1970-02-01"), refusal(fault.Conflict)},
-		{"on no date", given(rate("")), end("2030-02-30"), refusal(fault.Validation)},
-		{"one that is not there", nil, end("1970-02-01"), refusal(fault.NotFound)},
+		{"after it has ended", given(rate("1970-01-01")), end("1970-02-01"), refusal(fault.Conflict)},
+		{"on an invalid date", given(rate("")), end("2030-02-30"), refusal(fault.Validation)},
+		{"a missing row", nil, end("1970-02-01"), refusal(fault.NotFound)},
 	})
 }

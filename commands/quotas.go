@@ -12,14 +12,14 @@ import (
 // are decided at the API's entrance (package web).
 const (
 	QuotaRuns    = "runs.unfinished" // runs that are validating, provisioning or running
-	QuotaRunning = "runs.running"    // runs that a worker has; more of them wait their turn
+	QuotaRunning = "runs.running"    // runs that a worker has; further runs wait
 	QuotaUploads = "uploads.day"     // uploads begun since midnight UTC
 	QuotaStorage = "storage.bytes"   // bytes that storage is billed for, and those of open uploads
 )
 
-// DefaultQuotas returns every quota with its limit where neither the settings
-// nor an operator say another. They keep a mistake from filling the service,
-// and are far above what a busy account needs.
+// DefaultQuotas returns every quota with the limit that applies unless the
+// settings or an operator set another. The limits protect the service from a
+// client's mistake, and are far above what a busy account needs.
 func DefaultQuotas() map[string]int64 {
 	return map[string]int64{
 		"requests.read":   20_000, // a second, in each process
@@ -35,7 +35,8 @@ func DefaultQuotas() map[string]int64 {
 	}
 }
 
-// CheckQuota refuses a name that is no quota's, and a limit that cannot be one.
+// CheckQuota returns an error for an unknown quota, and for a limit that is out
+// of range.
 func CheckQuota(name string, limit int64) error {
 	known := DefaultQuotas()
 	if _, ok := known[name]; !ok {

@@ -20,14 +20,14 @@ func TestSetQuotas(t *testing.T) {
 	byDefault := commands.SetQuotas{Limits: map[string]*int64{"streams.open": nil}}
 	check(t, []example[commands.Account]{
 		{"the first", nil, set("streams.open", 3), event(quotas(streams))},
-		{"another joins it", given(quotas(streams)), set("runs.unfinished", 0), event(quotas(runs, streams))},
+		{"another is added", given(quotas(streams)), set("runs.unfinished", 0), event(quotas(runs, streams))},
 		{"another limit replaces it", given(quotas(streams)), set("streams.open", 4), event(quotas(events.AccountQuota{Name: "streams.open", Limit: 4}))},
-		{"what is set already", given(quotas(streams)), set("streams.open", 3), nothing()},
-		{"the default ends it", given(quotas(runs, streams)), byDefault, event(quotas(runs))},
+		{"the same limit", given(quotas(streams)), set("streams.open", 3), nothing()},
+		{"the default removes it", given(quotas(runs, streams)), byDefault, event(quotas(runs))},
 		{"the default of the last", given(quotas(streams)), byDefault, event(quotas())},
 		{"the default of none", nil, byDefault, nothing()},
 		{"an unknown name", nil, set("streams", 3), refusal(fault.Validation)},
-		{"less than nothing", nil, set("streams.open", -1), refusal(fault.Validation)},
-		{"more than a header holds", nil, set("streams.open", 1_000_000_000_000_000), refusal(fault.Validation)},
+		{"a limit below 0", nil, set("streams.open", -1), refusal(fault.Validation)},
+		{"a limit above the largest", nil, set("streams.open", 1_000_000_000_000_000), refusal(fault.Validation)},
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"netsim/rating"
 )
 
-// CheckRate refuses a row of the price list that has no name or unit, or an
-// amount, model, period, tier, currency or date that is not one.
+// CheckRate returns an error for a row of the price list without a name or unit,
+// or with an invalid amount, model, period, tier, currency or date.
 func CheckRate(r events.RateSet) error {
 	if r.RateName == "" {
 		return errors.New("a rateName is required")

@@ -54,7 +54,7 @@ func step(t *rapid.T, state *commands.Simulation, cmd commands.Command[commands.
 	data, err := cmd.Decide(state, time.UnixMilli(0))
 	switch {
 	case err != nil && data != nil:
-		t.Fatalf("%T is refused and appends %T", cmd, data)
+		t.Fatalf("%T is refused, but appends %T", cmd, data)
 	case data == nil:
 		return
 	}
@@ -70,10 +70,12 @@ func step(t *rapid.T, state *commands.Simulation, cmd commands.Command[commands.
 		t.Fatalf("%T appended %T to a deleted simulation", cmd, data)
 	}
 	if again, err := cmd.Decide(state, time.UnixMilli(0)); err == nil && again != nil {
-		t.Fatalf("%T appends %T, and when repeated %T", cmd, data, again)
+		t.Fatalf("%T appends %T, and %T again when it is repeated", cmd, data, again)
 	}
 }
 
+// TestASimulationMovesAsTheDocumentsSay: any sequence of commands changes the
+// state of a simulation only as completions 5.1 allows.
 func TestASimulationMovesAsTheDocumentsSay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

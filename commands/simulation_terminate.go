@@ -8,8 +8,8 @@ import (
 )
 
 // TerminateSimulation stops a running simulation for good. The worker publishes
-// the results so far. A remote engine has agreed before, or the worker notifies
-// it. Repeating it is a Conflict.
+// the results so far. A remote engine either agreed before the command or is
+// notified by the worker. Repeating it is a Conflict.
 type TerminateSimulation struct {
 	ID string
 	By string // user id

@@ -49,8 +49,8 @@ func states() []string {
 	}
 }
 
-// inEveryState returns one example for each state, with the outcomes that
-// differ from otherwise.
+// inEveryState returns one example for each state. Its outcome is the one in
+// then, or otherwise if then has none.
 func inEveryState(cmd commands.Command[commands.Simulation], otherwise outcome, then map[string]outcome) []example[commands.Simulation] {
 	var all []example[commands.Simulation]
 	for _, status := range states() {
@@ -109,7 +109,7 @@ func TestStartRun(t *testing.T) {
 	}))
 }
 
-// remotely returns the history of a run at a remote engine.
+// remotely returns the history of a run on a remote engine.
 func remotely(capabilities ...string) []events.Data {
 	return and(inState(commands.Provisioning),
 		events.SimulationStarted{Engine: "remote", RunID: "r1", BaseURL: "http://a", Ranks: 8, Capabilities: capabilities})
@@ -120,13 +120,13 @@ func TestReorderRun(t *testing.T) {
 	moved := events.SimulationReordered{RunID: "r2", BaseURL: "http://b", Capabilities: []string{"terminate"}}
 	reorder := commands.ReorderSimulation{Lost: "r1", Reordered: moved}
 	same := commands.ReorderSimulation{Lost: "r1", Reordered: events.SimulationReordered{RunID: "r1", BaseURL: "http://a"}}
-	check(t, inEveryState(reorder, nothing(), nil)) // none of these runs at a remote engine
+	check(t, inEveryState(reorder, nothing(), nil)) // none of these runs on a remote engine
 	check(t, []example[commands.Simulation]{
 		{"lost", remotely(), reorder, event(moved)},
 		{"lost and found", remotely(), same, nothing()},
-		{"lost and found by one that cannot stop", remotely("terminate"), same, event(same.Reordered)},
+		{"lost and found, without the capability to terminate", remotely("terminate"), same, event(same.Reordered)},
 		{"ordered by another worker", and(remotely(), moved), reorder, nothing()},
-		{"ended meanwhile", and(remotely(), events.SimulationFailed{Reason: "gone"}), reorder, nothing()},
+		{"ended in the meantime", and(remotely(), events.SimulationFailed{Reason: "gone"}), reorder, nothing()},
 	})
 }
 
@@ -137,8 +137,8 @@ func TestReportProgress(t *testing.T) {
 		commands.Running: event(events.SimulationProgressed{Progress: progress(101)}),
 	}))
 	check(t, []example[commands.Simulation]{
-		{"what is recorded", inState(commands.Running), report(100), nothing()},
-		{"less than what is recorded", inState(commands.Running), report(50), nothing()},
+		{"the recorded progress", inState(commands.Running), report(100), nothing()},
+		{"less than the recorded progress", inState(commands.Running), report(50), nothing()},
 	})
 	since := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	stall := func(ns int64) commands.ReportProgress {
@@ -149,12 +149,12 @@ func TestReportProgress(t *testing.T) {
 	}
 	still := and(inState(commands.Running), stalled(100))
 	check(t, []example[commands.Simulation]{
-		{"nothing moves", inState(commands.Running), stall(100), event(stalled(100))},
-		{"nothing moves in a worker that repeats", inState(commands.Running), stall(50), event(stalled(100))},
-		{"nothing moves ahead of what is recorded", inState(commands.Running), stall(150), event(stalled(150))},
-		{"still nothing moves", still, stall(150), nothing()},
-		{"it moves again", still, report(101), event(events.SimulationProgressed{Progress: progress(101)})},
-		{"nothing moves after the end", inState(commands.Completed), stall(100), nothing()},
+		{"a stall", inState(commands.Running), stall(100), event(stalled(100))},
+		{"a stall in a worker that repeats", inState(commands.Running), stall(50), event(stalled(100))},
+		{"a stall ahead of the recorded progress", inState(commands.Running), stall(150), event(stalled(150))},
+		{"the stall continues", still, stall(150), nothing()},
+		{"progress after a stall", still, report(101), event(events.SimulationProgressed{Progress: progress(101)})},
+		{"a stall after the end", inState(commands.Completed), stall(100), nothing()},
 	})
 }
 
@@ -194,6 +194,7 @@ func TestPublishResults(t *testing.T) {
 	})
 }
 
+// TestTheFirstFinalEventWins: a simulation that has ended stays as it ended.
 func TestTheFirstFinalEventWins(t *testing.T) {
 	t.Parallel()
 	completed := events.SimulationCompleted{Progress: progress(200), UnfinishedRanks: 1}
@@ -226,7 +227,7 @@ func TestTerminateSimulation(t *testing.T) {
 		{"one that is deleted", and(inState(commands.Failed), events.SimulationDeleted{}), terminate, refusal(fault.NotFound)},
 		{"at an engine that cannot", remotely(), terminate, refusal(fault.NotImplemented)},
 		{"at an engine that can", remotely("terminate"), terminate, event(events.SimulationTerminated{By: "bob"})},
-		{"at an engine that can no more", and(remotely("terminate"), events.SimulationReordered{RunID: "r2"}), terminate, refusal(fault.NotImplemented)},
+		{"at an engine that no longer can", and(remotely("terminate"), events.SimulationReordered{RunID: "r2"}), terminate, refusal(fault.NotImplemented)},
 	})
 }
 

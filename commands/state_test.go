@@ -12,8 +12,8 @@ import (
 	"netsim/events"
 )
 
-// Every kind of stream has a state, and whatever events it folds, it is read
-// back as it was stored.
+// Every kind of stream has a state. After any event the state is read back as it
+// was stored.
 func TestStatesSurviveBeingStored(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range events.StreamPrefixes() {
@@ -33,7 +33,7 @@ func TestStatesSurviveBeingStored(t *testing.T) {
 				t.Fatalf("read the state of %s after %T: %v", stream, data, err)
 			}
 			if diff := cmp.Diff(state, read, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
-				t.Errorf("the state of %s after %T is read as another (-was +is):\n%s", stream, data, diff)
+				t.Errorf("the state of %s after %T differs after it is stored and read (-stored +read):\n%s", stream, data, diff)
 			}
 		}
 	}

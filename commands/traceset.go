@@ -7,8 +7,8 @@ import (
 	"netsim/fault"
 )
 
-// The states of a traceset (completions 6.1). While it is uploaded there is only
-// its upload.
+// The states of a traceset (completions 6.1). During the upload the traceset does
+// not exist yet.
 const (
 	TracesetProcessing     = "processing"
 	TracesetReady          = "ready"

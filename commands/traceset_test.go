@@ -21,13 +21,13 @@ func TestCreateAndDeleteTraceset(t *testing.T) {
 		{"create it after it was deleted", given(made, gone), create, event(made)},
 		{"delete it", given(made), remove, event(gone)},
 		{"delete it again", given(made, gone), remove, refusal(fault.NotFound)},
-		{"delete it after it was made anew", given(made, gone, made), remove, event(gone)},
+		{"delete it after it was created again", given(made, gone, made), remove, event(gone)},
 		{"delete one that does not exist", nil, remove, refusal(fault.NotFound)},
 	})
 }
 
 // Source: document 2, completions 6.1, 6.4.
-func TestTracesetLife(t *testing.T) {
+func TestTracesetStates(t *testing.T) {
 	t.Parallel()
 	made := events.TracesetCreated{WorkspaceID: "workspace_1", Status: commands.TracesetProcessing, TTLDays: 7}
 	described := made
@@ -53,8 +53,8 @@ func TestTracesetLife(t *testing.T) {
 		{"extracted", given(made), extract, event(extracted)},
 		{"extracted twice", given(made, extracted), extract, nothing()},
 		{"extracted after it was deleted", given(made, gone), extract, nothing()},
-		{"not to be extracted", given(made), refuse, event(failed)},
-		{"which is final", given(made, failed), extract, nothing()},
+		{"refused", given(made), refuse, event(failed)},
+		{"extracted after it was refused", given(made, failed), extract, nothing()},
 
 		{"promoted", given(described, extracted), promote("tenant", ""), event(tenant)},
 		{"promoted again", given(described, extracted, tenant), promote("tenant", ""), nothing()},
@@ -70,7 +70,7 @@ func TestTracesetLife(t *testing.T) {
 		{"used when it does not expire", given(shown, extracted), use, nothing()},
 		{"used when it is gone", given(made, gone), use, refusal(fault.NotFound)},
 		{"expired", given(made, extracted), expire, event(events.TracesetDeleted{Reason: "expired"})},
-		{"used meanwhile", given(made, extracted, kept), expire, nothing()},
-		{"never to expire", given(shown, extracted), expire, nothing()},
+		{"expired after a use", given(made, extracted, kept), expire, nothing()},
+		{"expired when it does not expire", given(shown, extracted), expire, nothing()},
 	})
 }

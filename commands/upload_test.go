@@ -27,15 +27,15 @@ func TestUploads(t *testing.T) {
 		{"complete", given(opened), complete, event(completed)},
 		{"complete again", given(opened, completed), complete, nothing()},
 		{"complete what is aborted", given(opened, aborted("storage")), complete, refusal(fault.Conflict)},
-		{"complete what is not there", nil, complete, refusal(fault.NotFound)},
+		{"complete a missing one", nil, complete, refusal(fault.NotFound)},
 		{"abort", given(later), abort("refused"), event(aborted("refused"))},
 		{"abort again", given(opened, aborted("refused")), abort("expired"), nothing()},
 		{"abort what is completed", given(opened, completed), abort("expired"), refusal(fault.Conflict)},
-		{"abort what is not there", nil, abort("expired"), refusal(fault.NotFound)},
+		{"abort a missing one", nil, abort("expired"), refusal(fault.NotFound)},
 		{"expire", given(opened), abort("expired"), event(aborted("expired"))},
 		{"expire too early", given(later), abort("expired"), refusal(fault.Conflict)},
 		{"delete its traceset", given(later), abort("deleted"), event(aborted("deleted"))},
-		{"delete what nothing came of", given(later, aborted("storage")), abort("deleted"), event(aborted("deleted"))},
+		{"delete what is aborted", given(later, aborted("storage")), abort("deleted"), event(aborted("deleted"))},
 		{"delete it again", given(later, aborted("deleted")), abort("deleted"), refusal(fault.NotFound)},
 		{"delete what is completed", given(later, completed), abort("deleted"), refusal(fault.Conflict)},
 		{"abort what is deleted", given(later, aborted("deleted")), abort("expired"), nothing()},
@@ -52,7 +52,7 @@ func TestMappingFiles(t *testing.T) {
 		{"create again", given(made), commands.CreateMappingFile{Created: made}, nothing()},
 		{"delete", given(made), remove, event(gone)},
 		{"delete again", given(made, gone), remove, refusal(fault.NotFound)},
-		{"delete what is not there", nil, remove, refusal(fault.NotFound)},
+		{"delete a missing one", nil, remove, refusal(fault.NotFound)},
 	})
 }
 
@@ -96,11 +96,11 @@ func TestAttachMappingFile(t *testing.T) {
 	})
 	state := configurationOf(mapped)
 	if document := state.Document; state.MappingFile != "mapfile_1" || !contains(document, `"MappingFileName":{"type":"string","value":"chakra-mapping.txt"}`, `"UseMapping":{"type":"bool","value":true}`) {
-		t.Errorf("attached %s: %s", state.MappingFile, document)
+		t.Errorf("after attaching: mapping file %s, document %s", state.MappingFile, document)
 	}
 	state.Evolve(events.Event{Data: events.ConfigurationMappingFileDetached{Version: 4}})
 	if state.MappingFile != "" || !contains(state.Document, `"MappingFileName":{"type":"string","value":""}`, `"UseMapping":{"type":"bool","value":false}`) {
-		t.Errorf("detached: %s", state.Document)
+		t.Errorf("after detaching: mapping file %q, document %s", state.MappingFile, state.Document)
 	}
 }
 

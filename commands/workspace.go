@@ -37,7 +37,8 @@ func (w *Workspace) Evolve(e events.Event) {
 	}
 }
 
-// live returns NotFound for a workspace that its users cannot see.
+// live returns NotFound for a workspace that does not exist, or that is being
+// deleted and so hidden from its users.
 func (w *Workspace) live(id string) error {
 	if !w.Exists || w.Deleting || w.Deleted {
 		return fault.Missing("workspace", id)

@@ -49,11 +49,11 @@ func TestUpdateWorkspace(t *testing.T) {
 		{"an empty description", workspaceCreated(), update("lab", text("")), event(events.WorkspaceUpdated{Name: "lab"})},
 		{"the same name", workspaceCreated(), update("lab", nil), nothing()},
 		{"the same name and description", workspaceCreated(), update("lab", text("first")), nothing()},
-		{"the version that is there", workspaceCreated(), update("hall", nil, "1"), renamed},
+		{"the current version", workspaceCreated(), update("hall", nil, "1"), renamed},
 		{"one of several versions", workspaceCreated(), update("hall", nil, "7", "1"), renamed},
 		{"any version", workspaceCreated(), commands.UpdateWorkspace{Name: "hall", Match: commands.Match{Given: true, Any: true}}, renamed},
-		{"a version that is gone", changed, update("room", nil, "1"), refusal(fault.PreconditionFailed)},
-		{"a version that is gone, changing nothing", changed, update("hall", nil, "1"), refusal(fault.PreconditionFailed)},
+		{"an old version", changed, update("room", nil, "1"), refusal(fault.PreconditionFailed)},
+		{"an old version, changing nothing", changed, update("hall", nil, "1"), refusal(fault.PreconditionFailed)},
 		{"a condition that no tag can meet", workspaceCreated(), commands.UpdateWorkspace{Name: "hall", Match: commands.Match{Given: true}}, refusal(fault.PreconditionFailed)},
 		{"every change counts", and(changed, events.WorkspaceLegacyProjectSet{LegacyProjectID: "p"}), update("room", nil, "3"), event(events.WorkspaceUpdated{Name: "room", Description: "first"})},
 		{"one that does not exist", nil, update("hall", nil), refusal(fault.NotFound)},
@@ -71,7 +71,7 @@ func TestSetLegacyProject(t *testing.T) {
 	}
 	check(t, []example[commands.Workspace]{
 		{"for the first time", workspaceCreated(), set, event(events.WorkspaceLegacyProjectSet{LegacyProjectID: "one"})},
-		{"the same once more", tied("one"), set, nothing()},
+		{"the same again", tied("one"), set, nothing()},
 		{"another one", tied("two"), set, refusal(fault.Conflict)},
 		{"of one that does not exist", nil, set, refusal(fault.NotFound)},
 		{"of one that is being deleted", workspaceDeleting(), set, refusal(fault.NotFound)},
@@ -83,8 +83,8 @@ func TestDeleteWorkspace(t *testing.T) {
 	t.Parallel()
 	remove := commands.DeleteWorkspace{ID: "workspace_1"}
 	check(t, []example[commands.Workspace]{
-		{"one that is there", workspaceCreated(), remove, event(events.WorkspaceDeletionRequested{})},
-		{"again while it goes on", workspaceDeleting(), remove, nothing()},
+		{"an existing one", workspaceCreated(), remove, event(events.WorkspaceDeletionRequested{})},
+		{"again during the deletion", workspaceDeleting(), remove, nothing()},
 		{"again afterwards", workspaceDeleted(), remove, refusal(fault.NotFound)},
 		{"one that does not exist", nil, remove, refusal(fault.NotFound)},
 	})
@@ -95,9 +95,9 @@ func TestFinishWorkspaceDeletion(t *testing.T) {
 	removed := events.WorkspaceDeleted{Configurations: 1, Simulations: 2, Tracesets: 3, MappingFiles: 4}
 	finish := commands.FinishWorkspaceDeletion{ID: "workspace_1", Removed: removed}
 	check(t, []example[commands.Workspace]{
-		{"when the cascade is through", workspaceDeleting(), finish, event(removed)},
+		{"when everything is deleted", workspaceDeleting(), finish, event(removed)},
 		{"again", workspaceDeleted(), finish, nothing()},
-		{"when nobody asked for it", workspaceCreated(), finish, nothing()},
+		{"without a request to delete", workspaceCreated(), finish, nothing()},
 		{"of one that does not exist", nil, finish, nothing()},
 	})
 }

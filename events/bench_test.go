@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// benchFrame is a frame of the usual size, with the value of a simulation's
+// benchFrame returns a frame of the usual size, and the value of a simulation's
 // start.
 func benchFrame(b *testing.B) (Frame, []byte) {
 	b.Helper()
@@ -22,8 +22,8 @@ func benchFrame(b *testing.B) (Frame, []byte) {
 	}, value
 }
 
-// BenchmarkMessage makes a record and its hash: what an append costs before the
-// event log.
+// BenchmarkMessage measures making a record and its hash, which every append does
+// before it reaches the event log.
 func BenchmarkMessage(b *testing.B) {
 	f, value := benchFrame(b)
 	b.ReportAllocs()
@@ -32,8 +32,8 @@ func BenchmarkMessage(b *testing.B) {
 	}
 }
 
-// BenchmarkReadFrame reads a frame and its hash: what every record costs every
-// reader.
+// BenchmarkReadFrame measures reading a frame and computing its hash, which every
+// reader does for every record.
 func BenchmarkReadFrame(b *testing.B) {
 	f, value := benchFrame(b)
 	m, _ := f.Message(value)
@@ -45,7 +45,7 @@ func BenchmarkReadFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode reads an event's data.
+// BenchmarkDecode measures decoding an event's data.
 func BenchmarkDecode(b *testing.B) {
 	f, value := benchFrame(b)
 	b.ReportAllocs()

@@ -32,8 +32,8 @@ type UsageRecorded struct {
 	Action         string    `json:"eventAction"` // start, update or stop
 	RateName       string    `json:"rateName"`
 	ItemName       string    `json:"itemName"`
-	PreviousCount  int64     `json:"previousCount"`      // the item's units before
-	CurrentCount   int64     `json:"currentCount"`       // and after
+	PreviousCount  int64     `json:"previousCount"`      // the item's units before the event
+	CurrentCount   int64     `json:"currentCount"`       // the item's units after the event
 	BillableCount  int64     `json:"totalBillableCount"` // units of all active items of the rate
 	WorkspaceID    string    `json:"workspaceId,omitempty"`
 	SandboxID      string    `json:"sandboxId,omitempty"`
@@ -47,7 +47,8 @@ type UsageRecorded struct {
 	OccurredAt     time.Time `json:"occurredAt"` // eventTimestamp: when the cause happened
 }
 
-// CreditGranted records credit that an account was given. The reference is unique.
+// CreditGranted records credit that was granted to an account. The reference is
+// unique within the account.
 type CreditGranted struct {
 	Amount    string `json:"amount"` // decimal
 	Currency  string `json:"currency"`
@@ -65,7 +66,7 @@ type CreditHeld struct {
 // CreditReleased records that the amount held for a simulation was released.
 type CreditReleased struct {
 	SimulationID string `json:"simulationId"`
-	Amount       string `json:"amount"` // decimal, what was held
+	Amount       string `json:"amount"` // decimal, the held amount
 	Currency     string `json:"currency"`
 	Reason       string `json:"reason"` // ended, cancelled, expired or not requested
 }
@@ -115,12 +116,12 @@ type DailyCostRated struct {
 	Period        string        `json:"period"`
 	TierStart     int64         `json:"tierStart"`
 	TierEnd       int64         `json:"tierEnd,omitempty"`
-	EngineVersion string        `json:"engineVersion"` // of the rating
+	EngineVersion string        `json:"engineVersion"` // the rating rule
 	FirstEventID  int64         `json:"firstEventId"`
 	LastEventID   int64         `json:"lastEventId"`
 	Version       int64         `json:"version"`                // of the row (item, date, rate)
-	Supersedes    int64         `json:"supersedes,omitempty"`   // dailyCostId of the version before
-	CorrectionOf  int64         `json:"correctionOf,omitempty"` // dailyCostId in a closed month
+	Supersedes    int64         `json:"supersedes,omitempty"`   // dailyCostId of the previous version
+	CorrectionOf  int64         `json:"correctionOf,omitempty"` // dailyCostId of the corrected row, in a closed month
 }
 
 // CostSegment is a part of a day in which nothing changed.
@@ -136,7 +137,7 @@ type CostSegment struct {
 type AccessLogged struct {
 	Caller    string `json:"caller"`    // user id
 	Operation string `json:"operation"` // such as listRates
-	FilterKey string `json:"filterKey"` // userName; its value is a person's name and is not recorded
+	FilterKey string `json:"filterKey"` // userName; the value, a person's name, is not recorded
 	SubjectID string `json:"subjectId,omitempty"`
 }
 

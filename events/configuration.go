@@ -34,7 +34,7 @@ type ConfigurationCreated struct {
 	ParentConfigurationID string `json:"parentConfigurationId,omitempty"`
 	Category              string `json:"category,omitempty"` // templates only
 	Description           string `json:"description,omitempty"`
-	Visibility            string `json:"visibility,omitempty"` // account or public, of templates; absent: public
+	Visibility            string `json:"visibility,omitempty"` // templates only: account or public; absent: public
 }
 
 // ConfigurationUpdated records that whole members of a configuration, or its name,
@@ -82,7 +82,7 @@ type ConfigurationComponentRemoved struct {
 	Shares     []DistributionShare `json:"shares,omitempty"`     // the rescaled remaining entries
 }
 
-// ReferenceHolder is what holds references.
+// ReferenceHolder names a holder of references.
 type ReferenceHolder struct {
 	HolderKind string `json:"holderKind"`       // topology, rack, pod or server
 	Holder     string `json:"holder,omitempty"` // its name; absent for the topology
@@ -94,7 +94,7 @@ type ConfigurationReferenceSet struct {
 	Version               int64  `json:"version"`
 	HolderKind            string `json:"holderKind"` // topology, rack, pod or server
 	Holder                string `json:"holder,omitempty"`
-	Name                  string `json:"name"` // of what is referenced
+	Name                  string `json:"name"` // of the referenced component
 	Type                  string `json:"type"`
 	Count                 int64  `json:"count"`
 	Group                 string `json:"group,omitempty"`
@@ -118,7 +118,7 @@ type ConfigurationParametersPatched struct {
 	TargetKind string              `json:"targetKind"`       // application, component, link, global or distribution
 	Target     string              `json:"target,omitempty"` // a name; absent for global and distribution
 	Patch      string              `json:"patch,omitempty"`  // canonical JSON text: the tree of the changed leaves
-	Shares     []DistributionShare `json:"shares,omitempty"` // of distribution
+	Shares     []DistributionShare `json:"shares,omitempty"` // the replaced shares
 }
 
 // ConfigurationTracesetAttached records that the chakra application replays a

@@ -3,12 +3,12 @@
 //
 // # The rule
 //
-// A record is a fact if and only if, at its offset, its sequence is its
-// stream's head plus one and its previous hash is the head's hash. Every other
-// record is not a fact, for every reader, for ever. Each partition is judged by
-// itself: a head belongs to a stream in one partition. Optimistic concurrency,
-// idempotent retries, exactly-once reactions and tamper evidence all follow
-// from it (docs/log.md).
+// A record is a fact if and only if, at its offset, its sequence is its stream's
+// head plus one and its previous hash is the head's hash. Every other record is
+// not a fact, for every reader, for ever. Each partition is judged separately: a
+// head belongs to a stream in one partition. Optimistic concurrency, idempotent
+// retries, exactly-once reactions and tamper evidence all follow from it
+// (docs/log.md).
 //
 // # The frame
 //
@@ -25,6 +25,6 @@
 //	    its value (nothing when the header is absent)
 //	SHA-256 of the record's value, 32 bytes
 //
-// testdata/golden has test vectors for other implementations, and one in Python,
-// verdicts.py.
+// testdata/golden has test vectors for other implementations, and an
+// implementation in Python, verdicts.py.
 package events

@@ -62,10 +62,11 @@ type Frame struct {
 	DataVersion   int       // ce_dataversion: of the data's schema
 }
 
-// TimeLayout is the one form of a time in frames and in replies.
+// TimeLayout is the only form of a time in frames and in replies.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
 
-// frameHeaders is the frame, in the order in which it is hashed.
+// frameHeaders lists the headers of the frame, in the order in which they are
+// hashed.
 var frameHeaders = [...]string{
 	"ce_frameversion", "ce_id", "ce_type", "ce_subject", "ce_partitionkey",
 	"ce_sequence", "ce_previoushash", "ce_commandid", "ce_commanddigest",
@@ -182,11 +183,11 @@ func hashFrame(values *[len(frameHeaders)][]byte, value [sha256.Size]byte) (out 
 // ErrFrame is wrapped by every error of ReadFrame.
 var ErrFrame = errors.New("unreadable frame")
 
-// ReadFrame reads a record's frame and computes its hash. Its errors depend on the
-// record alone, so that every reader rejects the same records. It rejects
-// a frame header that is missing, doubled, empty, longer than 512 bytes or not
-// printable ASCII; a number, hash or time not in its one form; a key that is
-// not the stream; no value.
+// ReadFrame reads a record's frame and computes its hash. Its errors depend on
+// the record alone, so that every reader rejects the same records. It rejects a
+// record with a frame header that is missing, repeated, empty, longer than 512
+// bytes or not printable ASCII; with a number, hash or time that is not in its
+// canonical form; with a key that is not the stream; or without a value.
 func ReadFrame(m *Message) (Frame, Hash, error) {
 	var values [len(frameHeaders)][]byte
 	seen := 0
@@ -264,7 +265,7 @@ func printable(v []byte) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	for ; len(v) >= 8; v = v[8:] {
 		x := binary.LittleEndian.Uint64(v)
-		if ((x-ones*0x21)&^x|(x+ones)|x)&high != 0 { // one is below !, is behind ~, or is no ASCII
+		if ((x-ones*0x21)&^x|(x+ones)|x)&high != 0 { // a byte is below '!', above '~', or not ASCII
 			return false
 		}
 	}
@@ -347,10 +348,10 @@ func plainTime(v []byte) (time.Time, bool) {
 		}
 	}
 	t := time.Date(parts[0], time.Month(parts[1]), parts[2], parts[3], parts[4], parts[5], parts[6]*1e6, time.UTC)
-	// Date takes the 31st of April for the 1st of May.
-	real := parts[0] > 0 && t.Month() == time.Month(parts[1]) && t.Day() == parts[2] &&
+	// Date turns 31 April into 1 May.
+	valid := parts[0] > 0 && t.Month() == time.Month(parts[1]) && t.Day() == parts[2] &&
 		parts[3] < 24 && parts[4] < 60 && parts[5] < 60
-	return t, real
+	return t, valid
 }
 
 // plainInt reads a decimal number from 1 to limit without sign or leading zero.

@@ -44,7 +44,7 @@ func TestFrameIsReadAsItWasWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := anyFrame().Draw(t, "frame")
 		m, hash := want.Message(anyValue().Draw(t, "value"))
-		// The order of headers and those of others do not matter.
+		// Neither the order of the headers nor foreign headers matter.
 		m.Headers = append(m.Headers, Header{"ce_other", []byte("\x00")})
 		m.Headers = rapid.Permutation(m.Headers).Draw(t, "headers")
 		got, again, err := ReadFrame(&m)
@@ -64,19 +64,19 @@ func TestEveryChangeChangesTheHash(t *testing.T) {
 		if at := rapid.IntRange(2, len(m.Headers)-1).Draw(t, "where"); at == 2 {
 			m.Value = changed(t, m.Value)
 		} else {
-			h := &m.Headers[at] // the first three are not of the frame
+			h := &m.Headers[at] // the first three headers are not part of the frame
 			h.Value = changed(t, h.Value)
 			if h.Key == "ce_subject" {
 				m.Key = h.Value
 			}
 		}
 		if _, again, err := ReadFrame(&m); err == nil && again == hash {
-			t.Fatal("the hash is the same")
+			t.Fatal("the changed record has the same hash")
 		}
 	})
 }
 
-// changed draws other bytes: one changed, added or taken away.
+// changed returns the bytes with one byte changed, added or removed.
 func changed(t *rapid.T, b []byte) []byte {
 	b = slices.Clone(b)
 	at := rapid.IntRange(0, len(b)-1).Draw(t, "at")
@@ -91,7 +91,7 @@ func changed(t *rapid.T, b []byte) []byte {
 	}
 }
 
-// Two frames whose fields run together to the same text are not the same.
+// Frames have different hashes even if their fields concatenate to the same text.
 func TestHashKeepsFieldsApart(t *testing.T) {
 	t.Parallel()
 	one := goldenFrame("sim_a", 1, Hash{})
@@ -101,7 +101,7 @@ func TestHashKeepsFieldsApart(t *testing.T) {
 	_, a := one.Message([]byte("x"))
 	_, b := two.Message([]byte("x"))
 	if a == b {
-		t.Error("the hashes are equal")
+		t.Error("the hashes are equal, want different ones")
 	}
 }
 
@@ -115,8 +115,8 @@ func TestMessageCutsTimesToMillisecondsUTC(t *testing.T) {
 	}
 }
 
-// FuzzReadFrame reads records that a mad producer could write. A frame that is
-// read has one form only: written again, it is the same.
+// FuzzReadFrame reads arbitrary records. A frame that can be read has only one
+// form: written again, it has the same hash.
 func FuzzReadFrame(f *testing.F) {
 	for _, c := range goldenCases() {
 		for _, r := range c.Records {
@@ -136,14 +136,14 @@ func FuzzReadFrame(f *testing.F) {
 		frame, hash, err := ReadFrame(&m)
 		if err != nil {
 			if !errors.Is(err, ErrFrame) || frame != (Frame{}) || hash != (Hash{}) {
-				t.Errorf("refused with %v, %+v, %s", err, frame, hash)
+				t.Errorf("refused with %v, frame %+v, hash %s, want ErrFrame and zero values", err, frame, hash)
 			}
 			return
 		}
 		again, written := frame.Message(value)
 		read, _, err := ReadFrame(&again)
 		if err != nil || written != hash || read != frame || !bytes.Equal(again.Key, key) {
-			t.Errorf("written again it is another event: %s, was %s: %v", written, hash, err)
+			t.Errorf("written again, the frame has hash %s, want %s: %v", written, hash, err)
 		}
 	})
 }

@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPrintable compares the check of eight bytes at a time with one by one.
+// TestPrintable compares the check of eight bytes at a time with a check of each
+// byte.
 func TestPrintable(t *testing.T) {
 	t.Parallel()
 	for length := 1; length <= 18; length++ {

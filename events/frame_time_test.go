@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPlainTime: what is a time is what time.Parse and Format agree on.
+// TestPlainTime: plainTime accepts exactly the texts on which time.Parse and
+// Format agree.
 func TestPlainTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

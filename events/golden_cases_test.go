@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// goldenFrame is a stream's event at a sequence after the one before.
+// goldenFrame returns the frame of a stream's event with a sequence and the hash
+// of the previous event.
 func goldenFrame(stream string, sequence int64, previous Hash) Frame {
 	return Frame{
 		ID: fmt.Sprintf("0192e4a0-7c1e-7b3a-9a55-%012d", sequence), Type: "netsim.simulation.started.v1",
@@ -41,7 +42,7 @@ func goldenHashes() (out []goldenHash) {
 	return out
 }
 
-// goldenLog writes a golden case: it makes records and remembers the hashes.
+// goldenLog collects the records of a golden case.
 type goldenLog struct{ goldenCase }
 
 func (l *goldenLog) add(note string, m Message) {
@@ -55,8 +56,8 @@ func (l *goldenLog) event(note, stream string, sequence int64, previous Hash, va
 	return hash
 }
 
-// goldenCases returns the records of the golden file. Every note begins with
-// the verdict that the rule's text gives.
+// goldenCases returns the records of the golden file. Every note begins with the
+// verdict that follows from the text of the rule.
 func goldenCases() []goldenCase {
 	return []goldenCase{arbitration(), placement(), badFrames()}
 }
@@ -122,12 +123,12 @@ func placement() goldenCase {
 	return l.goldenCase
 }
 
-// badFrames begins with a fact, so that every record after it would be the next
-// fact if only its frame could be read, and ends with one that can.
+// badFrames begins with a fact. Every later record would be the next fact if its
+// frame could be read. Only the last one's can.
 func badFrames() goldenCase {
 	l := newGoldenLog("bad frames")
 	a1 := l.event("accepted: the head", "sim_a", 1, Hash{}, "1")
-	spoil := func(what string, change func(*Message)) {
+	damage := func(what string, change func(*Message)) {
 		f := goldenFrame("sim_a", 2, a1)
 		f.Actor = "user-1"
 		m, _ := f.Message([]byte("2"))
@@ -139,38 +140,38 @@ func badFrames() goldenCase {
 	}
 	for i, name := range frameHeaders {
 		if requiredFields&(1<<i) != 0 || name == "ce_previoushash" {
-			spoil("no "+name, func(m *Message) {
+			damage("no "+name, func(m *Message) {
 				at := headerAt(m, name)
 				m.Headers = append(m.Headers[:at], m.Headers[at+1:]...)
 			})
 		}
 	}
-	spoil("a header twice, equal", func(m *Message) { m.Headers = append(m.Headers, m.Headers[headerAt(m, "ce_id")]) })
-	spoil("an optional header twice, different", func(m *Message) {
+	damage("a header twice, equal", func(m *Message) { m.Headers = append(m.Headers, m.Headers[headerAt(m, "ce_id")]) })
+	damage("an optional header twice, different", func(m *Message) {
 		m.Headers = append(m.Headers, Header{"ce_actor", []byte("user-2")})
 	})
-	spoil("an optional header that is empty", set("ce_actor", ""))
-	spoil("an optional header that is null", func(m *Message) { m.Headers[headerAt(m, "ce_actor")].Value = nil })
-	spoil("513 bytes", set("ce_actor", strings.Repeat("x", 513)))
-	spoil("a space", set("ce_actor", "user 1"))
-	spoil("a line feed at the end", set("ce_actor", "user-1\n"))
-	spoil("letters beyond ASCII", set("ce_actor", "Zürich"))
-	spoil("bytes that are no text", set("ce_actor", "\xff\xfe"))
+	damage("an optional header that is empty", set("ce_actor", ""))
+	damage("an optional header that is null", func(m *Message) { m.Headers[headerAt(m, "ce_actor")].Value = nil })
+	damage("513 bytes", set("ce_actor", strings.Repeat("x", 513)))
+	damage("a space", set("ce_actor", "user 1"))
+	damage("a line feed at the end", set("ce_actor", "user-1\n"))
+	damage("letters beyond ASCII", set("ce_actor", "Zürich"))
+	damage("bytes that are no text", set("ce_actor", "\xff\xfe"))
 	for _, version := range []string{"0", "2", "01", "1.0"} {
-		spoil("frame version "+version, set("ce_frameversion", version))
+		damage("frame version "+version, set("ce_frameversion", version))
 	}
 	for _, sequence := range []string{"0", "02", "+2", "-2", "2.0", "2e0", "0x2", "2_0", "two", "9007199254740992", "99999999999999999999999", "18446744073709551618"} {
-		spoil("sequence "+sequence, set("ce_sequence", sequence))
+		damage("sequence "+sequence, set("ce_sequence", sequence))
 	}
 	for _, version := range []string{"0", "01", "2147483648", "v1"} {
-		spoil("data version "+version, set("ce_dataversion", version))
+		damage("data version "+version, set("ce_dataversion", version))
 	}
-	spoil("a previous hash in capitals", set("ce_previoushash", strings.ToUpper(a1.String())))
-	spoil("a previous hash that is short", set("ce_previoushash", a1.String()[1:]))
-	spoil("a previous hash that is long", set("ce_previoushash", a1.String()+"0"))
-	spoil("a previous hash that is no hex", set("ce_previoushash", "g"+a1.String()[1:]))
-	spoil("a previous hash of zeros", set("ce_previoushash", strings.Repeat("0", 64)))
-	spoil("sequence 1 with a previous hash", set("ce_sequence", "1"))
+	damage("a previous hash in capitals", set("ce_previoushash", strings.ToUpper(a1.String())))
+	damage("a previous hash that is short", set("ce_previoushash", a1.String()[1:]))
+	damage("a previous hash that is long", set("ce_previoushash", a1.String()+"0"))
+	damage("a previous hash that is no hex", set("ce_previoushash", "g"+a1.String()[1:]))
+	damage("a previous hash of zeros", set("ce_previoushash", strings.Repeat("0", 64)))
+	damage("sequence 1 with a previous hash", set("ce_sequence", "1"))
 	for _, at := range []string{
 		"2026-11-21T03:04:05Z", "2026-11-21T03:04:05.67Z", "2026-11-21T03:04:05.6789Z", "2026-11-21T03:04:05,678Z",
 		"2026-11-21T03:04:05.678+00:00", "2026-11-21T03:04:05.678z", "2026-11-21t03:04:05.678Z", "2026-11-21T3:04:05.678Z",
@@ -178,14 +179,14 @@ func badFrames() goldenCase {
 		"2026-13-01T03:04:05.678Z", "2026-00-01T03:04:05.678Z", "2026-11-00T03:04:05.678Z", "0000-01-01T00:00:00.000Z",
 		"12026-11-21T03:04:05.67Z", "-026-11-21T03:04:05.678Z", "+026-11-21T03:04:05.678Z", "1790000000000", "yesterday",
 	} {
-		spoil("time "+at, set("ce_time", at))
+		damage("time "+at, set("ce_time", at))
 	}
-	spoil("a key that is another stream", func(m *Message) { m.Key = []byte("sim_b") })
-	spoil("a key that is empty", func(m *Message) { m.Key = []byte{} })
-	spoil("a key that is null", func(m *Message) { m.Key = nil })
-	spoil("a key with a line feed", func(m *Message) { m.Key = []byte("sim_a\n") })
-	spoil("a value that is empty", func(m *Message) { m.Value = []byte{} })
-	spoil("a value that is null", func(m *Message) { m.Value = nil })
+	damage("a key that is another stream", func(m *Message) { m.Key = []byte("sim_b") })
+	damage("a key that is empty", func(m *Message) { m.Key = []byte{} })
+	damage("a key that is null", func(m *Message) { m.Key = nil })
+	damage("a key with a line feed", func(m *Message) { m.Key = []byte("sim_a\n") })
+	damage("a value that is empty", func(m *Message) { m.Value = []byte{} })
+	damage("a value that is null", func(m *Message) { m.Value = nil })
 	l.add("bad-frame: nothing at all", Message{})
 	l.add("bad-frame: a record that is no event", Message{Key: []byte("sim_a"), Value: []byte("hello")})
 

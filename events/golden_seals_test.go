@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// The writer's keys of the golden files. They stand there in hex.
+// goldenKeys returns the writer's keys of the golden files, in hex.
 func goldenKeys() (first, second, third string) {
 	return strings.Repeat("0123456789abcdef", 4), strings.Repeat("fedcba9876543210", 4), strings.Repeat("ab", 32)
 }
 
-// goldenSealCases are logs whose records are sealed, or should be.
+// goldenSealCases returns logs in which seals decide verdicts.
 func goldenSealCases() []goldenCase {
 	first, second, third := goldenKeys()
 	return []goldenCase{sealedLater(first, second, third), rotated(first, second)}
@@ -49,8 +49,8 @@ func (s *sealer) sealed(key string, family Family, hash Hash, m Message) Message
 
 const goldenType = "netsim.simulation.requested.v1"
 
-// sealedLater is a log from before seals that demands them from its fifth
-// record on.
+// sealedLater returns a log that begins without seals and demands them from its
+// fifth record on.
 func sealedLater(first, second, third string) goldenCase {
 	s := newSealer("sealed later", first, second)
 	none := Hash{}
@@ -98,7 +98,7 @@ func sealedLater(first, second, third string) goldenCase {
 	return s.goldenCase
 }
 
-// rotated is a log whose first key is retired by the second.
+// rotated returns a log in which the second key retires the first.
 func rotated(first, second string) goldenCase {
 	s := newSealer("rotated", first, second)
 	none := Hash{}

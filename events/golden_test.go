@@ -16,9 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// goldenRecord is a record in the golden files, with what must be found of it.
+// goldenRecord is a record in the golden files, with its expected verdict and
+// hash.
 type goldenRecord struct {
 	Note    string         `json:"note"`
 	Key     []byte         `json:"key"`
@@ -38,14 +39,14 @@ type goldenCase struct {
 	Name       string         `json:"name"`
 	Partition  int32          `json:"partition"`
 	Partitions int32          `json:"partitions"`
-	Family     Family         `json:"family,omitempty"` // of the topic, where seals matter
-	Keys       []string       `json:"keys,omitempty"`   // the writer's keys that are known
+	Family     Family         `json:"family,omitempty"` // of the topic; "" where seals do not matter
+	Keys       []string       `json:"keys,omitempty"`   // the writer's keys that the reader knows
 	Records    []goldenRecord `json:"records"`
 	Facts      int            `json:"facts"`
 	Digest     string         `json:"digest"`
 }
 
-// goldenHash is an event with the bytes that its hash is the SHA-256 of.
+// goldenHash is an event with the bytes over which its hash is computed.
 type goldenHash struct {
 	goldenRecord
 	Hashed []byte `json:"hashed"`
@@ -67,7 +68,7 @@ func (r *goldenRecord) message() Message {
 	return m
 }
 
-// judge fills in what this implementation finds.
+// judge fills in the verdicts, hashes and digest of this implementation.
 func (c *goldenCase) judge() {
 	keys, err := ParseWriterKeys(c.Keys...)
 	if err != nil {
@@ -103,8 +104,8 @@ const (
 	hashesFile   = "testdata/golden/hashes.json"
 )
 
-// TestGoldenUpdate writes the files when asked to. It is not parallel, so that
-// the tests that read them come after it.
+// TestGoldenUpdate writes the files if -update is set. It is not parallel, so
+// that it runs before the tests that read them.
 func TestGoldenUpdate(t *testing.T) { //nolint:paralleltest // see above
 	if !*update {
 		return
@@ -118,8 +119,8 @@ func TestGoldenUpdate(t *testing.T) { //nolint:paralleltest // see above
 	write(t, hashesFile, goldenHashes())
 }
 
-// TestGoldenVerdicts fails when a verdict that was ever given would be another
-// one today. The file's records are what counts; goldenCases only made them.
+// TestGoldenVerdicts fails if the verdict on a stored record has changed. It
+// judges the records in the files; goldenCases is only how they were written.
 func TestGoldenVerdicts(t *testing.T) {
 	t.Parallel()
 	for _, c := range allGolden(t) {
@@ -132,8 +133,9 @@ func TestGoldenVerdicts(t *testing.T) {
 	}
 }
 
-// TestGoldenVerdictsMeanWhatTheirNotesSay holds the golden file to its notes:
-// each begins with the verdict that the author expected.
+// TestGoldenVerdictsMeanWhatTheirNotesSay compares the verdicts in the golden
+// files with the notes. Each note begins with the verdict that its author
+// expected.
 func TestGoldenVerdictsMeanWhatTheirNotesSay(t *testing.T) {
 	t.Parallel()
 	seen := map[Verdict]int{}
@@ -147,13 +149,13 @@ func TestGoldenVerdictsMeanWhatTheirNotesSay(t *testing.T) {
 	}
 	for _, v := range []Verdict{Accepted, Duplicate, Stale, Gap, Broken, Misplaced, Forged, BadFrame} {
 		if seen[v] == 0 {
-			t.Errorf("no record is %s", v)
+			t.Errorf("no record has the verdict %s", v)
 		}
 	}
 }
 
-// TestGoldenHashes compares hashes, and the bytes they are taken over with the
-// layout that the package's documentation gives.
+// TestGoldenHashes compares the hashes with the golden ones, and the hashed bytes
+// with the layout in the package's documentation.
 func TestGoldenHashes(t *testing.T) {
 	t.Parallel()
 	for _, g := range readGolden[goldenHash](t, hashesFile) {
@@ -163,15 +165,16 @@ func TestGoldenHashes(t *testing.T) {
 			t.Errorf("%s: hash %s, want %s: %v", g.Note, hash, g.Hash, err)
 		}
 		if again, written := f.Message(g.Value); written != hash || !cmp.Equal(m, again) {
-			t.Errorf("%s: written again it is another record", g.Note)
+			t.Errorf("%s: written again, the record differs", g.Note)
 		}
 		if layout := hashedBytes(&m); !bytes.Equal(layout, g.Hashed) || Hash(sha256.Sum256(layout)) != hash {
-			t.Errorf("%s: the hash is not that of the documented bytes", g.Note)
+			t.Errorf("%s: the hash is not over the documented bytes", g.Note)
 		}
 	}
 }
 
-// hashedBytes builds what is hashed by the letter of the documentation.
+// hashedBytes builds the hashed bytes exactly as the documentation describes
+// them.
 func hashedBytes(m *Message) []byte {
 	out := []byte("netsim.frame.v1\n")
 	for _, name := range frameHeaders {
@@ -189,7 +192,8 @@ func hashedBytes(m *Message) []byte {
 	return append(out, body[:]...)
 }
 
-// TestPythonReachesTheSameVerdicts runs the implementation for outside readers.
+// TestPythonReachesTheSameVerdicts runs verdicts.py, the implementation for
+// readers outside the service, on the golden files.
 func TestPythonReachesTheSameVerdicts(t *testing.T) {
 	t.Parallel()
 	var want strings.Builder
@@ -205,10 +209,10 @@ func TestPythonReachesTheSameVerdicts(t *testing.T) {
 	python.Stderr = &stderr
 	got, err := python.Output()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, &stderr)
+		t.Fatalf("run verdicts.py: %v\n%s", err, &stderr)
 	}
 	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
-		t.Errorf("-Go +Python:\n%s", diff)
+		t.Errorf("verdicts and hashes (-Go +Python):\n%s", diff)
 	}
 }
 

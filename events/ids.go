@@ -18,12 +18,12 @@ const (
 	UploadPrefix        = "upload"
 	AccountPrefix       = "acct"
 	UserPrefix          = "user"
-	PlatformPrefix      = "platform"   // one stream a deployment: its price list
-	CheckpointPrefix    = "checkpoint" // one stream a deployment
-	SealPrefix          = "seal"       // one stream a partition, in every family
+	PlatformPrefix      = "platform"   // one stream per deployment: its price list
+	CheckpointPrefix    = "checkpoint" // one stream per deployment
+	SealPrefix          = "seal"       // one stream per partition, in every family
 )
 
-// System is the actor of what the service does by itself.
+// System is the actor of events that the service itself causes.
 const System = "system"
 
 // The built-in workspaces (completions.md section 1.1).
@@ -99,7 +99,7 @@ func isCrockford(c byte) bool {
 	return c != 'i' && c != 'l' && c != 'o' && c != 'u'
 }
 
-// encodeID writes 128 bits, most significant first, in 5-bit digits with two
+// encodeID encodes 128 bits, most significant first, in 5-bit digits with two
 // zero bits in front.
 func encodeID(id uuid.UUID) string {
 	hi, lo := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])

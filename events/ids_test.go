@@ -38,14 +38,14 @@ func TestValidID(t *testing.T) {
 		"sim_" + digits[1:]:                   false,
 		"sim_" + digits + "0":                 false,
 		"sim_" + strings.ToUpper(digits):      false,
-		"sim_" + "01h455vb4pex5vsknk084sn02l": false, // l, i, o and u are no digits
+		"sim_" + "01h455vb4pex5vsknk084sn02l": false, // l, i, o and u are not digits
 		"sim_" + "01h455vb4pex5vsknk084sn0 q": false,
 		"SIM_" + digits:                       false,
 		"":                                    false,
 		"sim_":                                false,
 	} {
 		if got := ValidID(SimulationPrefix, s); got != want {
-			t.Errorf("ValidID of %q is %t", s, got)
+			t.Errorf("ValidID of %q is %t, want %t", s, got, want)
 		}
 	}
 	for _, id := range []string{DefaultWorkspace, TemplateWorkspace, TracesetWorkspace} {
@@ -61,17 +61,18 @@ func TestNewIDsAreValidAndOrdered(t *testing.T) {
 	for range 1000 {
 		id := NewID(SimulationPrefix)
 		if !ValidID(SimulationPrefix, id) || id <= last || BuiltIn(id) {
-			t.Fatalf("%s after %s", id, last)
+			t.Fatalf("id %s after %s, want a valid and larger one", id, last)
 		}
 		last = id
 	}
 }
 
-func TestDerivedIDsTellPartsApart(t *testing.T) {
+func TestDerivedIDsDependOnEveryPart(t *testing.T) {
 	t.Parallel()
-	// Frozen: derived identifiers are in the log. Computed apart, in Python.
+	// This value must not change, because the log has derived identifiers. It was
+	// computed independently, in Python.
 	if got, want := DerivedID("sim", "workspace_a", "key-1"), "sim_4649axsbtzgdk8tjj5r0zgv49c"; got != want {
-		t.Errorf("%s, want %s", got, want)
+		t.Errorf("DerivedID returns %s, want %s", got, want)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.String(), 0, 4)
@@ -83,7 +84,7 @@ func TestDerivedIDsTellPartsApart(t *testing.T) {
 		}
 		id := DerivedUUID(a...)
 		if id.Version() != 8 || id.Variant() != uuid.RFC4122 {
-			t.Fatalf("%s has version %d", id, id.Version())
+			t.Fatalf("UUID %s has version %d, want 8", id, id.Version())
 		}
 	})
 }

@@ -11,8 +11,8 @@ type LogLossAccepted struct {
 type LostRecords struct {
 	Family    string `json:"family"`
 	Partition int64  `json:"partition"`
-	TopicID   string `json:"topicId"` // of the topic that was read before
-	Seen      int64  `json:"seen"`    // the first offset that was not read before
+	TopicID   string `json:"topicId"` // id of the topic that had been read
+	Seen      int64  `json:"seen"`    // the first offset that had not been read
 	Found     string `json:"found"`   // what the log has instead
 }
 

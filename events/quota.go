@@ -1,7 +1,8 @@
 package events
 
 // AccountQuotasSet records that an operator set quotas of an account. It has all
-// quotas that now differ from the service's settings; the settings have the rest.
+// quotas that operators have set for the account; the settings of the service
+// have the limits of the others.
 type AccountQuotasSet struct {
 	Quotas []AccountQuota `json:"quotas"` // by name
 }

@@ -15,7 +15,7 @@ type Data interface {
 	EventType() string
 }
 
-// Event is a fact as the service works with it.
+// Event is an event with its frame, hash and decoded data.
 type Event struct {
 	Frame
 	Hash Hash

@@ -19,10 +19,13 @@ import (
 	"netsim/events"
 )
 
-// -learn stores fixtures and fields of what is new. It changes no fixture and
-// removes no field: what was written once must stay readable.
+// -learn stores the fixtures and fields of new event types. It changes no
+// existing fixture and removes no field, because every event that was ever
+// written must stay readable.
 var learn = flag.Bool("learn", false, "store the fixtures and fields of new event types")
 
+// TestEveryStoredEventCanBeRead: the fixture of every event type can be read,
+// and written again without a change.
 func TestEveryStoredEventCanBeRead(t *testing.T) {
 	t.Parallel()
 	const dir = "testdata/fixtures"
@@ -64,6 +67,8 @@ func TestEveryStoredEventCanBeRead(t *testing.T) {
 	}
 }
 
+// TestFieldsGrowAndNeverShrink: every field that was ever written is still a
+// field of its event.
 func TestFieldsGrowAndNeverShrink(t *testing.T) {
 	t.Parallel()
 	const path = "testdata/fields.txt"
@@ -74,7 +79,7 @@ func TestFieldsGrowAndNeverShrink(t *testing.T) {
 	frozen := lines(t, path)
 	for _, field := range frozen {
 		if !slices.Contains(now, field) {
-			t.Errorf("%q was written once and is gone", field)
+			t.Errorf("field %q was written once, but is no longer read", field)
 		}
 	}
 	var fresh []string
@@ -97,7 +102,7 @@ func TestEventsHoldValuesOnly(t *testing.T) {
 	named := regexp.MustCompile(`^netsim\.[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*\.v[0-9]+$`)
 	for _, zero := range events.Types() {
 		if !named.MatchString(zero.EventType()) {
-			t.Errorf("%T has the type %q", zero, zero.EventType())
+			t.Errorf("%T has the type %q, which is not of the form netsim.aggregate.event.v1", zero, zero.EventType())
 		}
 		for _, field := range fields(zero.EventType(), reflect.TypeOf(zero)) {
 			switch kind := field[strings.LastIndexByte(field, ' ')+1:]; kind {
@@ -109,13 +114,13 @@ func TestEventsHoldValuesOnly(t *testing.T) {
 	}
 }
 
-func TestAnUnknownTypeIsSaidToBeUnknown(t *testing.T) {
+func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := events.Decode("netsim.workspace.painted.v1", []byte(`{}`)); err == nil {
-		t.Error("an unknown type is read")
+		t.Error("Decode accepts an unknown type")
 	}
 	if _, err := events.Decode("netsim.workspace.created.v1", []byte(`{"name":1}`)); err == nil {
-		t.Error("a body of another shape is read")
+		t.Error("Decode accepts data of another shape")
 	}
 }
 

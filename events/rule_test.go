@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sketch is an event of the one stream that the writers below fight over.
+// sketch is an event of the one stream to which several writers append.
 type sketch struct {
 	frame Frame
 	hash  Hash
@@ -32,27 +32,27 @@ func fold(log []sketch) (facts []sketch, digest Digest) {
 	return facts, digest
 }
 
-// Whatever writers do, seeing old heads, pipelining on what may be lost and
-// sending again what they sent, the facts are one unbroken chain, and no reader
-// of more of the log ever takes back a fact.
+// Writers may decide on old heads, append after records that are lost, and repeat
+// records. The facts are one unbroken chain all the same, and the facts of a part
+// of the log are facts of the whole log.
 func TestFactsAreOneUnbrokenChain(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var log []sketch
-		writers := make([]Head, rapid.IntRange(1, 4).Draw(t, "writers")) // what each believes
+		writers := make([]Head, rapid.IntRange(1, 4).Draw(t, "writers")) // the head that each writer assumes
 		for body := range rapid.IntRange(0, 60).Draw(t, "steps") {
 			w := rapid.IntRange(0, len(writers)-1).Draw(t, "writer")
 			switch rapid.IntRange(0, 3).Draw(t, "step") {
-			case 0: // looks at the log
+			case 0: // the writer reads the log
 				if facts, _ := fold(log); len(facts) > 0 {
 					last := facts[len(facts)-1]
 					writers[w] = Head{last.frame.Sequence, last.hash}
 				}
-			case 1: // a record comes once more, from anywhere in the log
+			case 1: // any record of the log is repeated
 				if len(log) > 0 {
 					log = append(log, log[rapid.IntRange(0, len(log)-1).Draw(t, "again")])
 				}
-			default: // decides on what it believes, and believes in its success
+			default: // the writer appends after its assumed head, and assumes success
 				s := newSketch(writers[w], body)
 				log = append(log, s)
 				writers[w] = Head{s.frame.Sequence, s.hash}
@@ -68,17 +68,17 @@ func TestFactsAreOneUnbrokenChain(t *testing.T) {
 			before = s.hash
 		}
 		if len(log) > 0 && len(facts) == 0 {
-			t.Fatal("nothing is a fact")
+			t.Fatal("the log has records, but no facts")
 		}
 
 		some, _ := fold(log[:rapid.IntRange(0, len(log)).Draw(t, "prefix")])
 		for i := range some {
 			if some[i].hash != facts[i].hash {
-				t.Fatalf("fact %d was another one for an earlier reader", i)
+				t.Fatalf("fact %d differs for a reader of a part of the log", i)
 			}
 		}
 		if _, again := fold(facts); again != digest {
-			t.Fatal("the facts alone give another digest")
+			t.Fatal("a log of the facts alone has another digest")
 		}
 	})
 }

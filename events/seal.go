@@ -35,8 +35,9 @@ const (
 const Unchecked = "unchecked"
 
 // WriterKeys are the keys with which the processes of a deployment seal their
-// records and verify each other's. The first key seals, all verify. A nil *WriterKeys verifies
-// nothing and seals nothing. Safe for concurrent use.
+// records and verify each other's. The first key seals; all keys verify. A nil
+// *WriterKeys seals nothing and verifies nothing. WriterKeys are safe for
+// concurrent use.
 type WriterKeys struct{ keys []*writerKey }
 
 // writerKey is a key with a pool of its HMACs.
@@ -75,8 +76,8 @@ func ParseWriterKeys(texts ...string) (*WriterKeys, error) {
 	return k, nil
 }
 
-// newWriterKey derives the key's id by an HMAC, so that the id discloses nothing of
-// the key.
+// newWriterKey derives the key's id by an HMAC, so that the id discloses nothing
+// about the key.
 func newWriterKey(secret []byte) *writerKey {
 	k := &writerKey{}
 	k.macs.New = func() any { return &mac{Hash: hmac.New(sha256.New, secret)} }
@@ -103,7 +104,7 @@ func (k *WriterKeys) Signer() string {
 	return k.keys[0].id
 }
 
-// Seal returns a message with the seal of the event that it is.
+// Seal returns the message of an event with the event's seal.
 func (k *WriterKeys) Seal(family Family, hash Hash, m Message) Message {
 	if k == nil {
 		return m
@@ -118,8 +119,8 @@ func (k *WriterKeys) Seal(family Family, hash Hash, m Message) Message {
 	return m
 }
 
-// Sealer returns the id of the key whose seal a record bears, "" when it bears
-// none that verifies or more than one, and Unchecked without keys.
+// Sealer returns the id of the key that sealed a record. It returns "" if the
+// record has no seal that verifies or has several, and Unchecked without keys.
 func (k *WriterKeys) Sealer(family Family, hash Hash, m *Message) string {
 	if k == nil {
 		return Unchecked
@@ -204,7 +205,7 @@ const logSealedType = "netsim.log.sealed.v1"
 // LogSealed records that a partition accepts only sealed records from here on, and
 // none sealed by a key of an earlier LogSealed. It must itself be sealed. Source: docs/log.md.
 type LogSealed struct {
-	KeyID string `json:"keyId"` // of the key that sealed it, for people; the rule reads the seal
+	KeyID string `json:"keyId"` // id of the key that sealed it, for information only; the rule uses the seal
 }
 
 func (LogSealed) EventType() string { return logSealedType }

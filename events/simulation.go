@@ -31,7 +31,7 @@ type SimulationRequested struct {
 	ConfigurationVersion int64         `json:"configurationVersion"`
 	Name                 string        `json:"name"`
 	DurationNs           int64         `json:"durationNs"` // bound on simulated time
-	Duration             string        `json:"duration"`   // as it was sent
+	Duration             string        `json:"duration"`   // as the client sent it
 	Checkpointing        Checkpointing `json:"checkpointing"`
 	MappingFileID        string        `json:"mappingFileId,omitempty"`
 	TracesetID           string        `json:"tracesetId,omitempty"`
@@ -90,7 +90,7 @@ type Progress struct {
 // SimulationProgressed records progress, at most once in five seconds, or a stall.
 type SimulationProgressed struct {
 	Progress
-	StalledSince time.Time `json:"stalledSince,omitzero"` // when simulated time last moved; zero while it does
+	StalledSince time.Time `json:"stalledSince,omitzero"` // when simulated time last advanced; absent while it advances
 }
 
 // SimulationCheckpointed records that an engine snapshot of a running simulation is
@@ -99,13 +99,13 @@ type SimulationProgressed struct {
 type SimulationCheckpointed struct {
 	Index           int64  `json:"index"` // from 1
 	ObjectKey       string `json:"objectKey"`
-	SimulatedTimeNs int64  `json:"simulatedTimeNs"` // of the state
+	SimulatedTimeNs int64  `json:"simulatedTimeNs"` // simulated time of the snapshot
 }
 
 // SimulationResultsPublished records that the result files, whole or partial,
 // are in the object store.
 type SimulationResultsPublished struct {
-	Prefix       string   `json:"prefix"`   // of the object keys
+	Prefix       string   `json:"prefix"`   // prefix of the object keys
 	Manifest     string   `json:"manifest"` // object key of the list of files
 	Files        int64    `json:"files"`
 	Bytes        int64    `json:"bytes"`

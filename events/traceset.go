@@ -57,13 +57,13 @@ const (
 )
 
 // TracesetMetadataExtracted records what extraction found in the files of a
-// traceset, which is ready now.
+// traceset. The traceset is now ready.
 type TracesetMetadataExtracted struct {
 	Format    string      `json:"format"`
 	Layout    string      `json:"layout,omitempty"` // prefix when archives were unpacked; absent: cas
 	RankCount int64       `json:"rankCount"`
 	Ranges    []RankRange `json:"ranges,omitempty"`
-	FileCount int64       `json:"fileCount,omitempty"` // of a prefix
+	FileCount int64       `json:"fileCount,omitempty"` // with layout prefix: the files in the folder
 	Summary   string      `json:"summary,omitempty"`   // canonical JSON text: collectives, bytes, compute time
 	Warnings  []string    `json:"warnings,omitempty"`  // at most 100
 }

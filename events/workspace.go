@@ -32,8 +32,8 @@ type WorkspaceLegacyProjectSet struct {
 	LegacyProjectID string `json:"legacyProjectId"` // UUID text
 }
 
-// WorkspaceDeletionRequested records that a workspace is hidden from its users and
-// that what it owns is being deleted.
+// WorkspaceDeletionRequested records that a workspace is hidden from its users
+// and that its content is being deleted.
 type WorkspaceDeletionRequested struct{}
 
 // WorkspaceDeleted records that everything that the workspace owned is deleted.

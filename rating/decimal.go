@@ -6,8 +6,8 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Parse accepts only finite and short decimals, so sums and products of them are
-// exact and cannot fail.
+// Parse accepts only finite and short decimals, so that their sums and products
+// are exact and cannot fail.
 
 func newDecimal(coefficient int64, exponent int32) *apd.Decimal {
 	return apd.New(coefficient, exponent)
@@ -33,7 +33,8 @@ func Times(a, b *apd.Decimal) *apd.Decimal {
 }
 
 // share returns a·k/n rounded half to even at 12 decimals. The quotient is
-// computed to 60 digits first: with n below 2^20, only a tie looks like one.
+// computed to 60 digits first: with n below 2^20, no other quotient looks like a
+// tie.
 func share(a *apd.Decimal, k, n int64) *apd.Decimal {
 	c := apd.BaseContext.WithPrecision(60)
 	c.Rounding = apd.RoundHalfEven

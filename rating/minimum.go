@@ -6,7 +6,7 @@ import (
 )
 
 // widen applies a minimum period to the pieces of an item at a rate, and returns
-// the pieces that the day bears (completions 7.4 step 4).
+// the pieces that are charged to the day (completions 7.4 step 4).
 func widen(minimum string, day time.Time, pieces []piece) []piece {
 	switch minimum {
 	case PerHour:
@@ -14,20 +14,21 @@ func widen(minimum string, day time.Time, pieces []piece) []piece {
 	case PerDay:
 		return merge(pieces, 24*time.Hour)
 	case PerMonth:
-		// The first piece of the month is extended to the end of the month, at
-		// its units. Later days of the month bear nothing.
+		// The first piece of the month is extended to the end of the month, with
+		// its units. Nothing is charged to later days of the month.
 		if len(pieces) == 0 || pieces[0].from.Before(day) {
 			return nil
 		}
-		touch := pieces[0]
-		touch.to = firstOfMonth(day).AddDate(0, 1, 0)
-		return []piece{touch}
+		first := pieces[0]
+		first.to = firstOfMonth(day).AddDate(0, 1, 0)
+		return []piece{first}
 	}
 	return pieces
 }
 
 // merge extends the pieces of a day to whole steps. A step that several pieces
-// share counts once, for the piece with the most units, of equals the earliest.
+// share counts once, for the piece with the most units; if these are equal, for
+// the earliest.
 func merge(pieces []piece, step time.Duration) []piece {
 	var cuts []time.Time
 	wide := slices.Clone(pieces)

@@ -131,10 +131,10 @@ func checkDay(rt *rapid.T) {
 // exactly, by rule 2 up to the rounding of the unit-days.
 func checkRow(rt *rapid.T, day time.Time, rule string, r events.DailyCostRated) {
 	if r.EngineVersion != rule {
-		rt.Errorf("the row is by %s, want %s", r.EngineVersion, rule)
+		rt.Errorf("the row names rule %s, want %s", r.EngineVersion, rule)
 	}
 	if r.Segments[len(r.Segments)-1].To.After(day.AddDate(0, 0, 1)) {
-		return // it includes later days of the month, each at its own price
+		return // the row includes later days of the month, each at its own price
 	}
 	dayPrice, _ := new(big.Rat).SetString(r.DayPrice)
 	unitDays, _ := new(big.Rat).SetString(r.UnitDays)
@@ -155,7 +155,7 @@ func checkRow(rt *rapid.T, day time.Time, rule string, r events.DailyCostRated) 
 }
 
 // TestPeriodsAddUp: the days of an item that is active for a whole period cost
-// the amount in total, exactly, however other items cut the days.
+// exactly the amount in total, whatever other items start on these days.
 func TestPeriodsAddUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

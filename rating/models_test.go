@@ -11,8 +11,8 @@ import (
 	"netsim/rating"
 )
 
-// TestModelsAreDocumented: the contract and docs/rating.md list the models that
-// there are, and no others.
+// TestModelsAreDocumented: the contract and docs/rating.md list exactly the rate
+// models.
 func TestModelsAreDocumented(t *testing.T) {
 	t.Parallel()
 	contract := find(t, "../api/openapi.yaml", `(?m)^ +rateType: \{type: string, enum: \[(.*)\]\}$`)

@@ -8,7 +8,7 @@ const (
 	USD    = "USD"
 )
 
-// CheckCurrency refuses a currency that is neither.
+// CheckCurrency returns an error for any other currency.
 func CheckCurrency(currency string) error {
 	if currency != Credit && currency != USD {
 		return fmt.Errorf("there is no currency %q: %s and %s are known", currency, Credit, USD)
@@ -16,7 +16,7 @@ func CheckCurrency(currency string) error {
 	return nil
 }
 
-// CheckCredit refuses credit whose amount is not a decimal above 0, or whose
+// CheckCredit returns an error if the amount is not a decimal above 0, or the
 // currency is unknown.
 func CheckCredit(amount, currency string) error {
 	d, err := Parse(amount)

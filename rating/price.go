@@ -63,8 +63,8 @@ func Check(row events.RateSet) (Rate, error) {
 type Price []Rate
 
 // PriceOn returns the rates of a price list that apply to an account's rate name
-// on a day. Rows of the account replace those of the platform, and of rows that
-// overlap the one that was recorded last applies.
+// on a day. Rows of the account replace those of the platform. Of overlapping
+// rows, the one recorded last applies.
 func PriceOn(day time.Time, account, rateName string, list []events.RateSet) (Price, error) {
 	own, common := Price{}, Price{}
 	date := day.Format(time.DateOnly)
@@ -110,7 +110,7 @@ func (p Price) Alone() bool {
 	return !slices.ContainsFunc(p, func(r Rate) bool { return !r.model.Alone })
 }
 
-// Window returns the time whose usage Day needs: the day, and, with a minimum
+// Window returns the period whose usage Day needs: the day, and, with a minimum
 // period of a month, the month up to it.
 func (p Price) Window(day time.Time) (from, to time.Time) {
 	from = day
@@ -123,7 +123,7 @@ func (p Price) Window(day time.Time) (from, to time.Time) {
 }
 
 // OneHour returns an estimate of what units cost in an hour of the day if the
-// account has no others, and the currency. Prices by longer periods are divided
+// account has no others, and its currency. Prices for longer periods are divided
 // to 12 decimals. An empty price gives "0" and no currency.
 func (p Price) OneHour(day time.Time, units int64) (amount, currency string) {
 	sum := newDecimal(0, 0)

@@ -21,15 +21,15 @@ import (
 )
 
 // EngineVersion is the rule that rates new rows. Rule1 is the rule before it,
-// which rounded the bounds of each segment to millionths of a day. A change
-// after which the same input could give another row is a new rule; a row is
-// always rated again by the rule that it names.
+// which rounded the bounds of each segment to millionths of a day. A change that
+// could give another row for the same input needs a new rule. A row is always
+// rated again by the rule that it names.
 const (
 	EngineVersion = "rating-2"
 	Rule1         = "rating-1"
 )
 
-// RuleOf returns the rule that an item's day is booked by, "" if it is not
+// RuleOf returns the rule by which an item's day is booked, "" if it is not
 // booked.
 type RuleOf func(item int64) string
 
@@ -37,19 +37,19 @@ type RuleOf func(item int64) string
 func Newest(int64) string { return "" }
 
 // Day returns what the items cost on one day at a price: one row for each item
-// and rate at which it has units, by item and tier. The rows have no ids and
-// versions yet.
+// and rate at which it has units, ordered by item and tier. The rows have no ids
+// and versions yet.
 //
 // The usage is that of one account and rate name, in the order of the log: all
-// events of all items that are active within the price's Window of the day. For
-// a price that is Alone, the events of an item are enough for its rows.
+// events of all items that are active within the price's Window of the day. For a
+// price that is Alone, the events of an item are enough for its rows.
 func Day(day time.Time, price Price, usage []events.UsageRecorded, rule RuleOf) []events.DailyCostRated {
-	lives := livesOf(usage, day.AddDate(0, 0, 1))
+	histories := historiesOf(usage, day.AddDate(0, 0, 1))
 	var lines []line
 	for _, rate := range price {
 		from, to := Price{rate}.Window(day)
-		for _, u := range uses(rate, lives, from, to) {
-			if l, ok := charge(day, rate, u, rule(u.life.opened.BillingItemID)); ok {
+		for _, u := range uses(rate, histories, from, to) {
+			if l, ok := charge(day, rate, u, rule(u.history.opened.BillingItemID)); ok {
 				lines = append(lines, l)
 			}
 		}
@@ -65,15 +65,15 @@ func Day(day time.Time, price Price, usage []events.UsageRecorded, rule RuleOf) 
 	return rows
 }
 
-// line is a row with its exact cost, which only the newest rule has: in 10^-18
-// of the currency, times the microseconds of a day.
+// line is a row with its exact cost, in 10^-18 of the currency times the
+// microseconds of a day. Only the newest rule has exact costs.
 type line struct {
 	row   events.DailyCostRated
 	exact *big.Int
 }
 
-// charge returns the line of one item at one rate, and false if the day bears
-// nothing of it.
+// charge returns the line of one item at one rate, and false if nothing is
+// charged to the day.
 func charge(day time.Time, rate Rate, u use, rule string) (line, bool) {
 	pieces := widen(rate.MinimumPeriod, day, u.pieces)
 	if len(pieces) == 0 {
@@ -112,8 +112,8 @@ func charge(day time.Time, rate Rate, u use, rule string) (line, bool) {
 	} else {
 		rule = EngineVersion
 	}
-	first, last, quantity := u.life.during(day)
-	opened := u.life.opened
+	first, last, quantity := u.history.during(day)
+	opened := u.history.opened
 	l.row = events.DailyCostRated{
 		BillingItemID: opened.BillingItemID, ItemName: opened.ItemName,
 		Date: day.Format(time.DateOnly), RateID: rate.RateID, RateName: rate.RateName,
@@ -128,8 +128,8 @@ func charge(day time.Time, rate Rate, u use, rule string) (line, bool) {
 
 // settle rounds exact costs to 18 decimals. The sum of an item's lines is rounded
 // half to even, and each line is truncated. The units of the last decimal that
-// are then missing go to the lines that lost most by truncation, of equals to
-// the first.
+// are then missing go to the lines that lost most by truncation; if these are
+// equal, to the first.
 func settle(lines []line) {
 	for len(lines) > 0 {
 		n := 1
@@ -160,7 +160,7 @@ func settleItem(lines []line) {
 		missing.Sub(missing, w)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return rest[b].Cmp(rest[a]) })
-	for _, i := range order[:missing.Int64()] { // at most one per line
+	for _, i := range order[:missing.Int64()] { // at most one unit per line
 		whole[i].Add(whole[i], big.NewInt(1))
 	}
 	for i, w := range whole {

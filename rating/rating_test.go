@@ -20,7 +20,8 @@ func at(t *testing.T, text string) time.Time {
 	return out
 }
 
-// book makes billing events of one account and rate name, with their counts.
+// book makes billing events of one account and rate name, with their total
+// counts.
 type book struct {
 	t     *testing.T
 	units map[int64]int64
@@ -72,7 +73,7 @@ func priceOn(t *testing.T, day time.Time, list ...events.RateSet) rating.Price {
 }
 
 // TestWholeHoursCostTheirAmount: n hours cost exactly n times an hourly amount,
-// at any time of the day and however they are cut.
+// at any time of the day and however they are divided into segments.
 func TestWholeHoursCostTheirAmount(t *testing.T) {
 	t.Parallel()
 	day := at(t, "2026-04-15 00:00:00")
@@ -80,13 +81,13 @@ func TestWholeHoursCostTheirAmount(t *testing.T) {
 		for hours := 1; hour+hours <= 24; hours++ {
 			from := day.Add(time.Duration(hour) * time.Hour)
 			b := (&book{t: t}).record(from.Format(time.DateTime), 1, "start", 1)
-			b.record(from.Add(1234567*time.Millisecond).Format("2006-01-02 15:04:05.999"), 2, "start", 1) // cuts it
+			b.record(from.Add(1234567*time.Millisecond).Format("2006-01-02 15:04:05.999"), 2, "start", 1) // divides the hours into two segments
 			b.record(from.Add(time.Duration(hours)*time.Hour).Format(time.DateTime), 1, "stop", 0)
 			for _, kind := range []string{rating.Unit, rating.Graduated} {
 				price := priceOn(t, day, rate(1, kind, "10", rating.PerHour))
 				rows := rating.Day(day, price, b.usage, rating.Newest)
 				if want := fmt.Sprint(10 * hours); rows[0].Cost != want {
-					t.Errorf("%d hours from %d on at 10 an hour cost %s as %s", hours, hour, rows[0].Cost, kind)
+					t.Errorf("%d hours from %d:00 at 10 an hour, by model %s: cost %s, want %s", hours, hour, kind, rows[0].Cost, want)
 				}
 			}
 		}
@@ -94,8 +95,8 @@ func TestWholeHoursCostTheirAmount(t *testing.T) {
 }
 
 // TestLinesAddUp: the lines of an item and day are rounded together. Each of
-// three tiers prices a third of a day; rounded alone, each would lose a third of
-// the last decimal.
+// three tiers prices a third of a day. Rounded separately, each would lose a
+// third of the last decimal.
 func TestLinesAddUp(t *testing.T) {
 	t.Parallel()
 	day := at(t, "2026-04-15 00:00:00")
@@ -114,7 +115,7 @@ func TestLinesAddUp(t *testing.T) {
 	}
 }
 
-// TestWorkedCheck is the worked day of docs/rating.md.
+// TestWorkedCheck rates the worked example of docs/rating.md.
 func TestWorkedCheck(t *testing.T) {
 	t.Parallel()
 	day := at(t, "2026-04-15 00:00:00")
@@ -129,7 +130,7 @@ func TestWorkedCheck(t *testing.T) {
 
 	rows := rating.Day(day, price, b.usage, rating.Newest)
 
-	// The page sums by time of day, the rows are by tier.
+	// The page adds up by time of day; the rows are by tier.
 	total := "0"
 	var got []string
 	for _, r := range rows {
@@ -152,7 +153,9 @@ func TestWorkedCheck(t *testing.T) {
 	}
 }
 
-func TestRowTellsHowItCameAbout(t *testing.T) {
+// TestARowExplainsItsCost: a row has the segments, the price and the billing
+// events from which its cost follows.
+func TestARowExplainsItsCost(t *testing.T) {
 	t.Parallel()
 	day := at(t, "2026-04-15 00:00:00")
 	b := (&book{t: t}).
@@ -207,15 +210,15 @@ func TestCosts(t *testing.T) {
 		{"unit of a day", []events.RateSet{rate(1, rating.Unit, "4", rating.PerDay)}, []string{"1@1: 6", "2@1: 18"}},
 		{"unit of an hour", []events.RateSet{rate(1, rating.Unit, "0.5", rating.PerHour)}, []string{"1@1: 18", "2@1: 54"}},
 		{"unit of a year", []events.RateSet{rate(1, rating.Unit, "365", rating.PerYear)}, []string{"1@1: 1.5", "2@1: 4.5"}},
-		{"flat is borne by the first", []events.RateSet{rate(1, rating.Flat, "8", rating.PerDay)}, []string{"1@1: 4", "2@1: 2"}},
+		{"flat is charged to the first", []events.RateSet{rate(1, rating.Flat, "8", rating.PerDay)}, []string{"1@1: 4", "2@1: 2"}},
 		{"graduated by ordinal", []events.RateSet{
 			tier(rate(1, rating.Graduated, "4", rating.PerDay), 0, 5), tier(rate(2, rating.Graduated, "1", rating.PerDay), 5, 0),
-		}, []string{"1@1: 6", "2@1: 7", "2@2: 2.75"}}, // 2@1: 2 units a quarter, 5 units a quarter
+		}, []string{"1@1: 6", "2@1: 7", "2@2: 2.75"}}, // 2@1: 2 units for a quarter of the day, then 5 for a quarter
 		{"volume by the count of all", []events.RateSet{
 			tier(rate(1, rating.Volume, "4", rating.PerDay), 0, 10), tier(rate(2, rating.Volume, "1", rating.PerDay), 10, 0),
 		}, []string{"1@1: 3", "1@2: 0.75", "2@1: 9", "2@2: 2.25"}},
-		{"package", []events.RateSet{packages}, []string{"1@1: 3", "2@1: 6"}}, // 2: 2 packages more, then 2
-		{"the later of two rows", []events.RateSet{
+		{"package", []events.RateSet{packages}, []string{"1@1: 3", "2@1: 6"}}, // item 2: 2 more packages, then 2 packages
+		{"the newer of two rows", []events.RateSet{
 			rate(1, rating.Unit, "9", rating.PerDay), rate(2, rating.Unit, "4", rating.PerDay),
 		}, []string{"1@2: 6", "2@2: 18"}},
 		{"no rate, no row", nil, nil},
@@ -236,7 +239,8 @@ func TestCosts(t *testing.T) {
 
 func TestMinimumPeriod(t *testing.T) {
 	t.Parallel()
-	// From 10:10 to 10:20 with 1 unit, to 11:30 with 4; again on the 17th.
+	// 1 unit from 10:10 to 10:20, then 4 units to 11:30, and 2 units from the
+	// 17th on.
 	b := (&book{t: t}).
 		record("2026-04-15 10:10:00", 1, "start", 1).
 		record("2026-04-15 10:20:00", 1, "update", 4).
@@ -250,13 +254,13 @@ func TestMinimumPeriod(t *testing.T) {
 		day  string
 		want string // cost, "" for no row
 	}{
-		{"none", hourly, "2026-04-15", "4.833333333333333333"},                      // 24 × (10/1440 + 4 × 70/1440)
-		{"hour: two hours at the most", minimum(hourly, "hour"), "2026-04-15", "8"}, // 4 × 2 hours
-		{"day at the most", minimum(hourly, "day"), "2026-04-15", "96"},
-		{"month: the touch bears the rest", minimum(monthly, "month"), "2026-04-15", "15.576388888888888889"},
-		{"month: the next day bears nothing", minimum(monthly, "month"), "2026-04-16", ""},
-		{"month: nor does a later touch", minimum(monthly, "month"), "2026-04-17", ""},
-		{"month: a new month is a new touch", minimum(monthly, "month"), "2026-05-01", "60"},
+		{"none", hourly, "2026-04-15", "4.833333333333333333"},                            // 24 × (10/1440 + 4 × 70/1440)
+		{"hour: two hours of the most units", minimum(hourly, "hour"), "2026-04-15", "8"}, // 4 × 2 hours
+		{"day: the whole day of the most units", minimum(hourly, "day"), "2026-04-15", "96"},
+		{"month: the first use is charged to the end of the month", minimum(monthly, "month"), "2026-04-15", "15.576388888888888889"},
+		{"month: nothing is charged to the next day", minimum(monthly, "month"), "2026-04-16", ""},
+		{"month: nothing is charged for a later use", minimum(monthly, "month"), "2026-04-17", ""},
+		{"month: the first use of the next month", minimum(monthly, "month"), "2026-05-01", "60"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -336,30 +340,30 @@ func TestOneHour(t *testing.T) {
 func TestCheckRefuses(t *testing.T) {
 	t.Parallel()
 	good := rate(1, rating.Unit, "1", rating.PerDay)
-	for name, spoil := range map[string]func(*events.RateSet){
-		"a word for an amount": func(r *events.RateSet) { r.Amount = "ten" },
-		"an exponent":          func(r *events.RateSet) { r.Amount = "1e3" },
-		"infinity":             func(r *events.RateSet) { r.Amount = "Infinity" },
-		"a negative amount":    func(r *events.RateSet) { r.Amount = "-1" },
-		"13 decimals":          func(r *events.RateSet) { r.Amount = "0.0000000000001" },
-		"no amount":            func(r *events.RateSet) { r.Amount = "" },
-		"an unknown type":      func(r *events.RateSet) { r.RateType = "tiered" },
-		"an unknown period":    func(r *events.RateSet) { r.Period = "week" },
-		"a minimum of a year":  func(r *events.RateSet) { r.MinimumPeriod = "year" },
-		"an empty tier":        func(r *events.RateSet) { r.TierStart, r.TierEnd = 5, 5 },
-		"a package of nothing": func(r *events.RateSet) { r.RateType = rating.Package },
+	for name, invalidate := range map[string]func(*events.RateSet){
+		"a word for an amount":     func(r *events.RateSet) { r.Amount = "ten" },
+		"an exponent":              func(r *events.RateSet) { r.Amount = "1e3" },
+		"infinity":                 func(r *events.RateSet) { r.Amount = "Infinity" },
+		"a negative amount":        func(r *events.RateSet) { r.Amount = "-1" },
+		"13 decimals":              func(r *events.RateSet) { r.Amount = "0.0000000000001" },
+		"no amount":                func(r *events.RateSet) { r.Amount = "" },
+		"an unknown type":          func(r *events.RateSet) { r.RateType = "tiered" },
+		"an unknown period":        func(r *events.RateSet) { r.Period = "week" },
+		"a minimum of a year":      func(r *events.RateSet) { r.MinimumPeriod = "year" },
+		"an empty tier":            func(r *events.RateSet) { r.TierStart, r.TierEnd = 5, 5 },
+		"a package without a size": func(r *events.RateSet) { r.RateType = rating.Package },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bad := good
-			spoil(&bad)
+			invalidate(&bad)
 			if _, err := rating.Check(bad); err == nil {
-				t.Errorf("%+v was accepted", bad)
+				t.Errorf("Check accepts %+v", bad)
 			}
 		})
 	}
 	if _, err := rating.Check(good); err != nil {
-		t.Errorf("a good row: %v", err)
+		t.Errorf("a valid row: error %v", err)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"netsim/events"
 )
 
-// life is an item's units over time.
-type life struct {
+// history is an item's units over time.
+type history struct {
 	opened *events.UsageRecorded // its start
 	steps  []step                // in the order of time; the first is the start
 }
@@ -23,56 +23,57 @@ type step struct {
 	stop    bool
 }
 
-// livesOf folds the events before an instant into the lives of items. They are
-// sorted by start and then by id, which is the order of ordinals.
-func livesOf(usage []events.UsageRecorded, before time.Time) []*life {
+// historiesOf folds the events before an instant into the histories of items,
+// sorted by start and then by id. Units are counted in this order for tiers and
+// packages.
+func historiesOf(usage []events.UsageRecorded, before time.Time) []*history {
 	sorted := usage
 	byTime := func(a, b events.UsageRecorded) int { return a.OccurredAt.Compare(b.OccurredAt) }
 	if !slices.IsSortedFunc(usage, byTime) {
 		sorted = slices.Clone(usage)
 		slices.SortStableFunc(sorted, byTime)
 	}
-	var byID map[int64]*life
+	var byID map[int64]*history
 	if len(sorted) > fewEvents {
-		byID = make(map[int64]*life)
+		byID = make(map[int64]*history)
 	}
-	var lives []*life
+	var histories []*history
 	for i := range sorted {
 		u := &sorted[i]
-		l := byID[u.BillingItemID]
+		h := byID[u.BillingItemID]
 		if byID == nil {
-			l = lifeOf(lives, u.BillingItemID)
+			h = historyOf(histories, u.BillingItemID)
 		}
-		if !u.OccurredAt.Before(before) || (l == nil) != (u.Action == start) || l != nil && l.stopped() {
+		if !u.OccurredAt.Before(before) || (h == nil) != (u.Action == start) || h != nil && h.stopped() {
 			continue
 		}
-		if l == nil {
-			l = &life{opened: u}
+		if h == nil {
+			h = &history{opened: u}
 			if byID != nil {
-				byID[u.BillingItemID] = l
+				byID[u.BillingItemID] = h
 			}
-			lives = append(lives, l)
+			histories = append(histories, h)
 		}
-		l.steps = append(l.steps, step{u.OccurredAt.UTC(), u.CurrentCount, u.BillableCount, u.BillingEventID, u.Action == stop})
+		h.steps = append(h.steps, step{u.OccurredAt.UTC(), u.CurrentCount, u.BillableCount, u.BillingEventID, u.Action == stop})
 	}
-	if len(lives) < 2 {
-		return lives
+	if len(histories) < 2 {
+		return histories
 	}
-	slices.SortFunc(lives, func(a, b *life) int {
+	slices.SortFunc(histories, func(a, b *history) int {
 		return cmp.Or(a.opened.OccurredAt.Compare(b.opened.OccurredAt),
 			cmp.Compare(a.opened.BillingItemID, b.opened.BillingItemID))
 	})
-	return lives
+	return histories
 }
 
-// fewEvents is up to how many events a search is faster than a map. Most items
-// have two events.
+// fewEvents is the number of events up to which a search is faster than a map.
+// Most items have two events.
 const fewEvents = 8
 
-func lifeOf(lives []*life, item int64) *life {
-	for _, l := range lives {
-		if l.opened.BillingItemID == item {
-			return l
+func historyOf(histories []*history, item int64) *history {
+	for _, h := range histories {
+		if h.opened.BillingItemID == item {
+			return h
 		}
 	}
 	return nil
@@ -84,11 +85,11 @@ const (
 	stop  = "stop"
 )
 
-func (l *life) stopped() bool { return l.steps[len(l.steps)-1].stop }
+func (h *history) stopped() bool { return h.steps[len(h.steps)-1].stop }
 
 // unitsAt returns the item's units from an instant on.
-func (l *life) unitsAt(at time.Time) (units int64) {
-	for _, s := range l.steps {
+func (h *history) unitsAt(at time.Time) (units int64) {
+	for _, s := range h.steps {
 		if s.at.After(at) {
 			break
 		}
@@ -100,9 +101,9 @@ func (l *life) unitsAt(at time.Time) (units int64) {
 // during returns the ids of the first and the last event that determine the
 // item's units on a day, and the highest units. The first is the last event
 // before the day, if there is one.
-func (l *life) during(day time.Time) (first, last, quantity int64) {
+func (h *history) during(day time.Time) (first, last, quantity int64) {
 	end := day.AddDate(0, 0, 1)
-	for _, s := range l.steps {
+	for _, s := range h.steps {
 		if !s.at.Before(end) {
 			break
 		}
@@ -116,8 +117,8 @@ func (l *life) during(day time.Time) (first, last, quantity int64) {
 
 // use is what one item uses at one rate.
 type use struct {
-	life   *life
-	pieces []piece
+	history *history
+	pieces  []piece
 }
 
 // piece is a span of time in which the priced units do not change.
@@ -132,22 +133,22 @@ type piece struct {
 //
 // If the price of an item does not depend on the others, pieces end only where
 // the item itself changes. The cost is the same, because the parts of a day add
-// up exactly, and the time is linear in the number of events, not quadratic.
-func uses(rate Rate, lives []*life, from, to time.Time) []use {
+// up exactly. The time is then linear in the number of events, not quadratic.
+func uses(rate Rate, histories []*history, from, to time.Time) []use {
 	if rate.model.Alone {
-		return usesAlone(rate, lives, from, to)
+		return usesAlone(rate, histories, from, to)
 	}
-	return usesTogether(rate, lives, from, to)
+	return usesTogether(rate, histories, from, to)
 }
 
-func usesAlone(rate Rate, lives []*life, from, to time.Time) []use {
+func usesAlone(rate Rate, histories []*history, from, to time.Time) []use {
 	var out []use
-	for _, l := range lives {
-		u := use{life: l}
-		for i, s := range l.steps {
+	for _, h := range histories {
+		u := use{history: h}
+		for i, s := range h.steps {
 			end := to
-			if i+1 < len(l.steps) {
-				end = l.steps[i+1].at
+			if i+1 < len(h.steps) {
+				end = h.steps[i+1].at
 			}
 			u.add(piece{later(s.at, from), end, rate.model.due(&rate, 0, s.units, s.count), s.count})
 		}
@@ -158,22 +159,22 @@ func usesAlone(rate Rate, lives []*life, from, to time.Time) []use {
 	return out
 }
 
-// usesTogether cuts the time at every change of any item, and prices each item
-// by its ordinal.
-func usesTogether(rate Rate, lives []*life, from, to time.Time) []use {
-	all := make([]use, len(lives))
-	for i, l := range lives {
-		all[i].life = l
+// usesTogether divides the time at every change of any item, and prices each item
+// after the units of the items before it.
+func usesTogether(rate Rate, histories []*history, from, to time.Time) []use {
+	all := make([]use, len(histories))
+	for i, h := range histories {
+		all[i].history = h
 	}
-	cuts := cutsOf(lives, from, to)
+	cuts := cutsOf(histories, from, to)
 	for i := range len(cuts) - 1 {
-		units := make([]int64, len(lives))
+		units := make([]int64, len(histories))
 		var count, ordinal int64
-		for j, l := range lives {
-			units[j] = l.unitsAt(cuts[i])
+		for j, h := range histories {
+			units[j] = h.unitsAt(cuts[i])
 			count += units[j]
 		}
-		for j := range lives {
+		for j := range histories {
 			all[j].add(piece{cuts[i], cuts[i+1], rate.model.due(&rate, ordinal, units[j], count), count})
 			ordinal += units[j]
 		}
@@ -183,10 +184,10 @@ func usesTogether(rate Rate, lives []*life, from, to time.Time) []use {
 
 // cutsOf returns, without duplicates, both ends and every instant between them
 // at which an item changes.
-func cutsOf(lives []*life, from, to time.Time) []time.Time {
+func cutsOf(histories []*history, from, to time.Time) []time.Time {
 	cuts := []time.Time{from, to}
-	for _, l := range lives {
-		for _, s := range l.steps {
+	for _, h := range histories {
+		for _, s := range h.steps {
 			if s.at.After(from) && s.at.Before(to) {
 				cuts = append(cuts, s.at)
 			}

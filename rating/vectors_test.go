@@ -78,9 +78,12 @@ func python(t *testing.T, vectors []vector) (rows [][]vectorRow) {
 
 const vectorsFile = "testdata/vectors.json"
 
-// learn fills in the rows of new vectors. The rows of the others never change.
+// learn fills in the rows of new vectors. The rows of existing vectors must never
+// change.
 var learn = flag.Bool("learn", false, "fill in the rows of new vectors")
 
+// TestVectors: package rating and rerate.py both compute the rows of the stored
+// vectors.
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(vectorsFile)

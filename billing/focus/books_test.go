@@ -24,13 +24,13 @@ const (
 	lab    = "workspace_00000000000000000000000001"
 )
 
-// books is a read model that facts are told to.
+// books is a read model in PostgreSQL, to which the tests apply facts.
 type books struct {
 	t     testing.TB
 	pool  *pgxpool.Pool
 	parts []projections.Projection
 	count map[string]int64 // facts by stream
-	ids   int64            // of daily costs
+	ids   int64            // the last id of a daily cost
 }
 
 func newBooks(t testing.TB) *books {
@@ -50,7 +50,7 @@ func newBooks(t testing.TB) *books {
 	}
 	b.exec(`INSERT INTO directory VALUES ('user', 'user_1', 'Ada Lovelace', now()), ('sandbox', 'sb_1', 'Bobs box', now()),
 		('account', $1, 'Mine Labs', now())`, mine)
-	b.tell(lab, events.WorkspaceCreated{AccountID: mine, Name: "lab, \"main\"", Owner: "user_1"})
+	b.project(lab, events.WorkspaceCreated{AccountID: mine, Name: "lab, \"main\"", Owner: "user_1"})
 	return b
 }
 
@@ -61,8 +61,8 @@ func (b *books) exec(sql string, args ...any) {
 	}
 }
 
-// tell projects events of a stream as facts, in one batch.
-func (b *books) tell(stream string, data ...events.Data) {
+// project applies events of a stream as facts, in one batch.
+func (b *books) project(stream string, data ...events.Data) {
 	b.t.Helper()
 	facts := make([]events.Fact, len(data))
 	for i, d := range data {
@@ -93,8 +93,8 @@ func (b *books) tell(stream string, data ...events.Data) {
 // rate records rates and usage, and books what they cost on the days.
 func (b *books) rate(account string, rates []events.RateSet, usage []events.UsageRecorded, days ...string) []events.DailyCostRated {
 	b.t.Helper()
-	b.tell("platform_netsim", all(rates)...)
-	b.tell(account, all(usage)...)
+	b.project("platform_netsim", all(rates)...)
+	b.project(account, all(usage)...)
 	var booked []events.DailyCostRated
 	for _, d := range days {
 		price, err := rating.PriceOn(day(d), account, rates[0].RateName, rates)
@@ -114,7 +114,7 @@ func (b *books) book(account string, rows ...events.DailyCostRated) []events.Dai
 		rows[i].DailyCostID = b.ids
 		rows[i].Version = max(rows[i].Version, 1)
 	}
-	b.tell(account, all(rows)...)
+	b.project(account, all(rows)...)
 	return rows
 }
 
@@ -134,7 +134,8 @@ func day(text string) time.Time {
 	return at
 }
 
-// used is an event of an item, so many hours after midnight of 1 April.
+// used returns a billing event of an item, the given hours after midnight of 1
+// April.
 func used(event, item int64, name, action string, units int64, hours float64) events.UsageRecorded {
 	return events.UsageRecorded{
 		BillingEventID: event, BillingItemID: item, Meter: name, Action: action, RateName: name, ItemName: "nightly",
@@ -144,7 +145,7 @@ func used(event, item int64, name, action string, units int64, hours float64) ev
 	}
 }
 
-// priced is a row of the price list since the beginning.
+// priced returns a row of the price list that is valid on all days of the tests.
 func priced(id int64, name, kind, amount, period string) events.RateSet {
 	return events.RateSet{
 		RateID: id, Platform: "netsim", RateName: name, RateType: kind, RateTypeRaw: kind, Amount: amount, Currency: "CREDIT",

@@ -12,18 +12,20 @@ import (
 	"netsim/rating"
 )
 
-// billingCurrency is the currency of the bill: the national one of our two.
+// billingCurrency is the currency of the bill: of our two currencies, the
+// national one.
 const billingCurrency = rating.USD
 
-// charge is a daily cost as a row of the dataset. Texts, decimals too, are those
-// of the columns; "" is null.
+// charge is a daily cost as a row of the dataset. Its strings, decimals too, are
+// the texts of the columns; "" is null.
 type charge struct {
 	projections.CostLine
 	provider string
 	service  service
 	model    rating.Model // zero if the rate is not known
 
-	month, start, end time.Time // of the billing period, of the charge period
+	month      time.Time // the billing period
+	start, end time.Time // the charge period
 
 	cost, unitPrice               string // in the billing currency
 	pricingCost, pricingUnitPrice string // in the pricing currency
@@ -32,14 +34,14 @@ type charge struct {
 	rateAmount                    string
 }
 
-// ledger makes charges from daily costs.
-type ledger struct {
+// pricer makes charges from daily costs.
+type pricer struct {
 	provider string
-	prices   map[string]*apd.Decimal // in the billing currency, by currency
+	prices   map[string]*apd.Decimal // of one unit of a currency, in the billing currency
 }
 
-func (l ledger) charge(line projections.CostLine) (charge, error) {
-	c := charge{CostLine: line, provider: l.provider, service: serviceOf(line.EventType)}
+func (p pricer) charge(line projections.CostLine) (charge, error) {
+	c := charge{CostLine: line, provider: p.provider, service: serviceOf(line.EventType)}
 	if err := c.time(); err != nil {
 		return c, err
 	}
@@ -49,7 +51,7 @@ func (l ledger) charge(line projections.CostLine) (charge, error) {
 			return c, fmt.Errorf("daily cost %d: %w", c.DailyCostID, err)
 		}
 	}
-	price, ok := l.prices[c.Currency]
+	price, ok := p.prices[c.Currency]
 	if !ok {
 		return c, fmt.Errorf("daily cost %d is in %s, which has no price in %s", c.DailyCostID, c.Currency, billingCurrency)
 	}
@@ -86,7 +88,8 @@ func (c *charge) time() error {
 	if c.MinimumPeriod != rating.PerMonth {
 		return nil
 	}
-	// The first segment of a month extends to its end.
+	// With a minimum period of a month, the first segment extends to the end of
+	// the month.
 	var segments []events.CostSegment
 	if err := json.Unmarshal([]byte(c.SegmentsJSON), &segments); err != nil {
 		return fmt.Errorf("read the segments of daily cost %d: %w", c.DailyCostID, err)
@@ -125,8 +128,8 @@ func (c *charge) quantities(cost, amount, price *apd.Decimal) error {
 		quantity, c.pricingUnit = days, unit+"-Days"
 	}
 	if rating.Times(quantity, unitPrice).Cmp(cost) != 0 {
-		// A part of a day that is no finite decimal, or the rest of a month whose
-		// days have different prices.
+		// A part of a day that is not a finite decimal, or the rest of a month
+		// whose days have different prices.
 		quantity, unitPrice, c.pricingUnit = apd.New(1, 0), cost, "Count"
 	}
 	c.priced, c.pricingUnitPrice, c.unitPrice = text(quantity), text(unitPrice), text(rating.Times(unitPrice, price))

@@ -29,10 +29,11 @@ type Column struct {
 	Name     string
 	Type     Type
 	Nullable bool
-	of       func(*charge) string // "" is null: FOCUS has no empty strings
+	value    func(*charge) string // "" is null: FOCUS has no empty strings
 }
 
-// Columns returns the columns of the dataset, by name; our own, x_, are last.
+// Columns returns the columns of the dataset, sorted by name. Our own, whose
+// names begin with x_, are last.
 func Columns() []Column {
 	return append(standard(), custom()...)
 }
@@ -88,18 +89,18 @@ func standard() []Column {
 
 func custom() []Column {
 	return []Column{
-		{"x_BillingItemId", Integer, false, func(c *charge) string { return whole(c.BillingItemID) }},
-		{"x_CorrectionOf", Integer, true, func(c *charge) string { return known(c.CorrectionOf) }},
-		{"x_DailyCostId", Integer, false, func(c *charge) string { return whole(c.DailyCostID) }},
-		{"x_DailyCostVersion", Integer, false, func(c *charge) string { return whole(c.Version) }},
+		{"x_BillingItemId", Integer, false, func(c *charge) string { return integer(c.BillingItemID) }},
+		{"x_CorrectionOf", Integer, true, func(c *charge) string { return optionalID(c.CorrectionOf) }},
+		{"x_DailyCostId", Integer, false, func(c *charge) string { return integer(c.DailyCostID) }},
+		{"x_DailyCostVersion", Integer, false, func(c *charge) string { return integer(c.Version) }},
 		{"x_EngineVersion", String, false, func(c *charge) string { return c.EngineVersion }},
-		{"x_FirstBillingEventId", Integer, true, func(c *charge) string { return known(c.FirstEventID) }},
-		{"x_HighestUnits", Integer, false, func(c *charge) string { return whole(c.Quantity) }},
+		{"x_FirstBillingEventId", Integer, true, func(c *charge) string { return optionalID(c.FirstEventID) }},
+		{"x_HighestUnits", Integer, false, func(c *charge) string { return integer(c.Quantity) }},
 		{"x_LastBillingEventHash", String, true, (*charge).eventHash},
-		{"x_LastBillingEventId", Integer, true, func(c *charge) string { return known(c.LastEventID) }},
+		{"x_LastBillingEventId", Integer, true, func(c *charge) string { return optionalID(c.LastEventID) }},
 		{"x_RateAmount", Decimal, false, func(c *charge) string { return c.rateAmount }},
-		{"x_RateId", Integer, false, func(c *charge) string { return whole(c.RateID) }},
-		{"x_Supersedes", Integer, true, func(c *charge) string { return known(c.Supersedes) }},
+		{"x_RateId", Integer, false, func(c *charge) string { return integer(c.RateID) }},
+		{"x_Supersedes", Integer, true, func(c *charge) string { return optionalID(c.Supersedes) }},
 		{"x_UnitName", String, true, func(c *charge) string { return c.UnitName }},
 		{"x_UnitSize", String, true, func(c *charge) string { return c.UnitSize }},
 	}
@@ -108,12 +109,12 @@ func custom() []Column {
 // moment formats an instant as FOCUS requires: ISO 8601, UTC, with a Z.
 func moment(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05Z") }
 
-func whole(n int64) string { return strconv.FormatInt(n, 10) }
+func integer(n int64) string { return strconv.FormatInt(n, 10) }
 
-// known formats an id; 0 is null.
-func known(id int64) string {
+// optionalID formats an id; 0 is null.
+func optionalID(id int64) string {
 	if id == 0 {
 		return ""
 	}
-	return whole(id)
+	return integer(id)
 }

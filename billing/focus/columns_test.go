@@ -10,7 +10,8 @@ import (
 	"netsim/billing/focus"
 )
 
-// supported is what FOCUS's applicability criteria are true of this service.
+// supported returns the applicability criteria of FOCUS that are true of this
+// service.
 func supported() []string {
 	return []string{
 		"BILLING_BASED_ON_PROVISIONED_RESOURCES_SUPPORTED", "NEGOTIATED_PRICING_SUPPORTED",
@@ -22,7 +23,7 @@ func supported() []string {
 // specified is a column of the specification.
 type specified struct {
 	presence string
-	when     []string
+	when     []string // the criteria that make a conditional column required
 	kind     focus.Type
 	nullable bool
 	values   []string // allowed ones; nil for any
@@ -46,7 +47,7 @@ func specification(t *testing.T) map[string]specified {
 		all[r[0]] = specified{r[1], list(r[2]), focus.Type(r[3]), r[4] == "yes", list(r[5])}
 	}
 	if len(all) != 57 {
-		t.Fatalf("%d columns, FOCUS 1.2 has 57", len(all))
+		t.Fatalf("%d columns, want the 57 of FOCUS 1.2", len(all))
 	}
 	return all
 }
@@ -58,8 +59,9 @@ func list(joined string) []string {
 	return strings.Split(joined, "|")
 }
 
-// TestColumns holds the columns to the specification: those that are due are
-// there, with their type, and are null only where they may be.
+// TestColumns checks the columns against the specification: every required column
+// is present, has the specified type, and is nullable only if the specification
+// allows null.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	spec := specification(t)
@@ -71,31 +73,31 @@ func TestColumns(t *testing.T) {
 		s, standard := spec[c.Name]
 		switch {
 		case !standard && !strings.HasPrefix(c.Name, "x_"):
-			t.Errorf("%s is no column of FOCUS, and does not say that it is ours", c.Name)
+			t.Errorf("%s is not a column of FOCUS, and does not begin with x_", c.Name)
 		case standard && c.Type != s.kind:
-			t.Errorf("%s is %s, FOCUS has %s", c.Name, c.Type, s.kind)
+			t.Errorf("%s has type %s, want %s", c.Name, c.Type, s.kind)
 		case standard && c.Nullable && !s.nullable:
 			t.Errorf("%s may be null, which FOCUS forbids", c.Name)
 		}
 	}
 	if !slices.IsSorted(names) {
-		t.Error("the columns are not by name: Parquet and CSV would differ in their order")
+		t.Error("the columns are not sorted by name: their order would differ between Parquet and CSV")
 	}
 	for name, s := range spec {
-		due := s.presence != "conditional" || !slices.ContainsFunc(s.when, func(c string) bool { return !slices.Contains(supported(), c) })
-		if _, ok := have[name]; due && !ok {
-			t.Errorf("%s is %s and missing", name, s.presence)
+		required := s.presence != "conditional" || !slices.ContainsFunc(s.when, func(c string) bool { return !slices.Contains(supported(), c) })
+		if _, ok := have[name]; required && !ok {
+			t.Errorf("column %s, which is %s, is missing", name, s.presence)
 		}
 	}
 }
 
-// TestSchemaID: other columns are another schema, whose date is in
-// metadata.go and has to change with them.
+// TestSchemaID: other columns give another schema id. A change of the columns
+// must also change schemaCreated in metadata.go.
 func TestSchemaID(t *testing.T) {
 	t.Parallel()
 	columns := focus.Columns()
 	if got, want := focus.SchemaID(columns), "netsim-focus-1.2-a92e212644aa"; got != want {
-		t.Errorf("the schema is %s, was %s: is schemaCreated of today?", got, want)
+		t.Errorf("schema id %s, want %s: after a change of the columns, set schemaCreated to today", got, want)
 	}
 	if focus.SchemaID(columns[1:]) == focus.SchemaID(columns) {
 		t.Error("the id does not depend on the columns")

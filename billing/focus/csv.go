@@ -13,7 +13,8 @@ type writer interface {
 
 type csvWriter struct{ out *csv.Writer }
 
-// newCSV writes the header of a file. A null is an empty field.
+// newCSV returns a writer to a file, after writing its header. A null is an empty
+// field.
 func newCSV(to io.Writer, columns []Column) (*csvWriter, error) {
 	w := &csvWriter{csv.NewWriter(to)}
 	names := make([]string, len(columns))

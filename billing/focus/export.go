@@ -66,7 +66,7 @@ func Export(ctx context.Context, db projections.Reader, r Request) (Report, erro
 	columns := Columns()
 	x := export{
 		Request: r, columns: columns, row: make([]string, len(columns)), totals: map[string]string{},
-		ledger: ledger{r.Provider, map[string]*apd.Decimal{billingCurrency: apd.New(1, 0), rating.Credit: price}},
+		pricer: pricer{r.Provider, map[string]*apd.Decimal{billingCurrency: apd.New(1, 0), rating.Credit: price}},
 	}
 	name := "cost-and-usage." + r.Format
 	at, err := x.file(name, func(to io.Writer) error { return x.data(ctx, db, to) })
@@ -112,7 +112,7 @@ func (r Request) check() (*apd.Decimal, error) {
 // export is the state of one export.
 type export struct {
 	Request
-	ledger
+	pricer
 	columns []Column
 	row     []string
 	rows    int64
@@ -202,7 +202,7 @@ func (x *export) line(out writer, line projections.CostLine) error {
 		return err
 	}
 	for i, column := range x.columns {
-		if x.row[i] = column.of(&c); x.row[i] == "" && !column.Nullable {
+		if x.row[i] = column.value(&c); x.row[i] == "" && !column.Nullable {
 			return fmt.Errorf("daily cost %d has no %s", c.DailyCostID, column.Name)
 		}
 		if column.Type == String {
@@ -229,7 +229,8 @@ func plainText(value string) string {
 	return value
 }
 
-// agree compares the rows with the sums of the read model.
+// agree returns an error unless the rows add up to the cost summary of the read
+// model.
 func (x *export) agree(ctx context.Context, db projections.Reader) error {
 	sums, err := projections.SumCosts(ctx, db, x.AccountID, x.From, x.To)
 	if err != nil {

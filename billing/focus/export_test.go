@@ -22,8 +22,8 @@ import (
 	"netsim/rating"
 )
 
-// export exports what an account has of April and May in both formats, and
-// returns the rows, which are the same in both.
+// export exports an account's costs of April and May in both formats, and returns
+// the rows. The test fails unless they are the same in both.
 func (b *books) export(account, price string) ([]map[string]string, focus.Report) {
 	b.t.Helper()
 	return b.exportTo(filepath.Join(b.t.TempDir(), "new", "folder"), account, price)
@@ -53,7 +53,7 @@ func (b *books) exportTo(directory, account, price string) ([]map[string]string,
 		}
 		both[i] = read(b.t, report.Data)
 		if int64(len(both[i])) != report.Rows {
-			b.t.Errorf("%s holds %d rows, %d were reported", report.Data, len(both[i]), report.Rows)
+			b.t.Errorf("%s has %d rows, the report says %d", report.Data, len(both[i]), report.Rows)
 		}
 	}
 	if diff := cmp.Diff(both[0], both[1]); diff != "" {
@@ -85,7 +85,7 @@ func readCSV(t testing.TB, path string) []map[string]string {
 	return rows
 }
 
-// readParquet reads a file as what its own schema says it is.
+// readParquet reads a file by the schema in the file.
 func readParquet(t testing.TB, path string) []map[string]string {
 	t.Helper()
 	file, err := os.Open(path)
@@ -113,7 +113,7 @@ func readParquet(t testing.TB, path string) []map[string]string {
 	}
 }
 
-// shown writes a value as CSV has it.
+// shown formats a value as the CSV file does.
 func shown(field parquet.Field, value parquet.Value) string {
 	kind := field.Type().LogicalType()
 	switch {
@@ -139,7 +139,7 @@ func shown(field parquet.Field, value parquet.Value) string {
 	return "a " + kind.String()
 }
 
-// check holds rows to the rules of FOCUS that say something of values.
+// check tests rows against the rules of FOCUS about values.
 func check(t testing.TB, spec map[string]specified, rows []map[string]string) {
 	t.Helper()
 	numeric := regexp.MustCompile(`^-?[0-9]+\.[0-9]+$`)
@@ -157,29 +157,29 @@ func check(t testing.TB, spec map[string]specified, rows []map[string]string) {
 			switch {
 			case !known:
 			case c.Type == focus.Decimal:
-				must(numeric.MatchString(value), c.Name+" is no decimal")
+				must(numeric.MatchString(value), c.Name+" is not a decimal")
 			case c.Type == focus.JSON:
 				var object map[string]any
-				must(json.Unmarshal([]byte(value), &object) == nil && len(object) > 0, c.Name+" is no object")
+				must(json.Unmarshal([]byte(value), &object) == nil && len(object) > 0, c.Name+" is not an object")
 			case c.Type == focus.DateTime:
 				at, err := time.Parse("2006-01-02T15:04:05Z", value)
-				must(err == nil && at.Equal(at.Truncate(24*time.Hour)), c.Name+" is no midnight")
+				must(err == nil && at.Equal(at.Truncate(24*time.Hour)), c.Name+" is not a midnight")
 			default:
 				must(strings.TrimSpace(value) != "", c.Name+" is blank")
 			}
-			must(!known || s.values == nil || slices.Contains(s.values, value), c.Name+" has no allowed value")
+			must(!known || s.values == nil || slices.Contains(s.values, value), c.Name+" has a value that is not allowed")
 		}
 		has := func(column string) bool { _, known := row[column]; return known }
 		corrects := has("ChargeClass")
 		for _, column := range []string{"ListUnitPrice", "ContractedUnitPrice", "PricingCurrencyListUnitPrice",
 			"PricingCurrencyContractedUnitPrice", "PricingQuantity", "PricingUnit", "ConsumedQuantity", "ConsumedUnit"} {
-			must(has(column) != corrects, column+" is there when the row is no correction")
+			must(has(column) != corrects, column+" is null for a correction, and only then")
 		}
-		must(corrects == has("x_CorrectionOf"), "a correction says of what")
+		must(corrects == has("x_CorrectionOf"), "a correction names the cost that it corrects")
 		must(row["BillingCurrency"] == "USD", "the billing currency is a national one")
 		must(has("SubAccountId") == has("SubAccountName"), "sub accounts have names")
 		must(has("ResourceId") == has("ResourceType"), "resources have types")
-		must(row["ResourceName"] != row["ResourceId"] || !has("ResourceId"), "a name is no id")
+		must(row["ResourceName"] != row["ResourceId"] || !has("ResourceId"), "a resource's name is not its id")
 		must(row["BillingPeriodStart"] < row["BillingPeriodEnd"] && row["ChargePeriodStart"] < row["ChargePeriodEnd"], "periods end after they begin")
 		for _, column := range []string{"EffectiveCost", "ListCost", "ContractedCost"} {
 			must(row[column] == row["BilledCost"], column+" is BilledCost, nothing is discounted or prepaid")
@@ -198,7 +198,7 @@ func check(t testing.TB, spec map[string]specified, rows []map[string]string) {
 func number(text string) *big.Rat {
 	n, ok := new(big.Rat).SetString(text)
 	if !ok {
-		panic("no number: " + text)
+		panic("not a number: " + text)
 	}
 	return n
 }
@@ -216,7 +216,7 @@ func total(rows []map[string]string, column, currency string) *big.Rat {
 	return sum
 }
 
-// everything fills the books with every kind of price, a correction, a newer
+// everything returns books with every kind of price, a correction, a newer
 // version and another tenant.
 func everything(t *testing.T) *books {
 	b := newBooks(t)
@@ -242,7 +242,7 @@ func everything(t *testing.T) *books {
 	packed.PackageSize = 10
 	row := b.rate(mine, []events.RateSet{packed}, []events.UsageRecorded{used(6, 5, "bundle", "start", 11, 0)}, "2026-04-03")[0]
 
-	later := row // of the open month: the version before it is gone
+	later := row // the month is open, so it replaces the version before it
 	later.Version, later.Supersedes, later.Cost, later.UnitDays = 2, row.DailyCostID, "5", "1"
 	later = b.book(mine, later)[0]
 	correction := later
@@ -252,13 +252,15 @@ func everything(t *testing.T) *books {
 	return b
 }
 
+// TestExport: an export has the rows of the requested accounts, keeps the rules
+// of FOCUS, adds up to the reported totals, and contains no person's name.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	b := everything(t)
 	spec := specification(t)
 	directory := t.TempDir()
 	if kept := os.Getenv("NETSIM_TEST_FOCUS"); kept != "" {
-		directory = kept // .ci/focus/run looks at it with other eyes
+		directory = kept // .ci/focus/run checks it with the validator of the FinOps Foundation
 	}
 	rows, report := b.exportTo(directory, mine, "0.25")
 	check(t, spec, rows)
@@ -274,9 +276,9 @@ func TestExport(t *testing.T) {
 	if got := total(rows, "BilledCost", "CREDIT"); got.Cmp(quarter) != 0 {
 		t.Errorf("%s USD are billed for credits, want %s", got, quarter)
 	}
-	// Their account is theirs, and the platform has both.
+	// The other account has its own row only; the platform has the rows of both.
 	if others, _ := b.export(theirs, "1"); len(others) != 1 || others[0]["BillingAccountId"] != theirs {
-		t.Errorf("their rows: %v", others)
+		t.Errorf("rows of the other account: %v, want 1 of its own", others)
 	}
 	if all, _ := b.export("", "1"); len(all) != 9 {
 		t.Errorf("the platform has %d rows, want 9", len(all))
@@ -304,16 +306,18 @@ func TestExport(t *testing.T) {
 	if diff := cmp.Diff(first, rows[0]); diff != "" {
 		t.Errorf("the first row (-want +got):\n%s", diff)
 	}
-	// The rest of a month is one piece, and lasts as long.
+	// With a minimum period of a month, one charge lasts until the end of the
+	// month.
 	seats := rows[slices.IndexFunc(rows, func(r map[string]string) bool { return r["SkuId"] == "seats" })]
 	if seats["ChargePeriodStart"] != "2026-04-14T00:00:00Z" || seats["ChargePeriodEnd"] != "2026-05-01T00:00:00Z" {
-		t.Errorf("the rest of April is %s to %s", seats["ChargePeriodStart"], seats["ChargePeriodEnd"])
+		t.Errorf("the charge for the rest of April is from %s to %s, want 14 April to 1 May", seats["ChargePeriodStart"], seats["ChargePeriodEnd"])
 	}
-	// A correction is billed in the month of its booking, for the day it is about.
+	// A correction is billed in the month in which it was booked. Its charge
+	// period is the corrected day.
 	correction := rows[len(rows)-1]
 	if correction["BillingPeriodStart"] != "2026-05-01T00:00:00Z" || correction["ChargePeriodStart"] != "2026-04-03T00:00:00Z" ||
 		correction["PricingCurrencyEffectiveCost"] != "-1.000000000000000001" {
-		t.Errorf("the correction: %v", correction)
+		t.Errorf("the correction is %v, want it billed in May for 3 April", correction)
 	}
 	data, err := os.ReadFile(report.Data)
 	if err != nil {
@@ -321,13 +325,13 @@ func TestExport(t *testing.T) {
 	}
 	for _, name := range []string{"Lovelace", "Bobs box"} {
 		if strings.Contains(string(data), name) {
-			t.Errorf("the dataset names %s", name)
+			t.Errorf("the dataset contains the name %s", name)
 		}
 	}
 }
 
-// TestFormulasInNames: in both formats a name that a spreadsheet would compute
-// is text, and every other stays as it is.
+// TestFormulasInNames: in both formats, a name that a spreadsheet would read as a
+// formula is escaped, and every other name is unchanged.
 func TestFormulasInNames(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)

@@ -22,8 +22,8 @@ type parquetWriter struct {
 	row     parquet.Row
 }
 
-// newParquet begins a file with the schema of the dataset. Nullable columns are
-// optional.
+// newParquet returns a writer to a file with the schema of the dataset. Nullable
+// columns are optional.
 func newParquet(to io.Writer, columns []Column) *parquetWriter {
 	root := parquet.Group{}
 	options := []parquet.WriterOption{

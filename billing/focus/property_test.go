@@ -19,8 +19,9 @@ import (
 	"netsim/rating"
 )
 
-// TestExportOfAnyBooks: whatever was rated, every row keeps to the rules, both
-// formats hold the same, and the rows sum to the cost summary.
+// TestExportOfAnyBooks: for random rates, usage and corrections, every row keeps
+// the rules of FOCUS, both formats have the same rows, and these add up to the
+// cost summary.
 func TestExportOfAnyBooks(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -38,7 +39,7 @@ func TestExportOfAnyBooks(t *testing.T) {
 		var usage []events.UsageRecorded
 		for item := range int64(rapid.IntRange(1, 3).Draw(rt, "items")) {
 			begin := rapid.IntRange(0, 50*3600).Draw(rt, "begin")
-			end := begin + rapid.IntRange(1, 40*3600).Draw(rt, "life")
+			end := begin + rapid.IntRange(1, 40*3600).Draw(rt, "duration")
 			for i, at := range []int{begin, end} {
 				u := used(id+2*item+int64(i), id+item, rate.RateName, []string{"start", "stop"}[i], 0, float64(at)/3600)
 				if i == 0 {
@@ -73,7 +74,8 @@ func TestExportOfAnyBooks(t *testing.T) {
 	})
 }
 
-// many fills the read model with so many costs of a day without telling them.
+// many writes a number of equal costs of one day into the read model, without
+// events.
 func (b *books) many(rows int) {
 	b.t.Helper()
 	one := b.rate(mine, []events.RateSet{priced(1, "cluster", rating.Unit, "10", rating.PerHour)},
@@ -83,8 +85,8 @@ func (b *books) many(rows int) {
 	b.exec(`UPDATE cost_totals SET total = $1::numeric * $2::numeric`, one.Cost, rows)
 }
 
-// TestExportTurnsPages walks over pages while rows give way to newer ones: the
-// export shows the books as they were when it began.
+// TestExportTurnsPages: an export of several pages, while rows are replaced by
+// newer ones, shows the books as they were when it began.
 func TestExportTurnsPages(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -99,7 +101,7 @@ func TestExportTurnsPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.exec("UPDATE daily_costs SET id = id + 1000000, cost = '1' WHERE id % 2 = 0")
-	done, err := focus.Export(t.Context(), tx, asked(t))
+	done, err := focus.Export(t.Context(), tx, request(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,31 +114,31 @@ func TestExportTurnsPages(t *testing.T) {
 	}
 }
 
-func asked(t *testing.T) focus.Request {
+func request(t *testing.T) focus.Request {
 	return focus.Request{
 		From: day("2026-04-01"), To: day("2026-04-30"), Format: focus.CSV, CreditPrice: "1",
 		Directory: t.TempDir(), Provider: "netsim", Generator: "test",
 	}
 }
 
-// TestExportFails: what cannot be exported whole is not exported.
+// TestExportFails: a failed export leaves no file.
 func TestExportFails(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	b.many(2)
 	for _, tt := range []struct {
 		name   string
-		spoil  string // of the read model
+		damage string // to the read model, as SQL
 		change func(*focus.Request)
 		code   fault.Code
 		want   string
 	}{
 		{"a free credit", "", func(r *focus.Request) { r.CreditPrice = "0" }, fault.Validation, "the price of a credit, 0, must be above zero"},
-		{"a fine price", "", func(r *focus.Request) { r.CreditPrice = "0.0000001" }, fault.Validation, "at most 6 decimals"},
-		{"no price", "", func(r *focus.Request) { r.CreditPrice = "1e3" }, fault.Validation, `"1e3" is not a decimal`},
-		{"dates the wrong way", "", func(r *focus.Request) { r.To = day("2026-03-31") }, fault.Validation, "to, 2026-03-31, must not be before from, 2026-04-01"},
-		{"no account", "", func(r *focus.Request) { r.AccountID = "acct_1" }, fault.Validation, `account "acct_1" is not an account id`},
-		{"a format", "", func(r *focus.Request) { r.Format = "xlsx" }, fault.Validation, `format "xlsx" is unknown`},
+		{"a price with 7 decimals", "", func(r *focus.Request) { r.CreditPrice = "0.0000001" }, fault.Validation, "at most 6 decimals"},
+		{"an invalid price", "", func(r *focus.Request) { r.CreditPrice = "1e3" }, fault.Validation, `"1e3" is not a decimal`},
+		{"an end before the start", "", func(r *focus.Request) { r.To = day("2026-03-31") }, fault.Validation, "to, 2026-03-31, must not be before from, 2026-04-01"},
+		{"an invalid account", "", func(r *focus.Request) { r.AccountID = "acct_1" }, fault.Validation, `account "acct_1" is not an account id`},
+		{"an unknown format", "", func(r *focus.Request) { r.Format = "xlsx" }, fault.Validation, `format "xlsx" is unknown`},
 		{"a lost row", "DELETE FROM daily_costs WHERE id = 2", nil, fault.Internal, `the rows sum to "240" CREDIT, the cost summary is 480`},
 		{"a lost sum", "DELETE FROM cost_totals", nil, fault.Internal, "the rows have 1 currencies, the cost summary has 0"},
 		{"a third currency", "UPDATE daily_costs SET currency = 'EUR' WHERE id = 2", nil, fault.Internal, "daily cost 2 is in EUR, which has no price in USD"},
@@ -148,11 +150,11 @@ func TestExportFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer tx.Rollback(t.Context()) //nolint:errcheck // it is spoilt on purpose
-			if _, err := tx.Exec(t.Context(), tt.spoil); err != nil {
+			defer tx.Rollback(t.Context()) //nolint:errcheck // it only undoes the damage
+			if _, err := tx.Exec(t.Context(), tt.damage); err != nil {
 				t.Fatal(err)
 			}
-			r := asked(t)
+			r := request(t)
 			if tt.change != nil {
 				tt.change(&r)
 			}
@@ -161,18 +163,18 @@ func TestExportFails(t *testing.T) {
 				t.Errorf("got %v, want %s with %q", err, tt.code, tt.want)
 			}
 			if left, _ := filepath.Glob(filepath.Join(r.Directory, "*")); len(left) > 0 {
-				t.Errorf("%v is left", left)
+				t.Errorf("files left behind: %v", left)
 			}
 		})
 	}
 }
 
-// TestMetadata: it describes the file beside it.
+// TestMetadata: the metadata describes the file beside it.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	b.many(3)
-	r := asked(t)
+	r := request(t)
 	done, err := focus.Export(t.Context(), b.pool, r)
 	if err != nil {
 		t.Fatal(err)
@@ -185,11 +187,11 @@ func TestMetadata(t *testing.T) {
 		t.Fatal(err)
 	}
 	if at.Rows != 3 || at.Bytes != info.Size() || at.SHA256 != sumOf(t, done.Data) {
-		t.Errorf("the file is described as %+v", at)
+		t.Errorf("the file is described as %+v, want its rows, size and hash", at)
 	}
 	if m.SchemaID != schema.SchemaID || schema.FocusVersion != "1.2" || m.DataGenerator.DataGenerator != "netsim" ||
 		schema.DataGeneratorVersion != "test" || m.StartDate != "2026-04-01" || m.EndDate != "2026-04-30" || m.CreditPrice != "1" {
-		t.Errorf("the metadata: %+v", m)
+		t.Errorf("metadata %+v, want those of the request", m)
 	}
 	if _, err := time.Parse(time.RFC3339, schema.CreationDate); err != nil {
 		t.Error(err)
@@ -203,6 +205,6 @@ func TestMetadata(t *testing.T) {
 		t.Fatal(err)
 	}
 	if header, _, _ := strings.Cut(string(data), "\n"); header != strings.Join(names, ",") {
-		t.Errorf("the columns are %s, described are %s", header, strings.Join(names, ","))
+		t.Errorf("the file has the columns %s, the metadata %s", header, strings.Join(names, ","))
 	}
 }

@@ -15,20 +15,20 @@ type listed struct {
 	events.RateSet
 }
 
-// covered refuses a list in which units would have two prices on a day, or some
-// units of a rate name none.
+// covered returns an error for a list in which, on some day, some units of a rate
+// name have two prices or none.
 func covered(rates []events.RateSet) error {
-	together := map[[2]string][]listed{}
+	groups := map[[2]string][]listed{}
 	for i, r := range rates {
 		key := [2]string{r.AccountID, r.RateName}
-		together[key] = append(together[key], listed{i + 1, r})
+		groups[key] = append(groups[key], listed{i + 1, r})
 	}
 	for i, r := range rates {
-		rows := together[[2]string{r.AccountID, r.RateName}]
+		rows := groups[[2]string{r.AccountID, r.RateName}]
 		if rows[0].row != i+1 {
-			continue // checked with the first of them
+			continue // checked with the first row of the group
 		}
-		for _, p := range rows { // the rows that are valid change only on starts and ends
+		for _, p := range rows { // the set of valid rows changes only on start and end dates
 			if err := coveredOn(p.StartDate, rows); err != nil {
 				return err
 			}

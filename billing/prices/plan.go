@@ -19,7 +19,7 @@ import (
 // Plan lists the changes that make the rates of a platform equal to a list.
 type Plan struct {
 	Platform  string
-	List      string // digest of the list
+	List      string // the digest of the list
 	Steps     []Step
 	Unchanged int // rows
 }
@@ -32,9 +32,9 @@ type Step struct {
 }
 
 // NewPlan compares a list with the current rates. A row of the list matches a
-// recorded row if they differ only in end and note. Recorded rows that the list
-// does not have end tomorrow. The error is that of the first step that would be
-// refused now.
+// recorded row if they differ only in end and note. Recorded rows that are not in
+// the list end tomorrow. NewPlan returns the error of the first step that would
+// be refused now.
 func NewPlan(l List, platform string, now commands.Platform, at time.Time) (Plan, error) {
 	plan := Plan{Platform: platform, List: l.digest()}
 	if len(l.Rates) == 0 {
@@ -93,7 +93,7 @@ func same(a, b events.RateSet) bool {
 	return a == b
 }
 
-// older returns the amount of the last row that priced the same units.
+// older returns the amount of the newest row that priced the same units before.
 func older(rates []events.RateSet, row events.RateSet) (amount string) {
 	for _, r := range rates {
 		if r.AccountID == row.AccountID && r.RateName == row.RateName && r.TierStart == row.TierStart && r.StartDate <= row.StartDate {
@@ -168,19 +168,19 @@ func (p Plan) Print(w io.Writer) error {
 // that ends.
 func (s Step) String() string {
 	r := s.Row
-	what := r.RateName + " " + r.RateType
+	units := r.RateName + " " + r.RateType
 	if r.TierStart != 0 || r.TierEnd != 0 {
-		what += fmt.Sprintf(" %d to %s", r.TierStart, orOpen(r.TierEnd))
+		units += fmt.Sprintf(" %d to %s", r.TierStart, orOpen(r.TierEnd))
 	}
-	who := "everybody"
+	account := "everybody"
 	if r.AccountID != "" {
-		who = r.AccountID
+		account = r.AccountID
 	}
 	amount := r.Amount
 	if s.Was == nil && s.Older != "" {
 		amount = s.Older + " → " + r.Amount
 	}
-	line := fmt.Sprintf("%s for %s: %s %s per %s, from %s", what, who, amount, r.Currency, r.Period, r.StartDate)
+	line := fmt.Sprintf("%s for %s: %s %s per %s, from %s", units, account, amount, r.Currency, r.Period, r.StartDate)
 	switch {
 	case s.Was == nil && r.EndDate != "":
 		return "+ " + line + " to " + r.EndDate

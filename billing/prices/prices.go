@@ -109,10 +109,10 @@ func (o Opening) check() error {
 	return rating.CheckCredit(o.Amount, o.Currency)
 }
 
-// Load writes the rates for everything that has no price yet, and the opening
-// credit, to the log. The platform is the deployment's name, the account its
-// own. It returns the refusals of rows that would change a price, which takes a
-// Plan.
+// Load writes the opening credit to the log, and the rates for everything that
+// has no price yet. The platform is the deployment's name, the account its own.
+// Load returns a refusal for each row that would change a price, because only a
+// Plan may do that.
 func (l List) Load(ctx context.Context, h *handle.Handler, platform, account string) (refused []error, err error) {
 	stream, list := commands.PlatformStream(platform), l.digest()
 	for _, row := range l.Rates {

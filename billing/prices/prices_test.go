@@ -9,7 +9,7 @@ import (
 	"netsim/billing/prices"
 )
 
-func TestDefaultIsThatOfTheDocument(t *testing.T) {
+func TestDefaultIsTheListOfTheDocument(t *testing.T) {
 	t.Parallel()
 	list, err := prices.Default()
 	if err != nil {
@@ -26,7 +26,7 @@ func TestDefaultIsThatOfTheDocument(t *testing.T) {
 		t.Errorf("rates (-want +got):\n%s", diff)
 	}
 	if o := list.OpeningCredit; o.Amount != "100000" || o.Currency != "CREDIT" || len(o.Accounts) != 1 {
-		t.Errorf("opening credit %+v", o)
+		t.Errorf("opening credit %+v, want 100000 CREDIT for one account", o)
 	}
 }
 
@@ -37,23 +37,23 @@ func TestReadRefuses(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, text, want string }{
 		{"an unknown member", row(`,"price":"1"`), "field price not found"},
-		{"an amount that is none", strings.Replace(row(""), `"amount":"1"`, `"amount":"1e2"`, 1), `row 1: rate cluster: amount "1e2"`},
+		{"an invalid amount", strings.Replace(row(""), `"amount":"1"`, `"amount":"1e2"`, 1), `row 1: rate cluster: amount "1e2"`},
 		{"an unknown currency", strings.Replace(row(""), "USD", "EUR", 1), `no currency "EUR"`},
-		{"a date that is none", strings.Replace(row(""), "2026-01-01", "2026-02-30", 1), `startDate "2026-02-30"`},
+		{"an invalid date", strings.Replace(row(""), "2026-01-01", "2026-02-30", 1), `startDate "2026-02-30"`},
 		{"an end before the start", row(`,"endDate":"2026-01-01"`), `endDate "2026-01-01"`},
 		{"half a unit", strings.Replace(row(""), `"1024"`, `"0.5"`, 1), "a whole unitSize"},
 		{"an empty name", strings.Replace(row(""), `"cluster"`, `""`, 1), "a rateName is required"},
 		{"an opening credit of nothing", `{"openingCredit":{"amount":"0","currency":"USD"}}`, "amount 0 is not above 0"},
-		{"no list", ``, "read the price list"},
+		{"an empty file", ``, "read the price list"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			if _, err := prices.Read([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error %v, want one that says %q", err, tt.want)
+				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
 		})
 	}
 	if _, err := prices.Read([]byte(row(""))); err != nil {
-		t.Errorf("a good list: %v", err)
+		t.Errorf("a valid list: error %v", err)
 	}
 }

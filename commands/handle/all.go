@@ -24,7 +24,7 @@ type Priors interface {
 }
 
 // All runs commands on one stream and returns their results in the same order. It
-// loads the stream, passes the lane and waits once for all of them. A command that
+// loads the stream, locks the lane and waits once for all of them. A command that
 // cannot run together with the others is run by Command. Command ids ensure that
 // each command runs once.
 //
@@ -118,8 +118,8 @@ func together[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, a
 }
 
 // awaitAll waits for the verdicts, starting with the last record: when it is a
-// fact, so is every record before it. The command of a record that is not a fact is
-// left to run again. After all verdicts it returns the first error.
+// fact, so is every record before it. A command whose record is not a fact stays
+// undone, so that it runs again. After all verdicts it returns the first error.
 func awaitAll(ctx context.Context, t *tip, runs []*run, out []*events.Event, results []Result, done []bool) (first error) {
 	facts := false
 	for i := len(out) - 1; i >= 0; i-- {

@@ -40,6 +40,8 @@ func (p *process) renames(from, to int) ([]handle.Result, error) {
 	return handle.All(p.t.Context(), p.handler, handle.Target{Stream: p.id, PartitionKey: p.id}, all)
 }
 
+// TestAllRunsEachCommandOnce: each command of All leaves exactly one fact,
+// whatever other writers do.
 func TestAllRunsEachCommandOnce(t *testing.T) {
 	t.Parallel()
 	for name, disturb := range map[string]func(*testing.T, *process){
@@ -47,7 +49,7 @@ func TestAllRunsEachCommandOnce(t *testing.T) {
 		"another writer takes the sequence of one": func(t *testing.T, p *process) {
 			p.log.beforeAppend = sync.OnceFunc(func() { p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: "foreign"}) })
 		},
-		"another writer is ahead five times": func(t *testing.T, p *process) {
+		"another writer comes first five times": func(t *testing.T, p *process) {
 			times := 0
 			p.log.beforeAppend = func() {
 				if times++; times%40 == 1 && times < 200 {
@@ -60,7 +62,7 @@ func TestAllRunsEachCommandOnce(t *testing.T) {
 				t.Error(err)
 			}
 		},
-		"one of them is under way": func(_ *testing.T, p *process) {
+		"one of them is running": func(_ *testing.T, p *process) {
 			go p.run(handle.Origin{CommandID: "rename-7"}, commands.UpdateWorkspace{ID: p.id, Name: "name 7"}) //nolint:errcheck // either run may be first
 		},
 	} {
@@ -85,7 +87,7 @@ func TestAllRunsEachCommandOnce(t *testing.T) {
 				}
 				for i := range 40 {
 					if n := p.log.factsOf(fmt.Sprint("rename-", i)); n != 1 {
-						t.Errorf("command %d left %d facts", i, n)
+						t.Errorf("command %d left %d facts, want 1", i, n)
 					}
 				}
 			})
@@ -93,7 +95,7 @@ func TestAllRunsEachCommandOnce(t *testing.T) {
 	}
 }
 
-// factsOf returns how many facts a command left.
+// factsOf returns how many facts a command left in the log.
 func (m *memory) factsOf(commandID string) (facts int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,7 +121,7 @@ func TestAllReturnsARefusal(t *testing.T) {
 			t.Errorf("error %v, want the refusal of the second command", err)
 		}
 		if w := p.log.workspace(p.id); w.Name != "good" {
-			t.Errorf("the name is %q", w.Name)
+			t.Errorf("the name is %q, want good", w.Name)
 		}
 	})
 }

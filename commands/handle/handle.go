@@ -28,18 +28,18 @@ type Target struct {
 // Result is the result of a command.
 type Result struct {
 	Event    *events.Event   // the fact; nil when there was nothing to change, or when Repeated
-	At       events.Position // of Event
+	At       events.Position // the position of Event
 	Repeated bool            // the command had run before
 	State    commands.State  // a copy of the state after Event; nil without an event, and from All
 }
 
-// Handler runs commands. Every stream in use has a lane: a command decides on the
-// state after the appended records, before the log has judged them.
+// Handler runs commands. Every stream in use has a lane, so that a command can
+// decide on the state after records that the log has not judged yet.
 type Handler struct {
 	Log     Log
 	Now     func() time.Time
 	Timeout time.Duration      // how long a verdict may take, 0 for 10 s
-	Keys    *events.WriterKeys // to seal records with; nil seals nothing
+	Keys    *events.WriterKeys // seal the records; nil seals nothing
 	// Begin, when set, is called for every command before it runs. The Log and
 	// Observe get the context that it returns.
 	Begin func(ctx context.Context, command, stream string) context.Context
@@ -53,7 +53,7 @@ type Handler struct {
 const (
 	maxAttempts    = 12
 	defaultTimeout = 10 * time.Second
-	maxTimeouts    = 10 // how many timeouts the background waits for a verdict
+	maxTimeouts    = 10 // how many timeouts a background goroutine waits for a verdict
 )
 
 // stateOf ties a state's pointer to its value type.
@@ -64,15 +64,15 @@ type stateOf[S any] interface {
 
 // Command runs cmd on the target stream and returns after the log has judged the
 // appended record. When cmd appends nothing or refuses, Command returns only
-// after every record that the decision was based on is a fact, and it has loaded
-// the stream since it was called.
+// after it has loaded the stream, and after every record that the decision was
+// based on has become a fact.
 //
 // When another writer's record came first, Command decides again from the new
 // head, with jitter. After a bounded number of attempts the fault is Conflict.
-// When the verdict does not come in time the fault is fault.Unknown, and the
-// verdict is awaited in the background. Until it comes, the same command and
-// every command that decided on top of the record wait in this process, so that
-// none of them returns a result that the verdict would contradict.
+// When the verdict does not come in time, the fault is fault.Unknown, and a
+// goroutine waits for the verdict. Until it comes, the same command and every
+// command that decided on top of the record wait in this process, so that none of
+// them returns a result that the verdict would contradict.
 func Command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, from Origin, cmd commands.Command[S]) (Result, error) {
 	decide := func(s commands.State, now time.Time) (events.Data, error) {
 		state, ok := s.(P)
@@ -129,7 +129,7 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 		if !errors.Is(err, errLost) {
 			return result, err
 		}
-		r.to.Fresh = false // there is a record now, or ours was rejected
+		r.to.Fresh = false // the stream has a record now, or ours was rejected
 		if err := pause(ctx, r.attempts-1); err != nil {
 			return Result{}, fault.Unknown(err)
 		}
@@ -139,7 +139,8 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 	return Result{}, refusal
 }
 
-// end releases the lane and the command's id, after the verdict on its record.
+// end releases the lane and the command's id, once the command's record has a
+// verdict.
 func (r *run) end() {
 	release := func() {
 		if r.claimed {
@@ -197,11 +198,11 @@ func (r *run) try(ctx context.Context, load bool) (Result, error) {
 		l.mu.Unlock()
 		return Result{}, err
 	}
-	made := r.copied(t.state) // before the lane is unlocked and others evolve it
+	after := r.copied(t.state) // before the lane is unlocked and others evolve it
 	l.mu.Unlock()
 	result, err := r.await(ctx, t, event)
 	if result.Event != nil {
-		result.State = made
+		result.State = after
 	}
 	return result, err
 }

@@ -16,19 +16,19 @@ import (
 	"netsim/fault"
 )
 
-// process is a process of the service that uses the log, and a workspace.
+// process is a process of the service on the log, which changes one workspace.
 type process struct {
 	t       *testing.T
 	log     *memory
 	handler *handle.Handler
-	id      string
+	id      string // of the workspace
 }
 
 func newProcess(t *testing.T) *process {
 	log := &memory{}
 	p := &process{t: t, log: log, handler: &handle.Handler{Log: log, Now: time.Now}, id: events.NewID(events.WorkspacePrefix)}
 	log.foreign(t, p.id, events.WorkspaceCreated{AccountID: "acct", Name: "new", Owner: "someone"})
-	log.verdicts() // it is judged
+	log.verdicts() // judges the record
 	return p
 }
 
@@ -49,14 +49,14 @@ func (p *process) setProject(project string) (handle.Result, error) {
 	return p.run(handle.Origin{}, commands.SetLegacyProject{ID: p.id, LegacyProjectID: project})
 }
 
-// answer is what a command run in the background came to.
+// answer is the result of a command that ran in the background.
 type answer struct {
 	handle.Result
 	err error
 }
 
-// begin runs f in the background until it waits, and returns where its answer
-// will be.
+// begin runs f in the background until it blocks, and returns the channel of its
+// answer.
 func begin(f func() (handle.Result, error)) <-chan answer {
 	done := make(chan answer, 1)
 	go func() {
@@ -67,6 +67,8 @@ func begin(f func() (handle.Result, error)) <-chan answer {
 	return done
 }
 
+// TestARecordBehindAForeignOneIsDecidedAgain: a command decides again if
+// another writer's record came first.
 func TestARecordBehindAForeignOneIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,6 +86,8 @@ func TestARecordBehindAForeignOneIsDecidedAgain(t *testing.T) {
 	})
 }
 
+// TestARecordThatTheForeignOneForbidsIsRefused: a command that decides again is
+// refused if the other writer's record forbids it.
 func TestARecordThatTheForeignOneForbidsIsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -97,11 +101,14 @@ func TestARecordThatTheForeignOneForbidsIsRefused(t *testing.T) {
 			t.Errorf("answer %v, want the precondition to fail", err)
 		}
 		if w := p.log.workspace(p.id); w.Name != "foreign" {
-			t.Errorf("the name is %q", w.Name)
+			t.Errorf("the name is %q, want foreign", w.Name)
 		}
 	})
 }
 
+// TestAVerdictThatDoesNotComeIsUnknown: a command whose verdict does not arrive
+// in time returns Unavailable. A repetition finds its record, or runs the command
+// if the record never reached the log.
 func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -128,7 +135,7 @@ func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {
 				_, err := p.run(from, cmd)
 				unknown, ok := errors.AsType[*fault.Fault](err)
 				if !ok || unknown.Code != fault.Unavailable || unknown.RetryAfter <= 0 {
-					t.Errorf("answer %v, want unavailable with a time to come back", err)
+					t.Errorf("answer %v, want unavailable with a RetryAfter", err)
 				}
 				open()
 				again, err := p.run(from, cmd)
@@ -143,7 +150,9 @@ func TestAVerdictThatDoesNotComeIsUnknown(t *testing.T) {
 	}
 }
 
-func TestWhatTheLogSaysItselfIsTheAnswer(t *testing.T) {
+// TestTheLogsOwnFaultIsTheAnswer: a fault of the log is returned unchanged. The
+// next command decides again, from the last fact.
+func TestTheLogsOwnFaultIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcess(t)
@@ -158,7 +167,7 @@ func TestWhatTheLogSaysItselfIsTheAnswer(t *testing.T) {
 		next := begin(func() (handle.Result, error) { return p.rename("small") })
 		open()
 		if a := <-tooLarge; !fault.Is(a.err, fault.PayloadTooLarge) {
-			t.Errorf("answer %+v, want what the log says", a)
+			t.Errorf("answer %+v, want the log's fault", a)
 		}
 		if a := <-next; a.err != nil || a.Event == nil || a.Event.Sequence != 2 {
 			t.Errorf("the next command: %+v, want the fact 2", a)
@@ -166,6 +175,8 @@ func TestWhatTheLogSaysItselfIsTheAnswer(t *testing.T) {
 	})
 }
 
+// TestARepeatedCommandIsNotRunAgain: a command with a used id does not run
+// again, in this or another process. With another digest it is refused.
 func TestARepeatedCommandIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,7 +196,7 @@ func TestARepeatedCommandIsNotRunAgain(t *testing.T) {
 		}
 		all.Wait()
 		if runs := len(slices.DeleteFunc(ran, func(b bool) bool { return !b })); runs != 1 {
-			t.Errorf("the command ran %d times in one process", runs)
+			t.Errorf("the command ran %d times in one process, want once", runs)
 		}
 		if result, err := p.another().run(from, cmd); err != nil || !result.Repeated {
 			t.Errorf("in another process: %+v, %v, want it repeated", result, err)
@@ -236,7 +247,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 			t.Errorf("answer %v, want a conflict", err)
 		}
 		if attempts < 2 || attempts > 20 {
-			t.Errorf("%d attempts", attempts)
+			t.Errorf("%d attempts, want 2 to 20", attempts)
 		}
 	})
 }
@@ -270,7 +281,7 @@ func TestAParkedStreamTakesNoCommand(t *testing.T) {
 	}
 }
 
-// parked is a log whose every stream waits for a repair.
+// parked is a log in which every stream waits for a repair.
 type parked struct{ handle.Log }
 
 func (parked) Load(context.Context, string, string) (events.Snapshot, error) {
@@ -279,7 +290,7 @@ func (parked) Load(context.Context, string, string) (events.Snapshot, error) {
 
 func TestAFreshStreamIsNotLookedUp(t *testing.T) {
 	t.Parallel()
-	log := &memory{loading: func(string) { t.Error("a stream that was just made is looked up") }}
+	log := &memory{loading: func(string) { t.Error("a fresh stream was loaded") }}
 	h := &handle.Handler{Log: log, Now: time.Now}
 	id := events.NewID(events.WorkspacePrefix)
 	to := handle.Target{Stream: id, PartitionKey: id, Fresh: true}
@@ -300,6 +311,6 @@ func TestACommandForAnotherKindOfStreamIsAnInternalError(t *testing.T) {
 		t.Errorf("answer %v, want an internal error", err)
 	}
 	if len(log.records) != 0 {
-		t.Error("something was appended")
+		t.Errorf("%d records were appended, want none", len(log.records))
 	}
 }

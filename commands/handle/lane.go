@@ -9,8 +9,8 @@ import (
 	"netsim/fault"
 )
 
-// lane is a stream in use by this process. Its tip is the head of the stream if
-// every appended record becomes a fact.
+// lane is a stream in use by this process. Its tip is what the head of the stream
+// will be if every appended record becomes a fact.
 type lane struct {
 	users int // guarded by Handler.mu
 
@@ -84,7 +84,7 @@ func (l *lane) release(commandID string) {
 	delete(l.claims, commandID)
 }
 
-// drop removes a tip after a record that is not a fact.
+// drop removes a tip that is based on a record that is not a fact.
 func (l *lane) drop(t *tip) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,11 +104,11 @@ type view struct {
 // view returns the lane's tip, and loads the stream when there is none. With load
 // it loads the stream and looks up the command in any case.
 //
-// What is loaded is never older than the tip: a record that another process
-// appended before the tip was loaded is in it, and one that comes later makes our
-// append fail. The tip can be older than what is loaded, when another process
-// appended since. A command that appends nothing would not notice, so it compares
-// the sequences.
+// The loaded state is never older than the tip. Records that another process
+// appended before the tip was loaded are in the tip, and a later one makes our
+// append fail. The tip can be older than the loaded state, when another process
+// has appended since. A command that appends nothing would not notice, so it
+// compares the sequences.
 func (h *Handler) view(ctx context.Context, l *lane, to Target, commandID string, load bool) (view, error) {
 	l.mu.Lock()
 	if t := l.tip; t != nil {

@@ -51,9 +51,9 @@ func TestCommandsOnOneStreamArePipelined(t *testing.T) {
 	})
 }
 
-// What stands on a record that proves to be no fact is decided again, whether
-// it appended, refused or had nothing to do.
-func TestWhatStandsOnALostRecordIsDecidedAgain(t *testing.T) {
+// A command that decided on top of a lost record decides again, whether it
+// appended, refused or had nothing to do.
+func TestADecisionOnALostRecordIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcess(t)
@@ -68,9 +68,9 @@ func TestWhatStandsOnALostRecordIsDecidedAgain(t *testing.T) {
 		tail := begin(func() (handle.Result, error) { return p.rename("tail") })
 		select {
 		case a := <-refused:
-			t.Errorf("the refusal is answered before its ground is judged: %+v", a)
+			t.Errorf("the refusal is answered before the record below it is judged: %+v", a)
 		case a := <-nothing:
-			t.Errorf("nothing to do is answered before its ground is judged: %+v", a)
+			t.Errorf("nothing to do is answered before the record below it is judged: %+v", a)
 		default:
 		}
 		open()
@@ -87,7 +87,7 @@ func TestWhatStandsOnALostRecordIsDecidedAgain(t *testing.T) {
 			t.Errorf("the tail: %+v, want the fact 4", a)
 		}
 		want := []events.Verdict{
-			events.Accepted, events.Accepted, // what was there
+			events.Accepted, events.Accepted, // the first two records
 			events.Accepted, events.Stale, events.Broken, // the foreign record, the lost one and its tail
 			events.Accepted, // the tail, decided again
 		}
@@ -97,7 +97,7 @@ func TestWhatStandsOnALostRecordIsDecidedAgain(t *testing.T) {
 	})
 }
 
-// A lane that is in use for long must not answer from what it once loaded.
+// A lane that stays in use must not answer from the state that it loaded first.
 func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -105,7 +105,7 @@ func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
 		when func(p *process) (handle.Result, error)
 		then func(handle.Result, error) bool
 	}{{
-		name: "what another process undid is done again",
+		name: "a change that another process undid is made again",
 		when: func(p *process) (handle.Result, error) { return p.rename("mine") },
 		then: func(r handle.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
 	}, {
@@ -116,7 +116,7 @@ func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
 		},
 		then: func(r handle.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
 	}, {
-		name: "a command id does not change that",
+		name: "the same with a command id",
 		when: func(p *process) (handle.Result, error) {
 			return p.run(handle.Origin{CommandID: "again"}, commands.UpdateWorkspace{ID: p.id, Name: "mine"})
 		},
@@ -134,7 +134,7 @@ func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
 				}
 				open := p.log.shut()
 				first := begin(func() (handle.Result, error) { return p.rename("mine") })
-				// It keeps the lane in use, and with it the lane's tip.
+				// This command keeps the lane in use, and with it the lane's tip.
 				held := begin(func() (handle.Result, error) {
 					return p.run(handle.Origin{CommandID: "held"}, commands.UpdateWorkspace{ID: p.id, Name: "held"})
 				})
@@ -146,7 +146,7 @@ func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
 					t.Fatal(err)
 				}
 				if r, err := c.when(p); !c.then(r, err) {
-					t.Errorf("answer %+v, %v", r, err)
+					t.Errorf("answer %+v, %v, want the fact 4", r, err)
 				}
 				close(hold)
 				if a := <-held; a.err != nil {
@@ -157,8 +157,8 @@ func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
 	}
 }
 
-// A stall of the projector makes outcomes unknown; what is sent meanwhile
-// stands on them all the same.
+// While the projector stalls, outcomes are unknown. Later commands still decide
+// on top of the unjudged records.
 func TestWhatIsUnknownIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -170,13 +170,13 @@ func TestWhatIsUnknownIsNotForgotten(t *testing.T) {
 			t.Fatalf("answer %v, want unavailable", err)
 		}
 		again := begin(func() (handle.Result, error) { return p.run(from, cmd) })
-		back := begin(func() (handle.Result, error) { return p.rename("new") })
+		undo := begin(func() (handle.Result, error) { return p.rename("new") })
 		open()
 		if a := <-again; a.err != nil || !a.Repeated {
 			t.Errorf("the same command: %+v, want it repeated", a)
 		}
-		if a := <-back; a.err != nil || a.Event == nil || a.Event.Sequence != 3 {
-			t.Errorf("the command that takes it back: %+v, want the fact 3", a)
+		if a := <-undo; a.err != nil || a.Event == nil || a.Event.Sequence != 3 {
+			t.Errorf("the command that undoes it: %+v, want the fact 3", a)
 		}
 	})
 }

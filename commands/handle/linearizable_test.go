@@ -17,15 +17,15 @@ import (
 	"netsim/fault"
 )
 
-// write sets the name of a workspace, on the condition of a version when match
-// is not 0. It is repeated under its command id until its outcome is known.
+// write sets the name of a workspace. If match is not 0, it is conditional on
+// that version. It is repeated under its command id until its outcome is known.
 type write struct {
 	name  string
 	match int64
 }
 
-// wrote is the outcome: refused by the condition, nothing to do (all zero), or
-// a fact, whose sequence a repeated command does not tell.
+// wrote is the outcome of a write: refused by the condition, nothing to do (all
+// zero), or a fact. A repeated command does not return the fact's sequence.
 type wrote struct {
 	sequence int64
 	repeated bool
@@ -37,8 +37,8 @@ type named struct {
 	name    string
 }
 
-// oneByOne is what would become of the writes if each happened at one instant
-// between its first call and its answer.
+// oneByOne returns the sequential model, in which each write happens at one
+// instant between its first call and its answer.
 func oneByOne() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return named{1, "new"} },
@@ -56,8 +56,8 @@ func oneByOne() porcupine.Model {
 	}
 }
 
-// A log whose answers are late, or never come, never makes clients of several
-// processes see anything but one workspace that changes step by step.
+// Even if the log answers late or never, the clients of several processes see one
+// workspace that changes step by step.
 func TestHandleIsLinearizable(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -70,7 +70,7 @@ func TestHandleIsLinearizable(t *testing.T) {
 
 func race(t *testing.T, seed uint64) {
 	const clients, each = 8, 20
-	first := newPlayers(t, seed)
+	first := newProcesses(t, seed)
 	start := time.Now()
 	histories := make([][]porcupine.Operation, clients)
 	var all sync.WaitGroup
@@ -105,10 +105,10 @@ func race(t *testing.T, seed uint64) {
 	}
 }
 
-// newPlayers returns three processes on one log that answers late: mostly
-// within milliseconds, at times after the handler has given up. Some records
-// are lost on the way.
-func newPlayers(t *testing.T, seed uint64) []*process {
+// newProcesses returns three processes on one log that answers late: mostly
+// within milliseconds, at times after the handler's timeout. Some records are
+// lost on the way.
+func newProcesses(t *testing.T, seed uint64) []*process {
 	p := newProcess(t)
 	var mu sync.Mutex
 	random := rand.New(rand.NewPCG(seed, 1<<32))
@@ -131,8 +131,8 @@ func newPlayers(t *testing.T, seed uint64) []*process {
 	return []*process{p, p.another(), p.another()}
 }
 
-// settle runs a command, each time in any of the processes, until its outcome
-// is known. It reports false for one that certainly had none.
+// settle runs a command in any of the processes until its outcome is known. It
+// reports false for a command that certainly changed nothing.
 func settle(t *testing.T, processes []*process, random *rand.Rand, in write, commandID string) (wrote, bool) {
 	match := commands.Match{Given: in.match != 0, Tags: []string{strconv.FormatInt(in.match, 10)}}
 	p := processes[random.IntN(len(processes))]

@@ -17,8 +17,8 @@ import (
 )
 
 // memory is a log of one partition with its projector, in memory. It judges by
-// the rule, so a Handler gets the verdicts of a real log. Load sees only the judged
-// records, which are no more than the given verdicts needed.
+// the rule, so a Handler gets the verdicts of a real log. Load sees only judged
+// records; a record is judged when its verdict, or a later one, is requested.
 type memory struct {
 	mu      sync.Mutex
 	records []stored
@@ -107,7 +107,7 @@ func (m *memory) Verdict(ctx context.Context, at events.Position) (events.Verdic
 	return m.records[at.Offset].verdict, nil
 }
 
-// pause waits as long as delay says.
+// pause waits for delay, if it is set.
 func (m *memory) pause(ctx context.Context) error {
 	if m.delay == nil {
 		return nil
@@ -175,8 +175,8 @@ func (m *memory) shut() (open func()) {
 	return func() { close(gate) }
 }
 
-// foreign appends, as another process would, an event on top of the stream's
-// last fact.
+// foreign appends an event on top of the stream's last fact, as another process
+// would.
 func (m *memory) foreign(t testing.TB, stream string, data events.Data) {
 	t.Helper()
 	value, err := events.Encode(data)
@@ -197,7 +197,7 @@ func (m *memory) foreign(t testing.TB, stream string, data events.Data) {
 	m.records = append(m.records, stored{message: message})
 }
 
-// verdicts returns what became of every record, in the log's order.
+// verdicts returns the verdict on every record, in the log's order.
 func (m *memory) verdicts() []events.Verdict {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,10 +14,10 @@ type Outcome string
 
 // The outcomes of a command.
 const (
-	OutcomeAccepted Outcome = "accepted"  // its event is a fact
-	OutcomeRepeated Outcome = "repeated"  // it had run before
+	OutcomeAccepted Outcome = "accepted"  // the command's event is a fact
+	OutcomeRepeated Outcome = "repeated"  // the command had run before
 	OutcomeNothing  Outcome = "nothing"   // there was nothing to change
-	OutcomeRefused  Outcome = "refused"   // it refused
+	OutcomeRefused  Outcome = "refused"   // the command refused
 	OutcomeRejected Outcome = "rejected"  // another writer's record came first in every attempt
 	OutcomeTimedOut Outcome = "timed_out" // no verdict came in time
 	OutcomeFailed   Outcome = "failed"    // an internal error, or the log is unavailable

@@ -31,9 +31,9 @@ func System(parts ...string) Origin {
 	return o.Derive(parts...)
 }
 
-// Because returns the origin of a command that follows from a fact, on behalf
-// of the fact's actor. Its command id derives from the fact's stream and from
-// what is done: a repeated reaction does it once.
+// Because returns the origin of a command that follows from a fact, on behalf of
+// the fact's actor. Its command id derives from the fact's stream and from what
+// is done, so that a repeated reaction does it once.
 func Because(f *events.Fact, what string) Origin {
 	return Origin{Actor: f.Actor}.CausedBy(f).Derive(f.Stream, what)
 }

@@ -9,7 +9,7 @@ import (
 	"netsim/events"
 )
 
-// TestOrigins has literal command ids: logs hold them, so they never change.
+// TestOrigins has literal command ids: logs hold them, so they must never change.
 func TestOrigins(t *testing.T) {
 	t.Parallel()
 	fact := func(actor string) *events.Fact {

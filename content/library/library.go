@@ -1,4 +1,4 @@
-// Package library says where the files of tracesets are stored. Tracesets with
+// Package library defines where the files of tracesets are stored. Tracesets with
 // the same files share one library, which is identified by the hash of its list
 // of files.
 package library
@@ -14,7 +14,7 @@ import (
 	"netsim/events"
 )
 
-// Hash returns the BLAKE3-256 of a list of files in hex: over the lines
+// Hash returns the BLAKE3-256 of a list of files, in hex. It hashes the lines
 // "<file hash> <size> <name>", sorted by name (completions 2.7).
 func Hash(files []events.TracesetFile) string {
 	sorted := slices.SortedFunc(slices.Values(files), func(a, b events.TracesetFile) int { return strings.Compare(a.Name, b.Name) })
@@ -42,14 +42,14 @@ const All = "libraries/"
 func Key(hash, fileHash string) string { return Prefix(hash) + Fanned(fileHash) }
 
 // Fanned returns a path for content: a folder named after the first two digits of
-// the hash, and the other digits.
+// the hash, and in it a name of the other digits.
 func Fanned(fileHash string) string {
 	digits := strings.TrimPrefix(fileHash, "sha256:")
 	return digits[:2] + "/" + digits[2:]
 }
 
-// Lock names the lock that is held while the library's objects are stored or
-// removed.
+// Lock returns the name of the lock that is held while the library's objects are
+// stored or removed.
 func Lock(hash string) string { return LockOf(ID(hash)) }
 
 // LockOf is Lock for a library id.

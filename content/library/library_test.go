@@ -8,13 +8,15 @@ import (
 	"netsim/events"
 )
 
+// TestALibraryIsKnownByItsFiles: the hash of a library depends on the names,
+// sizes and content of its files, and on nothing else.
 func TestALibraryIsKnownByItsFiles(t *testing.T) {
 	t.Parallel()
 	a := events.TracesetFile{Name: "a", Size: 1, Hash: "sha256:" + strings.Repeat("a", 64), Role: "primary"}
 	b := events.TracesetFile{Name: "b", Size: 1, Hash: "sha256:" + strings.Repeat("b", 64)}
 	hash := library.Hash([]events.TracesetFile{a, b})
 	if len(hash) != 64 || hash != library.Hash([]events.TracesetFile{b, a}) {
-		t.Errorf("%s depends on the order", hash)
+		t.Errorf("hash %s depends on the order of the files", hash)
 	}
 	for what, change := range map[string]func(*events.TracesetFile){
 		"name":    func(f *events.TracesetFile) { f.Name = "c" },
@@ -24,12 +26,12 @@ func TestALibraryIsKnownByItsFiles(t *testing.T) {
 		other := a
 		change(&other)
 		if library.Hash([]events.TracesetFile{other, b}) == hash {
-			t.Errorf("another %s is the same library", what)
+			t.Errorf("files with another %s have the same hash", what)
 		}
 	}
 	a.Role, a.ContentType = "supporting", "text/plain"
 	if library.Hash([]events.TracesetFile{a, b}) != hash {
-		t.Error("another role is another library")
+		t.Error("files with another role have another hash")
 	}
 	if got, want := library.Key(hash, a.Hash), "libraries/"+library.ID(hash)+"/aa/"+strings.Repeat("a", 62); got != want {
 		t.Errorf("key %s, want %s", got, want)
@@ -42,6 +44,6 @@ func TestTheHashOfALibraryStays(t *testing.T) {
 	t.Parallel()
 	got := library.Hash([]events.TracesetFile{{Name: "a", Size: 1, Hash: "sha256:" + strings.Repeat("a", 64)}})
 	if want := "4228a0ba41fe3a2159d904c990b272615520196d1b4d4075581bd480afff3619"; got != want {
-		t.Errorf("%s, want %s", got, want)
+		t.Errorf("hash %s, want %s", got, want)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 const (
 	smallEntry = 1 << 20 // bytes
-	putsAtOnce = 8       // of small entries
+	putsAtOnce = 8       // concurrent puts of small entries
 )
 
 // unpacking stores the files of a traceset in its library's folder.
@@ -34,8 +34,8 @@ func newUnpacking(ctx context.Context, store *objects.Store, folder string) *unp
 	return u
 }
 
-// put stores an entry. Small entries are stored concurrently while the archive is
-// read on, because their cost is the latency of a request each.
+// put stores an entry. Small entries are stored concurrently while the rest of
+// the archive is read, because each costs the latency of a request.
 func (u *unpacking) put(ctx context.Context, name string, size int64, content io.Reader) error {
 	if size > smallEntry {
 		_, err := u.store.Put(ctx, u.folder+name, contentType(name), content)

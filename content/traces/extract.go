@@ -29,7 +29,7 @@ type Extractor struct {
 
 // Extract reads the files of a traceset that is processing, and records their
 // metadata or why they cannot be used. It does nothing for a traceset in another
-// status. An error is temporary: Extract may be repeated.
+// status. An error means a temporary problem: Extract may be repeated.
 func (x *Extractor) Extract(ctx context.Context, id string) error {
 	t, err := projections.FindTraceset(ctx, x.DB, id)
 	if err != nil || t.Status != commands.TracesetProcessing {
@@ -99,7 +99,7 @@ func (x *Extractor) read(ctx context.Context, t *projections.Traceset) (events.T
 	return found, err
 }
 
-// complaint is the refusal for the first error of a report.
+// complaint returns the refusal for the first error of a report.
 func complaint(report *chakra.Report, first chakra.Finding) error {
 	file := first.File
 	first.File = "" // the refusal names it
@@ -121,15 +121,15 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 	var others []events.TracesetFile
 	archives := 0
 	for _, f := range files {
-		var is bool
+		var isArchive bool
 		if f.Role == events.RolePrimary {
-			is, err = u.File(f.Name, func() (io.ReadCloser, error) { return get(ctx, x.Objects, f) })
+			isArchive, err = u.File(f.Name, func() (io.ReadCloser, error) { return get(ctx, x.Objects, f) })
 		}
 		if err != nil {
 			_ = u.puts.Wait() // the first error is returned
 			return found, err
 		}
-		if is {
+		if isArchive {
 			archives++
 		} else {
 			others = append(others, f)
@@ -162,7 +162,7 @@ func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events
 	return found, nil
 }
 
-// fitsDescription refuses workload metadata that declare another number of ranks
+// fitsDescription refuses workload metadata that declares another number of ranks
 // than the files have.
 func fitsDescription(text string, ranks int64) error {
 	if text == "" {

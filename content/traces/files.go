@@ -16,7 +16,7 @@ import (
 	"netsim/simulator/packed"
 )
 
-// Folder is the key prefix of the files of a library with the layout prefix.
+// Folder returns the key prefix of the files of a library with the layout prefix.
 func Folder(hash string) string { return library.Prefix(hash) + "files/" }
 
 // Workload is the rank files of a traceset, as chakra.Inspect takes them.
@@ -95,7 +95,7 @@ func get(ctx context.Context, store *objects.Store, f events.TracesetFile) (io.R
 	return body, err
 }
 
-// refusal is why a traceset's files cannot be used.
+// refusal is the reason why a traceset's files cannot be used.
 type refusal struct{ file, reason string }
 
 func (r *refusal) Error() string {
@@ -105,7 +105,7 @@ func (r *refusal) Error() string {
 	return r.file + ": " + r.reason
 }
 
-// Unwrap makes a refusal fault.Unprocessable.
+// Unwrap gives a refusal the code fault.Unprocessable.
 func (r *refusal) Unwrap() error { return fault.New(fault.Unprocessable, "%s", r.reason) }
 
 func refuse(file, format string, args ...any) error {

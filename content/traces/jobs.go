@@ -1,9 +1,9 @@
 package traces
 
-// ExtractTraceset is the job that reads what the files of a traceset hold.
+// ExtractTraceset is the job that extracts the metadata of a traceset.
 type ExtractTraceset struct {
 	TracesetID string `json:"tracesetId"`
 }
 
-// Kind is its stored name.
+// Kind returns the name under which the job is stored.
 func (ExtractTraceset) Kind() string { return "extract_traceset" }

@@ -40,7 +40,7 @@ func plus(a int64, b uint64) int64 {
 	if b > uint64(math.MaxInt64-a) { //nolint:gosec // a is not negative
 		return math.MaxInt64
 	}
-	return a + int64(b) //nolint:gosec // as large as it may be
+	return a + int64(b) //nolint:gosec // b is within the range
 }
 
 // ReadSummary parses a recorded summary. It is the zero Summary for "".
@@ -67,7 +67,7 @@ func summarize(all []chakra.Trace, groups chakra.Groups) (string, error) {
 		s.ComputeMicros = plus(s.ComputeMicros, t.Compute)
 		s.Sends.add(t.Sends)
 		s.Receives.add(t.Receives)
-		last := "\x00" // no group's name: collectives come group by group
+		last := "\x00" // not the name of a group; the collectives of a group come together
 		for _, c := range t.Collectives {
 			if kinds[c.Kind] == nil {
 				kinds[c.Kind] = &Traffic{Kind: c.Kind.String()}

@@ -46,8 +46,8 @@ func (u *Uploads) Clear(ctx context.Context, upload string) error {
 
 const expiryPage = 500
 
-// Expire aborts the expired sessions and removes staged objects of no session. A
-// session that is being completed is skipped until the next call.
+// Expire aborts the expired sessions, and removes staged objects that belong to
+// no session. A session that is being completed is skipped until the next call.
 func (u *Uploads) Expire(ctx context.Context) error {
 	for {
 		page, err := projections.ExpiredUploads(ctx, u.DB, u.Now(), expiryPage)
@@ -76,7 +76,7 @@ func (u *Uploads) Expire(ctx context.Context) error {
 }
 
 // sweep removes objects that were staged more than two session lifetimes ago,
-// unless an upload still needs them. Dead processes leave such objects.
+// unless an upload still needs them. Such objects remain when a process dies.
 func (u *Uploads) sweep(ctx context.Context) error {
 	before := u.Now().Add(-2 * u.Lifetime)
 	for b, err := range u.Objects.ListBegun(ctx, staging) {

@@ -98,9 +98,10 @@ func (u *Uploads) Finish(ctx context.Context, id string) (result string, duplica
 	return result, duplicate, err
 }
 
-// locked does the work on a session while it holds the session's lock. When
-// another holds it, wait decides between waiting and Conflict. For a completed
-// session it always waits, because only clean-up can hold the lock then.
+// locked does the work on a session while it holds the session's lock. If another
+// request holds it, locked waits for it when wait is set, and otherwise returns
+// Conflict. For a completed session it always waits, because then only clean-up
+// can hold the lock.
 func (u *Uploads) locked(ctx context.Context, id string, wait bool, work func(row *projections.Upload) error) error {
 	before, err := projections.FindUpload(ctx, u.DB, id)
 	if err != nil {

@@ -29,9 +29,9 @@ func (u *Uploads) Keep(ctx context.Context, upload string, to handle.Target, fro
 	}
 	err = u.detached(ctx, upload, func(ctx context.Context) error {
 		return u.keep(ctx, t.Files, staged, func(files []events.TracesetFile, hash string, total int64) error {
-			there, err := projections.TracesetOfContent(ctx, u.DB, t.AccountID, t.WorkspaceID, hash, t.Name)
-			if err != nil || there != "" {
-				traceset = there
+			existing, err := projections.TracesetOfContent(ctx, u.DB, t.AccountID, t.WorkspaceID, hash, t.Name)
+			if err != nil || existing != "" {
+				traceset = existing
 				return err
 			}
 			traceset, fresh = to.Stream, true
@@ -43,8 +43,8 @@ func (u *Uploads) Keep(ctx context.Context, upload string, to handle.Target, fro
 	return traceset, fresh, err
 }
 
-// Discard removes the staged files of a direct upload. Expire removes later what
-// cannot be removed now.
+// Discard removes the staged files of a direct upload. Expire later removes files
+// that cannot be removed now.
 func (u *Uploads) Discard(ctx context.Context, upload string) {
 	if err := u.Objects.DeletePrefix(context.WithoutCancel(ctx), stagingOf(upload)); err != nil {
 		u.Log.InfoContext(ctx, "staged files cannot be removed yet", "upload", upload, "error", err)

@@ -5,11 +5,11 @@ type ClearUpload struct {
 	UploadID string `json:"uploadId"`
 }
 
-// Kind is its stored name.
+// Kind returns the name under which the job is stored.
 func (ClearUpload) Kind() string { return "clear_upload" }
 
 // ExpireUploads is the job that aborts expired uploads.
 type ExpireUploads struct{}
 
-// Kind is its stored name.
+// Kind returns the name under which the job is stored.
 func (ExpireUploads) Kind() string { return "expire_uploads" }

@@ -65,8 +65,8 @@ func (u *Uploads) settleMappingFile(ctx context.Context, row *projections.Upload
 	return file, err
 }
 
-// MappingFileLock names the lock that is held while an account's mapping files
-// with a checksum are stored in a workspace.
+// MappingFileLock returns the name of the lock that is held while an account's
+// mapping files with a checksum are stored in a workspace.
 func MappingFileLock(account, workspace, hash string) string {
 	return "mapping file " + account + " " + workspace + " " + hash
 }

@@ -15,13 +15,13 @@ import (
 
 const filesAtOnce = 4
 
-// errLost says that the store no longer has a staged object.
+// errLost is the error for a staged object that is no longer in the store.
 type errLost struct{ key string }
 
 func (e errLost) Error() string { return "nothing is staged at " + e.key }
 
-// join joins the parts that a client names, which must be those that it uploaded.
-// It compares the parts of all files before it joins the first, so that the
+// join joins the parts that a client names, which must be the parts that it
+// uploaded. It compares the parts of all files before it joins any, so that the
 // client can upload a wrong part again. sent has the parts of each file.
 func (u *Uploads) join(ctx context.Context, kind string, files []events.UploadFile, sent [][]api.UploadedPart) error {
 	joins := make([][]objects.Part, len(files))

@@ -18,7 +18,7 @@ import (
 // Limits of sessions (completions 6.2).
 const (
 	PartSize = 16 << 20 // bytes of every part but the last
-	MaxParts = 10_000   // of a session
+	MaxParts = 10_000   // parts of all files of a session
 )
 
 const storeCalls = 8 // concurrent calls to the object store
@@ -61,7 +61,7 @@ func (u *Uploads) Open(ctx context.Context, to handle.Target, from handle.Origin
 	return err
 }
 
-// resultOf is the id of the traceset or mapping file of a session.
+// resultOf returns the id of the traceset or mapping file of a session.
 func resultOf(kind, upload string) string {
 	if kind == events.UploadTraceset {
 		return events.DerivedID(events.TracesetPrefix, upload)
@@ -70,7 +70,7 @@ func resultOf(kind, upload string) string {
 }
 
 // unbegin drops the multipart uploads of a session that was not opened. Expire
-// removes later what cannot be dropped now.
+// later removes those that cannot be dropped now.
 func (u *Uploads) unbegin(ctx context.Context, files []events.UploadFile) {
 	for _, f := range files {
 		if f.StoreID != "" {
@@ -79,7 +79,7 @@ func (u *Uploads) unbegin(ctx context.Context, files []events.UploadFile) {
 	}
 }
 
-// stagingOf is the key prefix of an upload's staged files.
+// stagingOf returns the key prefix of an upload's staged files.
 func stagingOf(upload string) string { return staging + upload + "/" }
 
 const staging = "staging/"

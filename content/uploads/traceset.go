@@ -100,7 +100,7 @@ func (u *Uploads) digest(ctx context.Context, key string) (hash string, size int
 }
 
 // keep has the store copy staged files to their library and then calls record. It
-// holds the library's lock meanwhile.
+// holds the library's lock while it does both.
 func (u *Uploads) keep(
 	ctx context.Context, files []events.TracesetFile, staged []string,
 	record func(files []events.TracesetFile, libraryHash string, total int64) error,
@@ -145,8 +145,8 @@ func (u *Uploads) copy(ctx context.Context, from, to string, size int64) error {
 	return away(err)
 }
 
-// formatOf is the format that the name of the first primary file suggests. The
-// extraction determines the real one.
+// formatOf returns the format that the name of the first primary file suggests.
+// The extraction determines the actual one.
 func formatOf(files []events.TracesetFile) string {
 	for _, f := range files {
 		if f.Role == events.RolePrimary {

@@ -25,7 +25,7 @@ type Config struct {
 	Locks    postgres.Locks
 	Log      *slog.Logger
 	Now      func() time.Time
-	// Lifetime is that of a session (completions 6.2).
+	// Lifetime is how long a session stays open (completions 6.2).
 	Lifetime time.Duration
 	// LockTimeout is how long to wait for the lock of a session or of content.
 	LockTimeout time.Duration
@@ -40,7 +40,7 @@ type Uploads struct {
 	ending  context.Context // ends with Close
 	end     context.CancelFunc
 	running sync.WaitGroup
-	slots   chan struct{} // of completions
+	slots   chan struct{} // one for each running completion
 }
 
 // completions is how many completions run at a time in a process. Each holds at
@@ -62,8 +62,8 @@ func (u *Uploads) Close() {
 	u.running.Wait()
 }
 
-// detached does the work to its end, also when its request ends first: then it
-// returns Unavailable. It waits for a slot.
+// detached waits for a slot and does the work to its end. If the request ends
+// first, detached returns Unavailable and the work continues.
 func (u *Uploads) detached(request context.Context, upload string, work func(context.Context) error) error {
 	select {
 	case u.slots <- struct{}{}:
@@ -110,7 +110,7 @@ func guarded(ctx context.Context, work func(context.Context) error) (err error) 
 var errAway = errors.New("the object store does not answer")
 
 // away turns an error of the object store into Unavailable. It returns errors
-// with a code, and those of reading the client's body, unchanged.
+// with a code, and errors from reading the client's body, unchanged.
 func away(err error) error {
 	if err == nil || fault.CodeOf(err) != fault.Internal {
 		return err
@@ -124,12 +124,12 @@ func away(err error) error {
 	}
 }
 
-// result is the stream of the traceset or mapping file of an upload.
+// result returns the stream of the traceset or mapping file of an upload.
 func result(row *projections.Upload) handle.Target {
 	return handle.Target{Stream: row.ResultID, PartitionKey: row.WorkspaceID}
 }
 
-// session is the stream of an upload.
+// session returns the stream of an upload.
 func session(row *projections.Upload) handle.Target {
 	return handle.Target{Stream: row.ID, PartitionKey: row.WorkspaceID}
 }

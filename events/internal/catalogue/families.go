@@ -5,7 +5,7 @@ import "netsim/events"
 // family is a topic and its streams.
 type family struct {
 	Family  events.Family
-	Streams string // what has a stream, and the form of the stream's id
+	Streams string // which resources have a stream, and the form of its id
 }
 
 // Topic returns the topic's name with the default prefix.
@@ -43,7 +43,7 @@ func attributes() []attribute {
 	return []attribute{
 		{"ce_specversion", true, `^1\.0$`, "version of CloudEvents"},
 		{"ce_source", true, visible, "the writer; not part of the frame"},
-		{"content-type", true, "^application/json$", "of the value; not part of the frame"},
+		{"content-type", true, "^application/json$", "media type of the value; not part of the frame"},
 		{"ce_frameversion", true, "^1$", "version of the frame"},
 		{"ce_id", true, visible, "the event's id, a UUID"},
 		{"ce_type", true, visible, "the event's type"},
@@ -51,8 +51,8 @@ func attributes() []attribute {
 		{"ce_partitionkey", true, visible, "workspace id, or account id where there is none; the partition is its FNV-1a hash modulo the number of partitions"},
 		{"ce_sequence", true, number, "1, 2, 3 … within the stream"},
 		{"ce_previoushash", false, "^[0-9a-f]{64}$", "hash of the stream's previous event; absent at sequence 1"},
-		{"ce_commandid", false, visible, "of the command that made it; a repeated command has the same"},
-		{"ce_commanddigest", false, visible, "of the command's body"},
+		{"ce_commandid", false, visible, "id of the command that made the event; a repeated command has the same id"},
+		{"ce_commanddigest", false, visible, "digest of the command's body"},
 		{"ce_time", true, `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`, "when it happened, UTC"},
 		{"ce_actor", false, visible, "a user's id, or `system`"},
 		{"ce_correlationid", false, visible, "the request that led to the event"},

@@ -16,7 +16,7 @@ import (
 // eventType is one registered event type.
 type eventType struct {
 	Name   string // on the wire
-	When   string // "Records that …"
+	When   string // when it is recorded: "Records that …"
 	Family events.Family
 	Fields []field
 }
@@ -119,7 +119,7 @@ func sentence(name, doc string) string {
 func (src source) fields(structName string) ([]field, error) {
 	var fields []field
 	for _, f := range src.structs[structName].Fields.List {
-		if len(f.Names) == 0 { // embedded: its fields are as if they stood here
+		if len(f.Names) == 0 { // an embedded struct: its fields count as fields of this one
 			inner, err := src.fields(f.Type.(*ast.Ident).Name)
 			if err != nil {
 				return nil, err

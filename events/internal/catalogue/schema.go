@@ -42,8 +42,8 @@ func (m members) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// schemaOf returns the schema of a type's data. It does not forbid members that
-// it does not name: a later release may add some.
+// schemaOf returns the schema of a type's data. It allows members that it does
+// not name, because a later release may add some.
 func schemaOf(t eventType) ([]byte, error) {
 	s := objectSchema(t.Fields)
 	s.Dialect = "https://json-schema.org/draft/2020-12/schema"
