@@ -6,37 +6,38 @@ import (
 	"netsim/simulator/design"
 )
 
-// leafSpine is a network of two tiers: racks whose switch has links to every
-// spine switch.
+// leafSpine is a network of two tiers, in which every rack switch has links to
+// every spine switch.
 type leafSpine struct {
-	racks, hosts int // hosts of a rack
-	uplinks      int // of a rack's switch
+	racks, hosts int // hosts per rack
+	uplinks      int // per rack switch
 	spines       int
 	gbps         int
-	more         values   // of every switch
-	reports      interval // how often the run is looked at
+	more         values   // further parameters of every switch
+	reports      interval // between reports of the run
 }
 
-// The three scales. Uplinks equal hosts: nothing is oversubscribed.
+// small, medium and large are the three sizes. A rack has as many uplinks as
+// hosts, so nothing is oversubscribed.
 func small() leafSpine {
 	return leafSpine{racks: 4, hosts: 16, uplinks: 16, spines: 4, gbps: 400, reports: fine}
 }
 
 func medium() leafSpine {
-	return leafSpine{racks: 8, hosts: 32, uplinks: 32, spines: 8, gbps: 400, reports: medial}
+	return leafSpine{racks: 8, hosts: 32, uplinks: 32, spines: 8, gbps: 400, reports: middle}
 }
 
 func large() leafSpine {
 	return leafSpine{racks: 16, hosts: 64, uplinks: 64, spines: 8, gbps: 400, reports: coarse}
 }
 
-// oversubscribed has ratio times as much bandwidth to hosts as to the spine.
+// oversubscribed returns the network with ratio times as many hosts as uplinks per rack.
 func (n leafSpine) oversubscribed(ratio int) leafSpine {
 	n.uplinks = n.hosts / ratio
 	return n
 }
 
-// spraying sends the packets of a flow over all paths.
+// spraying returns the network with switches that spray a flow's packets over all paths.
 func (n leafSpine) spraying() leafSpine {
 	n.more = values{"LoadBalancingMethod": "spray"}
 	return n
@@ -87,7 +88,7 @@ func mixedSpeeds() *draft {
 // pods is a network of three tiers, each with as much bandwidth up as down.
 func pods() *draft {
 	const hosts, racks, fabrics, pods, spines = 16, 8, 4, 4, 8
-	const down = racks * hosts / fabrics // of a fabric switch, and up as many
+	const down = racks * hosts / fabrics // downlinks of a fabric switch, which has as many uplinks
 	d := &draft{}
 	d.switches("leaf", portsOf(hosts, hosts, 400), nil)
 	d.switches("fabric", portsOf(down, down, 400), nil)
@@ -100,19 +101,19 @@ func pods() *draft {
 	return d
 }
 
-// portsOf are those of a switch that is not a bottleneck itself.
+// portsOf returns the ports of a switch whose capacity equals the sum of their rates.
 func portsOf(up, down, gbps int) ports {
 	return ports{up: up, down: down, gbps: gbps, capacityGbps: (up + down) * gbps}
 }
 
-// interval is how often a run reports, in milliseconds.
+// interval is the simulated time between reports, in milliseconds.
 type interval float64
 
-// Runs take about ten milliseconds. The larger the network, the coarser its
-// report, so that the files of results stay small.
+// Runs take about ten milliseconds of simulated time. A larger network reports
+// less often, so that the result files stay small.
 const (
 	fine   interval = 0.1
-	medial interval = 0.25
+	middle interval = 0.25
 	coarse interval = 1
 )
 
