@@ -10,16 +10,16 @@ import (
 // ErrUneven is the error of Apart if the fabric exceeds its bounds.
 var ErrUneven = errors.New("the racks are wired in too many different ways to compare them all")
 
-// Bounds on Apart: words that it keeps, and steps that it takes. Racks that are wired
-// alike count once, so real fabrics stay far below the bounds.
+// Apart has bounds on the words that it stores and on the steps that it takes. Racks that
+// are wired alike count once, so real fabrics stay far below the bounds.
 const (
 	maxKept  = 1 << 22
 	maxSteps = 1 << 28
 )
 
 // Apart finds two hosts without a path between them, if there are any. A path goes up and
-// then down. So hosts of two racks need a switch that both racks reach upwards; hosts of
-// one rack meet in each of its switches.
+// then down. So hosts of two racks need a switch that both racks reach upwards. Hosts of
+// one rack always have a path, through any of its switches.
 func (f *Fabric) Apart() (a, b int32, apart bool, err error) {
 	s := survey{fabric: f, known: map[string]int{}}
 	for int(s.words) < len(f.Nodes) && f.Nodes[s.words].Type == SwitchNode && f.Nodes[s.words].Tier == TierSSW {
@@ -47,22 +47,22 @@ func (f *Fabric) Apart() (a, b int32, apart bool, err error) {
 type survey struct {
 	fabric      *Fabric
 	words       int            // in a set of spine switches
-	known       map[string]int // by what racks reach: index in views
+	known       map[string]int // index in views, by view.key
 	views       []view
-	common      []uint64 // the spine switches that all views reach
+	common      []uint64 // spine switches that all views reach
 	kept, steps int
 }
 
-// view is what a rack reaches upwards.
+// view is the set of switches that a rack reaches upwards.
 type view struct {
-	host  int32 // one of the rack's
+	host  int32 // a host of the rack
 	pod   int32
-	above []int32  // switches of its pod, in order
-	spine []uint64 // a set
+	above []int32  // switches of its pod, sorted
+	spine []uint64 // spine switches, as a bit set
 }
 
-// visit compares a rack with those before it, and returns a host of one to which it has
-// no path.
+// visit compares a rack with the earlier ones. If it has no path to one of them, it returns
+// a host of that rack.
 func (s *survey) visit(host, rack int32) (other int32, found bool) {
 	f := s.fabric
 	v := view{host: host, pod: f.racks[rack].pod, spine: make([]uint64, s.words)}
@@ -144,7 +144,7 @@ func (v *view) joins(o *view) bool {
 
 // key identifies racks by the switches to which they are linked.
 func (v *view) key() string {
-	b := binary.LittleEndian.AppendUint32(nil, uint32(v.pod)) //nolint:gosec // -1 for none is a number, too
+	b := binary.LittleEndian.AppendUint32(nil, uint32(v.pod)) //nolint:gosec // none, -1, converts to a distinct number
 	for _, w := range v.spine {
 		b = binary.LittleEndian.AppendUint64(b, w)
 	}
