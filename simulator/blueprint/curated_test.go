@@ -22,7 +22,7 @@ func curated(t *testing.T) []blueprint.Template {
 }
 
 // TestCuratedTemplatesStay: a name and a revision always identify the same
-// template. Whoever changes a template must give it a new revision, and run the
+// template. To change a template, give it a new revision and run the
 // test with -learn.
 func TestCuratedTemplatesStay(t *testing.T) {
 	t.Parallel()

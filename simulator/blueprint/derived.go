@@ -56,7 +56,7 @@ func (b *derived) tier(name string, t topology.Tier) {
 
 // podRefs returns references to the spine and the pods; equal consecutive pods share one.
 func (b *derived) podRefs(spine, switches, racks int) []design.Ref {
-	refs := []design.Ref{of(design.TypeSwitch, nameSpine, spine)}
+	refs := []design.Ref{refTo(design.TypeSwitch, nameSpine, spine)}
 	left := b.TotalHosts
 	for range b.Pods {
 		hosts := min(left, racks*b.RanksPerRack)
@@ -77,10 +77,10 @@ func (b *derived) podRef(switches, racks, hosts int) design.Ref {
 	if !declared {
 		name = numbered(design.TypePod, len(b.pods))
 		b.pods[key] = name
-		refs := append([]design.Ref{of(design.TypeSwitch, nameFabric, switches)}, b.rackRefs(racks, hosts)...)
+		refs := append([]design.Ref{refTo(design.TypeSwitch, nameFabric, switches)}, b.rackRefs(racks, hosts)...)
 		b.pod(name, refs...)
 	}
-	return of(design.TypePod, name, 1)
+	return refTo(design.TypePod, name, 1)
 }
 
 // rackRefs returns references to the racks that hold the hosts: full racks, at
@@ -91,7 +91,7 @@ func (b *derived) rackRefs(racks, hosts int) []design.Ref {
 	var refs []design.Ref
 	add := func(servers, count int) {
 		if count > 0 {
-			refs = append(refs, of(design.TypeRack, b.rackOf(servers), count))
+			refs = append(refs, refTo(design.TypeRack, b.rackOf(servers), count))
 		}
 	}
 	add(b.RanksPerRack, full)
@@ -111,9 +111,9 @@ func (b *derived) rackOf(servers int) string {
 	}
 	name = numbered(design.TypeRack, len(b.racks))
 	b.racks[servers] = name
-	refs := []design.Ref{of(design.TypeSwitch, nameRack, 1)}
+	refs := []design.Ref{refTo(design.TypeSwitch, nameRack, 1)}
 	if servers > 0 {
-		refs = append(refs, of(design.TypeServer, nameServer, servers))
+		refs = append(refs, refTo(design.TypeServer, nameServer, servers))
 	}
 	b.rack(name, refs...)
 	return name

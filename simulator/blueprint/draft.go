@@ -70,7 +70,7 @@ func (d *draft) switches(name string, p ports, more values) {
 
 // servers declares a server component with one NIC.
 func (d *draft) servers(name, nic string, gbps int) {
-	d.component(design.TypeServer, name, serverModel, nil, of(design.TypeNIC, nic, 1))
+	d.component(design.TypeServer, name, serverModel, nil, refTo(design.TypeNIC, nic, 1))
 	d.component(design.TypeNIC, nic, nicModel, values{"NetworkInterface.UplinkNetworkInterface.DataRate": float64(gbps)})
 }
 
@@ -136,7 +136,7 @@ func (d *draft) fail(err error) {
 	}
 }
 
-// of returns a reference to count instances of a declaration.
-func of(kind, name string, count int) design.Ref {
+// refTo returns a reference to count instances of a declaration.
+func refTo(kind, name string, count int) design.Ref {
 	return design.Ref{Name: name, Type: kind, Count: count}
 }

@@ -48,9 +48,9 @@ func (n leafSpine) draft() *draft {
 	d.switches("leaf", portsOf(n.uplinks, n.hosts, n.gbps), n.more)
 	d.switches("spine", portsOf(0, n.racks*n.uplinks/n.spines, n.gbps), n.more)
 	d.servers("server", "nic", n.gbps)
-	d.rack("rack", of(design.TypeSwitch, "leaf", 1), of(design.TypeServer, "server", n.hosts))
-	d.pod("fabric", of(design.TypeSwitch, "spine", n.spines), of(design.TypeRack, "rack", n.racks))
-	d.topology(2, of(design.TypePod, "fabric", 1))
+	d.rack("rack", refTo(design.TypeSwitch, "leaf", 1), refTo(design.TypeServer, "server", n.hosts))
+	d.pod("fabric", refTo(design.TypeSwitch, "spine", n.spines), refTo(design.TypeRack, "rack", n.racks))
+	d.topology(2, refTo(design.TypePod, "fabric", 1))
 	d.reports(n.reports)
 	return d
 }
@@ -59,8 +59,8 @@ func singleRack(hosts int) *draft {
 	d := &draft{}
 	d.switches("leaf", portsOf(0, hosts, 400), nil)
 	d.servers("server", "nic", 400)
-	d.rack("rack", of(design.TypeSwitch, "leaf", 1), of(design.TypeServer, "server", hosts))
-	d.topology(1, of(design.TypeRack, "rack", 1))
+	d.rack("rack", refTo(design.TypeSwitch, "leaf", 1), refTo(design.TypeServer, "server", hosts))
+	d.topology(1, refTo(design.TypeRack, "rack", 1))
 	d.reports(fine)
 	return d
 }
@@ -70,17 +70,17 @@ func singleRack(hosts int) *draft {
 func mixedSpeeds() *draft {
 	const hosts, racks, spines = 16, 2, 4
 	d := &draft{}
-	members := []design.Ref{of(design.TypeSwitch, "spine", spines)}
+	members := []design.Ref{refTo(design.TypeSwitch, "spine", spines)}
 	for _, gbps := range []int{400, 800} {
 		suffix := fmt.Sprintf("-%dg", gbps)
 		d.switches("leaf"+suffix, portsOf(hosts, hosts, gbps), nil)
 		d.servers("server"+suffix, "nic"+suffix, gbps)
-		d.rack("rack"+suffix, of(design.TypeSwitch, "leaf"+suffix, 1), of(design.TypeServer, "server"+suffix, hosts))
-		members = append(members, of(design.TypeRack, "rack"+suffix, racks))
+		d.rack("rack"+suffix, refTo(design.TypeSwitch, "leaf"+suffix, 1), refTo(design.TypeServer, "server"+suffix, hosts))
+		members = append(members, refTo(design.TypeRack, "rack"+suffix, racks))
 	}
 	d.switches("spine", portsOf(0, 2*racks*hosts/spines, 800), nil)
 	d.pod("fabric", members...)
-	d.topology(2, of(design.TypePod, "fabric", 1))
+	d.topology(2, refTo(design.TypePod, "fabric", 1))
 	d.reports(fine)
 	return d
 }
@@ -94,9 +94,9 @@ func pods() *draft {
 	d.switches("fabric", portsOf(down, down, 400), nil)
 	d.switches("spine", portsOf(0, pods*fabrics*down/spines, 400), nil)
 	d.servers("server", "nic", 400)
-	d.rack("rack", of(design.TypeSwitch, "leaf", 1), of(design.TypeServer, "server", hosts))
-	d.pod("pod", of(design.TypeSwitch, "fabric", fabrics), of(design.TypeRack, "rack", racks))
-	d.topology(3, of(design.TypeSwitch, "spine", spines), of(design.TypePod, "pod", pods))
+	d.rack("rack", refTo(design.TypeSwitch, "leaf", 1), refTo(design.TypeServer, "server", hosts))
+	d.pod("pod", refTo(design.TypeSwitch, "fabric", fabrics), refTo(design.TypeRack, "rack", racks))
+	d.topology(3, refTo(design.TypeSwitch, "spine", spines), refTo(design.TypePod, "pod", pods))
 	d.reports(coarse)
 	return d
 }

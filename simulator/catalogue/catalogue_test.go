@@ -63,7 +63,7 @@ func TestIDs(t *testing.T) {
 		"6": "gpu-server-v1", "7": "ethernet-layer-v1", "8": "clos-switch-v1", "9": "chakra-workload-v1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("got other values (-want +got):\n%s", diff)
+		t.Errorf("ids (-want +got):\n%s", diff)
 	}
 }
 
@@ -181,6 +181,6 @@ func TestDescribe(t *testing.T) {
 	want := `{"Own":{"value":true,"type":"bool"},"Transport":{"MSS":{"value":1500,"type":"bytes","unit":"B","default":"4096","defaultUnit":"B",` +
 		`"description":"largest payload of a packet","min":{"value":1,"unit":"B"},"max":{"value":9216,"unit":"B"},"group":"Transport"}}}`
 	if diff := cmp.Diff(want, string(text)); diff != "" {
-		t.Errorf("got other values (-want +got):\n%s", diff)
+		t.Errorf("described parameters (-want +got):\n%s", diff)
 	}
 }

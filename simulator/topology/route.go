@@ -55,7 +55,7 @@ const (
 	unreachable = 0x7f
 )
 
-// NewRoutes prepares routing over the fabric. methods are indexed by switch; switches
+// NewRoutes prepares routing over the fabric. methods is indexed by switch; switches
 // beyond its end use the zero Method. Salts are drawn from the seed.
 func NewRoutes(f *Fabric, seed uint64, methods []Method) *Routes {
 	r := &Routes{fabric: f, choices: make([]choice, len(f.Nodes)), reach: make([][]uint8, len(f.racks))}
