@@ -45,8 +45,8 @@ func (n Node) Name() string {
 	return n.Component + "-" + strconv.Itoa(int(n.Number))
 }
 
-// Link joins two nodes of neighbouring tiers. It is two directed links: 2·id
-// upwards and 2·id+1 downwards.
+// Link joins two nodes of neighbouring tiers. It consists of two directed links:
+// 2·id upwards and 2·id+1 downwards.
 type Link struct {
 	Lower, Upper         int32 // node ids
 	LowerPort, UpperPort int32 // device ids, from 0 on each node
@@ -58,9 +58,9 @@ type Link struct {
 // Bundle is a stage of parallel links over which traffic is sprayed: all links of a NIC,
 // all up-links of a rack, or all up-links of a pod. Like a link it has two directions.
 type Bundle struct {
-	Rate    int64 // bit/s, the sum of its links, each way
-	MinRate int64 // bit/s, the slowest link's
-	Delay   int64 // ps, the longest link's
+	Rate    int64 // bit/s, the sum over its links, each way
+	MinRate int64 // bit/s, of the slowest link
+	Delay   int64 // ps, of the longest link
 	Links   []int32
 }
 

@@ -38,7 +38,7 @@ func (b *builder) reserve(l *Layout) {
 	}
 }
 
-// lengths are those of the reserved slices.
+// lengths has the lengths of the reserved slices.
 type lengths struct{ nodes, hosts, nics, links, bundles int }
 
 func (n *lengths) switches(list []Switch, upper int) {

@@ -42,7 +42,7 @@ type Pair struct {
 	Turns          []uint32 // a change of an element reroutes the pair, see Method.Turn
 }
 
-// key returns what switches hash.
+// key returns the value that switches hash.
 func (p *Pair) key() uint64 {
 	return uint64(p.Src)<<32 | uint64(p.Dst) ^ uint64(p.SrcNIC)<<56 ^ uint64(p.DstNIC)<<24
 }
@@ -113,7 +113,7 @@ func (r *Routes) ECMP(path []int32, p *Pair) []int32 {
 	return append(path, 2*r.toNIC(to.Bundle+p.DstNIC, node, r.hash(node, key, p))+1)
 }
 
-// nearest returns the smallest number of hops from an upper end of the links.
+// nearest returns the smallest number of hops from an upper end of the links to the rack.
 func nearest(f *Fabric, links []int32, reach []uint8) uint8 {
 	hops := uint8(unreachable)
 	for _, l := range links {
@@ -180,7 +180,7 @@ func (r *Routes) stages(path []int32, from, to int32) []int32 {
 	return path
 }
 
-// nextUp picks one of the links whose upper end is hops from the destination.
+// nextUp picks one of the links whose upper end is this many hops from the destination.
 func (r *Routes) nextUp(links []int32, reach []uint8, hops uint8, hash uint64) int32 {
 	all := r.fabric.Links
 	n := 0
@@ -202,7 +202,7 @@ func (r *Routes) nextUp(links []int32, reach []uint8, hops uint8, hash uint64) i
 	panic("topology: no link leads to the next hop of the reach table")
 }
 
-// nextDown picks one of the links whose lower end is hops from the destination.
+// nextDown picks one of the links whose lower end is this many hops from the destination.
 func (r *Routes) nextDown(links []int32, reach []uint8, hops uint8, hash uint64) int32 {
 	all := r.fabric.Links
 	n := 0

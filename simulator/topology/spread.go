@@ -6,9 +6,9 @@ import "slices"
 // that switch; the bundle also has those of other switches.
 type Group struct {
 	Links   []int32 // directed
-	Rate    int64   // bit/s, the sum of its links
-	MinRate int64   // bit/s, the slowest link's
-	Delay   int64   // ps, the longest link's
+	Rate    int64   // bit/s, the sum over its links
+	MinRate int64   // bit/s, of the slowest link
+	Delay   int64   // ps, of the longest link
 }
 
 // If some switches spray and others hash, a path is a list of resources. Resources are
