@@ -74,7 +74,7 @@ const (
 	settings = "SimulationParameters."
 )
 
-// path describes the way of a single transfer, whose time has a closed form.
+// path describes the network path of a single transfer. Its time has a closed form.
 type path struct {
 	mss, header int64
 	bottleneck  int64   // bit/s, 0 for the slowest hop

@@ -164,7 +164,7 @@ func traces() map[string]func(*testing.T) {
 			send := all(1, 5, 10_000, "")
 			got := replayed(t, document(t, change{"app", chakra("ScaleUpHeaderSize"), 100, "B"}), group, send, send)
 			if want := int64(10_000+3*100)*80 + latency; got != want {
-				t.Errorf("%d ps, want %d", got, want)
+				t.Errorf("with a header of 100 B: %d ps, want %d", got, want)
 			}
 		},
 		"gpu-v1 ComputeScale": func(t *testing.T) {

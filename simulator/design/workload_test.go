@@ -15,7 +15,8 @@ func workloads() map[string]func(*testing.T) {
 	hour := func(t *testing.T, kind string, changes ...change) outcome {
 		return simulate(t, rack.document(t, append(changes, numbered("rsw", 1))...), time.Hour, operation(kind, 8))
 	}
-	// algorithm tests that another algorithm changes the time and gives these numbers of transfers.
+	// algorithm returns a test that the value of the parameter changes the time of the
+	// operation, and the number of its transfers from before to after.
 	algorithm := func(kind, parameter, value string, before, after int64) func(*testing.T) {
 		return func(t *testing.T) {
 			a, b := hour(t, kind), hour(t, kind, change{"app", chakra(parameter), value, ""})

@@ -175,8 +175,8 @@ func (p position) member(name string) position {
 	return m
 }
 
-// description returns the label of an added or removed value. A value without a label, or
-// one that is shown whole, is included.
+// description returns the label of an added or removed value. It includes the value if there
+// is no label or if the value is shown as a whole.
 func (p position) description(v value) string {
 	if object, _ := objectOf(v); p.label == "" || whole(object) {
 		return strings.TrimPrefix(p.label+" "+short(v), " ")
