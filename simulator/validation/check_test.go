@@ -53,7 +53,7 @@ func completed(t testing.TB, text string) *design.Document {
 	return d
 }
 
-// ready returns a ready traceset with so many ranks.
+// ready returns attachments with a ready traceset of this many ranks.
 func ready(ranks int64) validation.Attachments {
 	return validation.Attachments{Traceset: &validation.Traceset{Status: "ready", Ranks: ranks}}
 }

@@ -11,7 +11,7 @@ import (
 
 // Complete checks the form of a document that a client sends, and fills in counts,
 // the models of members, the types that a holder may hold, and the defaults of
-// parameters. It does not check whether the document can be simulated: Check does.
+// parameters. It does not check whether the document can be simulated; Check does.
 // Every error is the client's; its text is the message of a 400.
 func Complete(d *design.Document) error {
 	names := map[string]string{} // path of the declaration, by name

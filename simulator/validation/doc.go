@@ -13,7 +13,7 @@ package validation
 // MaxServers is the largest number of servers that the engine can simulate.
 const MaxServers = 65536
 
-// More bounds on the network to which a document may unfold. They keep a check cheap
+// More bounds on the network into which a document may unfold. They keep a check cheap
 // even if the document has huge counts.
 const (
 	maxHolders  = 65536 // racks; as many pods

@@ -9,7 +9,7 @@ type extent struct {
 	placeable      float64 // servers with a NIC in the application's logical group
 	racks, pods    float64
 	switches, nics float64
-	links          float64 // below the part's own switches
+	links          float64 // inside the part
 	reads          float64 // references to follow in order to unfold it
 
 	own      float64 // switches directly in the part

@@ -27,12 +27,12 @@ func parameter(p design.Params, want *catalogue.Parameter) (code, message string
 		return "CONSTRAINT_VIOLATION", fmt.Sprintf("parameter %s is %s of the type '%.64s'; %s", want.Path, shown(leaf.Value), leaf.Type, suggestion(want))
 	}
 	factor, known := design.Unit(leaf.Type, leaf.Unit)
-	may := units(leaf.Type)
+	unitList := units(leaf.Type)
 	switch {
-	case !known && may == "":
+	case !known && unitList == "":
 		return "PARAMETER_UNIT_INVALID", fmt.Sprintf("parameter %s has the unit '%.64s', and a %s has none; remove the unit", want.Path, leaf.Unit, leaf.Type)
 	case !known:
-		return "PARAMETER_UNIT_INVALID", fmt.Sprintf("parameter %s has the unit '%.64s'; use one of [%s]", want.Path, leaf.Unit, may)
+		return "PARAMETER_UNIT_INVALID", fmt.Sprintf("parameter %s has the unit '%.64s'; use one of [%s]", want.Path, leaf.Unit, unitList)
 	}
 	switch value := leaf.Value.(type) {
 	case string:
@@ -41,7 +41,7 @@ func parameter(p design.Params, want *catalogue.Parameter) (code, message string
 		}
 	case float64:
 		if beyond(want.Min, value*factor, -1) || beyond(want.Max, value*factor, 1) ||
-			may != "" && (value < 0 || value*factor > design.MaxQuantity) {
+			unitList != "" && (value < 0 || value*factor > design.MaxQuantity) {
 			return "PARAMETER_OUT_OF_RANGE", fmt.Sprintf("parameter %s is %s; set it to %s", want.Path, quantity(leaf), allowed(want))
 		}
 	}

@@ -28,7 +28,7 @@ func TestCheckMappingFile(t *testing.T) {
 		traceset *validation.Traceset
 		file     *validation.MappingFile
 		change   func(*design.Document)
-		want     string // got findings about the traceset
+		want     string // without findings about the traceset
 	}{
 		"none":                         {ready, nil, nil, ""},
 		"none, but its name is set":    {ready, nil, mapped(false, "x"), ""},
