@@ -79,7 +79,7 @@ func (k *class) bandwidth() int64 {
 	return sum
 }
 
-// percentile returns the nearest-rank percentile of sorted values. It is given in thousandths.
+// percentile returns the nearest-rank percentile of sorted values: 990 thousandths are p99.
 func percentile(sorted []int64, thousandths int) int64 {
 	if len(sorted) == 0 {
 		return 0

@@ -180,7 +180,7 @@ func TestBottlenecks(t *testing.T) {
 }
 
 // TestTheTopologyChangedAndTheResultDidNot: if another topology would not change
-// the result, the reading contains so. If the network limits the run, it contains that.
+// the result, the reading says so. If the network limits the run, it says that.
 func TestTheTopologyChangedAndTheResultDidNot(t *testing.T) {
 	t.Parallel()
 	read := func(ratio string, c collective.Phase, routing engine.Routing) explained {

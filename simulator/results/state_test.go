@@ -35,7 +35,7 @@ func (f *files) copied() *files {
 var errKilled = errors.New("killed")
 
 // TestResumedFiles: a run that is killed and resumed many times, in the middle of
-// shards, writes the same files as a run that is not.
+// shards, writes the same files as an uninterrupted run.
 func TestResumedFiles(t *testing.T) {
 	t.Parallel()
 	groups := everyOperation(t)
