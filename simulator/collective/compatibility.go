@@ -32,8 +32,8 @@ const (
 	Direct                   = "direct"
 )
 
-// operation holds the facts about one operation. A new one is a constant above
-// and a row of operations.
+// operation holds the facts about one operation. A new operation needs a constant
+// above and a row in operations.
 type operation struct {
 	name       string
 	algorithms []string // allowed
@@ -55,8 +55,8 @@ func operations() []operation {
 	}
 }
 
-// Algorithm holds the facts about one algorithm. A new one is a constant above
-// and a row of algorithms.
+// Algorithm holds the facts about one algorithm. A new algorithm needs a constant
+// above and a row in algorithms.
 type Algorithm struct {
 	Name       string // in requests and results
 	Parameter  string // in the parameters of an application

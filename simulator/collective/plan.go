@@ -6,7 +6,7 @@ import "math/bits"
 type Order uint8
 
 const (
-	// Chain: the k-th receive, from whichever step, releases send k.
+	// Chain: the k-th receive, of any step, releases send k.
 	Chain Order = iota
 	// Exchange: the partner's send of step k releases send k+1.
 	Exchange
@@ -16,7 +16,7 @@ const (
 	Burst
 )
 
-// Plan is how one phase is executed in a group of N ranks. It computes transfers instead of
+// Plan says how one phase is executed in a group of N ranks. It computes transfers instead of
 // listing them, so an allToAll of 4,096 ranks needs as much memory as one of 8. Ranks are
 // numbered inside the group; the root of a broadcast or scatter is rank 0.
 type Plan struct {
