@@ -103,7 +103,7 @@ func (p *Program) Transfers() (count, bytes int64) {
 	return count, bytes
 }
 
-// Sum returns a+b of two numbers that are not negative, at most 2^63-1.
+// Sum returns a+b, or 2^63-1 if the sum is larger. Neither number may be negative.
 func Sum(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
