@@ -30,7 +30,7 @@ type Entry struct {
 
 // Version is one version of a model. Its major version is that of the model's reference.
 type Version struct {
-	Number        string // semantic, such as 1.0.0
+	Number        string // a semantic version, such as 1.0.0
 	Status        string // Stable, Beta or Deprecated
 	Compatibility *Compatibility
 	CreatedAt     time.Time

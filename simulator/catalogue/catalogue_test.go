@@ -138,7 +138,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 	for _, f := range validation.Check(d, validation.Attachments{}) {
 		if f.Parameter != "" || f.Code == "UNKNOWN_MODEL" || f.Code == "CONSTRAINT_VIOLATION" {
-			t.Errorf("%+v", f)
+			t.Errorf("unexpected finding %+v", f)
 		}
 	}
 }

@@ -33,7 +33,7 @@ type Definition struct {
 	Group       string   `json:"group,omitempty"`
 }
 
-// Bound is the least or the largest value of a parameter.
+// Bound is the smallest or the largest value of a parameter.
 type Bound struct {
 	Value any    `json:"value"`
 	Unit  string `json:"unit,omitempty"`
