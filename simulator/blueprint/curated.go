@@ -19,8 +19,8 @@ const (
 // application replays. One rank runs on every server.
 //
 // A stored template never changes: its name and its revision identify it. A changed
-// template gets a new revision, and the next start adds it beside the older one. The
-// older one stays, so that its clones still have their parent.
+// template gets a new revision, and the next start of the service adds it beside the
+// older one. The older one stays, so that its clones still have their parent.
 type Template struct {
 	Name        string
 	Description string

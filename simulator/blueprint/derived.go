@@ -103,7 +103,8 @@ func (b *derived) rackRefs(racks, hosts int) []design.Ref {
 	return refs
 }
 
-// rackOf returns the name of the rack with so many servers, and declares it on first use.
+// rackOf returns the name of the rack with this many servers. It declares the rack on
+// first use.
 func (b *derived) rackOf(servers int) string {
 	name, declared := b.racks[servers]
 	if declared {
