@@ -127,7 +127,7 @@ func set(holder, path string, value any) func(*design.Document) {
 	}
 }
 
-func both(edits ...func(*design.Document)) func(*design.Document) {
+func sequence(edits ...func(*design.Document)) func(*design.Document) {
 	return func(d *design.Document) {
 		for _, edit := range edits {
 			edit(d)
@@ -241,7 +241,7 @@ func TestCheckParameters(t *testing.T) {
 		"below the minimum":    {set("nic", "Transport.MSS", 0.0), []string{"PARAMETER_OUT_OF_RANGE $.components[1].typedParameters.Transport.MSS"}},
 		"negative":             {set("nic", "Transport.HeaderSize", -1.0), []string{"PARAMETER_OUT_OF_RANGE $.components[1].typedParameters.Transport.HeaderSize"}},
 		"a day":                {set("", "SimulationParameters.StartTime", 86400.0), nil},
-		"no room for a packet": {both(set("", "SimulationParameters.Mtu", 64.0), set("nic", "Transport.HeaderSize", 64.0)), []string{"CONSTRAINT_VIOLATION $"}},
+		"no room for a packet": {sequence(set("", "SimulationParameters.Mtu", 64.0), set("nic", "Transport.HeaderSize", 64.0)), []string{"CONSTRAINT_VIOLATION $"}},
 		"an unknown parameter": {func(d *design.Document) {
 			component(d, "leaf").TypedParameters["Other"] = design.Param{Leaf: &design.Leaf{Value: 1.0, Type: "uint"}}
 		}, []string{"CONSTRAINT_VIOLATION " + leafAt + "Other"}},
@@ -276,18 +276,18 @@ func TestCheckTopology(t *testing.T) {
 		"no switch above":                  {without(0), []string{"DISCONNECTED $.topology", "TIER_MISMATCH $.topology", "UNREFERENCED_COMPONENT $.components[0]"}},
 		"no server":                        {func(d *design.Document) { d.Topology.Components = d.Topology.Components[:1] }, append([]string{"RANKS_EXCEED_SERVERS $.applications[0]", "TOPOLOGY_EMPTY $.topology"}, unreferenced("components", 1, 2, 3, 4, 5, 6, 7, "containers", 0, 1, 2, "links", 0)...)},
 		"too many servers":                 {top(1, 1<<53), []string{"CONSTRAINT_VIOLATION $.topology", "SERVERS_EXCEED_RANKS $.applications[0]"}},
-		"too many links":                   {both(top(0, 1000), set("fsw", "NumUpLinksPerSwitch", 65536.0)), []string{"CONSTRAINT_VIOLATION $.topology"}},
+		"too many links":                   {sequence(top(0, 1000), set("fsw", "NumUpLinksPerSwitch", 65536.0)), []string{"CONSTRAINT_VIOLATION $.topology"}},
 		"disconnected pods":                {set("fsw", "NumUpLinks", 0.0), []string{"DISCONNECTED $.topology"}},
 		"a disconnected rack":              {set("fast-leaf", "NumUpLinks", 0.0), []string{"DISCONNECTED $.topology"}},
-		"pods on different spine switches": {both(top(0, 9), set("fsw", "NumUpLinks", 1.0)), []string{"DISCONNECTED $.topology"}},
-		"pods joined by a mesh":            {both(set("layer", "Wiring", "full-mesh"), set("fsw", "NumUpLinks", 0.0)), nil},
+		"pods on different spine switches": {sequence(top(0, 9), set("fsw", "NumUpLinks", 1.0)), []string{"DISCONNECTED $.topology"}},
+		"pods joined by a mesh":            {sequence(set("layer", "Wiring", "full-mesh"), set("fsw", "NumUpLinks", 0.0)), nil},
 		"racks in a bare pod": {func(d *design.Document) { d.Containers[2].Components = d.Containers[2].Components[1:] },
 			[]string{"DISCONNECTED $.containers[2].components", "UNREFERENCED_COMPONENT $.components[1]"}},
 		"servers in a bare rack": {func(d *design.Document) { d.Containers[1].Components = d.Containers[1].Components[1:] },
 			[]string{"DISCONNECTED $.containers[1].components", "UNREFERENCED_COMPONENT $.components[3]"}},
-		"racks below switches": {both(without(1), tiers(2), func(d *design.Document) { d.Topology.Components[1].Count = 5 }),
+		"racks below switches": {sequence(without(1), tiers(2), func(d *design.Document) { d.Topology.Components[1].Count = 5 }),
 			append([]string{}, unreferenced("components", 1, 2, 4, 6, "containers", 0, 2)...)},
-		"as many ports":       {both(set("leaf", "NumDownLinks", 2.0), set("fast-leaf", "NumDownLinks", 4.0)), nil},
+		"as many ports":       {sequence(set("leaf", "NumDownLinks", 2.0), set("fast-leaf", "NumDownLinks", 4.0)), nil},
 		"too few ports":       {set("fast-leaf", "NumDownLinks", 3.0), []string{"PORT_BUDGET_EXCEEDED $.components[3].typedParameters"}},
 		"as much capacity":    {set("fast-leaf", "SwitchingCapacity", 4*800.0+2*400), nil},
 		"too little capacity": {set("fast-leaf", "SwitchingCapacity", 4*800.0+2*400-1), []string{"SWITCH_OVERSUBSCRIBED $.components[3].typedParameters.SwitchingCapacity"}},
@@ -324,7 +324,7 @@ func TestCheckApplications(t *testing.T) {
 			}}
 		}
 	}
-	times := func(n int) func(*design.Document) {
+	applications := func(n int) func(*design.Document) {
 		return func(d *design.Document) {
 			first := d.Applications[0]
 			for i := 1; i < n; i++ {
@@ -334,11 +334,11 @@ func TestCheckApplications(t *testing.T) {
 			}
 		}
 	}
-	named := func(d *design.Document) { d.Applications[1].Name = "other" }
+	renameSecond := func(d *design.Document) { d.Applications[1].Name = "other" }
 	checkRows(t, rack, ready(8), map[string]row{
-		"clients and no server":  {both(both(traffic, times(2)), both(named, role("client"))), []string{"CONSTRAINT_VIOLATION $.applications"}},
-		"as many as are allowed": {both(traffic, times(64)), nil},
-		"more than are allowed":  {both(traffic, times(65)), []string{"CONSTRAINT_VIOLATION $.applications"}},
+		"clients and no server":  {sequence(traffic, applications(2), renameSecond, role("client")), []string{"CONSTRAINT_VIOLATION $.applications"}},
+		"as many as are allowed": {sequence(traffic, applications(64)), nil},
+		"more than are allowed":  {sequence(traffic, applications(65)), []string{"CONSTRAINT_VIOLATION $.applications"}},
 		"no application":         {func(d *design.Document) { d.Applications = nil }, []string{"APPLICATION_REQUIRED $.applications"}},
 		"two": {func(d *design.Document) {
 			second := d.Applications[0]
@@ -347,17 +347,17 @@ func TestCheckApplications(t *testing.T) {
 		}, []string{"APPLICATION_NOT_ALONE $.applications[0]"}},
 		"another model of nic":  {otherNIC, []string{"NIC_NOT_SUPPORTED $.components[2].components[0]", "UNKNOWN_MODEL $.components[1].model"}},
 		"no nic":                {bare, []string{"RANKS_EXCEED_SERVERS $.applications[0]", "SERVER_WITHOUT_NIC $.components[2].components", "UNREFERENCED_COMPONENT $.components[1]"}},
-		"no nic, other traffic": {both(bare, traffic), []string{"DISCONNECTED $.components[2].components", "UNREFERENCED_COMPONENT $.components[1]"}},
+		"no nic, other traffic": {sequence(bare, traffic), []string{"DISCONNECTED $.components[2].components", "UNREFERENCED_COMPONENT $.components[1]"}},
 		"other traffic":         {traffic, nil},
 		"the servers' group":    {set("server", "LogicalGroupId", 3.0), []string{"LOGICAL_GROUP_MISMATCH $.applications[0].typedParameters.LogicalGroupId"}},
-		"both groups":           {both(set("server", "LogicalGroupId", 3.0), set("workload", "LogicalGroupId", 3.0)), nil},
+		"both groups":           {sequence(set("server", "LogicalGroupId", 3.0), set("workload", "LogicalGroupId", 3.0)), nil},
 		"sums of 1":             {entries(0.25, 0.5, 0.75, 0.5), nil},
 		"sums of nearly 1":      {entries(0.5, 1, 0.5+1e-10), nil},
 		"a sum below 1":         {entries(0.5, 1), []string{"DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution"}},
 		"sums not quite 1":      {entries(1-1e-8, 1+1e-8), []string{"DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution", "DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution"}},
 		"not a number":          {entries(math.NaN()), []string{"DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution"}},
 		"no entries":            {entries(), nil},
-		"an entry of a missing application": {both(entries(1), func(d *design.Document) { d.Topology.AppDistribution.Entries[0].ParentApplication = "ghost" }),
+		"an entry of a missing application": {sequence(entries(1), func(d *design.Document) { d.Topology.AppDistribution.Entries[0].ParentApplication = "ghost" }),
 			[]string{"UNKNOWN_REFERENCE $.topology.appDistribution.randomApplicationDistribution[0].parentApplication"}},
 	})
 }
