@@ -12,14 +12,14 @@ import (
 // workloads returns the tests of the parameters that say what runs, where and when.
 func workloads() map[string]func(*testing.T) {
 	rack := network{pods: 1, racks: 1, hosts: 8, fsw: 1}
-	hour := func(t *testing.T, kind string, changes ...change) outcome {
+	run := func(t *testing.T, kind string, changes ...change) outcome {
 		return simulate(t, rack.document(t, append(changes, numbered("rsw", 1))...), time.Hour, operation(kind, 8))
 	}
 	// algorithm returns a test that the value of the parameter changes the time of the
 	// operation, and the number of its transfers from before to after.
 	algorithm := func(kind, parameter, value string, before, after int64) func(*testing.T) {
 		return func(t *testing.T) {
-			a, b := hour(t, kind), hour(t, kind, change{"app", chakra(parameter), value, ""})
+			a, b := run(t, kind), run(t, kind, change{"app", chakra(parameter), value, ""})
 			if a.Sends != before || b.Sends != after {
 				t.Errorf("%d transfers by default, %d with %s; want %d and %d", a.Sends, b.Sends, value, before, after)
 			}
@@ -30,7 +30,7 @@ func workloads() map[string]func(*testing.T) {
 	}
 	scaling := func(before, after []change) func(*testing.T) {
 		return func(t *testing.T) {
-			a, b := hour(t, "allReduce", before...), hour(t, "allReduce", after...)
+			a, b := run(t, "allReduce", before...), run(t, "allReduce", after...)
 			if 4*b.Bytes != a.Bytes || b.Time >= a.Time {
 				t.Errorf("%d bytes in %d ps, scaled %d in %d; want a quarter of the bytes in less time", a.Bytes, a.Time, b.Bytes, b.Time)
 			}

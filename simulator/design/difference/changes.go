@@ -30,13 +30,13 @@ func collections() []collection {
 // document adds the changes of the entities, then those of the other members.
 func (c *changes) document(from, to members) {
 	var compared []string
-	for _, of := range collections() {
-		if bytes.Equal(from[of.member], to[of.member]) {
+	for _, coll := range collections() {
+		if bytes.Equal(from[coll.member], to[coll.member]) {
 			continue
 		}
-		if was, is, ok := namedLists(from[of.member], to[of.member]); ok {
-			c.entities(of, was, is)
-			compared = append(compared, of.member)
+		if was, is, ok := namedLists(from[coll.member], to[coll.member]); ok {
+			c.entities(coll, was, is)
+			compared = append(compared, coll.member)
 		}
 	}
 	for _, name := range namesIn(from, to) {
@@ -46,21 +46,21 @@ func (c *changes) document(from, to members) {
 	}
 }
 
-func (c *changes) entities(of collection, from, to []value) {
+func (c *changes) entities(coll collection, from, to []value) {
 	noun := func(v value) string {
 		name, _ := nameOf(v)
-		return of.one + " " + clip(name)
+		return coll.one + " " + clip(name)
 	}
-	list := position{subject: of.member, label: of.member, before: child("", of.member), after: child("", of.member)}
+	list := position{subject: coll.member, label: coll.member, before: child("", coll.member), after: child("", coll.member)}
 	c.elements(list, from, to,
 		func(kind string, at position, v value) {
 			c.lines = append(c.lines, Change{
-				Kind: kind, Subject: subjectOf(v, of.one), Path: at.path(kind),
+				Kind: kind, Subject: subjectOf(v, coll.one), Path: at.path(kind),
 				Text: noun(v) + " " + kind,
 			})
 		},
 		func(at position, was, is value) {
-			at.subject = subjectOf(is, of.one)
+			at.subject = subjectOf(is, coll.one)
 			c.value(at, was, is)
 		})
 }
