@@ -13,8 +13,8 @@ var ErrUneven = errors.New("the racks are wired in too many different ways to co
 // Apart has bounds on the words that it stores and on the steps that it takes. Racks that
 // are wired alike count once, so real fabrics stay far below the bounds.
 const (
-	maxKept  = 1 << 22
-	maxSteps = 1 << 28
+	maxStored = 1 << 22
+	maxSteps  = 1 << 28
 )
 
 // Apart finds two hosts without a path between them, if there are any. A path goes up and
@@ -36,7 +36,7 @@ func (f *Fabric) Apart() (a, b int32, apart bool, err error) {
 		if other, found := s.visit(int32(host), rack); found {
 			return other, int32(host), true, nil
 		}
-		if s.kept > maxKept || s.steps > maxSteps {
+		if s.stored > maxStored || s.steps > maxSteps {
 			return 0, 0, false, ErrUneven
 		}
 	}
@@ -45,12 +45,12 @@ func (f *Fabric) Apart() (a, b int32, apart bool, err error) {
 
 // survey is the state of Apart.
 type survey struct {
-	fabric      *Fabric
-	words       int            // in a set of spine switches
-	known       map[string]int // index in views, by view.key
-	views       []view
-	common      []uint64 // spine switches that all views reach
-	kept, steps int
+	fabric        *Fabric
+	words         int            // in a set of spine switches
+	known         map[string]int // index in views, by view.key
+	views         []view
+	common        []uint64 // spine switches that all views reach
+	stored, steps int
 }
 
 // view is the set of switches that a rack reaches upwards.
@@ -94,7 +94,7 @@ func (s *survey) visit(host, rack int32) (other int32, found bool) {
 	}
 	s.known[key] = len(s.views)
 	s.views = append(s.views, v)
-	s.kept += len(v.spine) + len(v.above)
+	s.stored += len(v.spine) + len(v.above)
 	return 0, false
 }
 
@@ -105,7 +105,7 @@ func (s *survey) compare(v *view) (other int32, found bool) {
 		s.common = slices.Clone(v.spine)
 		return 0, false
 	}
-	all := meet(s.common, v.spine)
+	all := intersect(s.common, v.spine)
 	for i := range s.common {
 		s.common[i] &= v.spine[i]
 	}
@@ -123,7 +123,7 @@ func (s *survey) compare(v *view) (other int32, found bool) {
 
 // joins reports whether two racks reach a common switch.
 func (v *view) joins(o *view) bool {
-	if meet(v.spine, o.spine) {
+	if intersect(v.spine, o.spine) {
 		return true
 	}
 	if v.pod != o.pod {
@@ -155,7 +155,8 @@ func (v *view) key() string {
 	return string(b)
 }
 
-func meet(a, b []uint64) bool {
+// intersect reports whether two bit sets have a common element.
+func intersect(a, b []uint64) bool {
 	for i := range a {
 		if a[i]&b[i] != 0 {
 			return true

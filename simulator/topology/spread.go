@@ -101,13 +101,13 @@ func (r *Routes) Mixed(path, bounds []int32, p *Pair) ([]int32, []int32) {
 	key := p.key()
 
 	node, spread := int32(none), false
-	step := func(directed, over int32) {
+	step := func(directed, resource int32) {
 		whole := r.whole(2*f.Links[directed/2].Bundle + directed%2)
-		path = append(path, over)
-		if over != whole {
+		path = append(path, resource)
+		if resource != whole {
 			bounds = append(bounds, whole)
 		}
-		spread = over != directed
+		spread = resource != directed
 		node = f.entered(directed)
 	}
 	link := r.nextUp(links, reach, hops, r.hash(from.Server, key, p))
