@@ -62,16 +62,16 @@ func TestResumedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		calls, until := 0, 2+random.IntN(25)
+		calls, saveAt := 0, 2+random.IntN(25)
 		observe := r.Observer()
 		observe.Snapshot = func(save func(io.Writer) error) error {
 			switch calls++; calls {
-			case until:
+			case saveAt:
 				var a, b bytes.Buffer
 				err := errors.Join(r.Save(&a), save(&b))
 				recorder, state, out = a.Bytes(), b.Bytes(), current.copied()
 				return err
-			case until + 1:
+			case saveAt + 1:
 				kills++
 				return errKilled
 			}
