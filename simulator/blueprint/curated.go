@@ -19,8 +19,8 @@ const (
 // application replays. One rank runs on every server.
 //
 // A stored template never changes: its name and its revision identify it. A changed
-// template gets a new revision, and the next start adds it beside the older one. The
-// older one stays, so that its clones still have their parent.
+// template gets a new revision, and the next start of the service adds it beside the
+// older one. The older one stays, so that its clones still have their parent.
 type Template struct {
 	Name        string
 	Description string
@@ -37,45 +37,45 @@ type Workload struct {
 	Groups      []collective.GroupSpec // resolved
 }
 
-// Curated returns the templates, the simplest first. Templates with equal workloads
-// share one.
+// Curated returns the templates, the simplest first. Several templates may have the same
+// workload.
 func Curated() ([]Template, error) {
 	var c curator
 	c.add(GettingStarted, 1, "Single rack, 8 servers",
 		"Eight servers on one 400G switch: nothing can be congested. The time of the all-reduce is what the NICs allow.",
-		c.of("All-reduce, 8 ranks, 64 MiB", allReduce(8, 64*mib)), singleRack(8))
+		c.workload("All-reduce, 8 ranks, 64 MiB", allReduce(8, 64*mib)), singleRack(8))
 	c.add(GettingStarted, 1, "Leaf-spine, 64 servers, non-blocking",
 		"Four racks of 16 servers, as much bandwidth up as down. Its all-to-all is the yardstick for the oversubscribed variants.",
-		c.of("All-to-all, 64 ranks, 256 MiB", allToAll(64, 256*mib)), small().draft())
+		c.workload("All-to-all, 64 ranks, 256 MiB", allToAll(64, 256*mib)), small().draft())
 	c.add(WhatIf, 1, "Leaf-spine, 64 servers, 2:1 oversubscribed",
 		"The non-blocking network with half of the up-links: what does an all-to-all lose?",
-		c.of("All-to-all, 64 ranks, 256 MiB", allToAll(64, 256*mib)), small().oversubscribed(2).draft())
+		c.workload("All-to-all, 64 ranks, 256 MiB", allToAll(64, 256*mib)), small().oversubscribed(2).draft())
 	c.add(WhatIf, 1, "Leaf-spine, 64 servers, 4:1 oversubscribed",
 		"The non-blocking network with a quarter of the up-links: the price of saving on the spine.",
-		c.of("All-to-all, 64 ranks, 256 MiB", allToAll(64, 256*mib)), small().oversubscribed(4).draft())
+		c.workload("All-to-all, 64 ranks, 256 MiB", allToAll(64, 256*mib)), small().oversubscribed(4).draft())
 	c.add(WhatIf, 1, "Leaf-spine, 64 servers, 400G and 800G racks",
 		"Two racks of the last generation and two of the next under one 800G spine: who waits for whom?",
-		c.of("All-reduce and all-to-all, 64 ranks, 128 MiB", allReduce(64, 128*mib), allToAll(64, 128*mib)), mixedSpeeds())
+		c.workload("All-reduce and all-to-all, 64 ranks, 128 MiB", allReduce(64, 128*mib), allToAll(64, 128*mib)), mixedSpeeds())
 	c.add(Benchmark, 1, "All-reduce from 1 MiB to 256 MiB, 64 servers",
 		"Ring all-reduces of growing size, one after the other. Bus bandwidth over size is in the collective percentiles.",
-		c.of("All-reduce sweep, 64 ranks, 1 MiB to 256 MiB",
+		c.workload("All-reduce sweep, 64 ranks, 1 MiB to 256 MiB",
 			allReduce(64, 1*mib), allReduce(64, 4*mib), allReduce(64, 16*mib), allReduce(64, 64*mib), allReduce(64, 256*mib)),
 		small().draft())
 	c.add(Benchmark, 1, "Every collective once, 64 servers",
 		"Each operation with each of its algorithms, 4 MiB, one after the other on one network.",
-		c.of("Every collective, 64 ranks, 4 MiB", every(64, 4*mib)...), small().draft())
+		c.workload("Every collective, 64 ranks, 4 MiB", every(64, 4*mib)...), small().draft())
 	c.add(ReferenceDesign, 1, "Leaf-spine, 256 servers",
 		"Eight racks of 32 servers on 64-port switches under eight spines, non-blocking, with an all-reduce over all servers.",
-		c.of("All-reduce by halving and doubling, 256 ranks, 64 MiB", halvingDoubling(256, 64*mib)), medium().draft())
+		c.workload("All-reduce by halving and doubling, 256 ranks, 64 MiB", halvingDoubling(256, 64*mib)), medium().draft())
 	c.add(WhatIf, 1, "Leaf-spine, 256 servers, packet spraying",
 		"The reference design with packets sprayed over all paths instead of hashed per flow: how much of its time is collisions?",
-		c.of("All-reduce by halving and doubling, 256 ranks, 64 MiB", halvingDoubling(256, 64*mib)), medium().spraying().draft())
+		c.workload("All-reduce by halving and doubling, 256 ranks, 64 MiB", halvingDoubling(256, 64*mib)), medium().spraying().draft())
 	c.add(ReferenceDesign, 1, "Leaf-spine, 1024 servers",
 		"Sixteen racks of 64 servers on 128-port switches under eight spines, non-blocking, with an all-reduce over all servers.",
-		c.of("All-reduce by halving and doubling, 1024 ranks, 64 MiB", halvingDoubling(1024, 64*mib)), large().draft())
+		c.workload("All-reduce by halving and doubling, 1024 ranks, 64 MiB", halvingDoubling(1024, 64*mib)), large().draft())
 	c.add(ReferenceDesign, 1, "Three-tier pods, 512 servers",
 		"Four pods of eight racks with 16 servers each, non-blocking in every tier, with an all-reduce that crosses all three.",
-		c.of("All-reduce by halving and doubling, 512 ranks, 64 MiB", halvingDoubling(512, 64*mib)), pods())
+		c.workload("All-reduce by halving and doubling, 512 ranks, 64 MiB", halvingDoubling(512, 64*mib)), pods())
 	return c.made, c.err
 }
 
@@ -96,8 +96,8 @@ func (c *curator) add(category string, revision int, name, description string, w
 	})
 }
 
-// of returns a workload of phases, one after the other on all ranks.
-func (c *curator) of(name string, phases ...phase) Workload {
+// workload returns a workload of phases, one after the other on all ranks.
+func (c *curator) workload(name string, phases ...phase) Workload {
 	w := &collective.Workload{Ranks: phases[0].ranks}
 	for _, p := range phases {
 		w.Phases = append(w.Phases, p.Phase)
@@ -111,7 +111,7 @@ func (c *curator) of(name string, phases ...phase) Workload {
 
 const mib = 1 << 20
 
-// phase is a collective operation of so many ranks.
+// phase is a collective operation and its number of ranks.
 type phase struct {
 	ranks int
 	collective.Phase
@@ -131,8 +131,8 @@ func allToAll(ranks int, bytes int64) phase {
 	return phase{ranks, collective.Phase{OperationType: collective.AllToAll, DataSize: bytes}}
 }
 
-// every returns each operation with each algorithm. An operation whose size is
-// counted per rank gets a rank's part of the size.
+// every returns each operation with each of its algorithms. For an operation
+// whose data size is per rank, it divides bytes by the ranks.
 func every(ranks int, bytes int64) []phase {
 	var all []phase
 	for _, c := range collective.Matrix() {

@@ -21,8 +21,9 @@ func curated(t *testing.T) []blueprint.Template {
 	return all
 }
 
-// TestCuratedTemplatesStay: what is stored under a name and a revision is
-// never another template. A change needs a new revision, and -learn.
+// TestCuratedTemplatesStay: a name and a revision always identify the same
+// template. To change a template, give it a new revision and run the
+// test with -learn.
 func TestCuratedTemplatesStay(t *testing.T) {
 	t.Parallel()
 	var lines strings.Builder
@@ -36,15 +37,15 @@ func TestCuratedTemplatesStay(t *testing.T) {
 	golden(t, "testdata/curated.txt", lines.String())
 }
 
-// TestCuratedTemplatesAreValid: nothing is said against them, warnings
-// included, once their traceset is there.
+// TestCuratedTemplatesAreValid: a curated template has neither errors nor
+// warnings once its traceset is ready.
 func TestCuratedTemplatesAreValid(t *testing.T) {
 	t.Parallel()
 	categories, names := map[string]int{}, map[string]bool{}
 	for _, c := range curated(t) {
 		categories[c.Category]++
 		if names[c.Name] || c.Name == "" || c.Description == "" || c.Revision < 1 {
-			t.Errorf("template %+v", c)
+			t.Errorf("template %+v: want a unique name, a description and a revision of at least 1", c)
 		}
 		names[c.Name] = true
 		ranks := collective.Ranks(c.Workload.Groups)
@@ -61,6 +62,6 @@ func TestCuratedTemplatesAreValid(t *testing.T) {
 		}
 	}
 	if len(categories) != 4 {
-		t.Errorf("categories %v", categories)
+		t.Errorf("categories %v, want 4", categories)
 	}
 }

@@ -14,14 +14,14 @@ const (
 	nameNIC    = "nic"
 )
 
-// derived writes the document of a derived fabric. Racks fill in rank order, so there may
-// be one partly filled rack and some empty ones beside the full ones. Equal racks and
-// equal pods share a declaration.
+// derived builds the document of a derived fabric. Racks fill in rank order, so there may
+// be one partly filled rack and some empty ones after the full ones. Equal racks and equal
+// pods share a declaration.
 type derived struct {
 	topology.Derivation
 	draft
-	racks map[int]string    // by the number of servers
-	pods  map[[2]int]string // by the numbers of full racks and servers of the next one
+	racks map[int]string    // names, by the number of servers
+	pods  map[[2]int]string // names, by the numbers of full racks and of servers in the partly filled one
 }
 
 func (b *derived) build() {
@@ -46,7 +46,7 @@ func (b *derived) build() {
 	b.topology(b.TierCount, top...)
 }
 
-// tier declares the switches of a tier: equal rates both ways.
+// tier declares the switches of a tier; their upward and downward rates are equal.
 func (b *derived) tier(name string, t topology.Tier) {
 	b.switches(name, ports{
 		up: t.UplinksPerSwitch, down: t.DownlinksPerSwitch,
@@ -54,9 +54,9 @@ func (b *derived) tier(name string, t topology.Tier) {
 	}, nil)
 }
 
-// podRefs places the spine and then the pods; equal neighbours share a reference.
+// podRefs returns references to the spine and the pods; equal consecutive pods share one.
 func (b *derived) podRefs(spine, switches, racks int) []design.Ref {
-	refs := []design.Ref{of(design.TypeSwitch, nameSpine, spine)}
+	refs := []design.Ref{refTo(design.TypeSwitch, nameSpine, spine)}
 	left := b.TotalHosts
 	for range b.Pods {
 		hosts := min(left, racks*b.RanksPerRack)
@@ -77,33 +77,34 @@ func (b *derived) podRef(switches, racks, hosts int) design.Ref {
 	if !declared {
 		name = numbered(design.TypePod, len(b.pods))
 		b.pods[key] = name
-		refs := append([]design.Ref{of(design.TypeSwitch, nameFabric, switches)}, b.rackRefs(racks, hosts)...)
+		refs := append([]design.Ref{refTo(design.TypeSwitch, nameFabric, switches)}, b.rackRefs(racks, hosts)...)
 		b.pod(name, refs...)
 	}
-	return of(design.TypePod, name, 1)
+	return refTo(design.TypePod, name, 1)
 }
 
-// rackRefs places racks that hold the hosts: full ones, at most one that is
-// partly filled, and empty ones.
+// rackRefs returns references to the racks that hold the hosts: full racks, at
+// most one that is partly filled, and empty ones.
 func (b *derived) rackRefs(racks, hosts int) []design.Ref {
 	full := hosts / b.RanksPerRack
 	part := hosts % b.RanksPerRack
 	var refs []design.Ref
-	place := func(servers, count int) {
+	add := func(servers, count int) {
 		if count > 0 {
-			refs = append(refs, of(design.TypeRack, b.rackOf(servers), count))
+			refs = append(refs, refTo(design.TypeRack, b.rackOf(servers), count))
 		}
 	}
-	place(b.RanksPerRack, full)
+	add(b.RanksPerRack, full)
 	if part > 0 {
-		place(part, 1)
+		add(part, 1)
 		full++
 	}
-	place(0, racks-full)
+	add(0, racks-full)
 	return refs
 }
 
-// rackOf declares a rack of so many servers.
+// rackOf returns the name of the rack with this many servers. It declares the rack on
+// first use.
 func (b *derived) rackOf(servers int) string {
 	name, declared := b.racks[servers]
 	if declared {
@@ -111,9 +112,9 @@ func (b *derived) rackOf(servers int) string {
 	}
 	name = numbered(design.TypeRack, len(b.racks))
 	b.racks[servers] = name
-	refs := []design.Ref{of(design.TypeSwitch, nameRack, 1)}
+	refs := []design.Ref{refTo(design.TypeSwitch, nameRack, 1)}
 	if servers > 0 {
-		refs = append(refs, of(design.TypeServer, nameServer, servers))
+		refs = append(refs, refTo(design.TypeServer, nameServer, servers))
 	}
 	b.rack(name, refs...)
 	return name

@@ -1,8 +1,8 @@
-// Package blueprint makes documents: the derived fabric of a simple submission, and the
-// curated templates that every account sees.
+// Package blueprint builds documents: those of simple submissions, and the curated
+// templates that every account sees.
 //
-// A blueprint sets only its own values. The rest is completed as in a document that a
-// client sends, so that the defaults are in the catalogue alone.
+// A blueprint sets only the values in which it differs from the defaults. The rest is
+// completed as in a document that a client sends, so only the catalogue has defaults.
 //
 // It is pure. Sources: completions.md sections 2.5 (templates), 3.2 (document),
 // 4.2 and 4.3 (what a simple submission creates).
@@ -28,8 +28,8 @@ const (
 	applicationModel = "chakra-workload-v1"
 )
 
-// values are those of parameters by path, in the units of their defaults. A
-// number is a float64.
+// values holds parameter values by path, in the units of the defaults. Numbers
+// are float64.
 type values map[string]any
 
 // draft is an unfinished document. It keeps the first error.
@@ -38,7 +38,7 @@ type draft struct {
 	err error
 }
 
-// complete ends the draft.
+// complete fills in defaults and returns the document, or the first error of the draft.
 func (d *draft) complete() (*design.Document, error) {
 	if d.err != nil {
 		return nil, d.err
@@ -52,10 +52,10 @@ func (d *draft) complete() (*design.Document, error) {
 	return &d.doc, nil
 }
 
-// ports are those of a switch, all of one rate.
+// ports describes the ports of a switch, which all have one rate.
 type ports struct{ up, down, gbps, capacityGbps int }
 
-// switches declares a switch.
+// switches declares a switch component.
 func (d *draft) switches(name string, p ports, more values) {
 	v := values{
 		"NumUpLinks":        float64(p.up),
@@ -68,9 +68,9 @@ func (d *draft) switches(name string, p ports, more values) {
 	d.component(design.TypeSwitch, name, switchModel, v)
 }
 
-// servers declares a server with one NIC.
+// servers declares a server component with one NIC.
 func (d *draft) servers(name, nic string, gbps int) {
-	d.component(design.TypeServer, name, serverModel, nil, of(design.TypeNIC, nic, 1))
+	d.component(design.TypeServer, name, serverModel, nil, refTo(design.TypeNIC, nic, 1))
 	d.component(design.TypeNIC, nic, nicModel, values{"NetworkInterface.UplinkNetworkInterface.DataRate": float64(gbps)})
 }
 
@@ -104,7 +104,7 @@ func (d *draft) globals(v values) {
 	d.doc.GlobalParameters = d.tree("global parameters", catalogue.Globals(), v)
 }
 
-// parameters returns a model's tree with some values set, and its newest
+// parameters returns a model's parameters with some values set, and its latest
 // version.
 func (d *draft) parameters(model string, v values) (design.Params, string) {
 	entry, known := catalogue.Find(model)
@@ -115,12 +115,12 @@ func (d *draft) parameters(model string, v values) (design.Params, string) {
 	return d.tree(model, entry.Parameters, v), entry.Latest()
 }
 
-func (d *draft) tree(of string, schema []catalogue.Parameter, v values) design.Params {
+func (d *draft) tree(owner string, schema []catalogue.Parameter, v values) design.Params {
 	schema = slices.Clone(schema)
 	for path, value := range v {
 		i := slices.IndexFunc(schema, func(p catalogue.Parameter) bool { return p.Path == path })
 		if i < 0 {
-			d.fail(fmt.Errorf("%s has no parameter %s", of, path))
+			d.fail(fmt.Errorf("%s has no parameter %s", owner, path))
 			continue
 		}
 		schema[i].Default.Value = value
@@ -136,7 +136,7 @@ func (d *draft) fail(err error) {
 	}
 }
 
-// of returns a reference to count instances of a declaration.
-func of(kind, name string, count int) design.Ref {
+// refTo returns a reference to count instances of a declaration.
+func refTo(kind, name string, count int) design.Ref {
 	return design.Ref{Name: name, Type: kind, Count: count}
 }

@@ -17,10 +17,11 @@ import (
 	"netsim/simulator/topology"
 )
 
-var learn = flag.Bool("learn", false, "write the golden files anew")
+var learn = flag.Bool("learn", false, "rewrite the golden files")
 
-// TestSimpleDocumentsStay: the documents of simple submissions are, byte for
-// byte, those that earlier releases made: one whole, the others as hashes.
+// TestSimpleDocumentsStay: simple submissions give, byte for byte, the same
+// documents as in earlier releases. One document is stored as text, the others
+// as hashes.
 func TestSimpleDocumentsStay(t *testing.T) {
 	t.Parallel()
 	var lines strings.Builder
@@ -67,7 +68,7 @@ func hashOf(t *testing.T, s blueprint.Simple) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// golden compares with a file, which -learn writes.
+// golden compares got with a file. With -learn it writes the file first.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	if *learn {

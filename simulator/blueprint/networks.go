@@ -6,37 +6,38 @@ import (
 	"netsim/simulator/design"
 )
 
-// leafSpine is a network of two tiers: racks whose switch has links to every
-// spine switch.
+// leafSpine is a network of two tiers, in which every rack switch has links to
+// every spine switch.
 type leafSpine struct {
-	racks, hosts int // hosts of a rack
-	uplinks      int // of a rack's switch
+	racks, hosts int // hosts per rack
+	uplinks      int // per rack switch
 	spines       int
 	gbps         int
-	more         values   // of every switch
-	reports      interval // how often the run is looked at
+	more         values   // further parameters of every switch
+	reports      interval // between reports of the run
 }
 
-// The three scales. Uplinks equal hosts: nothing is oversubscribed.
+// small, medium and large are the three sizes. A rack has as many uplinks as
+// hosts, so nothing is oversubscribed.
 func small() leafSpine {
 	return leafSpine{racks: 4, hosts: 16, uplinks: 16, spines: 4, gbps: 400, reports: fine}
 }
 
 func medium() leafSpine {
-	return leafSpine{racks: 8, hosts: 32, uplinks: 32, spines: 8, gbps: 400, reports: medial}
+	return leafSpine{racks: 8, hosts: 32, uplinks: 32, spines: 8, gbps: 400, reports: middle}
 }
 
 func large() leafSpine {
 	return leafSpine{racks: 16, hosts: 64, uplinks: 64, spines: 8, gbps: 400, reports: coarse}
 }
 
-// oversubscribed has ratio times as much bandwidth to hosts as to the spine.
+// oversubscribed returns the network with ratio times as many hosts as uplinks per rack.
 func (n leafSpine) oversubscribed(ratio int) leafSpine {
 	n.uplinks = n.hosts / ratio
 	return n
 }
 
-// spraying sends the packets of a flow over all paths.
+// spraying returns the network with switches that spray a flow's packets over all paths.
 func (n leafSpine) spraying() leafSpine {
 	n.more = values{"LoadBalancingMethod": "spray"}
 	return n
@@ -47,9 +48,9 @@ func (n leafSpine) draft() *draft {
 	d.switches("leaf", portsOf(n.uplinks, n.hosts, n.gbps), n.more)
 	d.switches("spine", portsOf(0, n.racks*n.uplinks/n.spines, n.gbps), n.more)
 	d.servers("server", "nic", n.gbps)
-	d.rack("rack", of(design.TypeSwitch, "leaf", 1), of(design.TypeServer, "server", n.hosts))
-	d.pod("fabric", of(design.TypeSwitch, "spine", n.spines), of(design.TypeRack, "rack", n.racks))
-	d.topology(2, of(design.TypePod, "fabric", 1))
+	d.rack("rack", refTo(design.TypeSwitch, "leaf", 1), refTo(design.TypeServer, "server", n.hosts))
+	d.pod("fabric", refTo(design.TypeSwitch, "spine", n.spines), refTo(design.TypeRack, "rack", n.racks))
+	d.topology(2, refTo(design.TypePod, "fabric", 1))
 	d.reports(n.reports)
 	return d
 }
@@ -58,8 +59,8 @@ func singleRack(hosts int) *draft {
 	d := &draft{}
 	d.switches("leaf", portsOf(0, hosts, 400), nil)
 	d.servers("server", "nic", 400)
-	d.rack("rack", of(design.TypeSwitch, "leaf", 1), of(design.TypeServer, "server", hosts))
-	d.topology(1, of(design.TypeRack, "rack", 1))
+	d.rack("rack", refTo(design.TypeSwitch, "leaf", 1), refTo(design.TypeServer, "server", hosts))
+	d.topology(1, refTo(design.TypeRack, "rack", 1))
 	d.reports(fine)
 	return d
 }
@@ -69,17 +70,17 @@ func singleRack(hosts int) *draft {
 func mixedSpeeds() *draft {
 	const hosts, racks, spines = 16, 2, 4
 	d := &draft{}
-	members := []design.Ref{of(design.TypeSwitch, "spine", spines)}
+	members := []design.Ref{refTo(design.TypeSwitch, "spine", spines)}
 	for _, gbps := range []int{400, 800} {
 		suffix := fmt.Sprintf("-%dg", gbps)
 		d.switches("leaf"+suffix, portsOf(hosts, hosts, gbps), nil)
 		d.servers("server"+suffix, "nic"+suffix, gbps)
-		d.rack("rack"+suffix, of(design.TypeSwitch, "leaf"+suffix, 1), of(design.TypeServer, "server"+suffix, hosts))
-		members = append(members, of(design.TypeRack, "rack"+suffix, racks))
+		d.rack("rack"+suffix, refTo(design.TypeSwitch, "leaf"+suffix, 1), refTo(design.TypeServer, "server"+suffix, hosts))
+		members = append(members, refTo(design.TypeRack, "rack"+suffix, racks))
 	}
 	d.switches("spine", portsOf(0, 2*racks*hosts/spines, 800), nil)
 	d.pod("fabric", members...)
-	d.topology(2, of(design.TypePod, "fabric", 1))
+	d.topology(2, refTo(design.TypePod, "fabric", 1))
 	d.reports(fine)
 	return d
 }
@@ -87,32 +88,32 @@ func mixedSpeeds() *draft {
 // pods is a network of three tiers, each with as much bandwidth up as down.
 func pods() *draft {
 	const hosts, racks, fabrics, pods, spines = 16, 8, 4, 4, 8
-	const down = racks * hosts / fabrics // of a fabric switch, and up as many
+	const down = racks * hosts / fabrics // downlinks of a fabric switch, which has as many uplinks
 	d := &draft{}
 	d.switches("leaf", portsOf(hosts, hosts, 400), nil)
 	d.switches("fabric", portsOf(down, down, 400), nil)
 	d.switches("spine", portsOf(0, pods*fabrics*down/spines, 400), nil)
 	d.servers("server", "nic", 400)
-	d.rack("rack", of(design.TypeSwitch, "leaf", 1), of(design.TypeServer, "server", hosts))
-	d.pod("pod", of(design.TypeSwitch, "fabric", fabrics), of(design.TypeRack, "rack", racks))
-	d.topology(3, of(design.TypeSwitch, "spine", spines), of(design.TypePod, "pod", pods))
+	d.rack("rack", refTo(design.TypeSwitch, "leaf", 1), refTo(design.TypeServer, "server", hosts))
+	d.pod("pod", refTo(design.TypeSwitch, "fabric", fabrics), refTo(design.TypeRack, "rack", racks))
+	d.topology(3, refTo(design.TypeSwitch, "spine", spines), refTo(design.TypePod, "pod", pods))
 	d.reports(coarse)
 	return d
 }
 
-// portsOf are those of a switch that is not a bottleneck itself.
+// portsOf returns the ports of a switch whose capacity equals the sum of their rates.
 func portsOf(up, down, gbps int) ports {
 	return ports{up: up, down: down, gbps: gbps, capacityGbps: (up + down) * gbps}
 }
 
-// interval is how often a run reports, in milliseconds.
+// interval is the simulated time between reports, in milliseconds.
 type interval float64
 
-// Runs take about ten milliseconds. The larger the network, the coarser its
-// report, so that the files of results stay small.
+// Runs take about ten milliseconds of simulated time. A larger network reports
+// less often, so that the result files stay small.
 const (
 	fine   interval = 0.1
-	medial interval = 0.25
+	middle interval = 0.25
 	coarse interval = 1
 )
 

@@ -20,8 +20,8 @@ type Simple struct {
 // text is the 400 message of completions.md 4.1.
 func NewSimple(c *topology.Constraints, workload *collective.Workload, groups []collective.GroupSpec) (Simple, topology.Derivation, error) {
 	if c != nil && c.SwitchRadix != "" {
-		if asked := asked(workload, groups); asked > topology.MaxRanks {
-			_, err := topology.Derive(*c, asked)
+		if ranks := requestedRanks(workload, groups); ranks > topology.MaxRanks {
+			_, err := topology.Derive(*c, ranks)
 			return Simple{}, topology.Derivation{}, err
 		}
 	}
@@ -45,9 +45,9 @@ func NewSimple(c *topology.Constraints, workload *collective.Workload, groups []
 	}, derived, nil
 }
 
-// asked returns how many ranks a request asks for, so that the error can name what its
-// radix supports instead of the bound of a field.
-func asked(workload *collective.Workload, groups []collective.GroupSpec) int {
+// requestedRanks returns the number of ranks of a request before it is checked. If it is
+// too large, the error can name what the radix supports instead of the bound of a field.
+func requestedRanks(workload *collective.Workload, groups []collective.GroupSpec) int {
 	if workload != nil {
 		return workload.Ranks
 	}
@@ -94,9 +94,9 @@ func (s Simple) Document() (*design.Document, error) {
 	return b.complete()
 }
 
-// workload declares the application that replays the groups. Its parameter has the
-// algorithm of an operation only if all phases use the same; the traceset decides
-// (completions.md 4.3).
+// workload declares the application that replays the groups. Its parameter for an
+// operation has the algorithm that all phases use, or the default if they differ. The
+// algorithms in the traceset take precedence (completions.md 4.3).
 func (d *draft) workload(groups []collective.GroupSpec) {
 	const in = design.InChakra
 	v := values{in + "NumOfChakraFiles": float64(collective.Ranks(groups))}
@@ -110,8 +110,8 @@ func (d *draft) workload(groups []collective.GroupSpec) {
 	}}
 }
 
-// agreed returns the algorithm of an operation in all phases, as the model names it, or
-// the default if they differ.
+// agreed returns the parameter value of the algorithm that all phases of an operation use,
+// or the fallback if they differ or there are none.
 func agreed(groups []collective.GroupSpec, operation, fallback string) string {
 	found := ""
 	for _, g := range groups {

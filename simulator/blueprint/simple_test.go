@@ -25,8 +25,8 @@ func submission(t *testing.T, radix, ratio string, ranks int) (blueprint.Simple,
 	return s, derived
 }
 
-// written returns the submission's document as it comes back from the log.
-func written(t *testing.T, s blueprint.Simple) *design.Document {
+// reparsed returns the submission's document after it was encoded and parsed.
+func reparsed(t *testing.T, s blueprint.Simple) *design.Document {
 	t.Helper()
 	d, err := s.Document()
 	if err != nil {
@@ -41,13 +41,13 @@ func written(t *testing.T, s blueprint.Simple) *design.Document {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(d, back); diff != "" {
-		t.Fatalf("the document changes on its way (-made +read):\n%s", diff)
+		t.Fatalf("encoding and parsing changes the document (-made +parsed):\n%s", diff)
 	}
 	return back
 }
 
-// TestFabricOfASimpleSubmission: the stored document wires the very fabric
-// that the preview showed.
+// TestFabricOfASimpleSubmission: the document of a simple submission gives the
+// same fabric as its derivation, which the preview shows.
 func TestFabricOfASimpleSubmission(t *testing.T) {
 	t.Parallel()
 	ranks := []int{1, 2, 7, 8, 33, 63, 64, 65, 100, 129, 200, 1000, 1024, 2049, 3000, 4096, 9000}
@@ -61,7 +61,7 @@ func TestFabricOfASimpleSubmission(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					got, err := written(t, s).Fabric()
+					got, err := reparsed(t, s).Fabric()
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -95,7 +95,7 @@ func TestAlgorithmsThatPhasesAgreeOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := written(t, s).Applications[0].TypedParameters
+			p := reparsed(t, s).Applications[0].TypedParameters
 			if got := p["ChakraConfiguration"].Branch["AllReduceAlgorithm"].Value; got != c.want {
 				t.Errorf("AllReduceAlgorithm = %v, want %s", got, c.want)
 			}

@@ -19,18 +19,18 @@ import (
 type Entry struct {
 	ID          string // model_…, the same in every release of the program
 	Model       string // reference, such as clos-switch-v1
-	Name        string // for people
+	Name        string // for display
 	Type        string // switch, nic, gpu, server, rack, pod, layer, application
-	Vendor      string // slug; empty for a model of no vendor's device
+	Vendor      string // slug; empty if the model is not of a vendor's device
 	Description string
 	TrafficType string // of an application
 	Versions    []Version
 	Parameters  []Parameter
 }
 
-// Version is one version of a model, of the major version in its reference.
+// Version is one version of a model. Its major version is that of the model's reference.
 type Version struct {
-	Number        string // semantic, such as 1.0.0
+	Number        string // a semantic version, such as 1.0.0
 	Status        string // Stable, Beta or Deprecated
 	Compatibility *Compatibility
 	CreatedAt     time.Time
@@ -44,8 +44,8 @@ const (
 	Deprecated = "deprecated"
 )
 
-// Compatibility is the range of engine versions that have the model, both ends included;
-// MaxEngine is empty if the newest has it.
+// Compatibility is the range of engine versions that have the model, both ends included.
+// MaxEngine is empty if the newest engine has it.
 type Compatibility struct{ MinEngine, MaxEngine string }
 
 // Parameter is one leaf of a model's parameters.
@@ -53,14 +53,14 @@ type Parameter struct {
 	Path        string // steps separated by dots
 	Default     design.Leaf
 	Description string
-	Group       string       // under which people look for it
-	Enum        []string     // of a string; nil for any
-	Min, Max    *design.Leaf // of a number, both included, in the units that they give
+	Group       string       // heading under which it is displayed
+	Enum        []string     // allowed values of a string; nil if all are
+	Min, Max    *design.Leaf // of a number, both included, each with its own unit
 	ReadOnly    bool
-	Optional    bool // may be absent from documents, which means its default
+	Optional    bool // may be absent from documents; the default then applies
 }
 
-// The categories that components are discovered by.
+// The categories by which clients discover components.
 const (
 	CategoryModel       = "model"
 	CategoryApplication = "application"
@@ -81,7 +81,7 @@ func Category(kind string) string {
 	return CategoryModel
 }
 
-// shipped is the catalogue, made once.
+// shipped is the catalogue. It is built once.
 type shipped struct {
 	entries []Entry
 	named   map[string]int // by id and by reference
@@ -112,7 +112,7 @@ func Find(name string) (Entry, bool) {
 	return s.entries[i], true
 }
 
-// Globals are the global parameters of a configuration.
+// Globals returns the global parameters of a configuration.
 func Globals() []Parameter { return load().globals }
 
 // Latest returns the newest stable version of the model; every model has one.
@@ -144,7 +144,7 @@ func (e Entry) Has(version string) bool {
 	return slices.ContainsFunc(e.Versions, func(v Version) bool { return v.Number == version })
 }
 
-// CreatedAt is when the model came into the catalogue.
+// CreatedAt returns when the model was added to the catalogue.
 func (e Entry) CreatedAt() time.Time { return e.Versions[0].CreatedAt }
 
 // Fill adds the parameters that are missing, with their defaults.

@@ -14,8 +14,8 @@ import (
 	"netsim/simulator/validation"
 )
 
-// TestEntries: every model says all that discovery shows, under an id and a
-// reference of its own.
+// TestEntries: every model has a unique id and reference, and the fields that
+// discovery shows.
 func TestEntries(t *testing.T) {
 	t.Parallel()
 	id := regexp.MustCompile(`^model_[0-7][0-9a-hjkmnp-tv-z]{25}$`)
@@ -24,7 +24,7 @@ func TestEntries(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range catalogue.Entries() {
 		if !id.MatchString(e.ID) || !reference.MatchString(e.Model) || seen[e.ID] || seen[e.Model] {
-			t.Errorf("id %s, reference %s", e.ID, e.Model)
+			t.Errorf("id %s or reference %s is malformed or not unique", e.ID, e.Model)
 		}
 		seen[e.ID], seen[e.Model] = true, true
 		for _, name := range []string{e.ID, e.Model} {
@@ -33,7 +33,7 @@ func TestEntries(t *testing.T) {
 			}
 		}
 		if e.Name == "" || e.Description == "" || !e.Has(e.Latest()) || e.Has("0.0.0") {
-			t.Errorf("entry %+v", e)
+			t.Errorf("entry %+v: want a name, a description and its latest version", e)
 		}
 		if (e.Type == design.TypeApplication) != (e.TrafficType != "") {
 			t.Errorf("%s is of type %s and traffic type %q", e.Model, e.Type, e.TrafficType)
@@ -42,16 +42,16 @@ func TestEntries(t *testing.T) {
 		for _, v := range e.Versions {
 			if !number.MatchString(v.Number) || !strings.HasPrefix(v.Number, major+".") || v.CreatedAt.IsZero() || v.Notes == "" ||
 				!slices.Contains([]string{catalogue.Stable, catalogue.Beta, catalogue.Deprecated}, v.Status) {
-				t.Errorf("%s: version %+v", e.Model, v)
+				t.Errorf("%s: version %+v has an empty or malformed field", e.Model, v)
 			}
 		}
 	}
 	if _, ok := catalogue.Find("nothing-v1"); ok {
-		t.Error("found what is not there")
+		t.Error("Find returns an entry for an unknown model")
 	}
 }
 
-// TestIDs: what has been given out stays.
+// TestIDs: a model keeps its id.
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	got := map[string]string{}
@@ -63,7 +63,7 @@ func TestIDs(t *testing.T) {
 		"6": "gpu-server-v1", "7": "ethernet-layer-v1", "8": "clos-switch-v1", "9": "chakra-workload-v1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+		t.Errorf("ids (-want +got):\n%s", diff)
 	}
 }
 
@@ -78,25 +78,25 @@ func TestVersion(t *testing.T) {
 		}
 	}
 	if e.Latest() != "1.1.0" {
-		t.Errorf("the latest is %s, not the newest stable one", e.Latest())
+		t.Errorf("latest version %s, want 1.1.0, the newest stable one", e.Latest())
 	}
 }
 
-// TestParameters: every parameter is explained, and every number has a range
-// that its default is in.
+// TestParameters: every parameter has a description, and every number has a
+// range that contains its default.
 func TestParameters(t *testing.T) {
 	t.Parallel()
 	check := func(model string, parameters []catalogue.Parameter) {
 		for _, p := range parameters {
 			if p.Description == "" || p.Group == "" {
-				t.Errorf("%s %s is not explained", model, p.Path)
+				t.Errorf("%s %s has no description or no group", model, p.Path)
 			}
 			value, isNumber := p.Default.Value.(float64)
 			if isNumber != (p.Min != nil && p.Max != nil) {
-				t.Errorf("%s %s: a number has a range, nothing else has one", model, p.Path)
+				t.Errorf("%s %s: want a range for a number, and none for other types", model, p.Path)
 			}
 			if text, isText := p.Default.Value.(string); p.Enum != nil && (!isText || p.Enum[0] != text) {
-				t.Errorf("%s %s: default %v of %v", model, p.Path, p.Default.Value, p.Enum)
+				t.Errorf("%s %s: default %v, want the first of %v", model, p.Path, p.Default.Value, p.Enum)
 			}
 			if !isNumber {
 				continue
@@ -115,8 +115,8 @@ func TestParameters(t *testing.T) {
 	check("the global parameters", catalogue.Globals())
 }
 
-// TestDefaultsAreValid: a component of every model with nothing but defaults
-// has nothing said against its parameters.
+// TestDefaultsAreValid: a component of any model has no finding about its
+// parameters if they all have their defaults.
 func TestDefaultsAreValid(t *testing.T) {
 	t.Parallel()
 	d := &design.Document{GlobalParameters: design.Params{}}
@@ -138,7 +138,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 	for _, f := range validation.Check(d, validation.Attachments{}) {
 		if f.Parameter != "" || f.Code == "UNKNOWN_MODEL" || f.Code == "CONSTRAINT_VIOLATION" {
-			t.Errorf("%+v", f)
+			t.Errorf("unexpected finding %+v", f)
 		}
 	}
 }
@@ -149,24 +149,24 @@ func TestFill(t *testing.T) {
 	set := design.Leaf{Value: 1500.0, Type: "bytes", Unit: "B"}
 	p := design.Params{
 		"Transport":        {Branch: design.Params{"MSS": {Leaf: &set}}},
-		"NetworkInterface": {Leaf: &set}, // a leaf where a branch belongs stays, for validation to find
+		"NetworkInterface": {Leaf: &set}, // a leaf instead of a branch is left for validation to report
 	}
 	catalogue.Fill(p, entry.Parameters)
 	transport := p["Transport"].Branch
 	if diff := cmp.Diff(&set, transport["MSS"].Leaf); diff != "" {
-		t.Errorf("what was set is replaced:\n%s", diff)
+		t.Errorf("MSS was set but is replaced (-set +got):\n%s", diff)
 	}
 	if transport["HeaderSize"].Leaf == nil || p["NumDownLinks"].Leaf == nil || p["NetworkInterface"].Leaf == nil {
-		t.Errorf("%v", p)
+		t.Errorf("parameters %v: want HeaderSize and NumDownLinks added, and NetworkInterface kept", p)
 	}
 	p.SetRankCount(8)
 	if got := p["ChakraConfiguration"].Branch["NumOfChakraFiles"].Value; got != 8.0 {
-		t.Errorf("rank count %v", got)
+		t.Errorf("rank count %v, want 8", got)
 	}
 }
 
-// TestDescribe: a leaf keeps its value beside what the model says, whose
-// default is text (document 1, Versioning item 8).
+// TestDescribe: a described leaf has its own value and the model's definition, in
+// which the default is a string (document 1, Versioning item 8).
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	entry, _ := catalogue.Find("roce-nic-v1")
@@ -181,6 +181,6 @@ func TestDescribe(t *testing.T) {
 	want := `{"Own":{"value":true,"type":"bool"},"Transport":{"MSS":{"value":1500,"type":"bytes","unit":"B","default":"4096","defaultUnit":"B",` +
 		`"description":"largest payload of a packet","min":{"value":1,"unit":"B"},"max":{"value":9216,"unit":"B"},"group":"Transport"}}}`
 	if diff := cmp.Diff(want, string(text)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+		t.Errorf("described parameters (-want +got):\n%s", diff)
 	}
 }

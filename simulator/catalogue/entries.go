@@ -64,7 +64,7 @@ func entries() []Entry {
 // not wait for each other.
 const TrafficNonCoordinated = "non-coordinated"
 
-// first are the versions of a model that has only its first one.
+// first returns the versions of a model that has only its first version.
 func first() []Version {
 	return []Version{{
 		Number: "1.0.0", Status: Stable, Compatibility: &Compatibility{MinEngine: "1.0.0"},

@@ -5,7 +5,7 @@ import (
 	"netsim/simulator/design"
 )
 
-// Groups under which people look for parameters.
+// The headings under which parameters are displayed.
 const (
 	groupPorts       = "Ports"
 	groupSwitching   = "Switching"
@@ -34,18 +34,18 @@ const (
 
 func closSwitch() []Parameter {
 	return []Parameter{
-		count("NumUpLinks", 64, 65536, groupPorts, "links to the switches of the next tier, in all"),
-		count("NumDownLinks", 64, 65536, groupPorts, "links to what is below; only compared with the links that there are"),
-		count("NumUpLinksPerSwitch", 0, 65536, groupPorts, "links to every switch of the next tier instead of NumUpLinks; 0 to deal NumUpLinks in turn"),
+		count("NumUpLinks", 64, 65536, groupPorts, "total number of links to the switches of the next tier"),
+		count("NumDownLinks", 64, 65536, groupPorts, "number of downward links; validation compares it with the actual links, the engine ignores it"),
+		count("NumUpLinksPerSwitch", 0, 65536, groupPorts, "number of links to each switch of the next tier, instead of NumUpLinks; 0 to deal NumUpLinks round-robin"),
 		within("SwitchingCapacity", number("datarate", 51200, "Gbps"), number("datarate", 1, "Mbps"), number("datarate", 1000, "Tbps"),
-			groupSwitching, "what the switch forwards in all; a bound when its ports could bring it more"),
-		enum("EcmpHashMethod", groupBalancing, "how a flow is given one of several equal paths; without a salt all switches choose alike", "crc32WithSalt", "crc32", "hashWithSalt", "hash"),
+			groupSwitching, "total rate at which the switch forwards; a limit if the rates of its ports add up to more"),
+		enum("EcmpHashMethod", groupBalancing, "how a flow is assigned to one of several equal paths; without a salt all switches choose alike", "crc32WithSalt", "crc32", "hashWithSalt", "hash"),
 		enum("LoadBalancingMethod", groupBalancing, "whether a flow keeps its path, changes it after a pause, or uses all paths at once", "none", "flowlet", "spray"),
 		within("LoadBalancingFlowlet.Gap", number("timeval", 100, "us"), number("timeval", 0, "s"), number("timeval", 2, "s"),
 			groupBalancing, "the pause after which a flow may change its path"),
-		rate(pathUpRate, "rate of a port upwards; a link has the lower rate of its two ends"),
-		rate(pathDownRate, "rate of a port downwards; a link has the lower rate of its two ends"),
-		delay(500, "propagation delay of a link upwards"),
+		rate(pathUpRate, "rate of an upward port; a link has the lower rate of its two ends"),
+		rate(pathDownRate, "rate of a downward port; a link has the lower rate of its two ends"),
+		delay(500, "propagation delay of an upward link"),
 	}
 }
 
@@ -66,20 +66,20 @@ func gpu() []Parameter {
 }
 
 func gpuServer() []Parameter {
-	return []Parameter{logicalGroup("the group of servers that applications of the same number run on")}
+	return []Parameter{logicalGroup("group of the server; an application runs on the servers of the group with its number")}
 }
 
 func ethernetLayer() []Parameter {
 	return []Parameter{
-		enum("Wiring", groupWiring, "whether a fabric switch's links are dealt over the spine in turn, or it has links to all of it", "round-robin", "full-mesh"),
-		count("LinksPerPair", 0, 65536, groupWiring, "links of a full mesh between two switches; 0 for one"),
+		enum("Wiring", groupWiring, "whether the links of a fabric switch are dealt round-robin over the spine, or lead to every spine switch", "round-robin", "full-mesh"),
+		count("LinksPerPair", 0, 65536, groupWiring, "links between two switches in a full mesh; 0 means 1"),
 	}
 }
 
 func trafficGenerator() []Parameter {
 	return []Parameter{
 		within("MessageSize", number("bytes", 16, "KB"), number("bytes", 1, "B"), number("bytes", 1, "GB"), groupPattern, "payload of a message"),
-		enum("TrafficPattern", groupPattern, "which server a client sends to: any, always its own, or all the same one", "uniform-random", "permutation", "incast"),
+		enum("TrafficPattern", groupPattern, "which server a client sends to: a random one, always the same one, or one that all clients share", "uniform-random", "permutation", "incast"),
 		within("Load", number("double", 0.5, ""), number("double", 0, ""), number("double", 1, ""), groupPattern, "fraction of the interface's rate that a client offers"),
 	}
 }
@@ -88,13 +88,13 @@ func chakraWorkload() []Parameter {
 	const in = design.InChakra
 	return append(algorithms(),
 		logicalGroup("the group of servers that the ranks run on"),
-		readOnly(count(in+"NumOfChakraFiles", 0, 65536, groupCoordinator, "ranks of the attached traceset, set when it is attached")),
+		readOnly(count(in+"NumOfChakraFiles", 0, 65536, groupCoordinator, "number of ranks of the attached traceset; set when it is attached")),
 		flag(in+"UseMapping", false, groupCoordinator, "whether a mapping file places the ranks"),
 		text(in+"MappingFileName", "", groupCoordinator, "name of the mapping file"),
 		flag(in+"ProcessGroupSerialization", true, groupCoordinator, "whether the collectives of a process group run one after another"),
-		flag(in+"CommCollectiveSynchronization", true, groupCoordinator, "whether a collective begins when all its ranks are there"),
+		flag(in+"CommCollectiveSynchronization", true, groupCoordinator, "whether a collective begins only when all its ranks have reached it"),
 		optional(flag(in+"OneCommunicationPerRank", false, groupCoordinator, "whether the sends and collectives of a rank run one after another; may be left out")),
-		flag(in+"AbortOnChakraWarning", false, groupCoordinator, "whether a doubt about the traceset ends the run"),
+		flag(in+"AbortOnChakraWarning", false, groupCoordinator, "whether a warning about the traceset ends the run"),
 		enum(in+"TraceFamily", groupProfile, "where the traceset comes from", "synthesized", "compiled", "collected"),
 		flag(in+"Scaling", false, groupProfile, "whether ScalingFactor applies"),
 		within(in+"ScalingFactor", number("double", 1, ""), number("double", 0, ""), number("double", 1, ""), groupProfile, "factor on the data sizes of the traceset"),
@@ -114,7 +114,7 @@ func algorithms() (parameters []Parameter) {
 			}
 		}
 		parameters = append(parameters, enum(design.InChakra+design.AlgorithmParameter(o.OperationType), groupPattern,
-			"algorithm of "+o.OperationType+", where the traceset gives none", values...))
+			"algorithm of "+o.OperationType+" if the traceset gives none", values...))
 	}
 	return parameters
 }
@@ -131,7 +131,7 @@ func globals() []Parameter {
 		within(in+"NDStatsReportInterval", number("timeval", 1, "ms"), number("timeval", 1, "us"), second(86400), groupReports, "simulated time between rows of nd-stats and tier-hop"),
 		within(in+"RandomSeed", number("uint", 1, ""), number("uint", 0, ""), number("uint", 1<<53-1, ""), groupEngine, "the same seed gives the same results"),
 		within(in+"Mtu", number("bytes", 9216, "B"), number("bytes", 64, "B"), number("bytes", 65535, "B"), groupTransport, "largest packet of the network"),
-		enum("EngineParameters.Engine", groupEngine, "what runs the simulation", "builtin", "remote"),
+		enum("EngineParameters.Engine", groupEngine, "engine that runs the simulation", "builtin", "remote"),
 		readOnly(text("SoftwareVersion.Version", "1.0.0", groupEngine, "version of the software that made the configuration")),
 	}
 }
@@ -140,17 +140,17 @@ func number(kind string, value float64, unit string) design.Leaf {
 	return design.Leaf{Value: value, Type: kind, Unit: unit}
 }
 
-func within(path string, normal, lo, hi design.Leaf, group, description string) Parameter {
-	return Parameter{Path: path, Default: normal, Min: &lo, Max: &hi, Group: group, Description: description}
+func within(path string, defaultValue, lo, hi design.Leaf, group, description string) Parameter {
+	return Parameter{Path: path, Default: defaultValue, Min: &lo, Max: &hi, Group: group, Description: description}
 }
 
-// count is a number of things from 0 on.
-func count(path string, normal, most float64, group, description string) Parameter {
-	return within(path, number("uint", normal, ""), number("uint", 0, ""), number("uint", most, ""), group, description)
+// count returns a parameter that counts things, from 0 to most.
+func count(path string, defaultValue, most float64, group, description string) Parameter {
+	return within(path, number("uint", defaultValue, ""), number("uint", 0, ""), number("uint", most, ""), group, description)
 }
 
-// rate is the rate of a port. On the slowest port the largest transfer, 2^40 bytes
-// (completions.md 4.1), takes fewer than 2^63 picoseconds.
+// rate returns a parameter for the rate of a port. On the slowest port the largest
+// transfer, 2^40 bytes (completions.md 4.1), takes fewer than 2^63 picoseconds.
 func rate(path, description string) Parameter {
 	return within(path, number("datarate", 400, "Gbps"), number("datarate", 1, "Mbps"), number("datarate", 10, "Tbps"), groupInterface, description)
 }
@@ -163,19 +163,19 @@ func logicalGroup(description string) Parameter {
 	return count(pathLogicalID, 0, 65536, groupPlacement, description)
 }
 
-// enum is a string parameter with its values, the default first.
+// enum returns a string parameter with its allowed values, the default first.
 func enum(path, group, description string, values ...string) Parameter {
 	p := text(path, values[0], group, description)
 	p.Enum = values
 	return p
 }
 
-func text(path, normal, group, description string) Parameter {
-	return Parameter{Path: path, Default: design.Leaf{Value: normal, Type: "string"}, Group: group, Description: description}
+func text(path, defaultValue, group, description string) Parameter {
+	return Parameter{Path: path, Default: design.Leaf{Value: defaultValue, Type: "string"}, Group: group, Description: description}
 }
 
-func flag(path string, normal bool, group, description string) Parameter {
-	return Parameter{Path: path, Default: design.Leaf{Value: normal, Type: "bool"}, Group: group, Description: description}
+func flag(path string, defaultValue bool, group, description string) Parameter {
+	return Parameter{Path: path, Default: design.Leaf{Value: defaultValue, Type: "bool"}, Group: group, Description: description}
 }
 
 func optional(p Parameter) Parameter {

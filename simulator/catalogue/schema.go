@@ -19,8 +19,8 @@ type SchemaNode struct {
 	Branch Schema
 }
 
-// Definition is a leaf. A parameter that is not in the model has only the members of the
-// leaf.
+// Definition is a leaf together with its definition in the model. A parameter that is not
+// in the model has only the members of the leaf.
 type Definition struct {
 	design.Leaf
 	Default     *string  `json:"default,omitempty"` // a string whatever the type (document 1, Versioning item 8)
@@ -33,7 +33,7 @@ type Definition struct {
 	Group       string   `json:"group,omitempty"`
 }
 
-// Bound is the least or the largest value of a parameter.
+// Bound is the smallest or the largest value of a parameter.
 type Bound struct {
 	Value any    `json:"value"`
 	Unit  string `json:"unit,omitempty"`
@@ -65,11 +65,11 @@ func describe(p design.Params, above string, known map[string]*Parameter) Schema
 			continue
 		}
 		d := &Definition{Leaf: *node.Leaf}
-		if of := known[path]; of != nil {
-			normal := shown(of.Default.Value)
-			d.Default, d.DefaultUnit = &normal, of.Default.Unit
-			d.Description, d.Group, d.Enum, d.ReadOnly = of.Description, of.Group, of.Enum, of.ReadOnly
-			d.Min, d.Max = bound(of.Min), bound(of.Max)
+		if model := known[path]; model != nil {
+			defaultValue := shown(model.Default.Value)
+			d.Default, d.DefaultUnit = &defaultValue, model.Default.Unit
+			d.Description, d.Group, d.Enum, d.ReadOnly = model.Description, model.Group, model.Enum, model.ReadOnly
+			d.Min, d.Max = bound(model.Min), bound(model.Max)
 		}
 		s[name] = SchemaNode{Definition: d}
 	}
@@ -83,7 +83,7 @@ func bound(l *design.Leaf) *Bound {
 	return &Bound{l.Value, l.Unit}
 }
 
-// shown is a value as text, a number without an exponent.
+// shown formats a value; numbers have no exponent.
 func shown(value any) string {
 	if f, ok := value.(float64); ok {
 		return strconv.FormatFloat(f, 'f', -1, 64)

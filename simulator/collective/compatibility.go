@@ -1,5 +1,5 @@
-// Package collective lists the collective operations and their algorithms, checks what a
-// request asks for, and says which transfers each rank makes.
+// Package collective lists the collective operations and their algorithms, checks the
+// workload of a request, and computes the transfers of each rank.
 //
 // It is pure. Sources: completions.md sections 4.1 (request rules and their
 // messages) and 4.4 (compatibility matrix, transfers).
@@ -32,18 +32,18 @@ const (
 	Direct                   = "direct"
 )
 
-// operation holds the facts about one operation. A new one is a constant above
-// and a row of operations.
+// operation holds the facts about one operation. A new operation needs a constant
+// above and a row in operations.
 type operation struct {
 	name       string
 	algorithms []string // allowed
-	standard   string   // the algorithm of a request that names none
-	rounds     int      // how often the data go round the group: allReduce scatters and gathers
+	standard   string   // the algorithm if the request names none
+	rounds     int      // passes over the group: two for allReduce, which scatters and gathers
 	whole      bool     // a transfer carries the whole DataSize, not a chunk of it
 	rooted     bool     // only rank 0 sends
 }
 
-// operations are in the order of the documents.
+// operations returns the operations in the order of the documents.
 func operations() []operation {
 	return []operation{
 		{name: AllReduce, algorithms: []string{Ring, RecursiveHalvingDoubling}, standard: Ring, rounds: 2},
@@ -55,8 +55,8 @@ func operations() []operation {
 	}
 }
 
-// Algorithm holds the facts about one algorithm. A new one is a constant above
-// and a row of algorithms.
+// Algorithm holds the facts about one algorithm. A new algorithm needs a constant
+// above and a row in algorithms.
 type Algorithm struct {
 	Name       string // in requests and results
 	Parameter  string // in the parameters of an application
@@ -75,14 +75,14 @@ func algorithms() []Algorithm {
 	}
 }
 
-// AlgorithmNamed returns the algorithm of a name; the zero value is that of an
-// unknown one.
+// AlgorithmNamed returns the algorithm with the name, or the zero value if the
+// name is unknown.
 func AlgorithmNamed(name string) Algorithm {
 	return find(algorithms(), func(a *Algorithm) bool { return a.Name == name })
 }
 
-// AlgorithmOfParameter returns the algorithm that a parameter names; the zero
-// value is that of an unknown one.
+// AlgorithmOfParameter returns the algorithm that a parameter's value names, or
+// the zero value if the value is unknown.
 func AlgorithmOfParameter(value string) Algorithm {
 	return find(algorithms(), func(a *Algorithm) bool { return a.Parameter == value })
 }
@@ -128,8 +128,8 @@ func Matrix() []Compatibility {
 	return matrix
 }
 
-// resolveAlgorithm returns the algorithm of an operation in a group of this size: the one
-// asked for, or the default for "".
+// resolveAlgorithm returns the algorithm of an operation in a group of this size: the
+// requested one, or the default for "".
 func resolveAlgorithm(operation, algorithm string, groupSize int) (string, error) {
 	matrix := Matrix()
 	i := slices.IndexFunc(matrix, func(c Compatibility) bool { return c.OperationType == operation })

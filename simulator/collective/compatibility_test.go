@@ -7,8 +7,8 @@ import (
 	"netsim/simulator/collective"
 )
 
-// TestEveryAlgorithmIsListed: an operation allows algorithms that are listed, the
-// default among them, and a parameter names one of them only.
+// TestEveryAlgorithmIsListed: every operation allows its default, every allowed
+// algorithm is in the list, and no two algorithms share a parameter value.
 func TestEveryAlgorithmIsListed(t *testing.T) {
 	t.Parallel()
 	for _, o := range collective.Matrix() {
@@ -18,7 +18,7 @@ func TestEveryAlgorithmIsListed(t *testing.T) {
 		for _, name := range o.AllowedAlgorithms {
 			a := collective.AlgorithmNamed(name)
 			if a.Name != name || collective.AlgorithmOfParameter(a.Parameter) != a {
-				t.Errorf("algorithm %s of %s is listed as %+v", name, o.OperationType, a)
+				t.Errorf("algorithm %s of %s is listed as %+v, or its parameter value names another", name, o.OperationType, a)
 			}
 		}
 	}

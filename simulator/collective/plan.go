@@ -6,7 +6,7 @@ import "math/bits"
 type Order uint8
 
 const (
-	// Chain: the k-th receive, from whichever step, releases send k.
+	// Chain: the k-th receive, of any step, releases send k.
 	Chain Order = iota
 	// Exchange: the partner's send of step k releases send k+1.
 	Exchange
@@ -16,7 +16,7 @@ const (
 	Burst
 )
 
-// Plan is how one phase is executed in a group of N ranks. It computes transfers instead of
+// Plan says how one phase is executed in a group of N ranks. It computes transfers instead of
 // listing them, so an allToAll of 4,096 ranks needs as much memory as one of 8. Ranks are
 // numbered inside the group; the root of a broadcast or scatter is rank 0.
 type Plan struct {
@@ -26,8 +26,8 @@ type Plan struct {
 
 	operation operation
 	chunk     int64 // C = ceil(S/N) bytes
-	log       int   // log2 N, for exchanges
-	steps     int   // sends of a rank that sends
+	log       int   // log2 N, used by Exchange
+	steps     int   // number of sends of each rank that sends
 }
 
 // NewPlan plans a phase whose algorithm Resolve has filled in.
@@ -80,8 +80,8 @@ func (p *Plan) Send(rank, step int) (to int, bytes int64) {
 			to = 0
 		}
 	case Exchange:
-		// Halving pairs the farthest ranks first and sends them the most;
-		// doubling retraces its steps.
+		// Halving starts with the farthest partner and the largest part.
+		// Doubling takes the same steps in reverse.
 		level := p.log - 1 - step
 		if level < 0 {
 			level = step - p.log
@@ -103,21 +103,21 @@ func (p *Plan) Send(rank, step int) (to int, bytes int64) {
 // of rate bit/s, without latency, headers or contention (completions.md 5.6).
 func (p *Plan) Ideal(rate int64) int64 {
 	n := uint64(p.N)
-	work := uint64(p.DataSize) * 8 * (n - 1) * uint64(p.operation.rounds) // bits through the busiest NIC, times N where it is S/N
-	per := n
+	work := uint64(p.DataSize) * 8 * (n - 1) * uint64(p.operation.rounds) // bits through the busiest NIC, times N unless whole
+	divisor := n
 	if p.operation.whole {
-		per = 1
+		divisor = 1
 	}
 	hi, lo := bits.Mul64(work, 1e12)
-	if hi >= per*uint64(rate) {
+	if hi >= divisor*uint64(rate) {
 		return 1<<63 - 1
 	}
-	t, _ := bits.Div64(hi, lo, per*uint64(rate))
+	t, _ := bits.Div64(hi, lo, divisor*uint64(rate))
 	return int64(min(t, 1<<63-1))
 }
 
-// AlgorithmBytes returns the size that the algorithm bandwidth is based on: S, for
-// allGather N·S.
+// AlgorithmBytes returns the size on which the algorithm bandwidth is based: N·S for
+// allGather, S for the other operations.
 func (p *Plan) AlgorithmBytes() int64 {
 	if p.operation.perRank() {
 		return p.DataSize * int64(p.N)
@@ -125,7 +125,7 @@ func (p *Plan) AlgorithmBytes() int64 {
 	return p.DataSize
 }
 
-// BusFactor returns bus bandwidth over algorithm bandwidth, as a fraction.
+// BusFactor returns the ratio of bus bandwidth to algorithm bandwidth as a fraction.
 func (p *Plan) BusFactor() (num, den int64) {
 	if p.operation.whole && p.operation.rooted {
 		return 1, 1

@@ -8,7 +8,8 @@ import (
 	"netsim/simulator/collective"
 )
 
-// TestPlanBytes checks each algorithm's closed form: what one rank sends.
+// TestPlanBytes: rank 0 sends as often and as much as the algorithm's closed
+// form says.
 func TestPlanBytes(t *testing.T) {
 	t.Parallel()
 	const n, size = 8, 1000 // C = 125
@@ -39,8 +40,8 @@ func TestPlanBytes(t *testing.T) {
 	}
 }
 
-// TestPlanSymmetry: nobody sends to itself, and what is sent to a rank is what
-// it expects to receive, step by step.
+// TestPlanSymmetry: no rank sends to itself, and each rank receives as many
+// transfers as it expects.
 func TestPlanSymmetry(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -65,7 +66,7 @@ func TestPlanSymmetry(t *testing.T) {
 		}
 		for rank := range n {
 			if received[rank] != p.Receives(rank) {
-				t.Fatalf("rank %d is sent %d, expects %d", rank, received[rank], p.Receives(rank))
+				t.Fatalf("%d transfers go to rank %d, which expects %d", received[rank], rank, p.Receives(rank))
 			}
 		}
 		if transfers != p.Transfers() {
@@ -81,14 +82,14 @@ func TestPlanIdeal(t *testing.T) {
 		operation, algorithm string
 		want                 int64
 	}{
-		{"allReduce", "ring", 2 * 800_000 * 7 / 8 * 20}, // 20 ps a byte
+		{"allReduce", "ring", 2 * 800_000 * 7 / 8 * 20}, // 20 ps per byte
 		{"allGather", "ring", 800_000 * 7 * 20},
 		{"allToAll", "interleaved", 800_000 * 7 / 8 * 20},
 		{"broadcast", "interleaved", 800_000 * 7 * 20},
 	} {
 		p := collective.NewPlan(phase(c.operation, c.algorithm, 800_000), 8)
 		if got := p.Ideal(rate); got != c.want {
-			t.Errorf("%s: %d ps, want %d", c.operation, got, c.want)
+			t.Errorf("%s: ideal time %d ps, want %d", c.operation, got, c.want)
 		}
 	}
 }

@@ -50,9 +50,9 @@ func CheckRankSet(ranks int) error {
 	return fmt.Errorf("ranks must be one of [%s], got %d", set, ranks)
 }
 
-// Resolve checks what a request asks for and returns it as groups with every
-// algorithm filled in; a workload is one group. constrained says whether the
-// request carries topologyConstraints, which free it from the fixed rank set.
+// Resolve checks the workload or groups of a request and returns groups with every
+// algorithm filled in. A workload becomes one group. constrained says whether the
+// request has topologyConstraints; without them the rank count must be in RankSet.
 //
 // Every error is the client's; its text is the 400 message of completions.md
 // 4.1.
@@ -74,7 +74,7 @@ func Resolve(workload *Workload, groups []GroupSpec, constrained bool) ([]GroupS
 	return resolved, nil
 }
 
-// Ranks is the number of ranks the groups have in all.
+// Ranks returns the total number of ranks of the groups.
 func Ranks(groups []GroupSpec) int {
 	total := 0
 	for _, g := range groups {
@@ -85,7 +85,7 @@ func Ranks(groups []GroupSpec) int {
 
 func resolveGroups(workload *Workload, groups []GroupSpec, constrained bool) ([]GroupSpec, error) {
 	if workload != nil {
-		// Without constraints the fixed set is the more telling bound.
+		// Without constraints, the error names RankSet instead of these bounds.
 		if constrained && (workload.Ranks < 1 || workload.Ranks > MaxRanks) {
 			return nil, between("workload.ranks", 1, MaxRanks, int64(workload.Ranks))
 		}

@@ -82,7 +82,7 @@ func TestResolveRefuses(t *testing.T) {
 	} {
 		_, err := collective.Resolve(c.workload, c.groups, c.constrained)
 		if fmt.Sprint(err) != c.want {
-			t.Errorf("%s: %v, want %s", c.when, err, c.want)
+			t.Errorf("%s: got error %v, want %s", c.when, err, c.want)
 		}
 	}
 }

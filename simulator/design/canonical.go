@@ -94,8 +94,9 @@ func appendString(b []byte, s string) []byte {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(s) // a string always encodes
 	text := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
-	// encoding/json escapes two characters that RFC 8785 leaves alone. A
-	// backslash of the string itself is doubled, so it is stepped over.
+	// encoding/json escapes two characters that RFC 8785 does not escape. Other
+	// escapes are copied with the character after the backslash, which may be
+	// another backslash.
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' {
 			b = append(b, text[i])

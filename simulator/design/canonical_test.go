@@ -13,8 +13,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// TestCanonicalObjects: whatever its text, an object is itself again when it is
-// read back, and its members stand in the order of their UTF-16 code units.
+// TestCanonicalObjects: any object of strings is unchanged after it is encoded
+// and decoded, and its members are in the order of their UTF-16 code units.
 func TestCanonicalObjects(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -39,10 +39,10 @@ func TestCanonicalObjects(t *testing.T) {
 			}
 		}
 		if len(keys) != len(want) {
-			rt.Fatalf("%d members in %s", len(keys), text)
+			rt.Fatalf("%d members in %s, want %d", len(keys), text, len(want))
 		}
 		if !slices.IsSortedFunc(keys, func(a, b string) int { return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b))) }) {
-			rt.Fatalf("members of %s", text)
+			rt.Fatalf("members of %s are not in the order of their UTF-16 code units", text)
 		}
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"netsim/simulator/engine"
 )
 
-// written returns a simple submission's document as it comes back from the log.
-func written(t *testing.T) *design.Document {
+// parsed returns the document of a simple submission, parsed from its text.
+func parsed(t *testing.T) *design.Document {
 	t.Helper()
 	d, err := design.Parse(textOf(t))
 	if err != nil {
@@ -44,7 +44,7 @@ func textOf(t *testing.T) string {
 
 func TestOptionsOfASimpleSubmission(t *testing.T) {
 	t.Parallel()
-	got, err := written(t).Options(10 * time.Minute)
+	got, err := parsed(t).Options(10 * time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestOptionsOfASimpleSubmission(t *testing.T) {
 	}
 }
 
-func TestDocumentsThatCannotBeRun(t *testing.T) {
+func TestFabricRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, replace, with, want string
@@ -75,14 +75,14 @@ func TestDocumentsThatCannotBeRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err = d.Fabric(); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v, want one that says %q", err, c.want)
+				t.Errorf("error %v, want one that contains %q", err, c.want)
 			}
 		})
 	}
 }
 
-// TestCanonical holds the examples of RFC 8785, and what Go's own encoder does
-// otherwise.
+// TestCanonical has the examples of RFC 8785, and texts that encoding/json encodes
+// differently.
 func TestCanonical(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ give, want string }{

@@ -1,5 +1,5 @@
-// Package design reads and edits the document of a configuration. It has its form and
-// its canonical text, and derives the fabric and the engine's options from it.
+// Package design defines the document of a configuration and its canonical text. It reads
+// and edits documents, and derives the fabric and the engine's options from them.
 //
 // It is pure. Sources: completions.md sections 2.4 (models), 3.2 (document,
 // wiring), 3.3 (global parameters).
@@ -10,7 +10,7 @@ import (
 	"fmt"
 )
 
-// The types that components, containers and references have.
+// The types of components, containers and references.
 const (
 	TypeSwitch      = "switch"
 	TypeNIC         = "nic"
@@ -25,12 +25,12 @@ const (
 // TrafficChakra is the traffic type of an application that replays traces.
 const TrafficChakra = "chakra"
 
-// HolderTopology is the type of the topology as a holder. Other holders have the types
-// of their declarations.
+// HolderTopology is the holder type of the topology. Any other holder has the type of its
+// declaration.
 const HolderTopology = "topology"
 
-// Allowed returns the types that a holder may hold, in the order of completions.md 3.2;
-// empty, not nil, for other types.
+// Allowed returns the types that a holder may hold, in the order of completions.md 3.2.
+// It returns an empty slice, not nil, for types that hold nothing.
 func Allowed(holder string) []string {
 	switch holder {
 	case HolderTopology:
@@ -56,8 +56,8 @@ type Document struct {
 	GlobalParameters Params        `json:"globalParameters"`
 }
 
-// Component is a switch, a NIC, a GPU, a server or a layer. Only a server has
-// children.
+// Component is a switch, a NIC, a GPU, a server or a layer. Only a server holds
+// other components.
 type Component struct {
 	Type              string   `json:"type"`
 	TrafficType       string   `json:"trafficType,omitempty"`
@@ -131,7 +131,7 @@ type Percent struct {
 	Value          float64 `json:"value"`
 }
 
-// Parse reads a document's text.
+// Parse reads a document from its JSON text.
 func Parse(text string) (*Document, error) {
 	d := new(Document)
 	if err := json.Unmarshal([]byte(text), d); err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The collections of a document's declarations, all of which have names.
+// The collections of a document. They contain its declarations.
 const (
 	Applications = "applications"
 	Components   = "components"
@@ -26,7 +26,7 @@ type Declared struct {
 	Version    string
 }
 
-// Find returns the declaration of a name. A name is unique over the four collections.
+// Find returns the declaration with the name. A name is unique over the four collections.
 func (d *Document) Find(name string) (Declared, bool) {
 	for i := range d.Applications {
 		if a := &d.Applications[i]; a.Name == name {
@@ -70,14 +70,14 @@ func (d *Document) Declare(collection, declaration string) error {
 	if err != nil {
 		return err
 	}
-	var is struct{ Name, Model, Version string }
-	if err := json.Unmarshal([]byte(declaration), &is); err != nil {
+	var declared struct{ Name, Model, Version string }
+	if err := json.Unmarshal([]byte(declaration), &declared); err != nil {
 		return fmt.Errorf("read a declaration: %w", err)
 	}
 	for _, h := range d.Holders() {
 		for i := range h.Refs {
-			if ref := &h.Refs[i]; ref.Name == is.Name {
-				ref.Model, ref.Version = is.Model, is.Version
+			if ref := &h.Refs[i]; ref.Name == declared.Name {
+				ref.Model, ref.Version = declared.Model, declared.Version
 			}
 		}
 	}
@@ -122,8 +122,8 @@ func (d *Document) Replace(member, value string) error {
 	return nil
 }
 
-// Names reports whether a reference or its parent application has the name, so that it
-// would refer to nothing without the declaration.
+// Names reports whether a reference or its parent application has the name. Without the
+// declaration of that name, the reference would be dangling.
 func (r Ref) Names(name string) bool { return r.Name == name || r.ParentApplicationName == name }
 
 // Remove removes a declaration, all references to it, and an application's entries in
@@ -145,7 +145,7 @@ func (d *Document) Remove(name string) {
 // Holder holds references: the topology, which has no name, a container or a server.
 type Holder struct {
 	Name string
-	Type string // topology, or the type of what holds
+	Type string // HolderTopology, or the type of the container or server
 	Refs []Ref
 }
 
@@ -164,7 +164,7 @@ func (d *Document) Holders() []Holder {
 	return all
 }
 
-// FindHolder returns the holder of a name; the topology has the empty name.
+// FindHolder returns the holder with the name; the topology has the empty name.
 func (d *Document) FindHolder(name string) (Holder, bool) {
 	all := d.Holders()
 	i := slices.IndexFunc(all, func(h Holder) bool { return h.Name == name })
@@ -203,7 +203,7 @@ func (d *Document) RemoveReference(holder, name string) {
 	}
 }
 
-// refs returns the list of a holder's references, nil if there is no holder.
+// refs returns the list of a holder's references, or nil if there is no such holder.
 func (d *Document) refs(holder string) *[]Ref {
 	if holder == "" {
 		return &d.Topology.Components

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The kinds of objects with parameters.
+// The kinds of objects that have parameters.
 const (
 	OfApplication  = "application"
 	OfComponent    = "component"
@@ -15,7 +15,7 @@ const (
 )
 
 // Parameters returns the tree of parameters of an object, and whether there is such an
-// object. The global parameters need no name.
+// object. For OfGlobal, target is ignored.
 func (d *Document) Parameters(kind, target string) (Params, bool) {
 	switch kind {
 	case OfGlobal:
@@ -40,8 +40,8 @@ func parametersOf(list []Component, name string) (Params, bool) {
 }
 
 // Overlay sets the leaves of the patch in the tree. It adds a missing leaf to an existing
-// branch, since optional parameters may be absent. A node that is a branch in one and a
-// leaf in the other is not changed.
+// branch, since optional parameters may be absent. It ignores a node that is a branch in
+// one tree and a leaf in the other.
 func (p Params) Overlay(patch Params) {
 	for name, by := range patch {
 		node, there := p[name]
@@ -57,8 +57,8 @@ func (p Params) Overlay(patch Params) {
 	}
 }
 
-// Changes returns the tree of the leaves in which two trees of the same form
-// differ, with the values of the second; empty when they are equal.
+// Changes returns the leaves in which two trees of the same form differ, with the
+// values of the second. The result is empty if the trees are equal.
 func Changes(from, to Params) Params {
 	changed := Params{}
 	for name, node := range to {
@@ -77,7 +77,7 @@ func Changes(from, to Params) Params {
 	return changed
 }
 
-// The parameters of a chakra application that the service sets.
+// The parameters of chakra applications that the service sets.
 const (
 	pathRankCount   = InChakra + "NumOfChakraFiles"
 	pathUseMapping  = InChakra + "UseMapping"
@@ -102,8 +102,8 @@ func (d *Document) chakras() iter.Seq[Params] {
 	}
 }
 
-// SetRankCount sets the number of ranks of the traceset, 0 without one, in the chakra
-// applications.
+// SetRankCount sets the number of ranks in the chakra applications: that of the traceset,
+// or 0 without one.
 func (d *Document) SetRankCount(ranks int64) {
 	for p := range d.chakras() {
 		p.SetRankCount(ranks)
@@ -113,7 +113,7 @@ func (d *Document) SetRankCount(ranks int64) {
 // SetRankCount sets the number of ranks in the parameters of a chakra application.
 func (p Params) SetRankCount(ranks int64) { p.set(pathRankCount, uintOf(int(ranks))) }
 
-// RankCount returns the number of ranks that the first chakra application has, 0 for
+// RankCount returns the number of ranks of the first chakra application, or 0 if there is
 // none.
 func (d *Document) RankCount() int64 {
 	a := d.Chakra()
@@ -124,8 +124,8 @@ func (d *Document) RankCount() int64 {
 	return ranks
 }
 
-// SetMapping sets the name of the mapping file that places the ranks, "" without one, in
-// the chakra applications.
+// SetMapping sets the name of the mapping file in the chakra applications; "" means that
+// there is no file.
 func (d *Document) SetMapping(file string) {
 	for p := range d.chakras() {
 		p.set(pathUseMapping, Leaf{Value: file != "", Type: "bool"})
@@ -143,8 +143,8 @@ func (d *Document) Mapped(file string) bool {
 	return true
 }
 
-// NamesMapping reports whether a patch of an application's parameters has one of those
-// that select its mapping file.
+// NamesMapping reports whether a patch of an application's parameters has one of the
+// parameters that select its mapping file.
 func (p Params) NamesMapping() bool {
 	return p.find(pathUseMapping) != nil || p.find(pathMappingFile) != nil
 }
@@ -157,13 +157,13 @@ func (d *Document) Shares() []Entry {
 	return d.Topology.AppDistribution.Entries
 }
 
-// IsOf reports whether the entry has this application and this distribution id, by which
-// clients identify it.
+// IsOf reports whether the entry has this application and this distribution id. Clients
+// identify entries by the two.
 func (e Entry) IsOf(application, distribution string) bool {
 	return e.ParentApplication == application && e.DistributionPercent.DistributionID == distribution
 }
 
-// AddShare appends an entry to the distribution, which it creates for the first one.
+// AddShare appends an entry to the distribution, and creates the distribution if needed.
 func (d *Document) AddShare(e Entry) {
 	if d.Topology.AppDistribution == nil {
 		d.Topology.AppDistribution = &AppDistribution{}
@@ -172,7 +172,7 @@ func (d *Document) AddShare(e Entry) {
 	a.Entries = append(a.Entries, e)
 }
 
-// SetShare sets the value of the entries of an application and a distribution id.
+// SetShare sets the value of the entries that have this application and distribution id.
 func (d *Document) SetShare(application, distribution string, value float64) {
 	entries := d.Shares()
 	for i := range entries {

@@ -7,7 +7,7 @@ import (
 )
 
 // Fabric wires the network that the document describes (completions.md 3.2).
-// An error names what the document lacks or contradicts.
+// An error names the part of the document that is missing or wrong.
 func (d *Document) Fabric() (*topology.Fabric, error) {
 	r := reader{components: map[string]*Component{}, containers: map[string]*Container{}}
 	for i := range d.Components {
@@ -26,8 +26,8 @@ func (d *Document) Fabric() (*topology.Fabric, error) {
 	return topology.Build(layout)
 }
 
-// reader follows references. The instances of one reference share one layout, which does
-// not change.
+// reader follows references. All instances of a reference share one layout, so layouts
+// must not be changed.
 type reader struct {
 	components map[string]*Component
 	containers map[string]*Container
@@ -181,7 +181,7 @@ func (r *reader) container(ref Ref) (*Container, error) {
 }
 
 func misplaced(ref Ref, holder string) error {
-	return fmt.Errorf("%s %s cannot stand in %s", ref.Type, ref.Name, holder)
+	return fmt.Errorf("%s %s is not allowed in %s", ref.Type, ref.Name, holder)
 }
 
 // repeat appends item count times; a missing count is 1.

@@ -13,8 +13,9 @@ import (
 	"netsim/simulator/topology"
 )
 
-// network is a Clos of the catalogue's models with their defaults. Its components
-// are rsw, fsw, ssw, server and nic, its layer is layer, its application app.
+// network is a Clos network of the catalogue's models with their defaults. Its
+// components are rsw, fsw, ssw, server and nic; its layer is layer, and its
+// application is app.
 type network struct {
 	pods, racks, hosts int // racks per pod, hosts per rack
 	fsw, ssw           int // fsw per pod; if ssw is 0, there is one pod
@@ -27,8 +28,8 @@ const (
 	switchModel  = "clos-switch-v1"
 )
 
-// change sets a parameter of a component, an application or a layer, or a global
-// one if holder is empty.
+// change sets a parameter of a component, an application or a layer. If holder is
+// empty, it sets a global parameter.
 type change struct {
 	holder, path string
 	value        any
@@ -42,7 +43,7 @@ func (n network) document(t *testing.T, changes ...change) *design.Document {
 	add := func(model, name string, refs ...design.Ref) {
 		e, known := catalogue.Find(model)
 		if !known {
-			t.Fatalf("no model %s", model)
+			t.Fatalf("model %s is not in the catalogue", model)
 		}
 		switch e.Type {
 		case design.TypeApplication:
@@ -120,8 +121,8 @@ func (c change) apply(t *testing.T, d *design.Document) {
 	tree[steps[len(steps)-1]] = design.Param{Leaf: &design.Leaf{Value: value, Type: old.Type, Unit: c.unit}}
 }
 
-// optional reports whether documents may omit a parameter. All such parameters
-// are booleans.
+// optional reports whether documents may omit a parameter. All optional
+// parameters are booleans.
 func optional(path string) bool {
 	model, _ := catalogue.Find("chakra-workload-v1")
 	return slices.ContainsFunc(model.Parameters, func(p catalogue.Parameter) bool {
@@ -186,7 +187,7 @@ func simulate(t *testing.T, d *design.Document, duration time.Duration, groups .
 	return o
 }
 
-// used counts the uplinks of a tier that have carried data.
+// used returns the number of uplinks of a tier that have carried data.
 func (o *outcome) used(tier uint8) int {
 	n := 0
 	for i := range o.fabric.Links {
@@ -197,17 +198,17 @@ func (o *outcome) used(tier uint8) int {
 	return n
 }
 
-// message returns a group whose rank 0 sends bytes to rank 1, in each of times
-// phases.
-func message(bytes int64, times int) collective.GroupSpec {
+// message returns a group that runs a number of phases. In each of them rank 0
+// sends bytes to rank 1.
+func message(bytes int64, phases int) collective.GroupSpec {
 	g := collective.GroupSpec{Count: 1, GroupSize: 2}
-	for range times {
+	for range phases {
 		g.Phases = append(g.Phases, collective.Phase{OperationType: collective.Broadcast, Algorithm: collective.Sequential, DataSize: bytes})
 	}
 	return g
 }
 
-// operation is one collective of the ranks, with the application's algorithm.
+// operation returns one collective of the ranks, with the application's algorithm.
 func operation(kind string, ranks int) collective.GroupSpec {
 	return collective.GroupSpec{Count: 1, GroupSize: ranks, Phases: []collective.Phase{{OperationType: kind, DataSize: 1 << 20}}}
 }

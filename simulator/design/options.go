@@ -48,7 +48,7 @@ func (d *Document) Options(duration time.Duration) (engine.Options, error) {
 	return o, nil
 }
 
-// beacon returns the interval of progress reports, given in seconds.
+// beacon returns the interval of progress reports in picoseconds; the parameter is in seconds.
 func (d *Document) beacon() (int64, error) {
 	l := d.GlobalParameters.find("SimulationParameters.BeaconReportInterval")
 	if l == nil {
@@ -61,7 +61,7 @@ func (d *Document) beacon() (int64, error) {
 	return int64(math.Round(seconds * 1e12)), nil
 }
 
-// nic returns the packet sizes of the NIC: a packet with its header fits into the MTU.
+// nic returns the packet sizes of the NIC, such that a packet with its header fits into the MTU.
 func (c *Component) nic(mtu int64) (engine.NIC, error) {
 	q := quantities{params: c.TypedParameters}
 	p := engine.DefaultPacket()

@@ -10,15 +10,15 @@ import (
 	"netsim/simulator/catalogue"
 )
 
-// TestEveryParameterCounts: every parameter of the catalogue either changes the
-// simulation as predicted, or is listed with the reason why it does not.
+// TestEveryParameterCounts: every parameter of the catalogue either has a test of
+// its effect on the simulation, or is listed with the reason why it has none.
 func TestEveryParameterCounts(t *testing.T) {
 	t.Parallel()
 	tested := timing()
 	maps.Copy(tested, sharing())
 	maps.Copy(tested, workloads())
 	maps.Copy(tested, traces())
-	said := idle()
+	listed := idle()
 	known := map[string]bool{}
 	all := map[string][]catalogue.Parameter{"global": catalogue.Globals()}
 	for _, e := range catalogue.Entries() {
@@ -28,12 +28,12 @@ func TestEveryParameterCounts(t *testing.T) {
 		for _, p := range parameters {
 			key := model + " " + p.Path
 			known[key] = true
-			if (tested[key] == nil) == (said[key] == "") {
+			if (tested[key] == nil) == (listed[key] == "") {
 				t.Errorf("%s must be either tested or listed", key)
 			}
 		}
 	}
-	for _, key := range append(slices.Collect(maps.Keys(tested)), slices.Collect(maps.Keys(said))...) {
+	for _, key := range append(slices.Collect(maps.Keys(tested)), slices.Collect(maps.Keys(listed))...) {
 		if !known[key] {
 			t.Errorf("%s is not in the catalogue", key)
 		}
@@ -49,14 +49,14 @@ func TestEveryParameterCounts(t *testing.T) {
 // idle lists the parameters that do not change a simulation, and why.
 func idle() map[string]string {
 	const (
-		mapping = "follows the mapping file that is attached, which places the ranks; see TestMapped"
-		single  = "has one value"
+		mapping = "set when a mapping file is attached; TestMapped tests the placement"
+		single  = "has only one value"
 	)
 	return map[string]string{
-		switchModel + " NumDownLinks":            "advisory: validation compares it with the links that there are",
+		switchModel + " NumDownLinks":            "advisory: validation compares it with the actual links",
 		"roce-nic-v1 NumDownLinks":               "read-only",
 		"global SimulationParameters.RunTime":    "a simulation's duration replaces it (completions 5.2)",
-		"global EngineParameters.Engine":         "chooses the engine; staging refuses one that is not there",
+		"global EngineParameters.Engine":         "selects the engine; staging refuses one that is not available",
 		"global SoftwareVersion.Version":         "read-only",
 		chakraModel + " " + chakra("UseMapping"): mapping, chakraModel + " " + chakra("MappingFileName"): mapping,
 		chakraModel + " " + chakra("NumOfChakraFiles"):   "read-only: the rank count of the traceset",
@@ -74,7 +74,7 @@ const (
 	settings = "SimulationParameters."
 )
 
-// path is what a single transfer sees: the closed form of its time.
+// path describes the network path of a single transfer. Its time has a closed form.
 type path struct {
 	mss, header int64
 	bottleneck  int64   // bit/s, 0 for the slowest hop
@@ -82,7 +82,7 @@ type path struct {
 	delays      int64   // ps, the sum one way
 }
 
-// threeTiers is the path of the defaults between two pods.
+// threeTiers returns the path between two pods with default parameters.
 func threeTiers() path {
 	return path{
 		mss: 4096, header: 58, delays: 2*100_000 + 4*500_000,
@@ -90,9 +90,10 @@ func threeTiers() path {
 	}
 }
 
-// time is the sending at the slowest hop, the way of the last packet, stored
-// and forwarded at each hop, and that of its acknowledgement of 64 B back. In the
-// first half of a round trip no acknowledgements take room beside the packets.
+// time returns the closed form: the time to send at the slowest hop, the travel
+// of the last packet, stored and forwarded at each hop, and the travel back of its
+// acknowledgement of 64 B. During the first half of a round trip, acknowledgements
+// take no bandwidth from the packets.
 func (p path) time(bytes int64) int64 {
 	ceil := func(bits, rate int64) int64 { return (bits*1000 + rate/1e9 - 1) / (rate / 1e9) }
 	slowest := p.bottleneck
@@ -111,8 +112,8 @@ func (p path) time(bytes int64) int64 {
 	return sending + trip - min(sending, trip/2)*packets*64/wire
 }
 
-// timing is of the parameters whose effect on one message between two pods is
-// known to the picosecond.
+// timing returns the tests of the parameters whose effect on one message between
+// two pods is known to the picosecond.
 func timing() map[string]func(*testing.T) {
 	const size = 1_000_000
 	exact := func(c change, with func(*path)) func(*testing.T) {
@@ -121,12 +122,12 @@ func timing() map[string]func(*testing.T) {
 			before := simulate(t, n.document(t, numbered("fsw", 1), numbered("rsw", 1)), time.Hour, message(size, 1))
 			p := threeTiers()
 			if want := p.time(size); before.Time != want {
-				t.Errorf("with defaults %d ps, want %d", before.Time, want)
+				t.Errorf("with defaults: %d ps, want %d", before.Time, want)
 			}
 			with(&p)
 			after := simulate(t, n.document(t, numbered("fsw", 1), numbered("rsw", 1), c), time.Hour, message(size, 1))
 			if want := p.time(size); after.Time != want {
-				t.Errorf("with %s = %v %s %d ps, want %d", c.path, c.value, c.unit, after.Time, want)
+				t.Errorf("with %s = %v %s: %d ps, want %d", c.path, c.value, c.unit, after.Time, want)
 			}
 		}
 	}
@@ -145,9 +146,9 @@ func timing() map[string]func(*testing.T) {
 
 func numbered(holder string, uplinks int) change { return change{holder, "NumUpLinks", uplinks, ""} }
 
-// sharing is of the parameters that decide over which links data goes. Switches
-// are joined by links of 100 Gb/s, so that one message of a 400 Gb/s NIC takes
-// as long as the links that it spreads over allow.
+// sharing returns the tests of the parameters that decide which links data takes.
+// Switches are joined by links of 100 Gb/s, so the time of a message from a NIC of
+// 400 Gb/s depends on the number of links over which it spreads.
 func sharing() map[string]func(*testing.T) {
 	twoTiers := network{pods: 1, racks: 2, hosts: 1, fsw: 2}
 	threeTiers := network{pods: 2, racks: 1, hosts: 1, fsw: 1, ssw: 2}
@@ -158,10 +159,10 @@ func sharing() map[string]func(*testing.T) {
 			{"rsw", "NumUpLinks", 4, ""},
 		}, more...)
 	}
-	// links compares how many links' worth of rate the message gets.
+	// links tests over how many links the message spreads, from its time.
 	links := func(n network, common []change, before, after change, from, to int64) func(*testing.T) {
 		return func(t *testing.T) {
-			const size = 100_000_000 // so long that nothing else counts
+			const size = 100_000_000 // so large that latencies do not matter
 			for _, c := range []struct {
 				change
 				links int64
@@ -169,7 +170,7 @@ func sharing() map[string]func(*testing.T) {
 				o := simulate(t, n.document(t, slow(append(slices.Clone(common), c.change)...)...), time.Hour, message(size, 1))
 				want := float64((size + (size/4096+1)*122) * 8 * 10 / c.links)
 				if off := float64(o.Time)/want - 1; off < 0 || off > 0.005 {
-					t.Errorf("with %s = %v %d ps, want %.0f", c.path, c.value, o.Time, want)
+					t.Errorf("with %s = %v: %d ps, want %.0f", c.path, c.value, o.Time, want)
 				}
 			}
 		}
@@ -197,10 +198,10 @@ func sharing() map[string]func(*testing.T) {
 			long := run(flowlets(change{"rsw", "LoadBalancingFlowlet.Gap", 2, "s"})...)
 			none := run(flowlets(change{"rsw", "LoadBalancingFlowlet.Gap", 0, "s"})...)
 			if !slices.Equal(pinned.bits, long.bits) || pinned.Time != long.Time {
-				t.Error("a pair that is never idle so long leaves its path")
+				t.Error("a pair changes its path although it is never idle as long as the gap")
 			}
 			if none.used(2) <= pinned.used(2) {
-				t.Errorf("20 messages with a gap of 0 use %d up-links, pinned to one path %d", none.used(2), pinned.used(2))
+				t.Errorf("20 messages use %d up-links with a gap of 0, and %d without flowlets; want more with flowlets", none.used(2), pinned.used(2))
 			}
 		},
 		switchModel + " EcmpHashMethod": hashing,
@@ -214,14 +215,14 @@ func sharing() map[string]func(*testing.T) {
 				t.Error("another seed gives the same paths")
 			}
 			if again := run(1); !slices.Equal(a.bits, again.bits) || again.Time != a.Time {
-				t.Error("the same seed gives other paths")
+				t.Error("the same seed gives other paths or another time")
 			}
 		},
 	}
 }
 
-// hashing: without a salt both tiers make the same choice, so that every fabric
-// switch uses only one of its links to the spine.
+// hashing tests that without a salt both tiers make the same choice, so every
+// fabric switch uses only one of its links to the spine.
 func hashing(t *testing.T) {
 	n := network{pods: 2, racks: 1, hosts: 16, fsw: 4, ssw: 4}
 	run := func(method string) outcome {
@@ -240,7 +241,7 @@ func hashing(t *testing.T) {
 		}
 	}
 	if runs["crc32"].Time < 2*runs["crc32WithSalt"].Time {
-		t.Errorf("polarised %d ps, salted %d", runs["crc32"].Time, runs["crc32WithSalt"].Time)
+		t.Errorf("polarised %d ps, salted %d; want at least twice as long polarised", runs["crc32"].Time, runs["crc32WithSalt"].Time)
 	}
 	for _, pair := range [][2]string{{"crc32", "hash"}, {"crc32WithSalt", "hashWithSalt"}} {
 		if slices.Equal(runs[pair[0]].bits, runs[pair[1]].bits) {

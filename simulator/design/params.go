@@ -98,8 +98,8 @@ func Unit(kind, unit string) (float64, bool) {
 	return 1, false
 }
 
-// MaxQuantity bounds a quantity in its base unit (B, bit/s, ps). A day in picoseconds is
-// below it, and sums of some quantities fit into 64 bits.
+// MaxQuantity bounds a quantity in its base unit (B, bit/s, ps). It is more than a day in
+// picoseconds, and small enough that the sum of several quantities fits into 64 bits.
 const MaxQuantity = 1 << 57
 
 // quantity returns the parameter in its base unit, rounded to an integer, or fallback if
@@ -147,7 +147,7 @@ func (q *quantities) get(path, kind string, fallback int64) int64 {
 
 func uintOf(n int) Leaf { return Leaf{Value: float64(n), Type: "uint"} }
 
-// ParseParams reads a tree of parameters.
+// ParseParams reads a tree of parameters from its JSON text.
 func ParseParams(text string) (Params, error) {
 	p := Params{}
 	if err := json.Unmarshal([]byte(text), &p); err != nil {

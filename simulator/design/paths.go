@@ -1,6 +1,6 @@
 package design
 
-// Paths of the parameters that are read here (completions.md 2.4).
+// Paths of the parameters that this package reads (completions.md 2.4).
 const (
 	pathUpLinks   = "NumUpLinks"
 	pathPerUpper  = "NumUpLinksPerSwitch"

@@ -18,8 +18,8 @@ type Replay struct {
 	Synchronize bool              // CommCollectiveSynchronization
 	Exclusive   bool              // OneCommunicationPerRank
 	Abort       bool              // AbortOnChakraWarning
-	Callers     bool              // TraceFamily is collected: control dependencies are no order
-	Sizes       float64           // the factor on data sizes
+	Callers     bool              // TraceFamily is collected: control dependencies name callers and do not order nodes
+	Sizes       float64           // factor on data sizes
 	Packet      engine.Packet     // inside scale-up groups
 	ScaleUpRows bool              // ScaleUpStatsEnabled
 }
@@ -64,8 +64,8 @@ func (p Params) flag(path string, fallback bool) bool {
 	return fallback
 }
 
-// ComputeScales returns the factors on the computation times of ranks on the given hosts:
-// that of the server's first accelerator, 1 without one.
+// ComputeScales returns the factors on the computation times of ranks on the given hosts.
+// A server has the factor of its first accelerator, or 1 if it has none.
 func (d *Document) ComputeScales(f *topology.Fabric, hosts []int32) ([]float64, error) {
 	accelerators := map[string]float64{}
 	servers := map[string]*Component{}
@@ -103,8 +103,8 @@ func (d *Document) ComputeScales(f *topology.Fabric, hosts []int32) ([]float64, 
 }
 
 // Mapped returns the hosts and the scale-up groups of the ranks according to a mapping
-// file; up is nil if it has no groups (completions.md 6.5). Servers have the numbers of
-// the fabric's hosts.
+// file (completions.md 6.5). up is nil if the file has no groups. The file's server ids are
+// indices of the fabric's hosts.
 func Mapped(f *topology.Fabric, m *mapping.File, p engine.Packet) (hosts []int32, up *engine.ScaleUp, err error) {
 	up = &engine.ScaleUp{Packet: p}
 	numbers := map[uint32]int32{}

@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"netsim/simulator/catalogue"
-	reader "netsim/simulator/chakra" // the other tests have a chakra of their own
+	reader "netsim/simulator/chakra" // renamed because this package's tests have a function chakra
 	"netsim/simulator/design"
 	"netsim/simulator/engine"
 	"netsim/simulator/mapping"
 	"netsim/simulator/replay"
 )
 
-// traced runs the traces of ranks, JSON nodes each, as the service does, placed
-// by a mapping file unless it is empty. It returns the simulated time in ps.
-func traced(t *testing.T, d *design.Document, placement string, ranks ...string) (int64, error) {
+// runTraces runs traces as the service does: one text of JSON nodes per rank, and
+// the ranks placed by a mapping file if placement is not empty. It returns the
+// simulated time in ps.
+func runTraces(t *testing.T, d *design.Document, placement string, ranks ...string) (int64, error) {
 	t.Helper()
 	fabric, err := d.Fabric()
 	if err != nil {
@@ -71,26 +72,26 @@ func traced(t *testing.T, d *design.Document, placement string, ranks ...string)
 	return r.Time, nil
 }
 
-// replayed is traced that must succeed.
-func replayed(t *testing.T, d *design.Document, placement string, ranks ...string) int64 {
+// mustRunTraces is runTraces, but an error fails the test.
+func mustRunTraces(t *testing.T, d *design.Document, placement string, ranks ...string) int64 {
 	t.Helper()
-	ps, err := traced(t, d, placement, ranks...)
+	ps, err := runTraces(t, d, placement, ranks...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ps
 }
 
-func computation(id, micros int, needs, callers string) string {
-	return fmt.Sprintf(`{"id":"%d","type":"COMP_NODE","durationMicros":"%d","dataDeps":[%s],"ctrlDeps":[%s]}`, id, micros, needs, callers)
+func computation(id, micros int, dataDeps, ctrlDeps string) string {
+	return fmt.Sprintf(`{"id":"%d","type":"COMP_NODE","durationMicros":"%d","dataDeps":[%s],"ctrlDeps":[%s]}`, id, micros, dataDeps, ctrlDeps)
 }
 
-// all is a collective of all ranks, of a kind's number and so many bytes.
-func all(id, kind, bytes int, needs string) string {
-	return fmt.Sprintf(`{"id":"%d","type":"COMM_COLL_NODE","dataDeps":[%s],"attr":[{"name":"comm_type","int64Val":"%d"},{"name":"comm_size","int64Val":"%d"}]}`, id, needs, kind, bytes)
+// collectiveNode returns a collective of all ranks; kind is its number in Chakra, 5 for a broadcast.
+func collectiveNode(id, kind, bytes int, dataDeps string) string {
+	return fmt.Sprintf(`{"id":"%d","type":"COMM_COLL_NODE","dataDeps":[%s],"attr":[{"name":"comm_type","int64Val":"%d"},{"name":"comm_size","int64Val":"%d"}]}`, id, dataDeps, kind, bytes)
 }
 
-// traces is of the parameters that only traces have a use for.
+// traces returns the tests of the parameters that only traces use.
 func traces() map[string]func(*testing.T) {
 	const us = 1_000_000
 	rack := network{pods: 1, racks: 1, hosts: 4, fsw: 1}
@@ -99,71 +100,71 @@ func traces() map[string]func(*testing.T) {
 	}
 	set := func(name string, value any) change { return change{"app", chakra(name), value, ""} }
 	const in = chakraModel + " ChakraConfiguration."
-	const group = "0,0,5,0\n1,1,5,0\n@\n5,100,250,5\n"
-	const way = 260_000 // ps: a hop and two cables of that group
+	const group = "0,0,5,0\n1,1,5,0\n@\n5,100,250,5\n" // a mapping file with two ranks in one group
+	const latency = 260_000                            // ps: one switch hop and two cables of that group
 	return map[string]func(*testing.T){
-		// Two broadcasts at once share the root's NIC, but not the way.
+		// Two broadcasts at once share the root's NIC, but their latencies overlap.
 		in + "ProcessGroupSerialization": func(t *testing.T) {
-			two := all(1, 5, 100_000, "") + all(2, 5, 100_000, "")
-			one := replayed(t, document(t), "", all(1, 5, 100_000, ""), all(1, 5, 100_000, ""))
-			serial := replayed(t, document(t), "", two, two)
-			beside := replayed(t, document(t, set("ProcessGroupSerialization", false)), "", two, two)
-			if serial != 2*one || beside >= serial || beside <= one {
-				t.Errorf("one takes %d ps, two after another %d, beside each other %d", one, serial, beside)
+			two := collectiveNode(1, 5, 100_000, "") + collectiveNode(2, 5, 100_000, "")
+			one := mustRunTraces(t, document(t), "", collectiveNode(1, 5, 100_000, ""), collectiveNode(1, 5, 100_000, ""))
+			serial := mustRunTraces(t, document(t), "", two, two)
+			concurrent := mustRunTraces(t, document(t, set("ProcessGroupSerialization", false)), "", two, two)
+			if serial != 2*one || concurrent >= serial || concurrent <= one {
+				t.Errorf("one takes %d ps, two serialized %d, two concurrent %d", one, serial, concurrent)
 			}
 		},
 		in + "CommCollectiveSynchronization": func(t *testing.T) {
-			early, late := all(2, 5, 1000, ""), computation(1, 50, "", "")+all(2, 5, 1000, "1")
-			alone := replayed(t, document(t), "", early, early)
-			together := replayed(t, document(t), "", early, late)
-			apart := replayed(t, document(t, set("CommCollectiveSynchronization", false)), "", early, late)
+			early, late := collectiveNode(2, 5, 1000, ""), computation(1, 50, "", "")+collectiveNode(2, 5, 1000, "1")
+			alone := mustRunTraces(t, document(t), "", early, early)
+			together := mustRunTraces(t, document(t), "", early, late)
+			apart := mustRunTraces(t, document(t, set("CommCollectiveSynchronization", false)), "", early, late)
 			if together != 50*us+alone || apart != 50*us {
-				t.Errorf("%d ps, synchronized %d, not %d", alone, together, apart)
+				t.Errorf("alone %d ps; after a computation of 50 us %d synchronized, %d not synchronized", alone, together, apart)
 			}
 		},
-		// Collectives of two groups overlap unless a rank does one thing at a time.
+		// Two collectives overlap unless a rank executes only one communication at a time.
 		in + "OneCommunicationPerRank": func(t *testing.T) {
-			both := all(1, 5, 100_000, "") + all(2, 5, 100_000, "")
-			beside := replayed(t, document(t, set("ProcessGroupSerialization", false)), "", both, both)
-			one := replayed(t, document(t), "", all(1, 5, 100_000, ""), all(1, 5, 100_000, ""))
-			apart := replayed(t, document(t, set("ProcessGroupSerialization", false), set("OneCommunicationPerRank", true)), "", both, both)
-			if apart != 2*one || beside >= apart {
-				t.Errorf("one takes %d ps, two one at a time %d, beside each other %d", one, apart, beside)
+			both := collectiveNode(1, 5, 100_000, "") + collectiveNode(2, 5, 100_000, "")
+			concurrent := mustRunTraces(t, document(t, set("ProcessGroupSerialization", false)), "", both, both)
+			one := mustRunTraces(t, document(t), "", collectiveNode(1, 5, 100_000, ""), collectiveNode(1, 5, 100_000, ""))
+			exclusive := mustRunTraces(t, document(t, set("ProcessGroupSerialization", false), set("OneCommunicationPerRank", true)), "", both, both)
+			if exclusive != 2*one || concurrent >= exclusive {
+				t.Errorf("one takes %d ps, two exclusive %d, two concurrent %d", one, exclusive, concurrent)
 			}
 		},
 		in + "TraceFamily": func(t *testing.T) {
 			called := computation(1, 5, "", "") + `{"id":"2","type":"COMP_NODE","durationMicros":"7","ctrlDeps":["1"],"attr":[{"name":"is_cpu_op","int64Val":"1"}]}`
 			for family, want := range map[string]int64{"synthesized": 12 * us, "compiled": 12 * us, "collected": 7 * us} {
-				if got := replayed(t, document(t, set("TraceFamily", family)), "", called, ""); got != want {
+				if got := mustRunTraces(t, document(t, set("TraceFamily", family)), "", called, ""); got != want {
 					t.Errorf("%s takes %d ps, want %d", family, got, want)
 				}
 			}
 		},
 		in + "AbortOnChakraWarning": func(t *testing.T) {
 			dangling := computation(1, 5, "77", "")
-			if _, err := traced(t, document(t), "", dangling, ""); err != nil {
+			if _, err := runTraces(t, document(t), "", dangling, ""); err != nil {
 				t.Error(err)
 			}
 			want := "rank 0, node 1: 1 dependencies name nodes that are not in the file; the first names 77; AbortOnChakraWarning is on"
-			if _, err := traced(t, document(t, set("AbortOnChakraWarning", true)), "", dangling, ""); fmt.Sprint(err) != want {
-				t.Errorf("%v, want %s", err, want)
+			if _, err := runTraces(t, document(t, set("AbortOnChakraWarning", true)), "", dangling, ""); fmt.Sprint(err) != want {
+				t.Errorf("got error %v, want %s", err, want)
 			}
 		},
-		// 100 Gb/s are 80 ps a byte.
+		// At 100 Gb/s a byte takes 80 ps.
 		in + "ScaleUpMaxPayloadSize": func(t *testing.T) {
-			send := all(1, 5, 10_000, "")
+			send := collectiveNode(1, 5, 10_000, "")
 			for payload, packets := range map[int]int64{4096: 3, 1000: 10} {
-				got := replayed(t, document(t, change{"app", chakra("ScaleUpMaxPayloadSize"), payload, "B"}), group, send, send)
-				if want := (10_000+packets*24)*80 + way; got != want {
-					t.Errorf("with %d B %d ps, want %d", payload, got, want)
+				got := mustRunTraces(t, document(t, change{"app", chakra("ScaleUpMaxPayloadSize"), payload, "B"}), group, send, send)
+				if want := (10_000+packets*24)*80 + latency; got != want {
+					t.Errorf("with a payload of %d B: %d ps, want %d", payload, got, want)
 				}
 			}
 		},
 		in + "ScaleUpHeaderSize": func(t *testing.T) {
-			send := all(1, 5, 10_000, "")
-			got := replayed(t, document(t, change{"app", chakra("ScaleUpHeaderSize"), 100, "B"}), group, send, send)
-			if want := int64(10_000+3*100)*80 + way; got != want {
-				t.Errorf("%d ps, want %d", got, want)
+			send := collectiveNode(1, 5, 10_000, "")
+			got := mustRunTraces(t, document(t, change{"app", chakra("ScaleUpHeaderSize"), 100, "B"}), group, send, send)
+			if want := int64(10_000+3*100)*80 + latency; got != want {
+				t.Errorf("with a header of 100 B: %d ps, want %d", got, want)
 			}
 		},
 		"gpu-v1 ComputeScale": func(t *testing.T) {
@@ -178,15 +179,15 @@ func traces() map[string]func(*testing.T) {
 			}
 			for scale, want := range map[float64]int64{1: 8 * us, 0.25: 2 * us} {
 				c.TypedParameters["ComputeScale"].Leaf.Value = scale
-				if got := replayed(t, d, "", computation(1, 8, "", ""), ""); got != want {
-					t.Errorf("scaled by %v %d ps, want %d", scale, got, want)
+				if got := mustRunTraces(t, d, "", computation(1, 8, "", ""), ""); got != want {
+					t.Errorf("scaled by %v: %d ps, want %d", scale, got, want)
 				}
 			}
 		},
 	}
 }
 
-// TestMapped: ranks are on the servers that the file names, and nowhere else.
+// TestMapped: ranks run on the servers that the mapping file names.
 func TestMapped(t *testing.T) {
 	t.Parallel()
 	d := network{pods: 1, racks: 1, hosts: 4, fsw: 1}.document(t, numbered("rsw", 1))
@@ -203,14 +204,14 @@ func TestMapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if fmt.Sprint(hosts) != "[3 0]" || fmt.Sprint(up.Seats) != "[{1 7} {-1 0}]" || up.Domains[1].ID != 9 || up.Domains[0].Rate != 1e9 {
-		t.Errorf("hosts %v, %+v", hosts, *up)
+		t.Errorf("hosts %v, scale-up %+v; want hosts [3 0], and only rank 0 in a group, the second", hosts, *up)
 	}
-	// 10^16 ns are longer than any run.
-	_, err = traced(t, d, "0,0,5,0\n1,1,5,0\n@\n5,100,1e16,5\n", all(1, 5, 1, ""), all(1, 5, 1, ""))
+	// No run is as long as 10^16 ns.
+	_, err = runTraces(t, d, "0,0,5,0\n1,1,5,0\n@\n5,100,1e16,5\n", collectiveNode(1, 5, 1, ""), collectiveNode(1, 5, 1, ""))
 	if want := "scale-up group 5: a switch hop of 2305843009213693951 ps is longer than any run"; fmt.Sprint(err) != want {
-		t.Errorf("%v, want %s", err, want)
+		t.Errorf("got error %v, want %s", err, want)
 	}
-	if _, err = traced(t, d, "0,0\n1,4\n", "", ""); fmt.Sprint(err) != "rank 1 is on server 4, and there are 4 servers" {
+	if _, err = runTraces(t, d, "0,0\n1,4\n", "", ""); fmt.Sprint(err) != "rank 1 is on server 4, and there are 4 servers" {
 		t.Error(err)
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"netsim/simulator/topology"
 )
 
-// Traffic reads the uncoordinated applications. A server runs the clients and servers to
-// which its component refers. An application to which no server refers is distributed
-// over all servers: an entry of the distribution takes that fraction of them, drawn with
-// the seed; an application without an entry takes all. An application without clients or
-// without servers is idle. It is an error if an application has only clients, or if all
-// are idle.
+// Traffic reads the uncoordinated applications and places their clients and servers on
+// hosts. If server components refer to an application, their hosts run both its clients
+// and its servers. Any other application is distributed over all hosts: an entry of the
+// distribution takes its fraction of them, drawn with the seed, and a role without an
+// entry takes all. An application without clients is idle. It is an error if an
+// application has clients but no servers, or if all applications are idle.
 func (d *Document) Traffic(f *topology.Fabric, seed uint64) ([]engine.Traffic, error) {
 	clients, servers := d.shares(f, "client", seed), d.shares(f, "server", seed)
 	var list []engine.Traffic
@@ -45,7 +45,7 @@ func (d *Document) Traffic(f *topology.Fabric, seed uint64) ([]engine.Traffic, e
 	return list, nil
 }
 
-// traffic reads the messages of an application.
+// traffic reads the parameters of an application's messages.
 func (a *Application) traffic() (engine.Traffic, error) {
 	t := engine.Traffic{Name: a.Name}
 	var err error
@@ -75,7 +75,8 @@ func (a *Application) traffic() (engine.Traffic, error) {
 	return t, nil
 }
 
-// attached lists the hosts whose component refers to the application, or nil.
+// attached lists the hosts whose component refers to the application. It returns nil if no
+// component does.
 func (d *Document) attached(f *topology.Fabric, application string) []int32 {
 	holders := map[string]bool{}
 	for i := range d.Components {
@@ -97,7 +98,7 @@ func (d *Document) attached(f *topology.Fabric, application string) []int32 {
 	return hosts
 }
 
-// share divides the hosts among the applications in one role.
+// share divides the hosts among the applications in one role, client or server.
 type share struct {
 	entries []Entry
 	drawn   []int32 // hosts, in the order in which the entries take them

@@ -20,8 +20,8 @@ func (d *Document) Chakra() *Application {
 	return nil
 }
 
-// Place returns the hosts of the application's ranks: the servers of its logical group,
-// in their global order.
+// Place returns the hosts of the application's ranks: the first servers of its logical
+// group, in the order of the fabric.
 func (d *Document) Place(a *Application, f *topology.Fabric, ranks int) ([]int32, error) {
 	group, err := a.TypedParameters.quantity(pathGroup, "uint", 0)
 	if err != nil {
@@ -51,9 +51,9 @@ func (d *Document) Place(a *Application, f *topology.Fabric, ranks int) ([]int32
 	return hosts, nil
 }
 
-// Apply applies the application's parameters to the groups: the algorithm of phases that
-// name none (completions.md 4.3) and, with Scaling, the data size times ScalingFactor, at
-// least 1 byte.
+// Apply applies the application's parameters to the groups. It sets the algorithm of phases
+// that name none (completions.md 4.3). With Scaling it multiplies data sizes by
+// ScalingFactor; a size stays at least 1 byte.
 func (a *Application) Apply(groups []collective.GroupSpec) ([]collective.GroupSpec, error) {
 	scale, err := a.sizes()
 	if err != nil {
@@ -72,11 +72,11 @@ func (a *Application) Apply(groups []collective.GroupSpec) ([]collective.GroupSp
 			}
 		}
 	}
-	// Resolved groups do not change; the others are checked now.
+	// Resolve checks groups that are not resolved yet, and leaves the others unchanged.
 	return collective.Resolve(nil, applied, true)
 }
 
-// InChakra is the path of a chakra application's own parameters.
+// InChakra is the path prefix of a chakra application's own parameters.
 const InChakra = "ChakraConfiguration."
 
 // sizes returns the factor on data sizes.

@@ -9,29 +9,30 @@ import (
 	"netsim/simulator/engine"
 )
 
-// workloads is of the parameters that say what runs, where and when.
+// workloads returns the tests of the parameters that say what runs, where and when.
 func workloads() map[string]func(*testing.T) {
 	rack := network{pods: 1, racks: 1, hosts: 8, fsw: 1}
-	hour := func(t *testing.T, kind string, changes ...change) outcome {
+	run := func(t *testing.T, kind string, changes ...change) outcome {
 		return simulate(t, rack.document(t, append(changes, numbered("rsw", 1))...), time.Hour, operation(kind, 8))
 	}
-	// algorithm compares the transfers, and with none the time.
+	// algorithm returns a test that the value of the parameter changes the time of the
+	// operation, and the number of its transfers from before to after.
 	algorithm := func(kind, parameter, value string, before, after int64) func(*testing.T) {
 		return func(t *testing.T) {
-			a, b := hour(t, kind), hour(t, kind, change{"app", chakra(parameter), value, ""})
+			a, b := run(t, kind), run(t, kind, change{"app", chakra(parameter), value, ""})
 			if a.Sends != before || b.Sends != after {
 				t.Errorf("%d transfers by default, %d with %s; want %d and %d", a.Sends, b.Sends, value, before, after)
 			}
 			if a.Time == b.Time {
-				t.Errorf("both take %d ps", a.Time)
+				t.Errorf("the default and %s both take %d ps", value, a.Time)
 			}
 		}
 	}
 	scaling := func(before, after []change) func(*testing.T) {
 		return func(t *testing.T) {
-			a, b := hour(t, "allReduce", before...), hour(t, "allReduce", after...)
+			a, b := run(t, "allReduce", before...), run(t, "allReduce", after...)
 			if 4*b.Bytes != a.Bytes || b.Time >= a.Time {
-				t.Errorf("%d bytes in %d ps, scaled %d in %d", a.Bytes, a.Time, b.Bytes, b.Time)
+				t.Errorf("%d bytes in %d ps, scaled %d in %d; want a quarter of the bytes in less time", a.Bytes, a.Time, b.Bytes, b.Time)
 			}
 		}
 	}
@@ -59,7 +60,8 @@ func workloads() map[string]func(*testing.T) {
 	}
 }
 
-// placement: ranks are on the servers of their application's group, in order.
+// placement tests that ranks run on the servers of their application's group, in
+// order.
 func placement(t *testing.T) {
 	n := network{pods: 1, racks: 1, hosts: 4, fsw: 1}
 	d := n.document(t, numbered("rsw", 1))
@@ -97,13 +99,13 @@ func placement(t *testing.T) {
 		{[]change{group("other", 0), group("server", 7)}, [2]int32{2, 3}},
 	} {
 		if got := first(c.changes...); [2]int32(got) != c.want {
-			t.Errorf("after %v ranks are on the hosts %v, want %v", c.changes, got, c.want)
+			t.Errorf("after %v, ranks are on hosts %v, want %v", c.changes, got, c.want)
 		}
 	}
 	o := simulate(t, d, time.Hour, message(1000, 1))
-	for host, bits := range []bool{false, false, true, false, false, false} {
-		if nic := o.bits[2*host] > 0; nic != bits {
-			t.Errorf("the NIC of host %d has sent: %v", host, nic)
+	for host, want := range []bool{false, false, true, false, false, false} {
+		if got := o.bits[2*host] > 0; got != want {
+			t.Errorf("the NIC of host %d has sent: %v, want %v", host, got, want)
 		}
 	}
 	fabric, err := d.Fabric()
@@ -111,22 +113,22 @@ func placement(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := d.Place(d.Chakra(), fabric, 5); err == nil || err.Error() != "5 ranks exceed the 4 servers of logical group 7" {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want one about 5 ranks and 4 servers", err)
 	}
 }
 
-// starts: a run that begins later takes so much longer, and the limit with it.
+// starts tests that StartTime delays both the end of a run and its time limit.
 func starts(t *testing.T) {
 	n := network{pods: 1, racks: 1, hosts: 8, fsw: 1}
 	at := change{"", settings + "StartTime", 3, "ms"}
 	early := simulate(t, n.document(t, numbered("rsw", 1)), time.Hour, operation("allReduce", 8))
 	late := simulate(t, n.document(t, numbered("rsw", 1), at), time.Hour, operation("allReduce", 8))
 	if late.Time != early.Time+3_000_000_000 {
-		t.Errorf("%d ps, from 3 ms on %d", early.Time, late.Time)
+		t.Errorf("ends at %d ps, started at 3 ms at %d", early.Time, late.Time)
 	}
 	cut := simulate(t, n.document(t, numbered("rsw", 1), at), time.Microsecond, operation("allReduce", 8))
 	if cut.End != engine.Limited || cut.Time != 3_001_000_000 {
-		t.Errorf("1 us from 3 ms on ends %v at %d ps", cut.End, cut.Time)
+		t.Errorf("limited to 1 us from 3 ms on, ends %v at %d ps", cut.End, cut.Time)
 	}
 }
 
@@ -136,12 +138,12 @@ func generator(t *testing.T, duration time.Duration, changes ...change) outcome 
 	return simulate(t, n.document(t, append(changes, numbered("rsw", 1))...), duration)
 }
 
-// generated: the number of messages changes by the factor.
+// generated returns a test that a change multiplies the number of messages by the factor.
 func generated(c change, factor float64) func(*testing.T) {
 	return func(t *testing.T) {
 		before, after := generator(t, 500*time.Microsecond), generator(t, 500*time.Microsecond, c)
 		if got := float64(after.SendsTotal) / float64(before.SendsTotal); math.Abs(got/factor-1) > 0.08 {
-			t.Errorf("%d messages, with %s = %v %s %d", before.SendsTotal, c.path, c.value, c.unit, after.SendsTotal)
+			t.Errorf("%d messages, with %s = %v %s %d; want a factor of %v", before.SendsTotal, c.path, c.value, c.unit, after.SendsTotal, factor)
 		}
 	}
 }
@@ -165,11 +167,11 @@ func warmsUp(t *testing.T) {
 func coolsDown(t *testing.T) {
 	plain, cool := generator(t, time.Millisecond), generator(t, time.Millisecond, change{"", settings + "CoolDown", 1, "ms"})
 	if plain.End != engine.Limited || cool.End != engine.Finished || cool.Sends != cool.SendsTotal {
-		t.Errorf("ended %v, with a cool-down %v", plain.End, cool.End)
+		t.Errorf("ended %v; with a cool-down %v, %d of %d messages sent", plain.End, cool.End, cool.Sends, cool.SendsTotal)
 	}
 }
 
-// reports: a run of 8 ms has a row each interval, and one at its end.
+// reports tests that a run of 8 ms has a report per interval, and at most one more at its end.
 func reports(t *testing.T) {
 	for path, interval := range map[string][2]change{
 		"NDStatsReportInterval": {{"", settings + "NDStatsReportInterval", 1, "ms"}, {"", settings + "NDStatsReportInterval", 250, "us"}},
@@ -183,7 +185,7 @@ func reports(t *testing.T) {
 			return o.beacons
 		}
 		if coarse, fine := count(interval[0]), count(interval[1]); coarse < 8 || coarse > 9 || fine < 32 || fine > 33 {
-			t.Errorf("%s: %d rows, four times as often %d", path, coarse, fine)
+			t.Errorf("%s: %d reports, at a quarter of the interval %d; want 8 and 32, or one more", path, coarse, fine)
 		}
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// supremum is what a scaled value stays below: 1.8446744073709552e10 Gb/s in
-// bit/s, 1.8446744073709552e16 ns in ps. It is a little above 2^64.
+// supremum is the bound that a scaled value must stay below: 1.8446744073709552e10
+// Gb/s in bit/s, and 1.8446744073709552e16 ns in ps. It is slightly above 2^64.
 const supremum = "18446744073709552000"
 
-// scaled reads a decimal of the grammar and multiplies it by 10^shift, rounded half up. A
-// product beyond 64 bits and below the supremum is 2^64-1. ok is false if the text is no
-// decimal or the product is out of range: 0 is in range, other values below 1 are not.
+// scaled reads a decimal of the grammar, multiplies it by 10^shift and rounds half up. A
+// product that exceeds 64 bits but is below the supremum becomes 2^64-1. ok is false if the
+// text is not a decimal or the product is out of range: 0 is in range, other values below 1
+// are not.
 func scaled(text string, shift int) (v uint64, ok bool) {
 	mantissa, exponent, hasExponent := cutExponent(text)
 	whole, fraction, _ := strings.Cut(mantissa, ".")
@@ -58,9 +59,9 @@ func cutExponent(text string) (mantissa, exponent string, found bool) {
 	return text, "", false
 }
 
-// parseExponent reads a signed exponent; very large ones are cut.
+// parseExponent reads a signed exponent and clamps it to ±1000.
 func parseExponent(text string) (int, bool) {
-	const far = 1000
+	const limit = 1000
 	number := strings.TrimPrefix(text, "-")
 	negative := number != text
 	if !negative {
@@ -70,8 +71,8 @@ func parseExponent(text string) (int, bool) {
 		return 0, false
 	}
 	e, err := strconv.Atoi(number)
-	if err != nil || e > far {
-		e = far
+	if err != nil || e > limit {
+		e = limit
 	}
 	if negative {
 		e = -e

@@ -1,8 +1,8 @@
-// Package mapping reads mapping files: which server each rank of a traceset
-// runs on, and which scale-up group it belongs to.
+// Package mapping reads mapping files. A mapping file says which server each
+// rank of a traceset runs on, and which scale-up group it belongs to.
 //
-// A file is text. Its first section has one line a rank, its second one line a
-// scale-up group:
+// A file is text. Its first section has one line per rank, its second one line
+// per scale-up group:
 //
 //	# rank, server, group, subgroup
 //	0, 4, 7, 0
@@ -11,8 +11,8 @@
 //	7, 3600, 250, 5.5
 //
 // Parse accepts the whole file, or refuses it and names the first line that breaks a rule.
-// A File keeps all rules. The grammar is that of completions.md 6.5,
-// the checksum that of 6.6. Everything is integer arithmetic.
+// The grammar is that of completions.md 6.5, the checksum that of 6.6. All arithmetic is on
+// integers.
 package mapping
 
 import (
@@ -35,7 +35,7 @@ const ReservedServer = 1<<32 - 1
 
 // File is a valid mapping file.
 type File struct {
-	Places []Place // of the ranks 0 to n-1
+	Places []Place // by rank, 0 to n-1
 	Groups []Group // in the order in which they are declared
 }
 
@@ -53,24 +53,24 @@ func (f *File) HasScaleUp() bool { return len(f.Groups) > 0 }
 type Place struct {
 	Server   uint32
 	Grouped  bool   // whether the rank is in a scale-up group
-	Group    uint32 // one of File.Groups, if Grouped
-	Subgroup uint32 // the ranks of the group behind one scale-up switch
+	Group    uint32 // the ID of one of File.Groups, if Grouped
+	Subgroup uint32 // ranks of a group with equal subgroups share a scale-up switch
 }
 
 // Group is a scale-up fabric. Values are rounded half up to these units.
 type Group struct {
 	ID            uint32
-	BitsPerSecond uint64 // at least 1; the file has Gb/s
-	SwitchHop     uint64 // ps; the file has ns
-	Cable         uint64 // ps; the file has ns
+	BitsPerSecond uint64 // at least 1; in the file, Gb/s
+	SwitchHop     uint64 // ps; in the file, ns
+	Cable         uint64 // ps; in the file, ns
 }
 
 // ErrTooLarge says that a file has more than MaxBytes bytes.
 var ErrTooLarge = errors.New("mapping file is larger than 64000000 bytes")
 
-// Error says why a mapping file is refused. Its text is the client's message.
+// Error says why a mapping file is refused. Its text is the message to the client.
 type Error struct {
-	Line   int // from 1; 0 if the fault is in no line
+	Line   int // from 1; 0 if no line is at fault
 	Reason string
 }
 

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// Parse reads a mapping file to its end. It keeps some 100 bytes for each rank and one
-// line of the text.
+// Parse reads a mapping file to its end. In memory it holds about 100 bytes for each rank
+// and one line of the text.
 //
 // The error is an *Error that names the first line that breaks a rule,
 // ErrTooLarge, or the error of r.
@@ -35,7 +35,7 @@ func Parse(r io.Reader) (*File, error) {
 	}
 }
 
-// draft is the content of the lines so far.
+// draft holds the content of the lines read so far.
 type draft struct {
 	places   []placed
 	groups   []Group
@@ -43,7 +43,7 @@ type draft struct {
 	ranks    index           // the line of each rank
 	servers  index           // the line of each server
 	declared map[uint32]bool // groups
-	fields   []string        // of the line at hand
+	fields   []string        // of the current line; reused for the next
 }
 
 type placed struct {
@@ -65,7 +65,7 @@ func (d *draft) add(line []byte, number int) string {
 		if len(d.places) == 0 {
 			return "'@' before any rank line"
 		}
-		d.second = true // or it is already, and this is a comment
+		d.second = true // inside the second section such a line is a comment
 		return ""
 	}
 	comment := "#"
@@ -111,8 +111,7 @@ func (d *draft) split(line []byte) []string {
 }
 
 // finish checks the rules about the whole file: the ranks are 0 to n-1, and their groups
-// are declared. With n distinct ranks, one is missing
-// only if another is out of bounds.
+// are declared. The ranks are distinct, so if one is missing, another is out of bounds.
 func (d *draft) finish() (*File, error) {
 	n := len(d.places)
 	if n == 0 {
@@ -202,8 +201,9 @@ func printable(field string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// index remembers the line on which each number was first seen. Numbers below
-// dense, which is all that a valid file has for ranks, cost 4 bytes each.
+// index records the line on which each number was first seen. Numbers below
+// dense are stored in a slice, at 4 bytes each; the ranks of a valid file are
+// all below it.
 type index struct {
 	low  []uint32
 	high map[uint32]uint32
@@ -211,8 +211,8 @@ type index struct {
 
 const dense = MaxBytes / 4 // a rank line has at least 4 bytes
 
-// put returns the line that the number was seen on before, or remembers this
-// one and returns 0.
+// put returns the line on which the number was seen before. If there is none,
+// it records this line and returns 0.
 func (x *index) put(v uint32, line int) int {
 	if v >= dense {
 		if before := x.high[v]; before != 0 {

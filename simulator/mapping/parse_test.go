@@ -34,8 +34,8 @@ func ExampleParse() {
 	// {ID:7 BitsPerSecond:3600000000000 SwitchHop:250000 Cable:5500}
 }
 
-// Every rule of completions.md 6.5, from both sides. An empty message means
-// that the file is valid.
+// Every rule of completions.md 6.5 has files that keep it and files that break
+// it. An empty message means that the file is valid.
 func TestRulesOfTheGrammar(t *testing.T) {
 	t.Parallel()
 	const groups = "0 0 5 1\n@\n"
@@ -86,7 +86,7 @@ func TestRulesOfTheGrammar(t *testing.T) {
 		{"positive server", "0 +1\n", "line 1: expected a non-negative base-10 serverId that fits in 32 bits, got '+1'"},
 		{"server in hex", "0 0x1\n", "line 1: expected a non-negative base-10 serverId that fits in 32 bits, got '0x1'"},
 		{"server with a point", "0 1.0\n", "line 1: expected a non-negative base-10 serverId that fits in 32 bits, got '1.0'"},
-		{"server of strange bytes", "0 \x01\xff\n", `line 1: expected a non-negative base-10 serverId that fits in 32 bits, got '\x01\xff'`},
+		{"server of unprintable bytes", "0 \x01\xff\n", `line 1: expected a non-negative base-10 serverId that fits in 32 bits, got '\x01\xff'`},
 		{"@ within the first section", "0 @\n", "line 1: expected a non-negative base-10 serverId that fits in 32 bits, got '@'"},
 		{"rank", "x 0\n", "line 1: expected a non-negative base-10 rank that fits in 32 bits, got 'x'"},
 		{"largest ids of groups", "0 0 4294967295 4294967295\n@\n4294967295 1 0 0\n", ""},
@@ -95,9 +95,9 @@ func TestRulesOfTheGrammar(t *testing.T) {
 		{"group declared", groups + "x 1 0 0\n", "line 3: expected a non-negative base-10 scaleUpGroupId that fits in 32 bits, got 'x'"},
 
 		{"rank twice", "0 0\n\n0 1\n", "line 3: rank 0 was already placed on line 1"},
-		{"far rank twice", "4000000000 0\n4000000000 1\n", "line 2: rank 4000000000 was already placed on line 1"},
+		{"large rank twice", "4000000000 0\n4000000000 1\n", "line 2: rank 4000000000 was already placed on line 1"},
 		{"server twice", "0 7\n1 7\n", "line 2: serverId 7 is already used on line 1"},
-		{"far server twice", "0 4000000000\n1 4000000000\n", "line 2: serverId 4000000000 is already used on line 1"},
+		{"large server twice", "0 4000000000\n1 4000000000\n", "line 2: serverId 4000000000 is already used on line 1"},
 		{"rank missing", "0 0\n2 1\n3 2\n", "line 3: rank 3 is outside 0..2"},
 		{"first rank missing", "2 0\n1 1\n", "line 1: rank 2 is outside 0..1"},
 		{"largest rank", "4294967295 0\n", "line 1: rank 4294967295 is outside 0..0"},
@@ -112,8 +112,8 @@ func TestRulesOfTheGrammar(t *testing.T) {
 		{"group not declared", "0 0\n1 1 5 1\n@\n6 1 0 0\n", "line 2: scale-up group 5 has no parameters"},
 		{"group without a second section", "0 0 5 1\n", "line 1: scale-up group 5 has no parameters"},
 		{"group declared but unused", "0 0\n@\n6 1 0 0\n", ""},
-		{"the first of two late findings", "0 0 5 1\n2 1\n", "line 1: scale-up group 5 has no parameters"},
-		{"an early line before late findings", "2 0\nx 1\n", "line 2: expected a non-negative base-10 rank that fits in 32 bits, got 'x'"},
+		{"the first of two errors that only the whole file shows", "0 0 5 1\n2 1\n", "line 1: scale-up group 5 has no parameters"},
+		{"an error in a line before those that only the whole file shows", "2 0\nx 1\n", "line 2: expected a non-negative base-10 rank that fits in 32 bits, got 'x'"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestRulesOfTheGrammar(t *testing.T) {
 
 func TestDecimals(t *testing.T) {
 	t.Parallel()
-	const low, far = "out of range", 1<<64 - 1
+	const outOfRange, largest = "out of range", 1<<64 - 1
 	tests := []struct {
 		text       string
 		bandwidth  uint64 // bit/s; 0 for out of range
@@ -152,11 +152,11 @@ func TestDecimals(t *testing.T) {
 		{text: "1e-99999999999999999999", latencyBad: true},
 		{text: "0e99999999999999999999", latency: 0},
 		{text: "1e99999999999999999999", latencyBad: true},
-		{text: "18446744073.709551615", bandwidth: far, latency: 18446744073710},
-		{text: "18446744073.7095516159", bandwidth: far, latency: 18446744073710},
-		{text: "1.8446744073709551999e10", bandwidth: far, latency: 18446744073710},
+		{text: "18446744073.709551615", bandwidth: largest, latency: 18446744073710},
+		{text: "18446744073.7095516159", bandwidth: largest, latency: 18446744073710},
+		{text: "1.8446744073709551999e10", bandwidth: largest, latency: 18446744073710},
 		{text: "1.8446744073709552e10", latency: 18446744073710},
-		{text: "18446744073709551.999", latency: far},
+		{text: "18446744073709551.999", latency: largest},
 		{text: "1.8446744073709551e16", latency: 18446744073709551000},
 		{text: "1.8446744073709552e16", latencyBad: true},
 		{text: "100000000000000000000000", latencyBad: true},
@@ -171,16 +171,16 @@ func TestDecimals(t *testing.T) {
 			t.Parallel()
 			f, err := mapping.Parse(strings.NewReader("0 0\n@\n1 " + tt.text + " 0 0\n"))
 			switch {
-			case tt.bandwidth == 0 && message(err) != "line 3: bandwidth "+low:
-				t.Errorf("bandwidth: got %v", err)
+			case tt.bandwidth == 0 && message(err) != "line 3: bandwidth "+outOfRange:
+				t.Errorf("bandwidth: got %v, want %s", err, outOfRange)
 			case tt.bandwidth != 0 && (err != nil || f.Groups[0].BitsPerSecond != tt.bandwidth):
 				t.Errorf("bandwidth: got %v, %v, want %d", f, err, tt.bandwidth)
 			}
 			for _, line := range []string{"1 1 " + tt.text + " 0", "1 1 0 " + tt.text} {
 				f, err := mapping.Parse(strings.NewReader("0 0\n@\n" + line + "\n"))
 				switch {
-				case tt.latencyBad && message(err) != "line 3: latency "+low:
-					t.Errorf("latency: got %v", err)
+				case tt.latencyBad && message(err) != "line 3: latency "+outOfRange:
+					t.Errorf("latency: got %v, want %s", err, outOfRange)
 				case !tt.latencyBad && (err != nil || max(f.Groups[0].SwitchHop, f.Groups[0].Cable) != tt.latency):
 					t.Errorf("latency: got %v, %v, want %d", f, err, tt.latency)
 				}
@@ -189,7 +189,7 @@ func TestDecimals(t *testing.T) {
 	}
 }
 
-func TestFileIsWhatItSays(t *testing.T) {
+func TestParsedFile(t *testing.T) {
 	t.Parallel()
 	got, err := mapping.Parse(strings.NewReader("2,9\n0,4,7,1 # first\n\n1,5,7,0\n@ a b c d\n7 100 1.5 0\n3 0.5 0 2\n"))
 	if err != nil {
@@ -218,14 +218,14 @@ func TestSizeIsBounded(t *testing.T) {
 	full = full[:mapping.MaxBytes-4-len(comment)] + "\n0 0\n"
 	full += "#" + strings.Repeat("x", mapping.MaxBytes-len(full)-1)
 	if _, err := mapping.Parse(strings.NewReader(full)); len(full) != mapping.MaxBytes || err != nil {
-		t.Errorf("%d bytes: %v", len(full), err)
+		t.Errorf("%d bytes: got %v, want %d bytes and no error", len(full), err, mapping.MaxBytes)
 	}
 	if _, err := mapping.Parse(strings.NewReader(full + "x")); !errors.Is(err, mapping.ErrTooLarge) {
 		t.Errorf("%d bytes: got %v, want %v", len(full)+1, err, mapping.ErrTooLarge)
 	}
 }
 
-func TestReadingThatFailsIsNoVerdict(t *testing.T) {
+func TestReadErrorIsReturned(t *testing.T) {
 	t.Parallel()
 	r := io.MultiReader(strings.NewReader("0 0\n1"), iotest.ErrReader(io.ErrClosedPipe))
 	if _, err := mapping.Parse(r); !errors.Is(err, io.ErrClosedPipe) {
@@ -239,17 +239,18 @@ func TestChecksum(t *testing.T) {
 	if _, err := io.WriteString(sum, "123456789"); err != nil {
 		t.Fatal(err)
 	}
-	// The check value that CRC-64/NVME is catalogued with.
+	// The published check value of CRC-64/NVME.
 	if got := sum.Sum64(); got != 0xae8b14860a799888 {
-		t.Errorf("got %#x", got)
+		t.Errorf("got %#x, want 0xae8b14860a799888", got)
 	}
 	if got, want := mapping.FormatChecksum(sum.Sum64()), "crc64nvme:rosUhgp5mIg"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-// Whatever the bytes, Parse answers with a file whose ranks are complete, or
-// with a line of it; and how the bytes arrive makes no difference.
+// For any bytes, Parse returns a file that has at least one rank and at most one
+// per line, or an *Error about one of the lines. It returns the same if the bytes
+// arrive one by one.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"0 0\n", "0, 4, 7, 0\n1, 5, 7, 1\n@ x\n7, 3600, 250, 5.5\n", "1 1e3\n", "0 0#\n@\n#\n@\n1 1e-9 1e-3 0", "\r\n", "@", "0\t0",
@@ -260,14 +261,14 @@ func FuzzParse(f *testing.F) {
 		file, err := mapping.Parse(bytes.NewReader(text))
 		slow, slowErr := mapping.Parse(iotest.OneByteReader(bytes.NewReader(text)))
 		if message(err) != message(slowErr) || !cmp.Equal(file, slow) {
-			t.Fatalf("at once %v, %v; slowly %v, %v", file, err, slow, slowErr)
+			t.Fatalf("all at once: %v, %v; byte by byte: %v, %v", file, err, slow, slowErr)
 		}
 		var wrong *mapping.Error
 		switch {
 		case err == nil && (file.RankCount() == 0 || file.RankCount() > bytes.Count(text, []byte("\n"))+1):
-			t.Errorf("%d ranks in %q", file.RankCount(), text)
+			t.Errorf("%d ranks in %q, want from 1 to its number of lines", file.RankCount(), text)
 		case err != nil && (!errors.As(err, &wrong) || wrong.Line > bytes.Count(text, []byte("\n"))+1):
-			t.Errorf("got %v for %q", err, text)
+			t.Errorf("got %v for %q, want an error about one of its lines", err, text)
 		}
 	})
 }

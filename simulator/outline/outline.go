@@ -1,5 +1,5 @@
-// Package outline sums up a document: the numbers of its nodes, what the switches can
-// forward, and the links between components.
+// Package outline summarizes a document: how many nodes it has, how much its switches can
+// forward, and how many links join its components.
 //
 // It is pure. Source: completions.md section 2.6.
 package outline
@@ -12,7 +12,7 @@ import (
 	"netsim/simulator/topology"
 )
 
-// Outline is a document in figures.
+// Outline is the summary of a document.
 type Outline struct {
 	Hosts, NICs, Ranks, Switches, Links int
 	Racks, Pods, Tiers                  int
@@ -22,11 +22,11 @@ type Outline struct {
 	Wires     []Wires     // in the order of the fabric's links
 }
 
-// Bandwidth is what a switch component forwards in one tier of the network.
+// Bandwidth is how much a switch component forwards in one tier of the network.
 type Bandwidth struct {
 	Name, Model string
 	Tier        int     // 0 SSW, 1 FSW, 2 RSW
-	Capacity    float64 // in Unit, as the component has it
+	Capacity    float64 // in Unit, as the component gives it
 	Unit        string
 }
 
@@ -37,11 +37,10 @@ type Nodes struct {
 	Count int    `json:"count"`
 }
 
-// Wires are the links of one rate between the instances of two components,
-// from the lower to the upper one.
+// Wires are the links of one rate between the instances of two components.
 type Wires struct {
-	From  string  `json:"from"`
-	To    string  `json:"to"`
+	From  string  `json:"from"` // the lower component
+	To    string  `json:"to"`   // the upper component
 	Count int     `json:"count"`
 	Gbps  float64 `json:"gbps"` // of each link
 }
@@ -61,9 +60,9 @@ func Of(d *design.Document, f *topology.Fabric) Outline {
 	return o
 }
 
-// holders counts racks and pods, which are no nodes of a fabric.
+// holders counts racks and pods, which are not nodes of the fabric.
 func (o *Outline) holders(d *design.Document) {
-	racks := map[string]int{} // in a pod, by its name
+	racks := map[string]int{} // racks in each pod, by the pod's name
 	for i := range d.Containers {
 		if c := &d.Containers[i]; c.Type == design.TypePod {
 			for _, ref := range c.Components {
@@ -84,56 +83,57 @@ func (o *Outline) holders(d *design.Document) {
 	}
 }
 
-// nodes groups the fabric's nodes that have links, and returns the index of each in
-// o.Nodes. The nodes of a component are consecutive, so most need no look-up.
+// nodes groups the switches and NICs of the fabric by component and tier, and returns the
+// index in o.Nodes of each node's group. The nodes of a component are consecutive, so most
+// need no lookup in the map.
 func (o *Outline) nodes(f *topology.Fabric) []int32 {
 	type kind struct {
 		component string
 		tier      uint8
 	}
-	places, place := map[kind]int32{}, make([]int32, len(f.Nodes))
+	indexes, groupOf := map[kind]int32{}, make([]int32, len(f.Nodes))
 	var last kind
-	var at int32
+	var index int32
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		if n.Type == topology.ServerNode {
-			break // they come last
+			break // servers come last
 		}
 		if k := (kind{n.Component, n.Tier}); k != last || i == 0 {
 			var seen bool
-			if at, seen = places[k]; !seen {
-				at = int32(len(o.Nodes))
-				places[k] = at
+			if index, seen = indexes[k]; !seen {
+				index = int32(len(o.Nodes))
+				indexes[k] = index
 				o.Nodes = append(o.Nodes, Nodes{Name: n.Component, Tier: int(n.Tier)})
 			}
 			last = k
 		}
-		place[i] = at
-		o.Nodes[at].Count++
+		groupOf[i] = index
+		o.Nodes[index].Count++
 	}
-	return place
+	return groupOf
 }
 
-func (o *Outline) wires(f *topology.Fabric, place []int32) {
+func (o *Outline) wires(f *topology.Fabric, groupOf []int32) {
 	type kind struct {
 		from, to int32
 		rate     int64
 	}
-	places := map[kind]int{}
+	indexes := map[kind]int{}
 	var last kind
-	var at int
+	var index int
 	for i := range f.Links {
 		l := &f.Links[i]
-		if k := (kind{place[l.Lower], place[l.Upper], l.Rate}); k != last || i == 0 {
+		if k := (kind{groupOf[l.Lower], groupOf[l.Upper], l.Rate}); k != last || i == 0 {
 			var seen bool
-			if at, seen = places[k]; !seen {
-				at = len(o.Wires)
-				places[k] = at
+			if index, seen = indexes[k]; !seen {
+				index = len(o.Wires)
+				indexes[k] = index
 				o.Wires = append(o.Wires, Wires{From: o.Nodes[k.from].Name, To: o.Nodes[k.to].Name, Gbps: float64(l.Rate) / 1e9})
 			}
 			last = k
 		}
-		o.Wires[at].Count++
+		o.Wires[index].Count++
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"netsim/simulator/topology"
 )
 
-// threeTiers is the document of a simple submission of 4,096 ranks, without
-// its global parameters, as the contract decodes it.
+// threeTiers returns the document of a simple submission of 4,096 ranks, without
+// its global parameters, as encoding/json decodes it into an any.
 func threeTiers(t testing.TB) map[string]any {
 	t.Helper()
 	simple, _, err := blueprint.NewSimple(
@@ -46,8 +46,8 @@ func decoded(t testing.TB, v any) map[string]any {
 	return tree
 }
 
-// TestValidate: the document of a derived fabric unfolds to what its
-// derivation says.
+// TestValidate: the outline of a derived fabric's document has the counts of
+// the derivation, and validating it again gives the same result.
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	derived, err := topology.Derive(topology.Constraints{SwitchRadix: "64x800G", SubscriptionRatio: "1:1"}, 4096)
@@ -60,7 +60,7 @@ func TestValidate(t *testing.T) {
 	}
 	for _, f := range got.Findings {
 		if f.Severity != "info" {
-			t.Errorf("%+v", f)
+			t.Errorf("finding %+v, want only those of severity info", f)
 		}
 	}
 	want := outline.Outline{
@@ -88,16 +88,16 @@ func TestValidate(t *testing.T) {
 	}
 	var graph map[string]any
 	if err := json.Unmarshal([]byte(got.Map), &graph); err != nil || len(graph["nodes"].([]any)) != 4 || len(graph["links"].([]any)) != 3 {
-		t.Errorf("map %s: %v", got.Map, err)
+		t.Errorf("map %s, error %v; want 4 nodes and 3 links", got.Map, err)
 	}
 	again, err := outline.Validate(threeTiers(t))
 	if diff := cmp.Diff(got, again); diff != "" || err != nil {
-		t.Errorf("the second time: %v\n%s", err, diff)
+		t.Errorf("validated again: error %v (-first +second):\n%s", err, diff)
 	}
 }
 
-// TestNothingIsAttached: a topology that is drawn is not asked for what is
-// attached to a configuration.
+// TestNothingIsAttached: a topology is validated without the traceset and the
+// mapping file that a configuration would need.
 func TestNothingIsAttached(t *testing.T) {
 	t.Parallel()
 	d := threeTiers(t)
@@ -109,13 +109,14 @@ func TestNothingIsAttached(t *testing.T) {
 	}
 	for _, f := range got.Findings {
 		if f.Severity != "info" {
-			t.Errorf("%+v", f)
+			t.Errorf("finding %+v, want only those of severity info", f)
 		}
 	}
 }
 
-// TestStanding: without a topology, what no container holds stands in it.
-func TestStanding(t *testing.T) {
+// TestDefaultTopology: a document without a topology gets one that has
+// everything that no container holds.
+func TestDefaultTopology(t *testing.T) {
 	t.Parallel()
 	ref := func(kind, name string) design.Ref { return design.Ref{Type: kind, Name: name, Count: 1} }
 	rack := func(name string) design.Container {
@@ -159,7 +160,7 @@ func TestStanding(t *testing.T) {
 			}
 			got, err := outline.Validate(tree)
 			if err != nil || got.Outline == nil || got.Map == "" {
-				t.Fatalf("%v, %+v", err, got)
+				t.Fatalf("error %v, %+v; want an outline and a map", err, got)
 			}
 			o := got.Outline
 			nodes, wires := 0, 0
@@ -170,7 +171,7 @@ func TestStanding(t *testing.T) {
 				wires += w.Count
 			}
 			if nodes != o.Switches+o.NICs || wires != o.Links {
-				t.Errorf("%d nodes and %d wires of %+v", nodes, wires, o)
+				t.Errorf("%d nodes and %d wires, want the switches, NICs and links of %+v", nodes, wires, o)
 			}
 			if diff := cmp.Diff(c.want, [4]int{o.Racks, o.Pods, o.Tiers, o.Switches}); diff != "" {
 				t.Errorf("racks, pods, tiers, switches (-want +got):\n%s", diff)
@@ -185,10 +186,10 @@ func TestValidateRefuses(t *testing.T) {
 		change func(d map[string]any)
 		want   string // in the message
 	}{
-		"a parameter of odd form": {func(d map[string]any) {
+		"a parameter that is no object": {func(d map[string]any) {
 			first(d, "components")["typedParameters"] = map[string]any{"NumUpLinks": 1.0}
 		}, "components[0].typedParameters.NumUpLinks must be an object"},
-		"parameters that are none": {func(d map[string]any) {
+		"parameters that are text": {func(d map[string]any) {
 			first(d, "applications")["typedParameters"] = "x"
 		}, "applications[0].typedParameters must be an object"},
 		"a name twice": {func(d map[string]any) {
@@ -200,7 +201,7 @@ func TestValidateRefuses(t *testing.T) {
 			d := threeTiers(t)
 			c.change(d)
 			if _, err := outline.Validate(d); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want one with %q", err, c.want)
+				t.Errorf("error %v, want one that contains %q", err, c.want)
 			}
 		})
 	}
@@ -210,26 +211,26 @@ func first(d map[string]any, collection string) map[string]any {
 	return d[collection].([]any)[0].(map[string]any)
 }
 
-// TestInvalid: what has errors has no map, and figures only where the network
-// can be unfolded.
+// TestInvalid: a document with errors has no map. It has an outline if its
+// network can be unfolded.
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	wrong := threeTiers(t)
 	wrong["applications"] = []any{}
 	if got, err := outline.Validate(wrong); err != nil || got.Outline == nil || got.Map != "" || got.Checksum == "" {
-		t.Errorf("no application: %v, %+v", err, got)
+		t.Errorf("no application: error %v, %+v; want an outline and a checksum, but no map", err, got)
 	}
 	huge := threeTiers(t)
 	first(huge, "containers")["components"].([]any)[1].(map[string]any)["count"] = 1e6
 	if got, err := outline.Validate(huge); err != nil || got.Outline != nil || got.Map != "" {
-		t.Errorf("more servers than can be simulated: %v, %+v", err, got)
+		t.Errorf("more servers than can be simulated: error %v, %+v; want neither outline nor map", err, got)
 	}
 	empty := map[string]any{"containers": []any{}, "components": []any{}, "applications": []any{}}
 	got, err := outline.Validate(empty)
 	if err != nil || got.Outline != nil || got.Map != "" || len(got.Findings) == 0 {
-		t.Errorf("nothing: %v, %+v", err, got)
+		t.Errorf("empty document: error %v, %+v; want findings, but neither outline nor map", err, got)
 	}
-	// Of {"applications":[],"components":[],"containers":[]}: members in order.
+	// The hash of {"applications":[],"components":[],"containers":[]}.
 	if want := "sha256:92eade42ccaf9e56e6239576aba979e603b8d109ea8ff0e7a1222901110a60eb"; got.Checksum != want {
 		t.Errorf("checksum %s, want %s", got.Checksum, want)
 	}

@@ -16,7 +16,7 @@ type Validated struct {
 	Findings []validation.Finding
 	Outline  *Outline // nil if the network cannot be unfolded
 	Map      string   // empty unless there are no errors
-	Checksum string   // of what was sent, sha256:<hex>
+	Checksum string   // sha256:<hex> of the canonical text of what was sent
 }
 
 // Validate reads the members of a configuration that define its network, which
@@ -38,7 +38,7 @@ func Validate(body any) (Validated, error) {
 	}
 	d := &sent.Document
 	if sent.Topology == nil {
-		d.Topology = standing(d)
+		d.Topology = defaultTopology(d)
 	} else {
 		d.Topology = *sent.Topology
 	}
@@ -60,13 +60,13 @@ func Validate(body any) (Validated, error) {
 	return v, err
 }
 
-// needsAttachment reports whether only a traceset or a mapping file can resolve a
-// finding, which a topology does not have.
+// needsAttachment reports whether a finding can be resolved only by attaching a traceset or
+// a mapping file. Neither can be attached to a topology.
 func needsAttachment(f validation.Finding) bool {
 	return f.Code == "TRACESET_REQUIRED" || f.Parameter == validation.ParameterUseMapping
 }
 
-// checkParams checks the form of every tree of parameters.
+// checkParams checks the form of every parameter tree.
 func checkParams(body any) error {
 	members, _ := body.(map[string]any)
 	for _, collection := range []string{design.Components, design.Links, design.Applications} {
@@ -85,8 +85,8 @@ func checkParams(body any) error {
 	return nil
 }
 
-// standing is the topology of all that no container holds, once each.
-func standing(d *design.Document) design.Topology {
+// defaultTopology returns a topology with one of everything that no container holds.
+func defaultTopology(d *design.Document) design.Topology {
 	held := map[string]bool{}
 	for i := range d.Containers {
 		for _, ref := range d.Containers[i].Components {
@@ -95,23 +95,23 @@ func standing(d *design.Document) design.Topology {
 	}
 	t := design.Topology{Type: "clos"}
 	racks, pods := 0, 0
-	place := func(name, kind string) {
+	add := func(name, kind string) {
 		if !held[name] {
 			t.Components = append(t.Components, design.Ref{Name: name, Type: kind, Count: 1})
 		}
 	}
 	for i := range d.Components {
 		if c := &d.Components[i]; c.Type == design.TypeSwitch {
-			place(c.Name, c.Type)
+			add(c.Name, c.Type)
 		}
 	}
 	spine := len(t.Components)
 	for i := range d.Links {
-		place(d.Links[i].Name, design.TypeLayer)
+		add(d.Links[i].Name, design.TypeLayer)
 	}
 	for i := range d.Containers {
 		c := &d.Containers[i]
-		place(c.Name, c.Type)
+		add(c.Name, c.Type)
 		switch {
 		case held[c.Name]:
 		case c.Type == design.TypePod:

@@ -9,18 +9,18 @@ const (
 	Barrier = "barrier"
 )
 
-// Plan is how a collective is executed. It adds the operations that only traces have to
-// those of simple submissions. Reduce and gather are broadcast and scatter with every
-// transfer reversed, all at once. A barrier is an allReduce of one byte.
+// Plan says how a collective is executed. It covers the operations of simple submissions
+// and those that only traces have. Reduce and gather are broadcast and scatter with every
+// transfer reversed; all transfers start at once. A barrier is an allReduce of one byte.
 type Plan struct {
 	collective.Plan
 
-	Name   string // of the operation, in results
+	Name   string // the operation's name in results
 	Inward bool   // transfers are reversed
 }
 
-// NewPlan plans an operation of package collective, or a reduce, gather or
-// barrier, of n ranks. The errors are those of collective.Resolve.
+// NewPlan plans an operation among n ranks: one of package collective, or a
+// reduce, gather or barrier. The errors are those of collective.Resolve.
 func NewPlan(operation, algorithm string, bytes int64, n int) (Plan, error) {
 	p := Plan{Name: operation}
 	switch operation {
@@ -43,33 +43,33 @@ func NewPlan(operation, algorithm string, bytes int64, n int) (Plan, error) {
 }
 
 // Sends returns the number of transfers from the member.
-func (p *Plan) Sends(place int) int {
+func (p *Plan) Sends(member int) int {
 	if p.Inward {
-		return p.Plan.Receives(place)
+		return p.Plan.Receives(member)
 	}
-	return p.Plan.Sends(place)
+	return p.Plan.Sends(member)
 }
 
 // Receives returns the number of transfers to the member.
-func (p *Plan) Receives(place int) int {
+func (p *Plan) Receives(member int) int {
 	if p.Inward {
-		return p.Plan.Sends(place)
+		return p.Plan.Sends(member)
 	}
-	return p.Plan.Receives(place)
+	return p.Plan.Receives(member)
 }
 
 // Send returns the target and the bytes of the member's send of the step.
-func (p *Plan) Send(place, step int) (to int, bytes int64) {
+func (p *Plan) Send(member, step int) (to int, bytes int64) {
 	if p.Inward {
-		_, bytes = p.Plan.Send(0, place-1)
+		_, bytes = p.Plan.Send(0, member-1)
 		return 0, bytes
 	}
-	return p.Plan.Send(place, step)
+	return p.Plan.Send(member, step)
 }
 
-// Released reports whether the member may make its next send, that of the step. received
-// counts its receives, steps has a bit for the step of each, and acked counts its
-// acknowledged sends.
+// Released reports whether a member may make the send of the step, its next one. received
+// is the number of its receives, steps has a bit set for the step of each receive, and
+// acked is the number of its acknowledged sends.
 func (p *Plan) Released(step, received, acked int32, steps uint64) bool {
 	switch {
 	case step == 0 || p.Order == collective.Burst:

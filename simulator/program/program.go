@@ -1,8 +1,8 @@
-// Package program has the form in which the engine executes traces: the nodes of each rank
-// with their followers, and the messages and collectives between ranks. Package replay
-// makes one from Chakra traces.
+// Package program defines the program that the engine executes to replay traces: the nodes
+// of each rank with their dependencies, and the messages and collectives between ranks.
+// Package replay builds a program from Chakra traces.
 //
-// A node needs some 40 bytes and a dependency 4, in a few slices for each rank.
+// A rank is stored in a few slices. A node takes about 40 bytes, a dependency 4.
 package program
 
 import "math"
@@ -10,13 +10,13 @@ import "math"
 // Op is what a node does.
 type Op uint8
 
-// What nodes do.
+// The operations of nodes.
 const (
-	Pass    Op = iota // nothing, at once
-	Compute           // take the rank's processor for Value ps
-	Send              // message Arg, of Value bytes
-	Receive           // message Arg
-	Collect           // the rank's part in collective Arg
+	Pass    Op = iota // ends as soon as it starts
+	Compute           // occupies the rank's processor for Value ps
+	Send              // sends message Arg, of Value bytes
+	Receive           // receives message Arg
+	Collect           // takes the rank's part in collective Arg
 )
 
 // String names the operation in messages.
@@ -26,19 +26,19 @@ func (o Op) String() string {
 
 // Node is one operation of a rank.
 type Node struct {
-	ID    uint64 // the trace's
+	ID    uint64 // as in the trace
 	Value int64
 	Arg   int32
-	Waits int32 // nodes that must be over before it starts
+	Waits int32 // number of nodes that must end before it starts
 	Op    Op
-	CPU   bool // of a computation: on the host's processor, not the accelerator
+	CPU   bool // a computation runs on the host's processor, not the accelerator
 }
 
-// Rank is what one rank does. Every node follows those that it waits for.
+// Rank holds the nodes of one rank. A node comes after the nodes that it waits for.
 type Rank struct {
 	Nodes []Node
 
-	First []int32 // by node, and one more: where its followers begin in Next
+	First []int32 // by node: where its followers begin in Next; the last element is len(Next)
 	Next  []int32
 }
 
@@ -47,18 +47,18 @@ func (r *Rank) Followers(node int32) []int32 { return r.Next[r.First[node]:r.Fir
 
 // Message is a send and its receive.
 type Message struct {
-	From, To      int32 // ranks; the same one's message takes no time
-	Send, Receive int32 // their nodes
+	From, To      int32 // ranks; a message from a rank to itself takes no time
+	Send, Receive int32 // nodes of these ranks
 	Tag           int64
 }
 
 // Group is a process group.
 type Group struct {
-	Name    string  // the trace's; empty for all ranks
+	Name    string  // as in the trace; empty for the group of all ranks
 	Members []int32 // ranks, ascending
 }
 
-// Place returns the rank's number inside the group.
+// Place returns the index of the rank in Members.
 func (g *Group) Place(rank int32) int32 {
 	low, high := 0, len(g.Members)
 	for low < high {
@@ -76,15 +76,15 @@ type Collective struct {
 	Group, Plan int32
 }
 
-// Program is the nodes of all ranks of a workload. It does not change once made.
+// Program holds the nodes of all ranks of a workload. It does not change once built.
 type Program struct {
 	Ranks       []Rank
 	Messages    []Message
 	Groups      []Group
-	Plans       []Plan // what several collectives have in common
+	Plans       []Plan // several collectives may share one
 	Collectives []Collective
 
-	Computations int64
+	Computations int64 // number of nodes that compute
 }
 
 // Transfers returns the number of transfers between ranks and their payload in bytes, at
@@ -103,7 +103,7 @@ func (p *Program) Transfers() (count, bytes int64) {
 	return count, bytes
 }
 
-// Sum returns a+b of two numbers that are not negative, at most 2^63-1.
+// Sum returns a+b, or 2^63-1 if the sum is larger. Neither number may be negative.
 func Sum(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

@@ -70,7 +70,7 @@ func (r *Recorder) writePercentiles() error {
 	return t.close()
 }
 
-// bandwidth is the mean algorithm bandwidth, in bytes/s.
+// bandwidth returns the mean algorithm bandwidth, in bytes/s.
 func (k *class) bandwidth() int64 {
 	var sum int64
 	for _, run := range k.runs {
@@ -79,7 +79,7 @@ func (k *class) bandwidth() int64 {
 	return sum
 }
 
-// percentile is the nearest-rank percentile of sorted values, in thousandths.
+// percentile returns the nearest-rank percentile of sorted values: 990 thousandths are p99.
 func percentile(sorted []int64, thousandths int) int64 {
 	if len(sorted) == 0 {
 		return 0

@@ -11,8 +11,8 @@ import (
 	"netsim/simulator/results"
 )
 
-// TestColumns: the records have the columns of completions.md 5.6, in its
-// order, and of each there is a file that begins with them.
+// TestColumns: every record has the columns of completions.md 5.6 in their order,
+// and a file that begins with them.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	documented := map[string]string{
@@ -36,20 +36,21 @@ func TestColumns(t *testing.T) {
 	for record, columns := range documented {
 		want := strings.Split(columns, ", ")
 		if diff := cmp.Diff(want, results.Columns(record)); diff != "" {
-			t.Errorf("%s (-documents +ours):\n%s", record, diff)
+			t.Errorf("columns of %s (-documented +got):\n%s", record, diff)
 		}
 		file := out.content["s-"+record+"-0.csv"]
 		if file == nil {
-			t.Errorf("there is no file of %s", record)
+			t.Errorf("record %s has no file", record)
 			continue
 		}
 		if header, _, _ := strings.Cut(file.String(), "\n"); header != strings.Join(want, ",") {
-			t.Errorf("%s begins with %s", record, header)
+			t.Errorf("the file of %s begins with %s, want %s", record, header, strings.Join(want, ","))
 		}
 	}
 }
 
-// TestPlacement: where ranks run, and which scale-up group they are in.
+// TestPlacement: chakra-mapping says on which server each rank runs and in which
+// scale-up group it is.
 func TestPlacement(t *testing.T) {
 	t.Parallel()
 	up := scaledUp(t)
@@ -78,6 +79,6 @@ func TestPlacement(t *testing.T) {
 		}
 	}
 	if len(rows) != 8 {
-		t.Errorf("%d rows", len(rows))
+		t.Errorf("%d rows, want 8", len(rows))
 	}
 }

@@ -64,21 +64,21 @@ func (r *rows) columns(shard io.Reader, names ...string) ([]int, error) {
 	if !r.lines.Scan() {
 		return nil, errors.Join(errors.New("a shard without a header"), r.lines.Err())
 	}
-	places := make([]int, len(names))
+	positions := make([]int, len(names))
 	head := bytes.Split(r.lines.Bytes(), []byte(","))
 	for i, name := range names {
-		places[i] = -1
+		positions[i] = -1
 		for at, column := range head {
 			if string(column) == name {
-				places[i] = at
+				positions[i] = at
 			}
 		}
-		if places[i] < 0 {
+		if positions[i] < 0 {
 			return nil, fmt.Errorf("a shard without the column %s", name)
 		}
 	}
 	r.fields = make([][]byte, len(head))
-	return places, nil
+	return positions, nil
 }
 
 func (r *rows) next() bool {
@@ -139,7 +139,7 @@ func (h *histogram) mean() int64 {
 	return h.sum.Mean(h.count)
 }
 
-// percentile is the bin that holds the nearest-rank percentile.
+// percentile returns the bin that contains the nearest-rank percentile.
 func (h *histogram) percentile(thousandths int64) int {
 	want := max(1, (h.count*thousandths+999)/1000)
 	for bin, n := range h.bins {

@@ -45,24 +45,24 @@ type hotInterface struct {
 // Tiers returns the tiers of a summary, by their number in the result files.
 func Tiers() []string { return []string{"ssw", "fsw", "rsw", "nic"} }
 
-// hotInterfaces is how many interfaces a summary names.
+// hotInterfaces is the number of interfaces that a summary names.
 const hotInterfaces = 10
 
-// linkReader folds nd-stats rows.
+// linkReader aggregates the rows of nd-stats.
 type linkReader struct {
 	rows
 	tiers  [4]tierFold
 	ifcs   []ifcFold
 	index  map[string]int // interface by component and device
 	points []tierPoint
-	at     int64 // sim time of the running interval, ps
+	at     int64 // sim time of the current interval, ps
 	key    []byte
 }
 
 type tierFold struct {
 	summary tierSummary
 	util    histogram // bins of a hundredth of a percent
-	now     histogram // of the running interval, one bin
+	now     histogram // of the current interval, one bin
 }
 
 type ifcFold struct {
@@ -70,16 +70,16 @@ type ifcFold struct {
 	sum, count int64
 }
 
-// SummarizeLinks writes the nd-stats summary of one tier, or of all, as zstd
-// JSON, and returns the number of CSV rows that it read. Utilisation is that of
-// transmission, averaged over interfaces and intervals.
+// SummarizeLinks writes the nd-stats summary of one tier, or of "all", as
+// zstd-compressed JSON. It returns the number of CSV rows that it read. Utilisation
+// is that of transmission, averaged over interfaces and intervals.
 func SummarizeLinks(w io.Writer, tier string, shards ...io.Reader) (int64, error) {
 	r := linkReader{index: map[string]int{}}
 	for i, name := range Tiers() {
 		r.tiers[i].summary.Tier = name
 	}
 	for _, shard := range shards {
-		if err := r.read1(shard, tier); err != nil {
+		if err := r.readShard(shard, tier); err != nil {
 			return r.read, err
 		}
 	}
@@ -87,7 +87,7 @@ func SummarizeLinks(w io.Writer, tier string, shards ...io.Reader) (int64, error
 	return r.read, writeZstd(w, r.summary())
 }
 
-func (r *linkReader) read1(shard io.Reader, tier string) error {
+func (r *linkReader) readShard(shard io.Reader, tier string) error {
 	c, err := r.columns(shard, "sim_time_sec", "component_name", "ifid", "uldl", "tier",
 		"interval_bytes_tx_MB", "interval_bytes_rx_MB", "tx_link_percent_util", "tx_drops")
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *linkReader) read1(shard io.Reader, tier string) error {
 	return r.end()
 }
 
-// ifc adds a row to its interface.
+// ifc adds the utilisation in a row to its interface.
 func (r *linkReader) ifc(t *tierFold, c []int, util int64) {
 	r.key = append(append(append(r.key[:0], r.fields[c[1]]...), '/'), r.fields[c[2]]...)
 	i, known := r.index[string(r.key)]

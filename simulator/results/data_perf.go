@@ -26,9 +26,9 @@ type timeSummary struct {
 	Max  millionths `json:"max"`
 }
 
-// SummarizePerf writes the summary of the per-transfer record as zstd JSON,
-// paths in the order of their first row, and returns the number of CSV rows
-// that it read.
+// SummarizePerf writes the summary of the per-transfer record as zstd-compressed
+// JSON, with paths in the order of their first rows. It returns the number of CSV
+// rows that it read.
 func SummarizePerf(w io.Writer, shards ...io.Reader) (int64, error) {
 	var r rows
 	s := perfSummary{Paths: []pathSummary{}}
@@ -65,14 +65,14 @@ func SummarizePerf(w io.Writer, shards ...io.Reader) (int64, error) {
 	return r.read, writeZstd(w, s)
 }
 
-// timeBin numbers bins that are exact up to 2¹¹ and then a 2¹⁰th of their
-// value wide.
+// timeBin returns the bin of a value. Bins are exact below 2¹¹; above that their
+// width is at most a 2¹⁰th of the value.
 func timeBin(v int64) int {
 	shift := max(0, bits.Len64(uint64(v))-11)
 	return shift<<10 + int(v>>shift)
 }
 
-// binTime is the largest value of a bin.
+// binTime returns the largest value of a bin.
 func binTime(bin int) int64 {
 	shift := max(0, bin>>10-1)
 	return (int64(bin-shift<<10)+1)<<shift - 1

@@ -45,10 +45,10 @@ func TestSummarizeLinks(t *testing.T) {
 		var out bytes.Buffer
 		read, err := SummarizeLinks(&out, tier, strings.NewReader(linkRows))
 		if err != nil || read != 3 {
-			t.Fatalf("%d rows, %v", read, err)
+			t.Fatalf("read %d rows, error %v; want 3 rows", read, err)
 		}
 		if got := unzstd(t, out.Bytes()); got != want {
-			t.Errorf("%s:\n%s\nwant\n%s", tier, got, want)
+			t.Errorf("summary of tier %s:\n%s\nwant\n%s", tier, got, want)
 		}
 	}
 }
@@ -61,17 +61,17 @@ func TestSummarizePerf(t *testing.T) {
 	var out bytes.Buffer
 	read, err := SummarizePerf(&out, shard("0.001000"), shard("0.002000"), shard("0.000030"))
 	if err != nil || read != 3 {
-		t.Fatalf("%d rows, %v", read, err)
+		t.Fatalf("read %d rows, error %v; want 3 rows", read, err)
 	}
 	want := `{"paths":[{"metricPath":"TransferFCT.allReduce.GroupSize2.CommSize8Bytes","count":3,"bytes":12,` +
 		`"usec":{"mean":0.00101,"p50":0.001,"p99":0.002,"p99_9":0.002,"max":0.002}}]}`
 	if got := unzstd(t, out.Bytes()); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("summary:\n%s\nwant\n%s", got, want)
 	}
 }
 
-// TestSummarizeLong: sums of long times do not overflow, and no percentile is
-// above the greatest.
+// TestSummarizeLong: sums of long times do not overflow, and no percentile
+// exceeds the maximum.
 func TestSummarizeLong(t *testing.T) {
 	t.Parallel()
 	const rows = 10_000
@@ -84,7 +84,7 @@ func TestSummarizeLong(t *testing.T) {
 	want := `{"paths":[{"metricPath":"p","count":10000,"bytes":40000,` +
 		`"usec":{"mean":` + hour + `,"p50":` + hour + `,"p99":` + hour + `,"p99_9":` + hour + `,"max":` + hour + `}}]}`
 	if got := unzstd(t, out.Bytes()); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("summary:\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestTimeBins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.Int64Range(0, 1<<59).Draw(t, "ps")
 		if got := binTime(timeBin(v)); got < v || got-v > v>>10 {
-			t.Fatalf("%d is in a bin up to %d", v, got)
+			t.Fatalf("%d is in a bin whose largest value is %d; want at least it and at most a 2^10th more", v, got)
 		}
 	})
 }

@@ -22,14 +22,14 @@ const conventions = "Us is microseconds, GB 10^9 bytes. Algorithm bandwidth is t
 // Explained is the part of summary.json that says why the run took as long as it did.
 type Explained struct {
 	Conventions  string        `json:"conventions"`
-	Kinds        []kindSummary `json:"collectiveKinds"` // of groups of at least two, the first maxKinds
+	Kinds        []kindSummary `json:"collectiveKinds"` // the first maxKinds, of groups of at least two
 	MoreKinds    int           `json:"collectiveKindsOmitted,omitempty"`
-	RankTime     *rankTime     `json:"rankTime,omitempty"`     // none of traffic
-	TransferTime *transferTime `json:"transferTime,omitempty"` // none where a transfer is several flows
+	RankTime     *rankTime     `json:"rankTime,omitempty"`     // nil for uncoordinated traffic
+	TransferTime *transferTime `json:"transferTime,omitempty"` // nil if a transfer is several flows
 	Links        []linkUse     `json:"linkUtilization"`
-	LimitedBy    []limitShare  `json:"limitedBy"`   // by kind, tier and direction, the most first
-	Bottlenecks  []bottleneck  `json:"bottlenecks"` // the ten that limited most
-	Reading      []string      `json:"reading"`     // the same in sentences
+	LimitedBy    []limitShare  `json:"limitedBy"`   // by kind, tier and direction, the largest share first
+	Bottlenecks  []bottleneck  `json:"bottlenecks"` // the resources that limited most, at most ten
+	Reading      []string      `json:"reading"`     // the figures above as sentences
 }
 
 // kindSummary is the summary of a row of collective-percentiles.
@@ -48,18 +48,18 @@ type kindSummary struct {
 	Bus           millionths `json:"meanBusBandwidthGBps"`
 }
 
-// rankTime divides the time of the ranks, until each of them ended.
+// rankTime divides the time of the ranks from the start to the end of each.
 // Computations of a rank's accelerator and its host's processor may overlap.
 type rankTime struct {
 	MeanTime     millionths `json:"meanTimeUs"`
 	MeanCompute  millionths `json:"meanComputeTimeUs"`
-	MeanExposed  millionths `json:"meanExposedCommunicationTimeUs"` // not computing
+	MeanExposed  millionths `json:"meanExposedCommunicationTimeUs"` // time without computation
 	ExposedShare millionths `json:"exposedCommunicationPercent"`
 }
 
 // transferTime divides the time of the transfers.
 type transferTime struct {
-	Draining millionths `json:"drainingPercent"` // bytes were sent
+	Draining millionths `json:"drainingPercent"` // while bytes were sent
 	Latency  millionths `json:"latencyPercent"`  // propagation, store-and-forward and acknowledgement
 }
 
@@ -73,14 +73,14 @@ type linkUse struct {
 	Max        millionths `json:"maxPercent"`
 }
 
-// limitShare is the part of the flow time that resources of one kind limited.
+// limitShare is the part of the flow time in which resources of one kind were the limit.
 type limitShare struct {
 	Kind      string      `json:"kind"` // links, switching or scaleUpPort
 	Tier      string      `json:"tier,omitempty"`
 	Direction string      `json:"uldl,omitempty"`
 	Percent   millionths  `json:"flowTimePercent"`
 	FlowTime  json.Number `json:"flowTimeUs"`
-	Bytes     int64       `json:"wireBytes"` // sent while they limited
+	Bytes     int64       `json:"wireBytes"` // sent while they were the limit
 
 	time big.Int // flow·ps
 	bits int64
@@ -131,13 +131,13 @@ func (r *Recorder) explain(result *engine.Result) Explained {
 	return x
 }
 
-// maxKinds keeps summary.json short; collective-percentiles has all.
+// maxKinds keeps summary.json short; collective-percentiles has all kinds.
 const maxKinds = 100
 
-// bottlenecks is how many resources a summary names.
+// bottlenecks is the number of resources that a summary names.
 const bottlenecks = 10
 
-// limit adds a resource to the shares.
+// limit adds a resource to LimitedBy and Bottlenecks.
 func (x *Explained) limit(b bottleneck) {
 	at := slices.IndexFunc(x.LimitedBy, func(s limitShare) bool {
 		return s.Kind == b.Kind && s.Tier == b.Tier && s.Direction == b.Direction
@@ -152,21 +152,21 @@ func (x *Explained) limit(b bottleneck) {
 	for ; at > 0 && x.LimitedBy[at].time.Cmp(&x.LimitedBy[at-1].time) > 0; at-- {
 		x.LimitedBy[at], x.LimitedBy[at-1] = x.LimitedBy[at-1], x.LimitedBy[at]
 	}
-	place, _ := slices.BinarySearchFunc(x.Bottlenecks, b, func(a, b bottleneck) int {
-		return cmp.Or(b.time.Cmp(&a.time), -1) // behind equal ones
+	index, _ := slices.BinarySearchFunc(x.Bottlenecks, b, func(a, b bottleneck) int {
+		return cmp.Or(b.time.Cmp(&a.time), -1) // after equal ones
 	})
-	if place < bottlenecks {
-		x.Bottlenecks = slices.Insert(x.Bottlenecks, place, b)
+	if index < bottlenecks {
+		x.Bottlenecks = slices.Insert(x.Bottlenecks, index, b)
 		x.Bottlenecks = x.Bottlenecks[:min(len(x.Bottlenecks), bottlenecks)]
 	}
 }
 
-// close computes the shares of the whole.
+// close computes the exported figures from the sums.
 func (s *limitShare) close(total *big.Int) {
 	s.Percent, s.FlowTime, s.Bytes = percent(&s.time, total), microseconds(&s.time), s.bits/8
 }
 
-// percent returns a part of a whole, exact to a millionth of a percent.
+// percent returns the part as a percentage of the whole, exact to a millionth of a percent.
 func percent(part, whole *big.Int) millionths {
 	if whole.Sign() == 0 {
 		return 0
@@ -175,7 +175,7 @@ func percent(part, whole *big.Int) millionths {
 	return millionths(scaled.Quo(scaled, whole).Int64())
 }
 
-// microseconds writes picoseconds as microseconds.
+// microseconds formats picoseconds as microseconds.
 func microseconds(ps *big.Int) json.Number {
 	whole, rest := new(big.Int).QuoRem(ps, big.NewInt(1_000_000), new(big.Int))
 	text, _ := millionths(rest.Int64()).MarshalJSON() // "0" or "0.5"
@@ -224,7 +224,7 @@ func (r *Recorder) bottleneck(l *engine.Limit, elapsed int64) bottleneck {
 	return b
 }
 
-// span names one node or the first and the last of some.
+// span returns the name of one node, or the names of the first and the last of several.
 func span(f *topology.Fabric, first, last int32) string {
 	if first == last {
 		return f.Nodes[first].Name()

@@ -41,7 +41,7 @@ func (s *split) summary() *rankTime {
 }
 
 // kindSummaries summarizes each class of collectives, in the order in which their first
-// collectives finished. The figures must be sorted.
+// collectives finished. The runs and ratios of each class must be sorted.
 func (r *Recorder) kindSummaries() []kindSummary {
 	kinds := []kindSummary{}
 	for i := range r.classes {
@@ -89,13 +89,13 @@ func (r *Recorder) linkUses(elapsed int64) []linkUse {
 	return uses
 }
 
-// read says in sentences what the figures say; so many
-// transfers were too many for the list of them.
+// read returns the figures as sentences. unlisted is the number of transfers that the
+// per-transfer record does not list.
 func (x *Explained) read(unlisted int64) []string {
-	said := []string{}
-	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	sentences := []string{}
+	add := func(format string, args ...any) { sentences = append(sentences, fmt.Sprintf(format, args...)) }
 	if len(x.LimitedBy) > 0 {
-		var own, rest, switching millionths // of the servers; of the network, and of its switches alone
+		var own, rest, switching millionths // shares of the servers' links and ports; of all else; of switches alone
 		for i := range x.LimitedBy {
 			s := &x.LimitedBy[i]
 			if s.ofServers() {
@@ -108,37 +108,37 @@ func (x *Explained) read(unlisted int64) []string {
 			}
 		}
 		most := &x.LimitedBy[0]
-		say("%s limited transfers for %s %% of their flow time, and %s most of all.", most.words(), tenths(most.Percent), x.Bottlenecks[0].Name)
+		add("%s limited transfers for %s %% of their flow time, and %s most of all.", most.words(), tenths(most.Percent), x.Bottlenecks[0].Name)
 		switch {
 		case own >= rest:
-			say("The servers' own links and ports limited %s %% of the flow time: another topology shortens only the other %s %%, and latency.", tenths(own), tenths(rest))
+			add("The servers' own links and ports limited %s %% of the flow time: another topology shortens only the other %s %%, and latency.", tenths(own), tenths(rest))
 		case switching > rest-switching:
-			say("The switches limited %s %% of the flow time by their capacity: a larger SwitchingCapacity helps there, and more or faster links do not.", tenths(switching))
+			add("The switches limited %s %% of the flow time by their capacity: a larger SwitchingCapacity helps there, and more or faster links do not.", tenths(switching))
 		default:
-			say("The network between the racks limited %s %% of the flow time: there more or faster links help.", tenths(rest))
+			add("The network between the racks limited %s %% of the flow time: there more or faster links help.", tenths(rest))
 		}
 		if switching > 0 && (own >= rest || switching <= rest-switching) {
-			say("Of it, the switches' own capacity limited %s %%: there a larger SwitchingCapacity helps.", tenths(switching))
+			add("Of it, the switches' own capacity limited %s %%: there a larger SwitchingCapacity helps.", tenths(switching))
 		}
 	}
 	if t := x.TransferTime; t != nil && t.Latency > t.Draining {
-		say("Transfers took %s %% of their time for latency: faster links change at most the other %s %%.", tenths(t.Latency), tenths(t.Draining))
+		add("Transfers took %s %% of their time for latency: faster links change at most the other %s %%.", tenths(t.Latency), tenths(t.Draining))
 	}
 	if t := x.RankTime; t != nil && t.MeanCompute > 0 {
-		say("Ranks waited for communication for %s %% of their time and computed in the rest: no network makes them faster than that.", tenths(t.ExposedShare))
+		add("Ranks waited for communication for %s %% of their time and computed in the rest: no network makes them faster than that.", tenths(t.ExposedShare))
 	}
 	if unlisted > 0 {
-		say("perf lists only the first transfers that finished; %d more are in the sums.", unlisted)
+		add("perf lists only the first transfers that finished; %d more are in the sums.", unlisted)
 	}
 	if len(x.Kinds) > 0 {
 		worst := slices.MaxFunc(x.Kinds, func(a, b kindSummary) int { return int(min(max(a.MeanSlowdown-b.MeanSlowdown, -1), 1)) })
-		say("Furthest from its ideal time is %s %s of %d bytes over %d ranks: %s times, at a bus bandwidth of %s GB/s.",
+		add("Furthest from its ideal time is %s %s of %d bytes over %d ranks: %s times, at a bus bandwidth of %s GB/s.",
 			worst.OperationType, worst.Algorithm, worst.SizeBytes, worst.GroupSize, tenths(worst.MeanSlowdown), tenths(worst.Bus))
 	}
-	return said
+	return sentences
 }
 
-// kindSwitching is the kind of limit of a switch's own capacity.
+// kindSwitching is the kind of limit that is a switch's own capacity.
 const kindSwitching = "switching"
 
 // ofServers reports whether the resources are NICs' links, in either direction,
@@ -147,7 +147,7 @@ func (s *limitShare) ofServers() bool {
 	return s.Kind == "scaleUpPort" || s.Kind == "links" && (s.Tier == "nic" || s.Tier == "rsw" && s.Direction == "dl")
 }
 
-// words names the resources of a share.
+// words describes the resources of a share.
 func (s *limitShare) words() string {
 	switch s.Kind {
 	case "scaleUpPort":
@@ -158,5 +158,5 @@ func (s *limitShare) words() string {
 	return "Links from tier " + s.Tier + map[string]string{"ul": " upwards", "dl": " downwards"}[s.Direction]
 }
 
-// tenths writes a figure with one decimal, rounded down.
+// tenths formats a figure with one decimal, rounded down.
 func tenths(m millionths) string { return fmt.Sprintf("%d.%d", m/1_000_000, m%1_000_000/100_000) }

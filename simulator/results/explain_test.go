@@ -17,7 +17,7 @@ import (
 	"netsim/simulator/topology"
 )
 
-// explained is what summary.json says, as somebody reads it who has only that.
+// explained is the content of summary.json, decoded without the types of package results.
 type explained struct {
 	SimulatedTimePs int64
 	CollectiveKinds []struct {
@@ -60,9 +60,9 @@ func explain(t *testing.T, out *files) (x explained) {
 	return x
 }
 
-func near(a, b, part float64) bool { return math.Abs(a-b) <= part*math.Max(1, math.Abs(b)) }
+func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance*math.Max(1, math.Abs(b)) }
 
-// rowsOf reads a record's rows, as columns by name.
+// rowsOf returns the rows of a file, each as values by column.
 func rowsOf(t *testing.T, out *files, name string) []map[string]string {
 	t.Helper()
 	all, err := csv.NewReader(strings.NewReader(out.content[name].String())).ReadAll()
@@ -89,9 +89,9 @@ func number(t *testing.T, text string) float64 {
 	return v
 }
 
-// TestSummaryAgreesWithTheRecords: of every kind of run, what summary.json says
-// of collectives and links is what somebody works out from the CSV files, and
-// its parts add up.
+// TestSummaryAgreesWithTheRecords: for every kind of run, the figures of
+// summary.json about collectives and links agree with the CSV files, and shares
+// add up to 100 %.
 func TestSummaryAgreesWithTheRecords(t *testing.T) {
 	t.Parallel()
 	for kind, in := range kinds(t) {
@@ -106,7 +106,7 @@ func TestSummaryAgreesWithTheRecords(t *testing.T) {
 					if k.OperationType != row["comm_type"] || k.Algorithm != row["expansion_algo"] || !near(k.MeanRunTimeUs, number(t, row["mean_run_time_us"]), 0) ||
 						!near(k.P99SlowdownRatio, number(t, row["p99_ideal_ratio"]), 0) || !near(k.MeanBusBandwidthGBps, number(t, row["mean_busbw_GBps"]), 1e-5) ||
 						!near(k.MeanSlowdownRatio, k.MeanRunTimeUs/k.IdealTimeUs, 1e-3) {
-						t.Errorf("%+v against %v", k, row)
+						t.Errorf("collective kind %+v does not agree with the row %v", k, row)
 					}
 				}
 			}
@@ -114,7 +114,7 @@ func TestSummaryAgreesWithTheRecords(t *testing.T) {
 			carried := map[end][]float64{}
 			totals := map[[2]string]map[string]string{}
 			for _, row := range rowsOf(t, out, "s-nd-stats-0.csv") {
-				totals[[2]string{row["component_name"], row["nd_name"]}] = row // the last is the total
+				totals[[2]string{row["component_name"], row["nd_name"]}] = row // the last row has the totals
 			}
 			rates := map[[2]string]float64{}
 			for _, row := range rowsOf(t, out, "s-topology-report-0.csv") {
@@ -123,11 +123,11 @@ func TestSummaryAgreesWithTheRecords(t *testing.T) {
 			}
 			for at, row := range totals {
 				tier := results.Tiers()[int(number(t, row["tier"]))]
-				room := rates[at] / 8 * float64(x.SimulatedTimePs) / 1e12 // GB
-				carried[end{tier, row["uldl"]}] = append(carried[end{tier, row["uldl"]}], 100*number(t, row["total_bytes_tx_GB"])/room)
+				capacity := rates[at] / 8 * float64(x.SimulatedTimePs) / 1e12 // GB
+				carried[end{tier, row["uldl"]}] = append(carried[end{tier, row["uldl"]}], 100*number(t, row["total_bytes_tx_GB"])/capacity)
 			}
 			if len(carried) != len(x.LinkUtilization) {
-				t.Errorf("%d tiers and directions are told, want %d", len(x.LinkUtilization), len(carried))
+				t.Errorf("linkUtilization has %d tiers and directions, want %d", len(x.LinkUtilization), len(carried))
 			}
 			for _, u := range x.LinkUtilization {
 				list := carried[end{u.Tier, u.Uldl}]
@@ -143,21 +143,21 @@ func TestSummaryAgreesWithTheRecords(t *testing.T) {
 			for i, l := range x.LimitedBy {
 				percent += l.FlowTimePercent
 				if i > 0 && l.FlowTimeUs > x.LimitedBy[i-1].FlowTimeUs {
-					t.Errorf("limits are not ordered: %+v", x.LimitedBy)
+					t.Errorf("limitedBy is not sorted: %+v", x.LimitedBy)
 				}
 			}
 			if !near(percent, 100, 1e-6) || len(x.Bottlenecks) == 0 || len(x.Bottlenecks) > 10 || len(x.Reading) == 0 {
-				t.Errorf("%f %% of the flow time, %d bottlenecks, %q", percent, len(x.Bottlenecks), x.Reading)
+				t.Errorf("%f %% of the flow time, %d bottlenecks, reading %q; want 100 %%, 1 to 10 and a text", percent, len(x.Bottlenecks), x.Reading)
 			}
 			if p := x.TransferTime; p != nil && !near(p.DrainingPercent+p.LatencyPercent, 100, 1e-6) {
-				t.Errorf("%+v", p)
+				t.Errorf("transfer time %+v, want shares that add up to 100 %%", p)
 			}
 		})
 	}
 }
 
-// TestBottlenecks: the link that four senders share is named with all that it
-// did, by hand: 4·992 KB and headers at 400 Gb/s.
+// TestBottlenecks: the link that four transfers share is the first bottleneck. Its
+// figures are computed by hand: four transfers of 992 KB at 400 Gb/s.
 func TestBottlenecks(t *testing.T) {
 	t.Parallel()
 	groups, err := collective.Resolve(&collective.Workload{Ranks: 5, Phases: []collective.Phase{{OperationType: "scatter", DataSize: 5 * 992_000}}}, nil, true)
@@ -169,18 +169,18 @@ func TestBottlenecks(t *testing.T) {
 	got := x.Bottlenecks[0]
 	want := limited{Kind: "links", Tier: "nic", Uldl: "ul", FlowTimePercent: 100, FlowTimeUs: 4 * 79.36, WireBytes: 4 * 992_000}
 	if diff := cmp.Diff(want, got.limited); diff != "" || got.Name != "nic-0 eth0 to rsw-0 eth0" || got.RateGbps != 400 {
-		t.Errorf("%+v\n%s", got, diff)
+		t.Errorf("first bottleneck %+v (-want +got):\n%s", got, diff)
 	}
 	if !near(got.UtilizationPercent, 100*79.36e6/float64(x.SimulatedTimePs), 1e-5) {
-		t.Errorf("it was used for %f %%", got.UtilizationPercent)
+		t.Errorf("utilization %f %%, want %f %%", got.UtilizationPercent, 100*79.36e6/float64(x.SimulatedTimePs))
 	}
 	if k := x.CollectiveKinds[0]; k.IdealTimeUs != 79.36 || !near(k.MeanAlgorithmBandwidthGBps, 4960/k.MeanRunTimeUs, 1e-5) || !near(k.MeanBusBandwidthGBps, 0.8*k.MeanAlgorithmBandwidthGBps, 1e-5) {
-		t.Errorf("%+v", k)
+		t.Errorf("unexpected times or bandwidths of the collective: %+v", k)
 	}
 }
 
-// TestTheTopologyChangedAndTheResultDidNot: the summary says so, and it says
-// when the topology is what counts.
+// TestTheTopologyChangedAndTheResultDidNot: if another topology would not change
+// the result, the reading says so. If the network limits the run, it says that.
 func TestTheTopologyChangedAndTheResultDidNot(t *testing.T) {
 	t.Parallel()
 	read := func(ratio string, c collective.Phase, routing engine.Routing) explained {
@@ -199,26 +199,26 @@ func TestTheTopologyChangedAndTheResultDidNot(t *testing.T) {
 		out, _ := record(t, results.Config{Simulation: "s", Fabric: f}, groups, engine.Options{Routing: routing})
 		return explain(t, out)
 	}
-	says := func(x explained, part string) bool {
+	contains := func(x explained, part string) bool {
 		return slices.ContainsFunc(x.Reading, func(s string) bool { return strings.Contains(s, part) })
 	}
 	ring := collective.Phase{OperationType: "allReduce", Algorithm: "ring", DataSize: 64 << 20}
 	one, three := read("1:1", ring, engine.Spray), read("3:1", ring, engine.Spray)
-	if !near(float64(one.SimulatedTimePs), float64(three.SimulatedTimePs), 0.01) || !says(one, "another topology shortens only the other 0.0 %") || !says(three, "another topology") {
-		t.Errorf("%d and %d ps, read as %q", one.SimulatedTimePs, three.SimulatedTimePs, three.Reading)
+	if !near(float64(one.SimulatedTimePs), float64(three.SimulatedTimePs), 0.01) || !contains(one, "another topology shortens only the other 0.0 %") || !contains(three, "another topology") {
+		t.Errorf("%d ps at 1:1 and %d ps at 3:1, reading %q", one.SimulatedTimePs, three.SimulatedTimePs, three.Reading)
 	}
 	exchange := collective.Phase{OperationType: "allToAll", DataSize: 16 << 20}
 	x := read("3:1", exchange, engine.Spray)
-	if !says(x, "The network between the racks limited") || x.LimitedBy[0].Tier != "rsw" && x.LimitedBy[0].Tier != "fsw" ||
+	if !contains(x, "The network between the racks limited") || x.LimitedBy[0].Tier != "rsw" && x.LimitedBy[0].Tier != "fsw" ||
 		!strings.Contains(x.Bottlenecks[0].Name, " links from ") {
-		t.Errorf("%q, %+v", x.Reading, x.Bottlenecks)
+		t.Errorf("reading %q, bottlenecks %+v; want the network between the racks", x.Reading, x.Bottlenecks)
 	}
-	if small := read("1:1", collective.Phase{OperationType: "allReduce", Algorithm: "ring", DataSize: 4096}, engine.ECMP); !says(small, "for latency: faster links change at most") {
-		t.Errorf("%q", small.Reading)
+	if small := read("1:1", collective.Phase{OperationType: "allReduce", Algorithm: "ring", DataSize: 4096}, engine.ECMP); !contains(small, "for latency: faster links change at most") {
+		t.Errorf("reading %q, want a line about latency", small.Reading)
 	}
 }
 
-// TestComputing: how long ranks computed and how long they waited.
+// TestComputing: rankTime has the mean times that ranks computed and waited.
 func TestComputing(t *testing.T) {
 	t.Parallel()
 	out, _ := recordInput(t, results.Config{Simulation: "s"}, kinds(t)["replay"])
@@ -232,15 +232,15 @@ func TestComputing(t *testing.T) {
 	n := float64(len(rows))
 	if s := x.RankTime; !near(s.MeanTimeUs, time/n, 1e-6) || !near(s.MeanComputeTimeUs, compute/n, 1e-6) ||
 		!near(s.MeanExposedCommunicationTimeUs, (time-compute)/n, 1e-6) || !near(s.ExposedCommunicationPercent, 100*(time-compute)/time, 1e-4) {
-		t.Errorf("%+v, want %f and %f", s, time/n, compute/n)
+		t.Errorf("rank time %+v, want a mean of %f us and %f us of computing", s, time/n, compute/n)
 	}
 	if x := explain(t, first(recordInput(t, results.Config{Simulation: "s"}, kinds(t)["traffic"]))); x.RankTime != nil {
-		t.Errorf("clients have %+v", x.RankTime)
+		t.Errorf("rank time %+v of traffic, want none", x.RankTime)
 	}
 }
 
-// TestManyKinds: a summary of many different collectives stays short, and reads
-// them all.
+// TestManyKinds: a summary lists at most 100 kinds of collectives, but its reading
+// considers all of them.
 func TestManyKinds(t *testing.T) {
 	t.Parallel()
 	var phases []collective.Phase
@@ -254,14 +254,14 @@ func TestManyKinds(t *testing.T) {
 	out, _ := record(t, results.Config{Simulation: "s", Fabric: fabric(t, "64x800G", 8)}, groups, engine.Options{})
 	x := explain(t, out)
 	if len(x.CollectiveKinds) != 100 || x.CollectiveKindsOmitted != 20 || !strings.Contains(x.Reading[len(x.Reading)-1], " of 73728 bytes") {
-		t.Errorf("%d kinds and %d more, %q", len(x.CollectiveKinds), x.CollectiveKindsOmitted, x.Reading)
+		t.Errorf("%d kinds and %d omitted, want 100 and 20; reading %q", len(x.CollectiveKinds), x.CollectiveKindsOmitted, x.Reading)
 	}
 }
 
 func first(out *files, _ *engine.Result) *files { return out }
 
-// TestReadingNamesSwitchingCapacity: where the switches' own capacity limits, the
-// reading says that it would help, and not that links would.
+// TestReadingNamesSwitchingCapacity: if the switching capacity is the limit, the
+// reading recommends a larger one, and no more or faster links.
 func TestReadingNamesSwitchingCapacity(t *testing.T) {
 	t.Parallel()
 	f := fabric(t, "128x400G", 8)
@@ -275,6 +275,6 @@ func TestReadingNamesSwitchingCapacity(t *testing.T) {
 	})
 	reading := strings.Join(explain(t, out).Reading, "\n")
 	if !strings.Contains(reading, "a larger SwitchingCapacity helps there, and more or faster links do not") || strings.Contains(reading, "there more or faster links help") {
-		t.Errorf("the reading is\n%s", reading)
+		t.Errorf("reading does not recommend switching capacity, or recommends links:\n%s", reading)
 	}
 }

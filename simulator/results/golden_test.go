@@ -20,15 +20,16 @@ import (
 	"netsim/simulator/topology"
 )
 
-var learn = flag.Bool("learn", false, "write the golden hashes anew")
+var learn = flag.Bool("learn", false, "rewrite the golden hashes")
 
-// golden has a hash of the result files of each kind of run, as sha256sum
-// writes them. Every machine is held to them.
+// golden has a hash of the result files of each kind of run, in the format of
+// sha256sum. The hashes are the same on every machine.
 const golden = "testdata/golden.sha256"
 
-// TestGolden: the bytes of all result files, whatever the machine and
-// GOMAXPROCS. A change of the model changes hashes: then engine.Version changes
-// too, and -learn writes them. Not parallel: GOMAXPROCS is the process's.
+// TestGolden: the result files have the same bytes on every machine and for every
+// GOMAXPROCS. If a change of the model changes hashes, change engine.Version too,
+// and rewrite the hashes with -learn. The test is not parallel because it sets
+// GOMAXPROCS for the whole process.
 func TestGolden(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var first string
@@ -54,11 +55,11 @@ func TestGolden(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || string(want) != first {
-		t.Errorf("the results are\n%sand were (%v)\n%s", first, err, want)
+		t.Errorf("got the hashes\n%swant (%v)\n%s", first, err, want)
 	}
 }
 
-// kinds is a run of each kind of workload and of balancing.
+// kinds returns an input for each kind of workload and of load balancing.
 func kinds(t *testing.T) map[string]engine.Input {
 	t.Helper()
 	options := engine.Options{Interval: 50_000_000, Beacon: 100_000_000}
@@ -92,7 +93,7 @@ func kinds(t *testing.T) map[string]engine.Input {
 	}
 }
 
-// twoNICs is two racks of 32 servers with a fast and a slow NIC each.
+// twoNICs returns two racks of 32 servers, each with a fast and a slow NIC.
 func twoNICs(t *testing.T) *topology.Fabric {
 	t.Helper()
 	const gbps = 1_000_000_000
@@ -112,7 +113,7 @@ func twoNICs(t *testing.T) *topology.Fabric {
 	return f
 }
 
-// ringTraces is ASTRA-sim's ring all-reduce among eight ranks.
+// ringTraces returns ASTRA-sim's ring all-reduce among eight ranks.
 func ringTraces(t *testing.T) *program.Program {
 	t.Helper()
 	b := replay.New(8, replay.Options{})
@@ -137,7 +138,7 @@ func ringTraces(t *testing.T) *program.Program {
 	return p
 }
 
-// scaledUp is these traces with half of the ranks in a scale-up group.
+// scaledUp returns an input of ringTraces with half of the ranks in a scale-up group.
 func scaledUp(t *testing.T) engine.Input {
 	t.Helper()
 	up := &engine.ScaleUp{
@@ -153,19 +154,19 @@ func scaledUp(t *testing.T) engine.Input {
 	}
 }
 
-// uncoordinated is three applications with each a pattern of its own.
+// uncoordinated returns an input of three applications, each with another traffic pattern.
 func uncoordinated(t *testing.T) engine.Input {
 	t.Helper()
-	everyone := make([]int32, 64)
-	for i := range everyone {
-		everyone[i] = int32(i)
+	all := make([]int32, 64)
+	for i := range all {
+		all[i] = int32(i)
 	}
 	return engine.Input{
 		Fabric: fabric(t, "64x800G", 64),
 		Traffic: []engine.Traffic{
-			{Name: "web", Clients: everyone[:40], Servers: everyone[30:], MessageSize: 16_000, Load: 300_000_000},
-			{Name: "store", Clients: everyone, Servers: everyone, MessageSize: 1 << 20, Load: 400_000_000, Pattern: engine.Permutation},
-			{Name: "sync", Clients: everyone[10:], Servers: everyone[:1], MessageSize: 4000, Load: 10_000_000, Pattern: engine.Incast},
+			{Name: "web", Clients: all[:40], Servers: all[30:], MessageSize: 16_000, Load: 300_000_000},
+			{Name: "store", Clients: all, Servers: all, MessageSize: 1 << 20, Load: 400_000_000, Pattern: engine.Permutation},
+			{Name: "sync", Clients: all[10:], Servers: all[:1], MessageSize: 4000, Load: 10_000_000, Pattern: engine.Incast},
 		},
 		Options: engine.Options{Limit: 200_000_000, WarmUp: 20_000_000, Interval: 50_000_000, Beacon: 100_000_000},
 	}
@@ -190,7 +191,7 @@ func everyOperation(t *testing.T) []collective.GroupSpec {
 	return groups
 }
 
-// recordInput runs the input and keeps its result files.
+// recordInput runs the input and returns its result files.
 func recordInput(t *testing.T, c results.Config, in engine.Input) (*files, *engine.Result) {
 	t.Helper()
 	out := &files{}
@@ -213,22 +214,22 @@ func recordInput(t *testing.T, c results.Config, in engine.Input) (*files, *engi
 	return out, result
 }
 
-// TestScaleUpFiles: the ports of ranks in a scale-up group, and how far the
-// traces have come.
+// TestScaleUpFiles: a run with a scale-up group has a record of the group's ports
+// and a record of progress.
 func TestScaleUpFiles(t *testing.T) {
 	t.Parallel()
 	out, _ := recordInput(t, results.Config{Simulation: "traces"}, scaledUp(t))
 	ports := out.content["traces-scale-up-stats-0.csv"].String()
 	if !strings.HasSuffix(ports, "\n4,7,0,3600.000000000,14,0,1835008,0\n5,7,1,3600.000000000,14,14,1835008,1835008\n"+
 		"6,7,0,3600.000000000,14,14,1835008,1835008\n7,7,1,3600.000000000,0,14,0,1835008\n") {
-		t.Errorf("ports:\n%s", ports)
+		t.Errorf("unexpected record of ports:\n%s", ports)
 	}
 	if cdf := out.content["traces-progress-cdf-0.csv"].String(); !strings.HasSuffix(cdf, ",1.000000\n") || !strings.Contains(cdf, ",0.") {
-		t.Errorf("progress:\n%s", cdf)
+		t.Errorf("record of progress, want an end at 1 and rows before it:\n%s", cdf)
 	}
 }
 
-// TestTrafficFiles: messages name their application.
+// TestTrafficFiles: the per-transfer record names the application of each message.
 func TestTrafficFiles(t *testing.T) {
 	t.Parallel()
 	out, _ := recordInput(t, results.Config{Simulation: "traffic"}, uncoordinated(t))

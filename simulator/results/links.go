@@ -10,7 +10,7 @@ import (
 const topologyHeader = "component_name,component_type,tier,subtier,node_id,net_device,dev_id,peer_component_name," +
 	"peer_component_type,peer_tier,peer_subtier,peer_node_id,peer_net_device,peer_dev_id,linkspeed_Gbps,prop_delay_ns"
 
-// writeTopology writes one row a link, seen from its lower end.
+// writeTopology writes one row per link, from the lower end to the upper one.
 func (r *Recorder) writeTopology() error {
 	t := r.table("topology-report")
 	f := r.config.Fabric
@@ -30,8 +30,9 @@ func (r *Recorder) writeTopology() error {
 	return t.close()
 }
 
-// MaxReports is the engine option that keeps nd-stats to some hundred thousand
-// rows for each doubling of the run's length: two rows a link and report.
+// MaxReports returns the value of the engine option of this name. It bounds nd-stats
+// to about 262,000 rows between two doublings of the interval: a report has two rows
+// per link.
 func MaxReports(f *topology.Fabric) int64 {
 	return max(1, 128<<10/int64(len(f.Links)))
 }
@@ -42,7 +43,7 @@ const linkHeader = "time_utc,sim_time_sec,component_name,nd_name,component_type,
 	"total_packets_tx,total_packets_rx,total_bytes_tx_GB,total_bytes_rx_GB,interval_bytes_tx_MB,interval_bytes_rx_MB," +
 	"tx_rate_Gbps,rx_rate_Gbps,tx_link_percent_util,rx_link_percent_util,tx_drops,rx_drops"
 
-// interval writes what every interface carried, two rows a link.
+// interval writes what each interface carried: two rows per link.
 func (r *Recorder) interval(l *engine.Links) error {
 	sum := &r.totals
 	if sum.Bits == nil {
@@ -84,8 +85,8 @@ func (r *Recorder) ifc(l *engine.Links, direction string, node, port int32, rate
 
 const hopHeader = "time_utc,sim_time_sec,spine,fabric,rack,spineInt,fabricInt,rackInt"
 
-// tierHops writes how many packets the switches of each tier sent on, since
-// the start and in the interval.
+// tierHops writes how many packets the switches of each tier have forwarded, since
+// the start of the run and in the interval.
 func (r *Recorder) tierHops(l *engine.Links) error {
 	f := r.config.Fabric
 	var now [4]int64

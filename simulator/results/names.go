@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// nameLength bounds how much of a simulation's name its files' names begin
-// with, in characters. A store takes 255 bytes between two slashes, and the
-// longest record and shard take 40 of them.
+// nameLength and nameBytes bound the prefix of file names, in characters and in
+// bytes. An object store allows 255 bytes between two slashes; the longest record
+// and shard take 40 of them.
 const (
 	nameLength = 200
 	nameBytes  = 215

@@ -7,9 +7,10 @@ const (
 	scaleUpColumns  = ",ScaleUpGroupId,ScaleUpSubgroupId"
 )
 
-// writePlacement writes one row a rank: where it runs. A server has one core, 0,
-// and its first NIC is named. The model has no addresses, so that
-// column is empty, as are the last two for ranks in no scale-up group.
+// writePlacement writes one row per rank with the server on which it runs. A server
+// has one core, 0, and the row names its first NIC. The column of the IP address is
+// empty, since the model has no addresses. The last two columns are empty for ranks
+// outside scale-up groups.
 func (r *Recorder) writePlacement() error {
 	if r.config.Hosts == nil {
 		return nil

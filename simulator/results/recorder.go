@@ -21,16 +21,16 @@ type Config struct {
 	Simulation string    // its name, the prefix of file names
 	Start      time.Time // the wall-clock instant of simulated time 0
 	Fabric     *topology.Fabric
-	// Create opens a result file for writing; its Close publishes it.
+	// Create opens a result file for writing; closing the file publishes it.
 	Create func(name string) (io.WriteCloser, error)
 	// Reopen opens a file that Resume continues; writes follow its content.
 	Reopen func(name string) (io.WriteCloser, error)
 	// ShardSize is in bytes; 0 means 256 MiB.
 	ShardSize int
-	// MaxTransfers bounds the rows of the per-transfer record, some 200 bytes
-	// each; 0 means no bound. The summary says how many are not listed.
+	// MaxTransfers bounds the rows of the per-transfer record, about 200 bytes
+	// each; 0 means no bound. The summary says how many transfers are not listed.
 	MaxTransfers int64
-	// ScaleUp are the groups whose ports have a record; nil for none.
+	// ScaleUp are the groups whose ports have a record; nil means no record.
 	ScaleUp *engine.ScaleUp
 	// Hosts are the hosts of a traceset's ranks; nil for traffic. Seats are their
 	// positions in scale-up groups; nil without groups.
@@ -38,7 +38,7 @@ type Config struct {
 	Seats *engine.ScaleUp
 }
 
-// Recorder writes what an engine reports to result files. It is used by one run.
+// Recorder writes what the engine reports to result files. A recorder serves one run.
 type Recorder struct {
 	config Config
 
@@ -48,14 +48,14 @@ type Recorder struct {
 	listed   int64        // transfers in the per-transfer record
 	totals   engine.Links // since the start of the run
 	split    split
-	forward  [4]int64 // packets sent by the switches of a tier
+	forward  [4]int64 // packets that the switches have forwarded, by tier
 	pathOf   engine.Collective
 	pathText string
-	names    []string // rank-<n>, as they are needed
-	ports    []port   // scale-up, by rank
+	names    []string // rank-<n>, filled on first use
+	ports    []port   // scale-up ports, by rank
 }
 
-// New starts the files of a run with its topology report.
+// New returns a recorder. It writes the topology report and the placement of ranks.
 func New(c Config) (*Recorder, error) {
 	r := start(c)
 	if err := r.writeTopology(); err != nil {
@@ -130,8 +130,7 @@ func (r *Recorder) Observer() engine.Observer {
 }
 
 // Close writes the records that need the end of the run and closes every file. It is called
-// once: with the run's result, or with nil if the run failed, which only closes the files
-// written so far.
+// once: with the run's result, or with nil if the run failed. With nil it writes no summary.
 func (r *Recorder) Close(result *engine.Result) error {
 	err := r.writePercentiles()
 	if e := r.writePorts(); err == nil {
@@ -152,7 +151,7 @@ const perfHeader = "time_utc,metric_name,sim_time_sec,perf_metric_usec,metric_pa
 	"start_time_sec,is_added_synchronization_flow,comm_tag,group_size,flow_comm_size,sending_app_name,receiving_app_name"
 
 func (r *Recorder) transfer(t *engine.Transfer) error {
-	r.climb(t)
+	r.countPorts(t)
 	if r.config.MaxTransfers > 0 && r.listed == r.config.MaxTransfers {
 		return nil
 	}
@@ -163,7 +162,7 @@ func (r *Recorder) transfer(t *engine.Transfer) error {
 		text(r.name(t.From)).text(r.name(t.To)).end()
 }
 
-// path is the metric path of a collective's transfers.
+// path returns the metric path of a collective's transfers.
 func (r *Recorder) path(c *engine.Collective) string {
 	if k := &r.pathOf; k.OperationType != c.OperationType || k.GroupSize != c.GroupSize || k.DataSize != c.DataSize {
 		r.pathOf = *c
@@ -193,8 +192,8 @@ func (r *Recorder) rank(k *engine.Rank) error {
 
 const cdfHeader = "sim_time_sec,send_bytes,sends_completed,receives_completed,sends_acked,computations_completed"
 
-// beacon writes the progress of the run. In the model a transfer is sent, received and
-// acknowledged at one instant. Without computations none is outstanding.
+// beacon writes the progress of the run. In the model, a transfer counts as sent, received
+// and acknowledged at the same instant. A run without computations has completed all of them.
 func (r *Recorder) beacon(p *engine.Progress) error {
 	sends := fraction(p.Sends, p.SendsTotal)
 	computations := int64(1_000_000)

@@ -19,7 +19,7 @@ import (
 	"netsim/simulator/topology"
 )
 
-// files keeps what a recorder creates.
+// files keeps the files that a recorder creates.
 type files struct {
 	names   []string
 	content map[string]*bytes.Buffer
@@ -83,8 +83,9 @@ func TestFiles(t *testing.T) {
 	out, result := record(t, results.Config{Simulation: "a*b", Fabric: fabric(t, "128x400G", 2)}, groups,
 		engine.Options{Interval: 1_000_000_000, Beacon: 1_000_000_000})
 	want := map[string][]string{
-		// 4,096 B in one packet with 58 B of header and 64 of acknowledgement at
-		// 400 Gb/s, stored and forwarded once, 100 ns a link, acknowledged.
+		// 4,096 B are one packet with a header of 58 B and an acknowledgement of
+		// 64 B. It is sent at 400 Gb/s, stored and forwarded once, over two links
+		// of 100 ns, and acknowledged.
 		"a_b-perf-0.csv": {
 			"2026-01-02T03:04:05.000000568Z,TransferFCT,0.000000568720,0.568720,TransferFCT.allReduce.GroupSize2.CommSize8192Bytes,0,0.000000000000,0,0,2,4096,rank-0,rank-1",
 			"2026-01-02T03:04:05.000000568Z,TransferFCT,0.000000568720,0.568720,TransferFCT.allReduce.GroupSize2.CommSize8192Bytes,0,0.000000000000,0,0,2,4096,rank-1,rank-0",
@@ -118,7 +119,7 @@ func TestFiles(t *testing.T) {
 			lines := strings.Split(strings.TrimSuffix(content.String(), "\n"), "\n")
 			got[name] = lines[1:]
 			if columns := strings.Count(lines[0], ","); columns != strings.Count(lines[1], ",") {
-				t.Errorf("%s: %d columns and %d", name, columns+1, strings.Count(lines[1], ",")+1)
+				t.Errorf("%s: %d columns in the header, %d in the first row", name, columns+1, strings.Count(lines[1], ",")+1)
 			}
 		}
 	}
@@ -126,7 +127,7 @@ func TestFiles(t *testing.T) {
 		t.Error(diff)
 	}
 	if s := results.Summarize(result); s.SimulatedTime != "1.13744us" || s.Throughput != "115.234Gbps" || s.TotalPackets != 4 || s.AvgLatency != "568.72ns" {
-		t.Errorf("%+v", s)
+		t.Errorf("unexpected summary %+v", s)
 	}
 }
 
@@ -142,7 +143,7 @@ func TestShards(t *testing.T) {
 			break
 		}
 		if content.Len() > 10_500 {
-			t.Errorf("shard %d has %d bytes", shard, content.Len())
+			t.Errorf("shard %d has %d bytes, want at most 10500", shard, content.Len())
 		}
 		rest, ok := strings.CutPrefix(content.String(), header+"\n")
 		if !ok {
@@ -151,11 +152,11 @@ func TestShards(t *testing.T) {
 		got.WriteString(rest)
 	}
 	if got.String() != want {
-		t.Error("the shards are not the whole")
+		t.Error("the rows of the shards are not those of a single file")
 	}
 }
 
-// TestMaxTransfers: a bound on the per-transfer record is kept and told.
+// TestMaxTransfers: MaxTransfers bounds the per-transfer record, and the summary says so.
 func TestMaxTransfers(t *testing.T) {
 	t.Parallel()
 	out, result := record(t, results.Config{Simulation: "s", Fabric: fabric(t, "64x800G", 64), MaxTransfers: 10}, everyOperation(t), engine.Options{})
@@ -167,7 +168,7 @@ func TestMaxTransfers(t *testing.T) {
 		fmt.Sprintf(`perf lists only the first transfers that finished; %d more are in the sums.`, result.Sends-10),
 	} {
 		if !strings.Contains(out.content["summary.json"].String(), want) {
-			t.Errorf("%s does not say %s", out.content["summary.json"], want)
+			t.Errorf("%s does not contain %s", out.content["summary.json"], want)
 		}
 	}
 }
@@ -179,6 +180,6 @@ func TestCreateFails(t *testing.T) {
 		return nil, full
 	}})
 	if !errors.Is(err, full) {
-		t.Errorf("%v, want %v", err, full)
+		t.Errorf("got error %v, want %v", err, full)
 	}
 }

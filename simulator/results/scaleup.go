@@ -4,11 +4,11 @@ import "netsim/simulator/engine"
 
 const scaleUpHeader = "rank,scale_up_group,scale_up_subgroup,bandwidth_Gbps,transfers_tx,transfers_rx,payload_bytes_tx,payload_bytes_rx"
 
-// port is what a rank's scale-up port carried.
+// port counts the transfers and the bytes of a rank's scale-up port.
 type port struct{ sends, receives, out, in int64 }
 
-// climb counts a transfer inside a scale-up group.
-func (r *Recorder) climb(t *engine.Transfer) {
+// countPorts counts a transfer if it is inside a scale-up group.
+func (r *Recorder) countPorts(t *engine.Transfer) {
 	s := r.config.ScaleUp
 	if s == nil || s.Seats[t.From].Domain < 0 || s.Seats[t.From].Domain != s.Seats[t.To].Domain {
 		return
@@ -23,8 +23,8 @@ func (r *Recorder) climb(t *engine.Transfer) {
 	to.in += t.Bytes
 }
 
-// writePorts writes a row for each rank in a scale-up group, with ScaleUpStatsEnabled. The
-// record is our own.
+// writePorts writes a row for each rank in a scale-up group, if ScaleUpStatsEnabled is set.
+// The record is not one of completions.md 5.6.
 func (r *Recorder) writePorts() error {
 	s := r.config.ScaleUp
 	if s == nil {

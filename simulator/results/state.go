@@ -8,11 +8,11 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// of is the content of the section of an engine snapshot that this package writes.
-const of = "results " + engine.Version
+// section names the content that this package writes to an engine snapshot.
+const section = "results " + engine.Version
 
-// Save writes the state from which Resume continues. It flushes all rows so far to the
-// files first.
+// Save first flushes all rows to the files, then writes the state from which Resume
+// continues.
 func (r *Recorder) Save(w io.Writer) error {
 	for _, t := range r.tables() {
 		if t.file != nil && t.err == nil {
@@ -22,14 +22,14 @@ func (r *Recorder) Save(w io.Writer) error {
 			return t.err
 		}
 	}
-	return snapshot.Write(w, of, r.visit)
+	return snapshot.Write(w, section, r.visit)
 }
 
-// Resume continues the files of a saved recorder. Config.Reopen opens those that were open,
-// each with the content that it had then.
+// Resume continues the files of a saved recorder. Config.Reopen opens the files that were
+// open then, with the content that they had then.
 func Resume(c Config, state io.Reader) (*Recorder, error) {
 	r := start(c)
-	if err := snapshot.Read(state, of, r.visit); err != nil {
+	if err := snapshot.Read(state, section, r.visit); err != nil {
 		return nil, err
 	}
 	for _, t := range r.tables() {
@@ -47,8 +47,8 @@ func (r *Recorder) tables() []*table {
 	return []*table{r.perf, r.ranks, r.collectives, r.cdf, r.links, r.hops}
 }
 
-// visit names what a recorder has learnt since it was started; what it only
-// remembers in order not to work it out again is left out.
+// visit encodes or decodes the state that a recorder has collected since its start,
+// without caches.
 func (r *Recorder) visit(c *snapshot.Codec) {
 	for _, t := range r.tables() {
 		open := t.file != nil
@@ -79,11 +79,11 @@ func (r *Recorder) visit(c *snapshot.Codec) {
 	})
 }
 
-// whole is a list that is not there yet or has its full length.
+// whole encodes or decodes a list that is either empty or of its full length.
 func whole[T any](c *snapshot.Codec, list *[]T, length int, each func(*T)) {
 	snapshot.Slice(c, list, each)
 	if n := len(*list); n != 0 && n != length {
-		c.Refuse("%d are counted, there are %d", n, length)
+		c.Refuse("a list has %d elements, want %d", n, length)
 	}
 	if len(*list) == 0 {
 		*list = nil
@@ -111,7 +111,7 @@ func (k *class) visit(c *snapshot.Codec) {
 // reopen continues the current shard.
 func (t *table) reopen(open func(name string) (io.WriteCloser, error)) {
 	if t.shard == 0 {
-		t.err = fmt.Errorf("%w: %s has no file to go on with", snapshot.ErrRefused, t.prefix)
+		t.err = fmt.Errorf("%w: %s has no file to continue", snapshot.ErrRefused, t.prefix)
 		return
 	}
 	if t.file, t.err = open(t.name(t.shard - 1)); t.err == nil {

@@ -9,8 +9,8 @@ import (
 	"netsim/simulator/engine"
 )
 
-// TestStateIsDecided: every field of the recorder is listed as saved in snapshots,
-// by visit, or as omitted from them.
+// TestStateIsDecided: every field of the recorder is listed either as saved in
+// snapshots by visit, or as omitted from them.
 func TestStateIsDecided(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func TestStateIsDecided(t *testing.T) {
 		slices.Sort(all)
 		slices.Sort(listed)
 		if !slices.Equal(all, listed) {
-			t.Errorf("%s has the fields %v, listed are %v", c.of, all, listed)
+			t.Errorf("%s has the fields %v, but %v are listed", c.of, all, listed)
 		}
 	}
 }

@@ -17,13 +17,13 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// reopen goes on with a file, as far as it had come when it was saved.
+// reopen opens a file for appending to its saved content.
 func (f *files) reopen(name string) (io.WriteCloser, error) {
 	f.open++
 	return file{f.content[name], f}, nil
 }
 
-// copied is what was written so far.
+// copied returns a copy of the files written so far.
 func (f *files) copied() *files {
 	c := &files{names: append([]string(nil), f.names...), content: map[string]*bytes.Buffer{}}
 	for name, b := range f.content {
@@ -34,8 +34,8 @@ func (f *files) copied() *files {
 
 var errKilled = errors.New("killed")
 
-// TestResumedFiles: the files of a run that is killed and resumed again and
-// again, in the middle of shards, are those of the run that is not.
+// TestResumedFiles: a run that is killed and resumed many times, in the middle of
+// shards, writes the same files as an uninterrupted run.
 func TestResumedFiles(t *testing.T) {
 	t.Parallel()
 	groups := everyOperation(t)
@@ -44,13 +44,13 @@ func TestResumedFiles(t *testing.T) {
 	want, result := record(t, c, groups, o)
 
 	out := &files{}
-	c.Start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) // as record has it
+	c.Start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) // the same as in recordInput
 	in := engine.Input{Fabric: c.Fabric, Groups: groups, Options: o}
 	random := rand.New(rand.NewPCG(1, 0))
 	var recorder, state []byte
 	kills := 0
 	for {
-		current := out.copied() // what was written after the state was saved is lost
+		current := out.copied() // without anything written after the state was saved
 		c.Create, c.Reopen = current.create, current.reopen
 		var r *results.Recorder
 		var err error
@@ -62,16 +62,16 @@ func TestResumedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		looks, until := 0, 2+random.IntN(25)
+		calls, saveAt := 0, 2+random.IntN(25)
 		observe := r.Observer()
 		observe.Snapshot = func(save func(io.Writer) error) error {
-			switch looks++; looks {
-			case until:
+			switch calls++; calls {
+			case saveAt:
 				var a, b bytes.Buffer
 				err := errors.Join(r.Save(&a), save(&b))
 				recorder, state, out = a.Bytes(), b.Bytes(), current.copied()
 				return err
-			case until + 1:
+			case saveAt + 1:
 				kills++
 				return errKilled
 			}
@@ -99,11 +99,11 @@ func TestResumedFiles(t *testing.T) {
 		break
 	}
 	if kills < 5 {
-		t.Errorf("killed %d times only", kills)
+		t.Errorf("killed %d times, want at least 5", kills)
 	}
 	for name, b := range want.content {
 		if got := out.content[name]; got == nil || !bytes.Equal(got.Bytes(), b.Bytes()) {
-			t.Errorf("%s is another", name)
+			t.Errorf("%s differs from the file of the run that was not killed", name)
 		}
 	}
 	if len(out.names) != len(want.names) {
@@ -111,8 +111,8 @@ func TestResumedFiles(t *testing.T) {
 	}
 }
 
-// TestRefusesRecorders: a state of a recorder of another fabric is refused.
-func TestRefusesRecorders(t *testing.T) {
+// TestResumeRefuses: Resume refuses the state of a recorder of another fabric.
+func TestResumeRefuses(t *testing.T) {
 	t.Parallel()
 	c := results.Config{Simulation: "small", Fabric: fabric(t, "64x800G", 64), Create: (&files{}).create}
 	r, err := results.New(c)
@@ -130,6 +130,6 @@ func TestRefusesRecorders(t *testing.T) {
 	c.Fabric = fabric(t, "64x800G", 128)
 	_, err = results.Resume(c, &state)
 	if !errors.Is(err, snapshot.ErrRefused) || !strings.Contains(err.Error(), fmt.Sprint(links)) {
-		t.Error(err)
+		t.Errorf("got error %v, want a refusal that names %d", err, links)
 	}
 }

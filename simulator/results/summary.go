@@ -7,8 +7,8 @@ import (
 	"netsim/simulator/units"
 )
 
-// Summary is what summary.json holds and the results listing shows
-// (completions.md 5.3). Durations and rates stand as text and exactly.
+// Summary is the part of summary.json that the results listing shows
+// (completions.md 5.3). It has durations and rates both as text and as exact numbers.
 type Summary struct {
 	EngineVersion string `json:"engineVersion"`
 	End           string `json:"end"` // finished, limited or stopped
@@ -32,7 +32,7 @@ type Summary struct {
 	UnfinishedRanks int   `json:"unfinishedRanks"`
 }
 
-// Summarize puts a result into a summary.
+// Summarize returns the summary of a result.
 func Summarize(r *engine.Result) Summary {
 	return Summary{
 		EngineVersion: engine.Version, End: [...]string{"finished", "limited", "stopped"}[r.End],

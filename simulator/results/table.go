@@ -98,7 +98,7 @@ func (t *table) next() {
 
 func (t *table) name(shard int) string { return fmt.Sprintf("%s-%d.csv", t.prefix, shard) }
 
-// buffer makes out collect rows for the current file.
+// buffer makes out write to the current file.
 func (t *table) buffer() {
 	if t.out == nil {
 		t.out = bufio.NewWriterSize(nil, 64<<10)

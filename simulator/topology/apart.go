@@ -10,16 +10,16 @@ import (
 // ErrUneven is the error of Apart if the fabric exceeds its bounds.
 var ErrUneven = errors.New("the racks are wired in too many different ways to compare them all")
 
-// Bounds on Apart: words that it keeps, and steps that it takes. Racks that are wired
-// alike count once, so real fabrics stay far below the bounds.
+// Apart has bounds on the words that it stores and on the steps that it takes. Racks that
+// are wired alike count once, so real fabrics stay far below the bounds.
 const (
-	maxKept  = 1 << 22
-	maxSteps = 1 << 28
+	maxStored = 1 << 22
+	maxSteps  = 1 << 28
 )
 
 // Apart finds two hosts without a path between them, if there are any. A path goes up and
-// then down. So hosts of two racks need a switch that both racks reach upwards; hosts of
-// one rack meet in each of its switches.
+// then down. So hosts of two racks need a switch that both racks reach upwards. Hosts of
+// one rack always have a path, through any of its switches.
 func (f *Fabric) Apart() (a, b int32, apart bool, err error) {
 	s := survey{fabric: f, known: map[string]int{}}
 	for int(s.words) < len(f.Nodes) && f.Nodes[s.words].Type == SwitchNode && f.Nodes[s.words].Tier == TierSSW {
@@ -36,7 +36,7 @@ func (f *Fabric) Apart() (a, b int32, apart bool, err error) {
 		if other, found := s.visit(int32(host), rack); found {
 			return other, int32(host), true, nil
 		}
-		if s.kept > maxKept || s.steps > maxSteps {
+		if s.stored > maxStored || s.steps > maxSteps {
 			return 0, 0, false, ErrUneven
 		}
 	}
@@ -45,24 +45,24 @@ func (f *Fabric) Apart() (a, b int32, apart bool, err error) {
 
 // survey is the state of Apart.
 type survey struct {
-	fabric      *Fabric
-	words       int            // in a set of spine switches
-	known       map[string]int // by what racks reach: index in views
-	views       []view
-	common      []uint64 // the spine switches that all views reach
-	kept, steps int
+	fabric        *Fabric
+	words         int            // in a set of spine switches
+	known         map[string]int // index in views, by view.key
+	views         []view
+	common        []uint64 // spine switches that all views reach
+	stored, steps int
 }
 
-// view is what a rack reaches upwards.
+// view is the set of switches that a rack reaches upwards.
 type view struct {
-	host  int32 // one of the rack's
+	host  int32 // a host of the rack
 	pod   int32
-	above []int32  // switches of its pod, in order
-	spine []uint64 // a set
+	above []int32  // switches of its pod, sorted
+	spine []uint64 // spine switches, as a bit set
 }
 
-// visit compares a rack with those before it, and returns a host of one to which it has
-// no path.
+// visit compares a rack with the earlier ones. If it has no path to one of them, it returns
+// a host of that rack.
 func (s *survey) visit(host, rack int32) (other int32, found bool) {
 	f := s.fabric
 	v := view{host: host, pod: f.racks[rack].pod, spine: make([]uint64, s.words)}
@@ -94,7 +94,7 @@ func (s *survey) visit(host, rack int32) (other int32, found bool) {
 	}
 	s.known[key] = len(s.views)
 	s.views = append(s.views, v)
-	s.kept += len(v.spine) + len(v.above)
+	s.stored += len(v.spine) + len(v.above)
 	return 0, false
 }
 
@@ -105,7 +105,7 @@ func (s *survey) compare(v *view) (other int32, found bool) {
 		s.common = slices.Clone(v.spine)
 		return 0, false
 	}
-	all := meet(s.common, v.spine)
+	all := intersect(s.common, v.spine)
 	for i := range s.common {
 		s.common[i] &= v.spine[i]
 	}
@@ -123,7 +123,7 @@ func (s *survey) compare(v *view) (other int32, found bool) {
 
 // joins reports whether two racks reach a common switch.
 func (v *view) joins(o *view) bool {
-	if meet(v.spine, o.spine) {
+	if intersect(v.spine, o.spine) {
 		return true
 	}
 	if v.pod != o.pod {
@@ -144,7 +144,7 @@ func (v *view) joins(o *view) bool {
 
 // key identifies racks by the switches to which they are linked.
 func (v *view) key() string {
-	b := binary.LittleEndian.AppendUint32(nil, uint32(v.pod)) //nolint:gosec // -1 for none is a number, too
+	b := binary.LittleEndian.AppendUint32(nil, uint32(v.pod)) //nolint:gosec // none, -1, converts to a distinct number
 	for _, w := range v.spine {
 		b = binary.LittleEndian.AppendUint64(b, w)
 	}
@@ -155,7 +155,8 @@ func (v *view) key() string {
 	return string(b)
 }
 
-func meet(a, b []uint64) bool {
+// intersect reports whether two bit sets have a common element.
+func intersect(a, b []uint64) bool {
 	for i := range a {
 		if a[i]&b[i] != 0 {
 			return true

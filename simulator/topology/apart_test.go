@@ -10,8 +10,8 @@ import (
 	"netsim/simulator/topology"
 )
 
-// drawLayout draws a small fabric of unlike parts, which need not hang
-// together.
+// drawLayout draws the layout of a small fabric. Its parts differ, and need not
+// be connected.
 func drawLayout(t *rapid.T) topology.Layout {
 	switches := func(name string, least int) []topology.Switch {
 		var list []topology.Switch
@@ -46,8 +46,8 @@ func drawLayout(t *rapid.T) topology.Layout {
 	return l
 }
 
-// TestApart: two hosts are said to be apart if and only if routing finds no
-// path for some pair, and then for that one.
+// TestApart: if Apart returns two hosts, routing finds no path between them. If
+// it returns none, routing finds a path for every pair.
 func TestApart(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -63,23 +63,23 @@ func TestApart(t *testing.T) {
 		}
 		if apart {
 			if joined(a, b) || joined(b, a) {
-				t.Fatalf("hosts %d and %d are said to be apart", a, b)
+				t.Fatalf("Apart returns hosts %d and %d, which have a path", a, b)
 			}
 			return
 		}
 		for src := range int32(len(f.Hosts)) {
 			for dst := range int32(len(f.Hosts)) {
 				if src != dst && !joined(src, dst) {
-					t.Fatalf("no path from host %d to %d", src, dst)
+					t.Fatalf("Apart returns no hosts, but there is no path from host %d to %d", src, dst)
 				}
 			}
 		}
 	})
 }
 
-// TestApartGivesUp when the racks are wired in more ways than it compares:
-// here in pairs that meet, each pair elsewhere than the others.
-func TestApartGivesUp(t *testing.T) {
+// TestApartIsBounded: Apart returns ErrUneven if the racks are wired in too many
+// ways. Here any two racks share a switch, but no switch is common to all racks.
+func TestApartIsBounded(t *testing.T) {
 	t.Parallel()
 	const upper = 1200
 	server := []topology.Server{{Component: "server", NICs: []topology.NIC{{Component: "nic", Rate: 1, Delay: 1}}}}
@@ -97,13 +97,13 @@ func TestApartGivesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, apart, err := f.Apart(); apart || !errors.Is(err, topology.ErrUneven) {
-		t.Errorf("apart %t, %v", apart, err)
+		t.Errorf("apart %t, error %v; want false and ErrUneven", apart, err)
 	}
 }
 
-// TestDealing: whatever the numbers of up-links below them, upper switches
-// that are dealt to differ by at most one link: those of a pod, and the spine
-// that pods and racks share.
+// TestDealing: links are dealt evenly, whatever the numbers of up-links of the
+// lower switches. The numbers of links down differ by at most one between the
+// switches of a pod, and between those of the spine.
 func TestDealing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -133,7 +133,7 @@ func TestDealing(t *testing.T) {
 		}
 		even := func(what string, links []int) {
 			if len(links) > 0 && slices.Max(links) > slices.Min(links)+1 {
-				t.Fatalf("the switches of %s have %v links down", what, links)
+				t.Fatalf("the switches of %s have %v links down, want a difference of at most 1", what, links)
 			}
 		}
 		at := len(l.Spine)

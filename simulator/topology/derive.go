@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// MaxRanks is the largest fabric that is derived, whatever the radix allows.
+// MaxRanks is the largest number of ranks of a derived fabric, even if the radix
+// allows more.
 const MaxRanks = 65536
 
 // Defaults of the constraints that a request leaves out.
@@ -23,8 +24,8 @@ const (
 	DefaultRatio = "1:1"
 )
 
-// Constraints are the hardware a fabric is derived from. An empty member means
-// its default.
+// Constraints describe the hardware of a derived fabric. An empty member means its
+// default.
 type Constraints struct {
 	SwitchRadix       string `json:"switchRadix,omitempty"`
 	SubscriptionRatio string `json:"subscriptionRatio,omitempty"`
@@ -37,17 +38,17 @@ type Derivation struct {
 	TotalHosts   int      `json:"totalHosts"`
 	RanksPerHost int      `json:"ranksPerHost"`
 	RanksPerRack int      `json:"ranksPerRack"`
-	Tiers        []Tier   `json:"tiers"`
+	Tiers        []Tier   `json:"tiers"` // lowest first
 	Links        Counts   `json:"links"`
 	Resolved     Resolved `json:"resolvedConstraints"`
 
 	// Pods is the number of pods; 0 below three tiers.
 	Pods int `json:"-"`
-	// EmptyHostPorts counts rack ports that are built and have no host.
+	// EmptyHostPorts counts the host ports of rack switches that have no host.
 	EmptyHostPorts int `json:"-"`
 }
 
-// Tier is one layer of equal switches, lowest first.
+// Tier is one layer of equal switches.
 type Tier struct {
 	Name                       string  `json:"name"`
 	SwitchCount                int     `json:"switchCount"`
@@ -77,14 +78,14 @@ type Resolved struct {
 	SwitchingCapacityGbps int    `json:"switchingCapacityGbps"`
 }
 
-// Radixes lists the switch radixes a request may name.
+// Radixes lists the switch radixes that a request may name.
 func Radixes() []string { return []string{"64x800G", "128x400G", "256x200G"} }
 
-// Ratios lists the subscription ratios a request may name.
+// Ratios lists the subscription ratios that a request may name.
 func Ratios() []string { return []string{"1:1", "2:1", "3:1", "4:1"} }
 
-// Derive returns the smallest Clos fabric of the constraints that holds the
-// ranks, one rank a host. Every error is the client's; its text is the message
+// Derive returns the smallest Clos fabric that satisfies the constraints and holds
+// the ranks, one rank per host. Every error is the client's; its text is the message
 // of completions.md 4.1.
 func Derive(c Constraints, ranks int) (Derivation, error) {
 	b, err := newBlocks(c)
@@ -107,9 +108,9 @@ func Derive(c Constraints, ranks int) (Derivation, error) {
 	}
 }
 
-// blocks are the numbers every derivation is made of: P ports of v Gb/s, of
-// which a rack switch gives d to hosts and u to the fabric. d:u is exactly the
-// ratio; ports that do not fit it stay unused.
+// blocks holds the numbers that every derivation uses. A switch has P ports of v
+// Gb/s. A rack switch has d ports for hosts and u for uplinks. d:u is exactly the
+// ratio; ports left over stay unused.
 type blocks struct {
 	radix, ratio string
 	ports, speed int // P, v
@@ -165,8 +166,8 @@ func (b blocks) twoTiers(ranks int) Derivation {
 	return d
 }
 
-// threeTiers builds whole pods of P/2 racks and u fabric switches, an even
-// number of them so that the spine is used to its last port.
+// threeTiers derives whole pods, each of P/2 racks and u fabric switches. The
+// number of pods is even, so that every port of the spine is used.
 func (b blocks) threeTiers(ranks int) Derivation {
 	d := b.derivation(3, ranks, b.down)
 	half := b.ports / 2
@@ -203,8 +204,8 @@ func (b blocks) rackTier(racks, ranks int) Tier {
 	return t
 }
 
-// tier describes one layer; links is how many link ends it has in all, over
-// every switch, partly filled racks counted as they are.
+// tier describes one layer. links is the number of link ends at all its switches;
+// a partly filled rack counts only the links that it has.
 func (b blocks) tier(name string, switches, down, up, links int) Tier {
 	t := Tier{Name: name, SwitchCount: switches, DownlinksPerSwitch: down, UplinksPerSwitch: up}
 	if down > 0 {

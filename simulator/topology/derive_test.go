@@ -13,8 +13,8 @@ import (
 	"netsim/simulator/topology"
 )
 
-// TestDeriveReference compares every row of the reference table, column by
-// column, with the derivation and with what is then built from it.
+// TestDeriveReference compares the derivation with every row of the reference
+// table, column by column.
 func TestDeriveReference(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/clos_derivation.csv")
@@ -136,7 +136,7 @@ func TestDeriveRefuses(t *testing.T) {
 	} {
 		_, err := topology.Derive(topology.Constraints{SwitchRadix: c.radix, SubscriptionRatio: c.ratio}, c.ranks)
 		if fmt.Sprint(err) != c.want {
-			t.Errorf("%v: %v, want %s", c, err, c.want)
+			t.Errorf("%v: got error %v, want %s", c, err, c.want)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 // NodeType is the type of a node; its text is the component_type of the result files.
 type NodeType uint8
 
-// The kinds of node.
+// The types of nodes.
 const (
 	SwitchNode NodeType = iota
 	NICNode
@@ -45,8 +45,8 @@ func (n Node) Name() string {
 	return n.Component + "-" + strconv.Itoa(int(n.Number))
 }
 
-// Link joins two nodes of neighbouring tiers. It is two directed links: 2·id
-// upwards and 2·id+1 downwards.
+// Link joins two nodes of neighbouring tiers. It consists of two directed links:
+// 2·id upwards and 2·id+1 downwards.
 type Link struct {
 	Lower, Upper         int32 // node ids
 	LowerPort, UpperPort int32 // device ids, from 0 on each node
@@ -58,9 +58,9 @@ type Link struct {
 // Bundle is a stage of parallel links over which traffic is sprayed: all links of a NIC,
 // all up-links of a rack, or all up-links of a pod. Like a link it has two directions.
 type Bundle struct {
-	Rate    int64 // bit/s, the sum of its links, each way
-	MinRate int64 // bit/s, the slowest link's
-	Delay   int64 // ps, the longest link's
+	Rate    int64 // bit/s, the sum over its links, each way
+	MinRate int64 // bit/s, of the slowest link
+	Delay   int64 // ps, of the longest link
 	Links   []int32
 }
 
@@ -68,7 +68,7 @@ type Bundle struct {
 type Host struct {
 	Server int32   // node id
 	NICs   []int32 // node ids
-	Bundle int32   // of the first NIC; those of the others follow it
+	Bundle int32   // of the first NIC; the bundles of the other NICs follow
 	Rack   int32
 }
 
@@ -90,16 +90,16 @@ type Fabric struct {
 	Hosts   []Host // by server number; without a mapping file rank i is on host i
 
 	switches int
-	racks    []rackPlace
-	pods     []int32 // a pod's bundle of up-links, or none
+	racks    []routedRack
+	pods     []int32 // by pod: the bundle of its up-links, or none
 	up       adjacency
 	down     adjacency
 }
 
-// rackPlace is what routing needs of a rack.
-type rackPlace struct {
+// routedRack is the part of a rack that routing needs.
+type routedRack struct {
 	switches []int32
-	bundle   int32 // its up-links, or none
+	bundle   int32 // of its up-links, or none
 	pod      int32 // or none if the rack is directly in the topology
 }
 
@@ -108,8 +108,8 @@ const none = -1
 // Switches returns the number of switches; their node ids come first.
 func (f *Fabric) Switches() int { return f.switches }
 
-// Build wires a layout (completions.md 3.2). A layout without a server, or
-// with a server that no link reaches, is refused.
+// Build wires a layout (completions.md 3.2). It refuses a layout that has no
+// server, or a server without links.
 func Build(l Layout) (*Fabric, error) {
 	b := builder{fabric: &Fabric{}, numbers: map[string]int32{}}
 	b.reserve(&l)
@@ -142,7 +142,7 @@ func Build(l Layout) (*Fabric, error) {
 
 // adjacency lists each node's links on one side, in link order.
 type adjacency struct {
-	first []int32 // by node, one more than there are nodes
+	first []int32 // by node: where its links begin; the last element is len(links)
 	links []int32
 }
 

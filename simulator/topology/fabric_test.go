@@ -26,8 +26,9 @@ func drawFabric(t *rapid.T) (*topology.Fabric, topology.Derivation) {
 		rapid.SampledFrom(topology.Ratios()).Draw(t, "ratio"), rapid.IntRange(1, 5000).Draw(t, "ranks"))
 }
 
-// TestBuildDerived: the fabric has the links that the derivation counts, no
-// switch has more than its ports, and parallel links differ by at most one.
+// TestBuildDerived: the fabric has as many links as the derivation, no switch has
+// more links than ports, and the numbers of parallel links in a tier differ by at
+// most one.
 func TestBuildDerived(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -53,7 +54,7 @@ func TestBuildDerived(t *testing.T) {
 		}
 		for tier := range most {
 			if most[tier] > fewest[tier]+1 {
-				t.Fatalf("tier %d: between %d and %d parallel links", tier, fewest[tier], most[tier])
+				t.Fatalf("tier %d: from %d to %d parallel links, want a difference of at most 1", tier, fewest[tier], most[tier])
 			}
 		}
 		switches := 0
@@ -61,18 +62,18 @@ func TestBuildDerived(t *testing.T) {
 			switches += tier.SwitchCount
 		}
 		if f.Switches() != switches || len(f.Hosts) != d.TotalHosts {
-			t.Fatalf("%d switches and %d hosts", f.Switches(), len(f.Hosts))
+			t.Fatalf("%d switches and %d hosts, want %d and %d", f.Switches(), len(f.Hosts), switches, d.TotalHosts)
 		}
 		for n := range f.Switches() {
 			if ports[n] > limit {
-				t.Fatalf("%s has %d links, %d ports", f.Nodes[n].Name(), ports[n], limit)
+				t.Fatalf("%s has %d links, but only %d ports", f.Nodes[n].Name(), ports[n], limit)
 			}
 		}
 	})
 }
 
-// TestRoutes: a path joins its hosts link by link, climbs before it descends,
-// and is the same however often and in whatever order it is asked for.
+// TestRoutes: a path joins its hosts link by link, climbs before it descends, and
+// does not depend on the routes computed before it.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -88,7 +89,7 @@ func TestRoutes(t *testing.T) {
 			b.ECMP(nil, &topology.Pair{Src: dst, Dst: src})
 			path := a.ECMP(nil, &topology.Pair{Src: src, Dst: dst})
 			if !slices.Equal(path, b.ECMP(nil, &topology.Pair{Src: src, Dst: dst})) {
-				t.Fatal("two paths for one pair")
+				t.Fatal("one pair has two different paths")
 			}
 			at, down := f.Hosts[src].NICs[0], false
 			for _, d := range path {
@@ -98,33 +99,33 @@ func TestRoutes(t *testing.T) {
 					from, to = to, from
 				}
 				if from != at || down && d%2 == 0 {
-					t.Fatalf("path %v breaks at %d", path, d)
+					t.Fatalf("path %v is broken, or climbs again, at %d", path, d)
 				}
 				at, down = to, d%2 == 1
 			}
 			if at != f.Hosts[dst].NICs[0] {
-				t.Fatalf("path %v ends at %s", path, f.Nodes[at].Name())
+				t.Fatalf("path %v ends at %s, want the NIC of host %d", path, f.Nodes[at].Name(), dst)
 			}
 			if spray := a.Spray(nil, &topology.Pair{Src: src, Dst: dst}); len(spray) != len(path) {
-				t.Fatalf("sprayed over %d stages, routed over %d", len(spray), len(path))
+				t.Fatalf("the sprayed path has %d stages, the hashed path %d", len(spray), len(path))
 			}
 		}
 	})
 }
 
-// TestNames: ids and names follow document order, servers last.
+// TestNames: node ids and names follow document order, servers last.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	f, _ := build(t, "64x800G", "1:1", 64)
 	got := []string{f.Nodes[0].Name(), f.Nodes[1].Name(), f.Nodes[2].Name(), f.Nodes[3].Name(), f.Nodes[66].Name(), f.Nodes[130].Name()}
 	want := []string{"fsw-0", "rsw-0", "rsw-1", "nic-0", "nic-63", "server-63"}
 	if !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("names %v, want %v", got, want)
 	}
 }
 
-// TestECMPSpreads: different pairs use different up-links, another seed other
-// ones.
+// TestECMPSpreads: different pairs use different up-links, and another seed
+// changes the choice.
 func TestECMPSpreads(t *testing.T) {
 	t.Parallel()
 	f, _ := build(t, "128x400G", "1:1", 512)
@@ -139,12 +140,12 @@ func TestECMPSpreads(t *testing.T) {
 		}
 	}
 	if len(used) < 32 || changed < 32 {
-		t.Errorf("64 flows use %d of 64 up-links; another seed moves %d", len(used), changed)
+		t.Errorf("64 flows use %d of 64 up-links and another seed moves %d flows; want at least 32 each", len(used), changed)
 	}
 }
 
-// TestBuildStored: a layout that no derivation gives, with two switches a rack,
-// NICs of different speeds and a full mesh to the spine.
+// TestBuildStored builds a layout that no derivation produces: with two switches
+// per rack, NICs of different speeds and a full mesh to the spine.
 func TestBuildStored(t *testing.T) {
 	t.Parallel()
 	sw := func(component string, up int) topology.Switch {
@@ -169,10 +170,10 @@ func TestBuildStored(t *testing.T) {
 	}
 	fast, slow := f.Bundles[f.Hosts[0].Bundle], f.Bundles[f.Hosts[0].Bundle+1]
 	if fast.Rate != 2*400e9 || fast.MinRate != 400e9 || fast.Delay != 1 || slow.Rate != 2*100e9 || f.Rate(0) != fast.Rate+slow.Rate {
-		t.Errorf("a server's links: %+v %+v", fast, slow)
+		t.Errorf("bundles of a server's NICs: fast %+v, slow %+v", fast, slow)
 	}
 	path := topology.NewRoutes(f, 1, nil).ECMP(nil, &topology.Pair{Dst: 3})
 	if len(path) != topology.MaxHops {
-		t.Errorf("path %v has %d hops", path, len(path))
+		t.Errorf("path %v has %d hops, want %d", path, len(path), topology.MaxHops)
 	}
 }

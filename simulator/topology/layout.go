@@ -25,12 +25,12 @@ type Rack struct {
 	Servers  []Server
 }
 
-// Switch is one switch. Delay is the delay of its up-links: a link has the delay of its
-// lower end, and the lower rate of both ends.
+// Switch is one switch. A link has the delay of its lower end, and the lower rate of its
+// two ends.
 type Switch struct {
 	Component   string
-	UpLinks     int // links upwards in all
-	PerUpper    int // when positive, links to every upper switch instead
+	UpLinks     int // total number of links upwards
+	PerUpper    int // if positive, number of links to each upper switch, instead of UpLinks
 	UpRate      int64
 	DownRate    int64
 	UpLinkDelay int64
@@ -50,14 +50,14 @@ type NIC struct {
 	Delay     int64
 }
 
-// Delays of a derived fabric, those of the catalogue's models (completions.md
-// 2.4), in picoseconds.
+// Delays of a derived fabric in picoseconds. They equal the defaults of the
+// catalogue's models (completions.md 2.4).
 const (
 	NICDelay    = 100_000
 	SwitchDelay = 500_000
 )
 
-// Layout places the derived switches and hosts. Racks fill in rank order.
+// Layout returns the hierarchy of the derived fabric. Racks fill in rank order.
 func (d Derivation) Layout() Layout {
 	rate := int64(d.Resolved.SwitchLinkSpeed) * 1e9
 	switches := func(component string, n, up int) []Switch {

@@ -1,13 +1,13 @@
 package topology
 
-// most bounds each reservation. Validation refuses larger layouts, and their counts may
-// have overflowed.
-const most = 1 << 23
+// maxReserved bounds each reservation. Validation refuses larger layouts, and their counts
+// may have overflowed.
+const maxReserved = 1 << 23
 
 // reserve allocates the slices of a fabric at once, so that a large one is not copied
 // repeatedly while it grows.
 func (b *builder) reserve(l *Layout) {
-	var n room
+	var n lengths
 	n.switches(l.Spine, 0)
 	for i := range l.Pods {
 		p := &l.Pods[i]
@@ -26,7 +26,7 @@ func (b *builder) reserve(l *Layout) {
 		n.rack(&l.Racks[i], len(l.Spine))
 	}
 	for _, count := range []*int{&n.nodes, &n.hosts, &n.nics, &n.links, &n.bundles} {
-		*count = min(max(*count, 0), most)
+		*count = min(max(*count, 0), maxReserved)
 	}
 	f := b.fabric
 	f.Nodes, f.Hosts = make([]Node, 0, n.nodes), make([]Host, 0, n.hosts)
@@ -38,10 +38,10 @@ func (b *builder) reserve(l *Layout) {
 	}
 }
 
-// room is the lengths of these slices.
-type room struct{ nodes, hosts, nics, links, bundles int }
+// lengths has the lengths of the reserved slices.
+type lengths struct{ nodes, hosts, nics, links, bundles int }
 
-func (n *room) switches(list []Switch, upper int) {
+func (n *lengths) switches(list []Switch, upper int) {
 	n.nodes += len(list)
 	if upper == 0 {
 		return
@@ -55,7 +55,7 @@ func (n *room) switches(list []Switch, upper int) {
 	}
 }
 
-func (n *room) rack(r *Rack, upper int) {
+func (n *lengths) rack(r *Rack, upper int) {
 	n.switches(r.Switches, upper)
 	n.bundles++
 	for i := range r.Servers {

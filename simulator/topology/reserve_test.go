@@ -2,8 +2,8 @@ package topology
 
 import "testing"
 
-// TestReserve: the room that is made is what a fabric takes, so that building
-// it copies nothing.
+// TestReserve: the reserved capacity is exactly what the fabric needs, so Build
+// never grows a slice.
 func TestReserve(t *testing.T) {
 	t.Parallel()
 	list := func(n, up, per int) []Switch {
@@ -21,25 +21,25 @@ func TestReserve(t *testing.T) {
 		return r
 	}
 	for name, l := range map[string]Layout{
-		"one rack":      {Racks: []Rack{rack(list(1, 4, 0), 3, 1)}},
-		"one pod":       {Pods: []Pod{{Switches: list(3, 4, 0), Racks: []Rack{rack(list(2, 5, 0), 3, 2), rack(list(1, 0, 2), 1, 1)}}}},
-		"three tiers":   {Spine: list(2, 0, 0), Pods: []Pod{{Switches: list(3, 5, 0), Racks: []Rack{rack(list(1, 7, 0), 2, 1)}}, {Switches: list(1, 0, 3), Racks: []Rack{rack(list(1, 1, 0), 2, 3)}}}},
-		"a mesh":        {Spine: list(2, 0, 0), Mesh: true, LinksPerPair: 2, Pods: []Pod{{Switches: list(3, 5, 0), Racks: []Rack{rack(list(1, 7, 0), 2, 1)}}}},
-		"racks at last": {Spine: list(4, 0, 0), Racks: []Rack{rack(list(1, 7, 0), 2, 1), rack(list(2, 1, 0), 1, 1)}},
+		"one rack":              {Racks: []Rack{rack(list(1, 4, 0), 3, 1)}},
+		"one pod":               {Pods: []Pod{{Switches: list(3, 4, 0), Racks: []Rack{rack(list(2, 5, 0), 3, 2), rack(list(1, 0, 2), 1, 1)}}}},
+		"three tiers":           {Spine: list(2, 0, 0), Pods: []Pod{{Switches: list(3, 5, 0), Racks: []Rack{rack(list(1, 7, 0), 2, 1)}}, {Switches: list(1, 0, 3), Racks: []Rack{rack(list(1, 1, 0), 2, 3)}}}},
+		"a mesh":                {Spine: list(2, 0, 0), Mesh: true, LinksPerPair: 2, Pods: []Pod{{Switches: list(3, 5, 0), Racks: []Rack{rack(list(1, 7, 0), 2, 1)}}}},
+		"racks below the spine": {Spine: list(4, 0, 0), Racks: []Rack{rack(list(1, 7, 0), 2, 1), rack(list(2, 1, 0), 1, 1)}},
 	} {
 		f, err := Build(l)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		for what, at := range map[string][2]int{
+		for what, got := range map[string][2]int{
 			"nodes": {len(f.Nodes), cap(f.Nodes)}, "hosts": {len(f.Hosts), cap(f.Hosts)}, "links": {len(f.Links), cap(f.Links)},
 		} {
-			if at[0] != at[1] {
-				t.Errorf("%s: %d %s in a room of %d", name, at[0], what, at[1])
+			if got[0] != got[1] {
+				t.Errorf("%s: %d %s but a capacity of %d", name, got[0], what, got[1])
 			}
 		}
 		if len(f.Bundles) > cap(f.Bundles) || cap(f.Bundles) > len(f.Bundles)+len(f.racks)+len(f.pods) {
-			t.Errorf("%s: %d bundles in a room of %d", name, len(f.Bundles), cap(f.Bundles))
+			t.Errorf("%s: %d bundles but a capacity of %d", name, len(f.Bundles), cap(f.Bundles))
 		}
 		for i := range f.Bundles {
 			for _, id := range f.Bundles[i].Links {

@@ -5,9 +5,9 @@ import "netsim/simulator/splitmix"
 // MaxHops is the length of the longest path: NIC, RSW, FSW, SSW and down again.
 const MaxHops = 6
 
-// Routes finds paths through a fabric. A switch that hashes picks one of its
-// equal-cost links by a hash of the pair of NICs; one that sprays spreads over
-// all of them.
+// Routes finds paths through a fabric. A switch either hashes or sprays: it picks
+// one of its equal-cost links by a hash of the pair of NICs, or spreads packets
+// over all of them.
 //
 // Routes caches what it computes for a destination. It is not safe for concurrent use.
 type Routes struct {
@@ -15,47 +15,48 @@ type Routes struct {
 	choices []choice  // by node
 	reach   [][]uint8 // by destination rack, then by switch; filled on first use
 	groups  []Group
-	groupOf []int32 // by directed link: what its sender spreads over
+	groupOf []int32 // by directed link: the resource over which its sender sprays
 }
 
 // choice is how a node picks one of several links.
 type choice struct {
 	salt  uint64
-	plain bool // the other hash function
+	plain bool // hash by mixPlain instead of splitmix.Mix
 	spray bool
-	turn  int8 // the index of its turn in Pair.Turns, or none
+	turn  int8 // index in Pair.Turns, or none
 }
 
 // Method says how a switch uses equal-cost links. The zero value is a salted
 // hash that keeps a pair on its path.
 type Method struct {
-	Plain    bool // hash instead of crc32: another function of the same quality
-	Unsalted bool // every such switch makes the same choice for a pair, so tiers polarise
+	Plain    bool // another hash function of the same quality (hash instead of crc32)
+	Unsalted bool // all unsalted switches make the same choice for a pair, so tiers polarise
 	Spray    bool // packets spread over all links
-	Turn     int8 // from 1: the hash also depends on Pair.Turns[Turn-1]
+	Turn     int8 // if positive, the hash also depends on Pair.Turns[Turn-1]
 }
 
 // Pair is the two ends of a path.
 type Pair struct {
-	Src, Dst       int32 // hosts
-	SrcNIC, DstNIC int32 // numbers of their NICs
-	Turns          []uint32
+	Src, Dst       int32    // hosts
+	SrcNIC, DstNIC int32    // numbers of their NICs
+	Turns          []uint32 // a change of an element reroutes the pair, see Method.Turn
 }
 
-// key returns what switches hash.
+// key returns the value that switches hash.
 func (p *Pair) key() uint64 {
 	return uint64(p.Src)<<32 | uint64(p.Dst) ^ uint64(p.SrcNIC)<<56 ^ uint64(p.DstNIC)<<24
 }
 
-// A switch's entry in reach: the hops from it to a switch of the rack, and
-// whether they lead only downwards. A path climbs until it can descend.
+// An entry of a reach table has the number of hops from a switch to a switch of the
+// rack, and the flag downwards if all of them descend. A path climbs until it can
+// descend.
 const (
 	downwards   = 0x80
 	unreachable = 0x7f
 )
 
-// NewRoutes prepares routing over the fabric. Methods are by switch, and may be
-// left out; salts are drawn from the seed.
+// NewRoutes prepares routing over the fabric. methods is indexed by switch; switches
+// beyond its end use the zero Method. Salts are drawn from the seed.
 func NewRoutes(f *Fabric, seed uint64, methods []Method) *Routes {
 	r := &Routes{fabric: f, choices: make([]choice, len(f.Nodes)), reach: make([][]uint8, len(f.racks))}
 	for i := range r.choices {
@@ -112,7 +113,7 @@ func (r *Routes) ECMP(path []int32, p *Pair) []int32 {
 	return append(path, 2*r.toNIC(to.Bundle+p.DstNIC, node, r.hash(node, key, p))+1)
 }
 
-// nearest is the least number of hops that the links' upper ends have to go.
+// nearest returns the smallest number of hops from an upper end of the links to the rack.
 func nearest(f *Fabric, links []int32, reach []uint8) uint8 {
 	hops := uint8(unreachable)
 	for _, l := range links {
@@ -121,7 +122,7 @@ func nearest(f *Fabric, links []int32, reach []uint8) uint8 {
 	return hops
 }
 
-// entered is the node that a directed link leads to.
+// entered returns the node to which a directed link leads.
 func (f *Fabric) entered(directed int32) int32 {
 	if l := &f.Links[directed/2]; directed%2 == 0 {
 		return l.Upper
@@ -179,7 +180,7 @@ func (r *Routes) stages(path []int32, from, to int32) []int32 {
 	return path
 }
 
-// nextUp picks one of the links whose upper end is hops from the destination.
+// nextUp picks one of the links whose upper end is this many hops from the destination.
 func (r *Routes) nextUp(links []int32, reach []uint8, hops uint8, hash uint64) int32 {
 	all := r.fabric.Links
 	n := 0
@@ -198,10 +199,10 @@ func (r *Routes) nextUp(links []int32, reach []uint8, hops uint8, hash uint64) i
 		}
 		k--
 	}
-	panic("topology: reach names a neighbour that is not there")
+	panic("topology: no link leads to the next hop of the reach table")
 }
 
-// nextDown picks one of the links whose lower end is hops from the destination.
+// nextDown picks one of the links whose lower end is this many hops from the destination.
 func (r *Routes) nextDown(links []int32, reach []uint8, hops uint8, hash uint64) int32 {
 	all := r.fabric.Links
 	n := 0
@@ -220,7 +221,7 @@ func (r *Routes) nextDown(links []int32, reach []uint8, hops uint8, hash uint64)
 		}
 		k--
 	}
-	panic("topology: reach names a neighbour that is not there")
+	panic("topology: no link leads to the next hop of the reach table")
 }
 
 // toNIC picks one of the links between a rack switch and the NIC of the bundle.
@@ -242,10 +243,10 @@ func (r *Routes) toNIC(bundle, rackSwitch int32, hash uint64) int32 {
 		}
 		k--
 	}
-	panic("topology: a rack switch without a link to a server of its rack")
+	panic("topology: a rack switch has no link to a NIC of its rack")
 }
 
-// toRack returns the rack's reach table.
+// toRack returns the reach table of the destination rack.
 func (r *Routes) toRack(rack int32) []uint8 {
 	if r.reach[rack] != nil {
 		return r.reach[rack]
@@ -271,7 +272,7 @@ func (r *Routes) toRack(rack int32) []uint8 {
 		}
 		edge = above
 	}
-	for tier := uint8(TierFSW); tier <= TierRSW; tier++ { // the others climb first
+	for tier := uint8(TierFSW); tier <= TierRSW; tier++ { // the other switches climb first
 		for s := range table {
 			if f.Nodes[s].Tier != tier || table[s] != unreachable {
 				continue
@@ -287,7 +288,7 @@ func (r *Routes) toRack(rack int32) []uint8 {
 	return table
 }
 
-// mixPlain is MurmurHash3's finalizer, as good a function as splitmix.Mix.
+// mixPlain is MurmurHash3's finalizer. It is as good a hash as splitmix.Mix.
 func mixPlain(x uint64) uint64 {
 	x = (x ^ x>>33) * 0xff51afd7ed558ccd
 	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53

@@ -2,17 +2,17 @@ package topology
 
 import "slices"
 
-// Group is the part of a bundle over which one switch sprays: its own links, while the
-// bundle also has the links of its neighbours.
+// Group is the part of a bundle over which one switch sprays. It has only the links of
+// that switch; the bundle also has those of other switches.
 type Group struct {
 	Links   []int32 // directed
-	Rate    int64   // bit/s, the sum of its links
-	MinRate int64   // bit/s, the slowest link's
-	Delay   int64   // ps, the longest link's
+	Rate    int64   // bit/s, the sum over its links
+	MinRate int64   // bit/s, of the slowest link
+	Delay   int64   // ps, of the longest link
 }
 
-// If some switches spray and others hash, a path is a list of resources. Their numbers are
-// those of directed links (2·link or 2·link+1), then of directed bundles, then of groups.
+// If some switches spray and others hash, a path is a list of resources. Resources are
+// numbered: directed links first (2·link or 2·link+1), then directed bundles, then groups.
 
 // Bundle0 is the number of the first directed bundle among the resources.
 func (f *Fabric) Bundle0() int32 { return int32(2 * len(f.Links)) }
@@ -79,10 +79,10 @@ func (r *Routes) whole(directed int32) int32 {
 }
 
 // Mixed appends to path the resources of the pair's flows, one for each hop. To bounds it
-// appends the others that they use: a flow on a link or group also uses capacity of the
+// appends the bundles that they also use: a flow on a link or group takes capacity from the
 // whole bundle, which sprayed flows share. Sprayed traffic stays spread until its links
-// meet in one switch. It appends nothing if there is no path. Groups must have been called
-// before.
+// meet in one switch. Mixed appends nothing if there is no path. Groups must be called
+// first.
 func (r *Routes) Mixed(path, bounds []int32, p *Pair) ([]int32, []int32) {
 	f := r.fabric
 	from, to := &f.Hosts[p.Src], &f.Hosts[p.Dst]
@@ -92,8 +92,8 @@ func (r *Routes) Mixed(path, bounds []int32, p *Pair) ([]int32, []int32) {
 	if hops > MaxHops-2 {
 		return path, bounds
 	}
-	var room [MaxHops]int32
-	between := room[:0]
+	var buffer [MaxHops]int32
+	between := buffer[:0]
 	if from.Rack != to.Rack {
 		between = r.stages(between, from.Rack, to.Rack)
 	}
@@ -101,13 +101,13 @@ func (r *Routes) Mixed(path, bounds []int32, p *Pair) ([]int32, []int32) {
 	key := p.key()
 
 	node, spread := int32(none), false
-	step := func(directed, over int32) {
+	step := func(directed, resource int32) {
 		whole := r.whole(2*f.Links[directed/2].Bundle + directed%2)
-		path = append(path, over)
-		if over != whole {
+		path = append(path, resource)
+		if resource != whole {
 			bounds = append(bounds, whole)
 		}
-		spread = over != directed
+		spread = resource != directed
 		node = f.entered(directed)
 	}
 	link := r.nextUp(links, reach, hops, r.hash(from.Server, key, p))

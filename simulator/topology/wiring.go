@@ -5,10 +5,10 @@ import "slices"
 // builder places nodes in document order and then wires them tier by tier.
 type builder struct {
 	fabric  *Fabric
-	numbers map[string]int32 // next running number of a component
-	ports   []int32          // next free device of a node
-	nics    []int32          // of all hosts, one after another
-	ids     []int32          // 0, 1, 2 …: the links of most bundles are a part of it
+	numbers map[string]int32 // next running number of each component
+	ports   []int32          // next free port of each node
+	nics    []int32          // of all hosts, in order
+	ids     []int32          // 0, 1, 2, …; most bundles use a part of it as their links
 
 	spine  []placedSwitch
 	pods   []placedPod
@@ -75,11 +75,11 @@ func (b *builder) placeSwitches(list []Switch, tier uint8) []placedSwitch {
 
 func (b *builder) placeRack(r Rack, pod int32) placedRack {
 	placed := placedRack{id: int32(len(b.racks)), switches: b.placeSwitches(r.Switches, TierRSW), servers: r.Servers}
-	place := rackPlace{bundle: none, pod: pod}
+	routed := routedRack{bundle: none, pod: pod}
 	for _, s := range placed.switches {
-		place.switches = append(place.switches, s.node)
+		routed.switches = append(routed.switches, s.node)
 	}
-	b.fabric.racks = append(b.fabric.racks, place)
+	b.fabric.racks = append(b.fabric.racks, routed)
 	b.racks = append(b.racks, placed)
 	return placed
 }
@@ -108,9 +108,9 @@ func (b *builder) wireServers() {
 	}
 }
 
-// dealer deals links over the upper switches in turn. Each switch starts where the one
-// before it stopped, whatever the number of its links. So the numbers of parallel links of
-// two pairs, and of links of two upper switches, differ by at most one.
+// dealer deals links to the upper switches round-robin. Each lower switch starts where the
+// one before it stopped, whatever the number of its links. So the numbers of links of any
+// two upper switches differ by at most one.
 type dealer struct {
 	upper []placedSwitch
 	next  int
@@ -178,7 +178,7 @@ func (b *builder) link(lower, upper int32, rate, delay int64, bundle int32) {
 	s.Rate += rate
 	s.Delay = max(s.Delay, delay)
 	n := int32(len(s.Links))
-	if int(id) < len(b.ids) && (n == 0 || s.Links[0] == id-n) { // one after another
+	if int(id) < len(b.ids) && (n == 0 || s.Links[0] == id-n) { // the bundle's links are consecutive
 		s.Links = b.ids[id-n : id+1 : id+1]
 	} else {
 		s.Links = append(s.Links, id)

@@ -10,8 +10,8 @@ import (
 	"netsim/simulator/validation"
 )
 
-// BenchmarkCheck checks documents of three tiers, derived for so many ranks,
-// and one that declares everything anew for each of its racks.
+// BenchmarkCheck checks derived documents of several sizes, and a document in
+// which each rack has its own declarations.
 func BenchmarkCheck(b *testing.B) {
 	for _, c := range []struct {
 		radix string

@@ -17,8 +17,8 @@ func Check(d *design.Document, with Attachments) []Finding {
 	return findings
 }
 
-// Survey is Check, and also returns the network that it unfolded; nil if an error
-// prevented that.
+// Survey returns the findings of Check, and the network that it unfolded. The network is
+// nil if an error prevented that.
 func Survey(d *design.Document, with Attachments) ([]Finding, *topology.Fabric) {
 	c := checker{
 		doc: d, traceset: with.Traceset, mapping: with.MappingFile, all: declarations(d), declared: map[string]*declaration{}, reached: Reachable(d),
@@ -34,7 +34,7 @@ func Survey(d *design.Document, with Attachments) ([]Finding, *topology.Fabric) 
 	c.servers()
 	c.topology()
 	c.applications()
-	c.leftOut()
+	c.summarizeOmitted()
 	return c.findings, c.fabric
 }
 
@@ -52,15 +52,15 @@ type checker struct {
 	group    float64 // its logical group
 
 	findings []Finding
-	count    map[string]int // findings by code, including those left out
+	count    map[string]int // findings by code, including omitted ones
 	broken   bool           // there is an error
-	unsound  bool           // what the document unfolds to is unknown
+	unsound  bool           // errors leave the size of the network unknown
 }
 
-// place is the position in the document that a finding is about.
-type place struct{ component, parameter, path string }
+// position is the part of the document that a finding is about.
+type position struct{ component, parameter, path string }
 
-func (c *checker) say(severity, code string, at place, format string, args []any) {
+func (c *checker) report(severity, code string, at position, format string, args []any) {
 	c.broken = c.broken || severity == Error
 	if c.count[code]++; c.count[code] > maxOfCode {
 		return
@@ -71,21 +71,21 @@ func (c *checker) say(severity, code string, at place, format string, args []any
 	})
 }
 
-func (c *checker) err(code string, at place, format string, args ...any) {
-	c.say(Error, code, at, format, args)
+func (c *checker) err(code string, at position, format string, args ...any) {
+	c.report(Error, code, at, format, args)
 }
 
-func (c *checker) warn(code string, at place, format string, args ...any) {
-	c.say(Warning, code, at, format, args)
+func (c *checker) warn(code string, at position, format string, args ...any) {
+	c.report(Warning, code, at, format, args)
 }
 
-func (c *checker) info(code string, at place, format string, args ...any) {
-	c.say(Info, code, at, format, args)
+func (c *checker) info(code string, at position, format string, args ...any) {
+	c.report(Info, code, at, format, args)
 }
 
-// leftOut adds a finding for each code of which the report does not list all. A code
-// has one severity.
-func (c *checker) leftOut() {
+// summarizeOmitted adds a finding for each code that has more findings than the report
+// lists. All findings of a code have the same severity.
+func (c *checker) summarizeOmitted() {
 	for _, code := range sortedKeys(c.count) {
 		if n := c.count[code] - maxOfCode; n > 0 {
 			i := slices.IndexFunc(c.findings, func(f Finding) bool { return f.Code == code })

@@ -13,8 +13,8 @@ import (
 	"netsim/simulator/validation"
 )
 
-// pods are two pods of two racks of two servers below two switches, and beside
-// them a rack of faster servers.
+// pods is a document with two switches above two pods and a rack of faster
+// servers. Each pod has two racks of two servers.
 const pods = `{
 	"components": [
 		{"type": "switch", "model": "clos-switch-v1", "name": "ssw", "version": "1.0.0", "typedParameters": {"NumUpLinks": {"value": 0, "type": "uint"}}},
@@ -53,14 +53,13 @@ func completed(t testing.TB, text string) *design.Document {
 	return d
 }
 
-// ready is a traceset as large as the network of either document.
+// ready returns attachments with a ready traceset of this many ranks.
 func ready(ranks int64) validation.Attachments {
 	return validation.Attachments{Traceset: &validation.Traceset{Status: "ready", Ranks: ranks}}
 }
 
-// golden are the codes of completions.md 3.6 and their severities. Those of
-// mapping files are not among them: a configuration has none yet.
-func golden() map[string]string {
+// documented returns the codes of completions.md 3.6 with their severities.
+func documented() map[string]string {
 	return map[string]string{
 		"CONSTRAINT_VIOLATION": "error", "PREPROCESSOR_VALIDATION_NOTE": "info",
 		"UNKNOWN_MODEL": "error", "UNKNOWN_REFERENCE": "error", "UNREFERENCED_COMPONENT": "info",
@@ -75,13 +74,13 @@ func golden() map[string]string {
 	}
 }
 
-// judged lists findings as "CODE path", sorted, but for the note that the
-// topology was derived, and checks their form.
-func judged(t testing.TB, d *design.Document, findings []validation.Finding) []string {
+// listed returns findings as "CODE path", sorted and without the note that the
+// topology was derived. It also checks the form of the findings.
+func listed(t testing.TB, d *design.Document, findings []validation.Finding) []string {
 	t.Helper()
 	list := []string{}
 	for _, f := range findings {
-		if severity := golden()[f.Code]; severity != f.Severity {
+		if severity := documented()[f.Code]; severity != f.Severity {
 			t.Errorf("%s is of severity %q, want %q", f.Code, f.Severity, severity)
 		}
 		if f.Code != "PREPROCESSOR_VALIDATION_NOTE" {
@@ -91,7 +90,7 @@ func judged(t testing.TB, d *design.Document, findings []validation.Finding) []s
 			}
 		}
 		if f.Path != "" && !resolves(t, d, f.Path) {
-			t.Errorf("%s: nothing is at %s", f.Code, f.Path)
+			t.Errorf("%s: the path %s leads nowhere", f.Code, f.Path)
 		}
 	}
 	slices.Sort(list)
@@ -112,7 +111,7 @@ func component(d *design.Document, name string) *design.Component {
 	return &d.Components[slices.IndexFunc(d.Components, func(c design.Component) bool { return c.Name == name })]
 }
 
-// set sets a parameter of a component, or of the application or the globals.
+// set returns an edit that sets a parameter of the holder; "" holds the global parameters.
 func set(holder, path string, value any) func(*design.Document) {
 	return func(d *design.Document) {
 		switch holder {
@@ -128,7 +127,7 @@ func set(holder, path string, value any) func(*design.Document) {
 	}
 }
 
-func both(edits ...func(*design.Document)) func(*design.Document) {
+func sequence(edits ...func(*design.Document)) func(*design.Document) {
 	return func(d *design.Document) {
 		for _, edit := range edits {
 			edit(d)
@@ -141,7 +140,7 @@ type row struct {
 	want []string
 }
 
-// checkRows checks rows of one document, and returns the codes that were seen.
+// checkRows checks the findings about the document after the edit of each row.
 func checkRows(t *testing.T, text string, with validation.Attachments, rows map[string]row) {
 	t.Helper()
 	for name, c := range rows {
@@ -152,15 +151,15 @@ func checkRows(t *testing.T, text string, with validation.Attachments, rows map[
 				c.edit(d)
 			}
 			findings, fabric := validation.Survey(d, with)
-			if diff := cmp.Diff(append([]string{}, c.want...), judged(t, d, findings)); diff != "" {
+			if diff := cmp.Diff(append([]string{}, c.want...), listed(t, d, findings)); diff != "" {
 				t.Errorf("findings (-want +got):\n%s\n%+v", diff, findings)
 			}
 			noted := slices.ContainsFunc(findings, func(f validation.Finding) bool { return f.Code == "PREPROCESSOR_VALIDATION_NOTE" })
 			if noted != (fabric != nil) {
-				t.Errorf("the note is there: %t, the fabric: %t", noted, fabric != nil)
+				t.Errorf("note of the derived topology: %t, fabric: %t; want both or neither", noted, fabric != nil)
 			}
 			if again := validation.Check(d, with); !cmp.Equal(findings, again) {
-				t.Errorf("checked again: %+v", again)
+				t.Errorf("a second check has other findings: %+v", again)
 			}
 		})
 	}
@@ -191,7 +190,7 @@ func TestCheckDeclarations(t *testing.T) {
 		"another kind of traffic": {func(d *design.Document) { d.Applications[0].TrafficType = "non-coordinated" }, []string{"CONSTRAINT_VIOLATION $.applications[0].trafficType"}},
 		"a rack as component":     {func(d *design.Document) { component(d, "server").Type = "rack" }, []string{"CONSTRAINT_VIOLATION $.components[2].components[0]", "CONSTRAINT_VIOLATION $.components[2].type", "CONSTRAINT_VIOLATION $.containers[0].components[1].type"}},
 		"a name twice":            {func(d *design.Document) { d.Applications[0].Name = "rack" }, []string{"CONSTRAINT_VIOLATION $.applications[0].name"}},
-		"no such reference":       {func(d *design.Document) { d.Containers[0].Components[1].Name = "ghost" }, []string{"UNKNOWN_REFERENCE $.containers[0].components[1].name", "UNREFERENCED_COMPONENT $.components[1]", "UNREFERENCED_COMPONENT $.components[2]"}},
+		"a missing reference":     {func(d *design.Document) { d.Containers[0].Components[1].Name = "ghost" }, []string{"UNKNOWN_REFERENCE $.containers[0].components[1].name", "UNREFERENCED_COMPONENT $.components[1]", "UNREFERENCED_COMPONENT $.components[2]"}},
 		"a reference's type":      {func(d *design.Document) { d.Containers[0].Components[1].Type = "switch" }, []string{"CONSTRAINT_VIOLATION $.containers[0].components[1].type"}},
 		"a rack in itself":        {func(d *design.Document) { d.Containers[0].Components[0] = design.Ref{Name: "rack", Type: "rack"} }, []string{"CONSTRAINT_VIOLATION $.containers[0].components[0]", "UNREFERENCED_COMPONENT $.components[0]"}},
 		"a nic in a rack":         {func(d *design.Document) { d.Containers[0].Components[0] = design.Ref{Name: "nic", Type: "nic"} }, []string{"CONSTRAINT_VIOLATION $.containers[0].components[0]", "UNREFERENCED_COMPONENT $.components[0]"}},
@@ -199,10 +198,10 @@ func TestCheckDeclarations(t *testing.T) {
 		"an application on a host": {func(d *design.Document) {
 			addRef(d, "server", design.Ref{Name: "workload", Type: "application", ParentApplicationName: "workload"})
 		}, nil},
-		"a parent that is not there": {func(d *design.Document) {
+		"a missing parent application": {func(d *design.Document) {
 			addRef(d, "server", design.Ref{Name: "workload", Type: "application", ParentApplicationName: "ghost"})
 		}, []string{"UNKNOWN_REFERENCE $.components[2].components[1].parentApplicationName"}},
-		"what nothing references": {func(d *design.Document) {
+		"an unreferenced component": {func(d *design.Document) {
 			spare := *component(d, "nic")
 			spare.Name = "spare"
 			d.Components = append(d.Components, spare)
@@ -228,29 +227,29 @@ func TestCheckParameters(t *testing.T) {
 		}, []string{"CONSTRAINT_VIOLATION " + leafAt + "NumUpLinks"}},
 		"another type":         {func(d *design.Document) { leaf(component(d, "leaf").TypedParameters, "NumUpLinks").Type = "double" }, []string{"CONSTRAINT_VIOLATION " + leafAt + "NumUpLinks"}},
 		"a fraction":           {set("leaf", "NumUpLinks", 1.5), []string{"CONSTRAINT_VIOLATION " + leafAt + "NumUpLinks"}},
-		"no number":            {set("leaf", "SwitchingCapacity", math.NaN()), []string{"CONSTRAINT_VIOLATION " + leafAt + "SwitchingCapacity"}},
+		"not a number":         {set("leaf", "SwitchingCapacity", math.NaN()), []string{"CONSTRAINT_VIOLATION " + leafAt + "SwitchingCapacity"}},
 		"a list":               {set("leaf", "NumUpLinks", []any{1.0}), []string{"CONSTRAINT_VIOLATION " + leafAt + "NumUpLinks"}},
 		"a list for a group":   {set("server", "LogicalGroupId", []any{1.0}), []string{"CONSTRAINT_VIOLATION $.components[2].typedParameters.LogicalGroupId"}},
 		"no unit":              {func(d *design.Document) { leaf(component(d, "leaf").TypedParameters, "SwitchingCapacity").Unit = "" }, []string{"PARAMETER_UNIT_INVALID " + leafAt + "SwitchingCapacity"}},
-		"a unit too many":      {func(d *design.Document) { leaf(component(d, "leaf").TypedParameters, "NumUpLinks").Unit = "B" }, []string{"PARAMETER_UNIT_INVALID " + leafAt + "NumUpLinks"}},
-		"no value of the enum": {set("leaf", "EcmpHashMethod", "md5"), []string{"PARAMETER_NOT_IN_ENUM " + leafAt + "EcmpHashMethod"}},
-		"another of the enum":  {set("leaf", "EcmpHashMethod", "hash"), nil},
+		"an unwanted unit":     {func(d *design.Document) { leaf(component(d, "leaf").TypedParameters, "NumUpLinks").Unit = "B" }, []string{"PARAMETER_UNIT_INVALID " + leafAt + "NumUpLinks"}},
+		"not in the enum":      {set("leaf", "EcmpHashMethod", "md5"), []string{"PARAMETER_NOT_IN_ENUM " + leafAt + "EcmpHashMethod"}},
+		"in the enum":          {set("leaf", "EcmpHashMethod", "hash"), nil},
 		"no engine":            {set("", "EngineParameters.Engine", "other"), []string{"PARAMETER_NOT_IN_ENUM $.globalParameters.EngineParameters.Engine"}},
-		"the most":             {set("leaf", "LoadBalancingFlowlet.Gap", 2e6), nil},
-		"more than the most":   {set("leaf", "LoadBalancingFlowlet.Gap", 2e6+1), []string{"PARAMETER_OUT_OF_RANGE " + leafAt + "LoadBalancingFlowlet.Gap"}},
-		"the least":            {set("nic", "Transport.MSS", 1.0), nil},
-		"less than the least":  {set("nic", "Transport.MSS", 0.0), []string{"PARAMETER_OUT_OF_RANGE $.components[1].typedParameters.Transport.MSS"}},
-		"less than nothing":    {set("nic", "Transport.HeaderSize", -1.0), []string{"PARAMETER_OUT_OF_RANGE $.components[1].typedParameters.Transport.HeaderSize"}},
+		"the maximum":          {set("leaf", "LoadBalancingFlowlet.Gap", 2e6), nil},
+		"above the maximum":    {set("leaf", "LoadBalancingFlowlet.Gap", 2e6+1), []string{"PARAMETER_OUT_OF_RANGE " + leafAt + "LoadBalancingFlowlet.Gap"}},
+		"the minimum":          {set("nic", "Transport.MSS", 1.0), nil},
+		"below the minimum":    {set("nic", "Transport.MSS", 0.0), []string{"PARAMETER_OUT_OF_RANGE $.components[1].typedParameters.Transport.MSS"}},
+		"negative":             {set("nic", "Transport.HeaderSize", -1.0), []string{"PARAMETER_OUT_OF_RANGE $.components[1].typedParameters.Transport.HeaderSize"}},
 		"a day":                {set("", "SimulationParameters.StartTime", 86400.0), nil},
-		"no room for a packet": {both(set("", "SimulationParameters.Mtu", 64.0), set("nic", "Transport.HeaderSize", 64.0)), []string{"CONSTRAINT_VIOLATION $"}},
-		"one too many": {func(d *design.Document) {
+		"no room for a packet": {sequence(set("", "SimulationParameters.Mtu", 64.0), set("nic", "Transport.HeaderSize", 64.0)), []string{"CONSTRAINT_VIOLATION $"}},
+		"an unknown parameter": {func(d *design.Document) {
 			component(d, "leaf").TypedParameters["Other"] = design.Param{Leaf: &design.Leaf{Value: 1.0, Type: "uint"}}
 		}, []string{"CONSTRAINT_VIOLATION " + leafAt + "Other"}},
-		"what only looks like a path": {func(d *design.Document) {
+		"a dot in a name": {func(d *design.Document) {
 			p := component(d, "leaf").TypedParameters
 			p["LoadBalancingFlowlet.Gap"] = p["LoadBalancingFlowlet"].Branch["Gap"]
 		}, []string{"CONSTRAINT_VIOLATION $.components[0].typedParameters['LoadBalancingFlowlet.Gap']"}},
-		"a name to be quoted": {func(d *design.Document) {
+		"quotes in a name": {func(d *design.Document) {
 			component(d, "leaf").TypedParameters["it's\n\\"] = design.Param{Leaf: &design.Leaf{Value: 1.0, Type: "uint"}}
 		}, []string{`CONSTRAINT_VIOLATION $.components[0].typedParameters['it\'s\u000a\\']`}},
 	})
@@ -268,38 +267,38 @@ func TestCheckTopology(t *testing.T) {
 		return func(d *design.Document) { d.Topology.Components = slices.Delete(d.Topology.Components, i, i+1) }
 	}
 	checkRows(t, pods, ready(10), map[string]row{
-		"unlike parts": {},
-		"a layer too many": {func(d *design.Document) {
+		"nothing wrong": {},
+		"two layers": {func(d *design.Document) {
 			d.Topology.Components = append(d.Topology.Components, d.Topology.Components[3])
 		}, []string{"CONSTRAINT_VIOLATION $.topology.components[4]"}},
-		"a layer twice":        {top(3, 2), []string{"CONSTRAINT_VIOLATION $.topology.components[3].count"}},
-		"other tiers":          {tiers(2), []string{"TIER_MISMATCH $.topology.topologyTiers"}},
-		"no switch above":      {without(0), []string{"DISCONNECTED $.topology", "TIER_MISMATCH $.topology", "UNREFERENCED_COMPONENT $.components[0]"}},
-		"no server":            {func(d *design.Document) { d.Topology.Components = d.Topology.Components[:1] }, append([]string{"RANKS_EXCEED_SERVERS $.applications[0]", "TOPOLOGY_EMPTY $.topology"}, unreferenced("components", 1, 2, 3, 4, 5, 6, 7, "containers", 0, 1, 2, "links", 0)...)},
-		"too many servers":     {top(1, 1<<53), []string{"CONSTRAINT_VIOLATION $.topology", "SERVERS_EXCEED_RANKS $.applications[0]"}},
-		"too many links":       {both(top(0, 1000), set("fsw", "NumUpLinksPerSwitch", 65536.0)), []string{"CONSTRAINT_VIOLATION $.topology"}},
-		"two pods apart":       {set("fsw", "NumUpLinks", 0.0), []string{"DISCONNECTED $.topology"}},
-		"a rack apart":         {set("fast-leaf", "NumUpLinks", 0.0), []string{"DISCONNECTED $.topology"}},
-		"each to another":      {both(top(0, 9), set("fsw", "NumUpLinks", 1.0)), []string{"DISCONNECTED $.topology"}},
-		"all to all by a mesh": {both(set("layer", "Wiring", "full-mesh"), set("fsw", "NumUpLinks", 0.0)), nil},
+		"a layer with a count of 2":        {top(3, 2), []string{"CONSTRAINT_VIOLATION $.topology.components[3].count"}},
+		"other tiers":                      {tiers(2), []string{"TIER_MISMATCH $.topology.topologyTiers"}},
+		"no switch above":                  {without(0), []string{"DISCONNECTED $.topology", "TIER_MISMATCH $.topology", "UNREFERENCED_COMPONENT $.components[0]"}},
+		"no server":                        {func(d *design.Document) { d.Topology.Components = d.Topology.Components[:1] }, append([]string{"RANKS_EXCEED_SERVERS $.applications[0]", "TOPOLOGY_EMPTY $.topology"}, unreferenced("components", 1, 2, 3, 4, 5, 6, 7, "containers", 0, 1, 2, "links", 0)...)},
+		"too many servers":                 {top(1, 1<<53), []string{"CONSTRAINT_VIOLATION $.topology", "SERVERS_EXCEED_RANKS $.applications[0]"}},
+		"too many links":                   {sequence(top(0, 1000), set("fsw", "NumUpLinksPerSwitch", 65536.0)), []string{"CONSTRAINT_VIOLATION $.topology"}},
+		"disconnected pods":                {set("fsw", "NumUpLinks", 0.0), []string{"DISCONNECTED $.topology"}},
+		"a disconnected rack":              {set("fast-leaf", "NumUpLinks", 0.0), []string{"DISCONNECTED $.topology"}},
+		"pods on different spine switches": {sequence(top(0, 9), set("fsw", "NumUpLinks", 1.0)), []string{"DISCONNECTED $.topology"}},
+		"pods joined by a mesh":            {sequence(set("layer", "Wiring", "full-mesh"), set("fsw", "NumUpLinks", 0.0)), nil},
 		"racks in a bare pod": {func(d *design.Document) { d.Containers[2].Components = d.Containers[2].Components[1:] },
 			[]string{"DISCONNECTED $.containers[2].components", "UNREFERENCED_COMPONENT $.components[1]"}},
 		"servers in a bare rack": {func(d *design.Document) { d.Containers[1].Components = d.Containers[1].Components[1:] },
 			[]string{"DISCONNECTED $.containers[1].components", "UNREFERENCED_COMPONENT $.components[3]"}},
-		"racks below switches": {both(without(1), tiers(2), func(d *design.Document) { d.Topology.Components[1].Count = 5 }),
+		"racks below switches": {sequence(without(1), tiers(2), func(d *design.Document) { d.Topology.Components[1].Count = 5 }),
 			append([]string{}, unreferenced("components", 1, 2, 4, 6, "containers", 0, 2)...)},
-		"as many ports":       {both(set("leaf", "NumDownLinks", 2.0), set("fast-leaf", "NumDownLinks", 4.0)), nil},
+		"as many ports":       {sequence(set("leaf", "NumDownLinks", 2.0), set("fast-leaf", "NumDownLinks", 4.0)), nil},
 		"too few ports":       {set("fast-leaf", "NumDownLinks", 3.0), []string{"PORT_BUDGET_EXCEEDED $.components[3].typedParameters"}},
 		"as much capacity":    {set("fast-leaf", "SwitchingCapacity", 4*800.0+2*400), nil},
 		"too little capacity": {set("fast-leaf", "SwitchingCapacity", 4*800.0+2*400-1), []string{"SWITCH_OVERSUBSCRIBED $.components[3].typedParameters.SwitchingCapacity"}},
 	})
 }
 
-// unreferenced lists the findings for places of collections.
-func unreferenced(places ...any) []string {
+// unreferenced lists the findings about elements: each collection, then its indices.
+func unreferenced(elements ...any) []string {
 	var list []string
 	collection := ""
-	for _, p := range places {
+	for _, p := range elements {
 		if s, ok := p.(string); ok {
 			collection = s
 			continue
@@ -311,12 +310,12 @@ func unreferenced(places ...any) []string {
 
 func TestCheckApplications(t *testing.T) {
 	t.Parallel()
-	gpu := func(d *design.Document) { component(d, "nic").Model = "other-nic-v1" }
+	otherNIC := func(d *design.Document) { component(d, "nic").Model = "other-nic-v1" }
 	bare := func(d *design.Document) { component(d, "server").Components = nil }
 	traffic := func(d *design.Document) {
 		d.Applications[0] = completed(t, strings.NewReplacer("chakra-workload-v1", "traffic-generator-v1", `"coordinated"`, `"non-coordinated"`).Replace(rack)).Applications[0]
 	}
-	role := func(kind string) func(*design.Document) { // of all entries
+	role := func(kind string) func(*design.Document) { // of the first entry
 		return func(d *design.Document) {
 			d.Topology.AppDistribution = &design.AppDistribution{Entries: []design.Entry{
 				{Name: "a", ParentApplication: "workload", ApplicationType: kind, DistributionPercent: design.Percent{DistributionID: "a", Value: 1}},
@@ -325,7 +324,7 @@ func TestCheckApplications(t *testing.T) {
 			}}
 		}
 	}
-	times := func(n int) func(*design.Document) {
+	applications := func(n int) func(*design.Document) {
 		return func(d *design.Document) {
 			first := d.Applications[0]
 			for i := 1; i < n; i++ {
@@ -335,30 +334,30 @@ func TestCheckApplications(t *testing.T) {
 			}
 		}
 	}
-	named := func(d *design.Document) { d.Applications[1].Name = "other" }
+	renameSecond := func(d *design.Document) { d.Applications[1].Name = "other" }
 	checkRows(t, rack, ready(8), map[string]row{
-		"clients and no server":  {both(both(traffic, times(2)), both(named, role("client"))), []string{"CONSTRAINT_VIOLATION $.applications"}},
-		"as many as are allowed": {both(traffic, times(64)), nil},
-		"more than are allowed":  {both(traffic, times(65)), []string{"CONSTRAINT_VIOLATION $.applications"}},
+		"clients and no server":  {sequence(traffic, applications(2), renameSecond, role("client")), []string{"CONSTRAINT_VIOLATION $.applications"}},
+		"as many as are allowed": {sequence(traffic, applications(64)), nil},
+		"more than are allowed":  {sequence(traffic, applications(65)), []string{"CONSTRAINT_VIOLATION $.applications"}},
 		"no application":         {func(d *design.Document) { d.Applications = nil }, []string{"APPLICATION_REQUIRED $.applications"}},
 		"two": {func(d *design.Document) {
 			second := d.Applications[0]
 			second.Name = "second"
 			d.Applications = append(d.Applications, second)
 		}, []string{"APPLICATION_NOT_ALONE $.applications[0]"}},
-		"another model of nic":  {gpu, []string{"NIC_NOT_SUPPORTED $.components[2].components[0]", "UNKNOWN_MODEL $.components[1].model"}},
+		"another model of nic":  {otherNIC, []string{"NIC_NOT_SUPPORTED $.components[2].components[0]", "UNKNOWN_MODEL $.components[1].model"}},
 		"no nic":                {bare, []string{"RANKS_EXCEED_SERVERS $.applications[0]", "SERVER_WITHOUT_NIC $.components[2].components", "UNREFERENCED_COMPONENT $.components[1]"}},
-		"no nic, other traffic": {both(bare, traffic), []string{"DISCONNECTED $.components[2].components", "UNREFERENCED_COMPONENT $.components[1]"}},
+		"no nic, other traffic": {sequence(bare, traffic), []string{"DISCONNECTED $.components[2].components", "UNREFERENCED_COMPONENT $.components[1]"}},
 		"other traffic":         {traffic, nil},
 		"the servers' group":    {set("server", "LogicalGroupId", 3.0), []string{"LOGICAL_GROUP_MISMATCH $.applications[0].typedParameters.LogicalGroupId"}},
-		"both groups":           {both(set("server", "LogicalGroupId", 3.0), set("workload", "LogicalGroupId", 3.0)), nil},
+		"both groups":           {sequence(set("server", "LogicalGroupId", 3.0), set("workload", "LogicalGroupId", 3.0)), nil},
 		"sums of 1":             {entries(0.25, 0.5, 0.75, 0.5), nil},
 		"sums of nearly 1":      {entries(0.5, 1, 0.5+1e-10), nil},
 		"a sum below 1":         {entries(0.5, 1), []string{"DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution"}},
-		"sums off by too much":  {entries(1-1e-8, 1+1e-8), []string{"DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution", "DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution"}},
-		"no number":             {entries(math.NaN()), []string{"DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution"}},
-		"nothing to spread":     {entries(), nil},
-		"an entry of nothing": {both(entries(1), func(d *design.Document) { d.Topology.AppDistribution.Entries[0].ParentApplication = "ghost" }),
+		"sums not quite 1":      {entries(1-1e-8, 1+1e-8), []string{"DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution", "DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution"}},
+		"not a number":          {entries(math.NaN()), []string{"DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution"}},
+		"no entries":            {entries(), nil},
+		"an entry of a missing application": {sequence(entries(1), func(d *design.Document) { d.Topology.AppDistribution.Entries[0].ParentApplication = "ghost" }),
 			[]string{"UNKNOWN_REFERENCE $.topology.appDistribution.randomApplicationDistribution[0].parentApplication"}},
 	})
 }
@@ -373,14 +372,14 @@ func TestCheckTraceset(t *testing.T) {
 	}{
 		"none":                {nil, nil, "TRACESET_REQUIRED $.applications[0]"},
 		"deleted":             {&validation.Traceset{Status: "deleted"}, nil, "TRACESET_DELETED $.applications[0]"},
-		"on its way":          {&validation.Traceset{Status: "processing"}, nil, "TRACESET_NOT_READY $.applications[0]"},
+		"processing":          {&validation.Traceset{Status: "processing"}, nil, "TRACESET_NOT_READY $.applications[0]"},
 		"as many ranks":       {&validation.Traceset{Status: "ready", Ranks: 8}, nil, ""},
 		"too many ranks":      {&validation.Traceset{Status: "ready", Ranks: 9}, nil, "RANKS_EXCEED_SERVERS $.applications[0]"},
 		"too few ranks":       {&validation.Traceset{Status: "ready", Ranks: 7}, nil, "SERVERS_EXCEED_RANKS $.applications[0]"},
 		"powers of two":       {&validation.Traceset{Status: "ready", Ranks: 8, Groups: []int64{1, 2, 4}}, halving, ""},
 		"no power of two":     {&validation.Traceset{Status: "ready", Ranks: 8, Groups: []int64{4, 6}}, halving, "ALGORITHM_NEEDS_POWER_OF_TWO $.applications[0].typedParameters.ChakraConfiguration.AllReduceAlgorithm"},
 		"any size for a ring": {&validation.Traceset{Status: "ready", Ranks: 8, Groups: []int64{4, 6}}, nil, ""},
-		"halves of a scatter": {&validation.Traceset{Status: "ready", Ranks: 8, Groups: []int64{3}}, set("workload", "ChakraConfiguration.ReduceScatterAlgorithm", "halving"),
+		"halving": {&validation.Traceset{Status: "ready", Ranks: 8, Groups: []int64{3}}, set("workload", "ChakraConfiguration.ReduceScatterAlgorithm", "halving"),
 			"ALGORITHM_NEEDS_POWER_OF_TWO $.applications[0].typedParameters.ChakraConfiguration.ReduceScatterAlgorithm"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -389,7 +388,7 @@ func TestCheckTraceset(t *testing.T) {
 			if c.edit != nil {
 				c.edit(d)
 			}
-			got := judged(t, d, validation.Check(d, validation.Attachments{Traceset: c.traceset}))
+			got := listed(t, d, validation.Check(d, validation.Attachments{Traceset: c.traceset}))
 			if strings.Join(got, ", ") != c.want {
 				t.Errorf("got %v, want %s", got, c.want)
 			}

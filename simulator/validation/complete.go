@@ -11,10 +11,10 @@ import (
 
 // Complete checks the form of a document that a client sends, and fills in counts,
 // the models of members, the types that a holder may hold, and the defaults of
-// parameters. It does not check whether the document can be simulated: Check does.
+// parameters. It does not check whether the document can be simulated; Check does.
 // Every error is the client's; its text is the message of a 400.
 func Complete(d *design.Document) error {
-	names := map[string]string{} // where a name is declared
+	names := map[string]string{} // path of the declaration, by name
 	if err := completeComponents(d.Components, design.Components, names); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func declare(names map[string]string, collection string, i int, name, kind strin
 	return nil
 }
 
-// filled fills in the count of every reference.
+// filled sets the count of every reference to at least 1.
 func filled(refs []design.Ref) []design.Ref {
 	if refs == nil {
 		return []design.Ref{}
@@ -126,7 +126,7 @@ func completeHolder(path string, refs []design.Ref, declared map[string]*declara
 }
 
 // distinctShares refuses two entries with the same application and distribution id,
-// by which clients name an entry.
+// since clients identify an entry by the two.
 func distinctShares(entries []design.Entry) error {
 	first := make(map[[2]string]int, len(entries))
 	for i := range entries {

@@ -2,22 +2,22 @@ package validation
 
 import "netsim/simulator/design"
 
-// extent is the size of a part of the network once it is unfolded. Counts are
-// floating-point numbers, which cannot overflow; they are only compared with bounds.
+// extent is the size of a part of the network after it is unfolded. Counts are
+// floating-point numbers, which do not wrap around; they are only compared with bounds.
 type extent struct {
 	servers        float64
-	placeable      float64 // servers with a NIC in the wanted logical group
+	placeable      float64 // servers with a NIC in the application's logical group
 	racks, pods    float64
 	switches, nics float64
-	links          float64 // below the part's own switches
-	reads          float64 // references that are followed to unfold it
+	links          float64 // inside the part
+	reads          float64 // references to follow in order to unfold it
 
-	// Of the switches directly in the part: how many, and their
-	// links upwards, in all and to each upper switch.
-	own, up, perUpper float64
+	own      float64 // switches directly in the part
+	up       float64 // links upwards of those without NumUpLinksPerSwitch
+	perUpper float64 // links of the others to each upper switch
 }
 
-// add adds count times the extent of a member.
+// add adds count times the extent of a member. Its references are followed only once.
 func (e *extent) add(o extent, count float64) {
 	e.servers += count * o.servers
 	e.placeable += count * o.placeable
@@ -29,7 +29,7 @@ func (e *extent) add(o extent, count float64) {
 	e.reads += o.reads
 }
 
-// wired returns the links from the parts below up to so many switches.
+// wired returns the number of links from the part to the upper switches.
 func (e *extent) wired(upper float64) float64 {
 	if upper == 0 {
 		return 0
@@ -63,7 +63,7 @@ func (c *checker) extentOf(refs []design.Ref) extent {
 			e.add(c.unfold(d), count)
 		}
 	}
-	for i := range refs { // now that the switches are known
+	for i := range refs { // all switches are known now
 		d, count := c.declared[refs[i].Name], float64(max(refs[i].Count, 1))
 		switch d.kind {
 		case design.TypeServer:

@@ -6,16 +6,16 @@ import (
 	"netsim/simulator/design"
 )
 
-// declaration is something that a document declares and references can name.
+// declaration is an element of a document that references can name.
 type declaration struct {
-	collection, path           string // components …, JSONPath
+	collection, path           string // such as components; JSONPath
 	name, kind, model, version string
 	traffic                    string // of an application
 	params                     design.Params
 	refs                       []design.Ref
 }
 
-// declarations returns everything that a document declares, in its order.
+// declarations returns all declarations of a document, in the document's order.
 func declarations(d *design.Document) []*declaration {
 	all := make([]*declaration, 0, len(d.Components)+len(d.Links)+len(d.Containers)+len(d.Applications))
 	add := func(collection string, i int, x declaration) {
@@ -47,7 +47,7 @@ func declarations(d *design.Document) []*declaration {
 	return all
 }
 
-// declarable lists the types that a collection declares, completions.md 3.2.
+// declarable lists the types that a collection may declare (completions.md 3.2).
 func declarable(collection string) []string {
 	switch collection {
 	case design.Links:

@@ -14,8 +14,8 @@ import (
 	"netsim/simulator/validation"
 )
 
-// names are few, so that what is drawn meets: names twice, references to
-// anything, circles.
+// names draws one of few names, so that documents have duplicate names, dangling
+// references, references to anything, and cycles.
 func names() *rapid.Generator[string] {
 	return rapid.SampledFrom([]string{"leaf", "fsw", "ssw", "nic", "server", "rack", "pod", "layer", "workload", "ghost", ""})
 }
@@ -34,7 +34,7 @@ func drawRefs(t *rapid.T) []design.Ref {
 	}), 0, 4).Draw(t, "refs")
 }
 
-// drawValue draws what a parameter may be, more than JSON can say.
+// drawValue draws the value of a parameter, also one that JSON cannot express.
 func drawValue(t *rapid.T) any {
 	return rapid.SampledFrom([]any{
 		nil, true, "", "none", "spray", "full-mesh", 0.0, 1.0, 2.0, 64.0, 65536.0, 1.5, -1.0, float64(1 << 53), 1e300,
@@ -42,7 +42,7 @@ func drawValue(t *rapid.T) any {
 	}).Draw(t, "value")
 }
 
-// disturb changes a tree of parameters somewhere.
+// disturb changes a random node of a tree of parameters.
 func disturb(t *rapid.T, p design.Params) {
 	keys := []string{"Other", "A.B", "it's", ""}
 	for name := range p {
@@ -74,8 +74,8 @@ func disturb(t *rapid.T, p design.Params) {
 	}
 }
 
-// drawDocument draws a document that is more or less wrong: a good one after
-// some changes.
+// drawDocument makes a few random changes to a valid document, which may become
+// invalid.
 func drawDocument(t *rapid.T, d *design.Document) {
 	change := func() {
 		i := rapid.IntRange(0, len(d.Components)-1).Draw(t, "component")
@@ -111,9 +111,9 @@ func drawDocument(t *rapid.T, d *design.Document) {
 	}
 }
 
-// TestCheckOfAnything: whatever the document, checking it ends, says the same
-// again, in a bounded report whose paths lead somewhere; and when it finds no
-// error the document can be simulated, each server reaching each other.
+// TestCheckOfAnything: for any document, Check ends, and finds the same again. If
+// it finds no error, the document gives options and a fabric, in which there is a
+// path between any two servers.
 func TestCheckOfAnything(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -124,7 +124,7 @@ func TestCheckOfAnything(t *testing.T) {
 		}}
 		findings := validation.Check(d, with)
 		if diff := cmp.Diff(findings, validation.Check(d, with)); diff != "" {
-			r.Fatalf("checked again:\n%s", diff)
+			r.Fatalf("a second check has other findings (-first +second):\n%s", diff)
 		}
 		broken := false
 		for _, f := range findings {
@@ -134,25 +134,25 @@ func TestCheckOfAnything(t *testing.T) {
 			return
 		}
 		if _, err := d.Options(time.Second); err != nil {
-			r.Fatalf("no error, but no options: %v", err)
+			r.Fatalf("Check finds no error, but there are no options: %v", err)
 		}
 		fabric, err := d.Fabric()
 		if err != nil {
-			r.Fatalf("no error, but no fabric: %v", err)
+			r.Fatalf("Check finds no error, but there is no fabric: %v", err)
 		}
 		routes := topology.NewRoutes(fabric, 1, nil)
 		for src := range min(len(fabric.Hosts), 20) {
 			for dst := range min(len(fabric.Hosts), 20) {
 				if src != dst && len(routes.ECMP(nil, &topology.Pair{Src: int32(src), Dst: int32(dst)})) == 0 {
-					r.Fatalf("no error, but no path from host %d to %d", src, dst)
+					r.Fatalf("Check finds no error, but there is no path from host %d to %d", src, dst)
 				}
 			}
 		}
 	})
 }
 
-// TestReportIsBounded: of one code a report lists a part, and says how much it
-// leaves out.
+// TestReportIsBounded: if a code has many findings, the report lists only some of
+// them, and says how many it leaves out.
 func TestReportIsBounded(t *testing.T) {
 	t.Parallel()
 	d := completed(t, rack)
@@ -167,12 +167,12 @@ func TestReportIsBounded(t *testing.T) {
 		}
 	}
 	if want := "150 more findings of this kind are left out; correct the listed ones and validate again"; n != 51 || last != want {
-		t.Errorf("%d findings, the last %q", n, last)
+		t.Errorf("%d findings, the last %q; want 51, the last %q", n, last, want)
 	}
 }
 
-// TestCheckIsCheapWhateverTheCounts: documents that would unfold to more than
-// there is memory for are only counted.
+// TestCheckIsCheapWhateverTheCounts: Check refuses documents with huge counts
+// without unfolding them, which would exceed the memory.
 func TestCheckIsCheapWhateverTheCounts(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(*design.Document){
@@ -205,17 +205,17 @@ func TestCheckIsCheapWhateverTheCounts(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("findings %+v", validation.Check(d, ready(10)))
+			t.Errorf("findings %+v, want a CONSTRAINT_VIOLATION at $.topology", validation.Check(d, ready(10)))
 		})
 	}
 }
 
-// asJSON is the document as a client reads it.
+// asJSON returns the document as a client decodes it, or nil if JSON cannot express it.
 func asJSON(t testing.TB, d *design.Document) any {
 	t.Helper()
 	b, err := json.Marshal(d)
 	if err != nil {
-		return nil // it holds NaN
+		return nil // it contains NaN or an infinity
 	}
 	var v any
 	if err := json.Unmarshal(b, &v); err != nil {

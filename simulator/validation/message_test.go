@@ -7,7 +7,7 @@ import (
 	"netsim/simulator/validation"
 )
 
-// TestMessages: a message says what is wrong, with the values, and what to do.
+// TestMessages: a message says what is wrong, with which value, and what to do.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	for want, edit := range map[string]func(*design.Document){
@@ -46,7 +46,7 @@ func TestMessages(t *testing.T) {
 			found = found || f.Message == want
 		}
 		if !found {
-			t.Errorf("nothing says %q: %+v", want, findings)
+			t.Errorf("no finding has the message %q: %+v", want, findings)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"netsim/simulator/design"
 )
 
-// model is an entry of the catalogue with its parameters by their paths.
+// model is an entry of the catalogue.
 type model struct {
 	catalogue.Entry
 	known map[string]bool // the paths of the parameters
@@ -28,14 +28,14 @@ func (c *checker) declare() {
 	for _, d := range c.all {
 		if first, taken := c.declared[d.name]; taken {
 			c.unsound = true
-			c.err("CONSTRAINT_VIOLATION", place{d.name, "", d.path + ".name"},
+			c.err("CONSTRAINT_VIOLATION", position{d.name, "", d.path + ".name"},
 				"the name '%s' is taken by %s; give one of them another name", d.name, first.path)
 			continue
 		}
 		c.declared[d.name] = d
 		if kinds := declarable(d.collection); !slices.Contains(kinds, d.kind) {
 			c.unsound = true
-			c.err("CONSTRAINT_VIOLATION", place{d.name, "", d.path + ".type"},
+			c.err("CONSTRAINT_VIOLATION", position{d.name, "", d.path + ".type"},
 				"the type '%.64s' cannot be declared in %s; it holds [%s]", d.kind, d.collection, strings.Join(kinds, ", "))
 			continue
 		}
@@ -48,7 +48,7 @@ func (c *checker) model(d *declaration) {
 	if m == nil {
 		entry, known := catalogue.Find(d.model)
 		if !known || entry.Model != d.model {
-			c.err("UNKNOWN_MODEL", place{d.name, "", d.path + ".model"},
+			c.err("UNKNOWN_MODEL", position{d.name, "", d.path + ".model"},
 				"model '%s' is not in the catalogue; choose one that GET /models?type=%s lists", d.model, d.kind)
 			return
 		}
@@ -57,21 +57,21 @@ func (c *checker) model(d *declaration) {
 	}
 	switch {
 	case !m.Has(d.version):
-		c.err("UNKNOWN_MODEL", place{d.name, "", d.path + ".version"},
+		c.err("UNKNOWN_MODEL", position{d.name, "", d.path + ".version"},
 			"model '%s' has no version '%s'; use %s", d.model, d.version, m.Latest())
 		return
 	case m.Type != d.kind:
-		c.err("CONSTRAINT_VIOLATION", place{d.name, "", d.path + ".type"},
+		c.err("CONSTRAINT_VIOLATION", position{d.name, "", d.path + ".type"},
 			"model '%s' is a %s and '%s' is declared as a %s; change the type or choose another model", d.model, m.Type, d.name, d.kind)
 		return
 	case m.TrafficType != "" && m.TrafficType != d.traffic:
-		c.err("CONSTRAINT_VIOLATION", place{d.name, "", d.path + ".trafficType"},
+		c.err("CONSTRAINT_VIOLATION", position{d.name, "", d.path + ".trafficType"},
 			"model '%s' makes %s traffic, not '%s'; set trafficType to %s", d.model, m.TrafficType, d.traffic, m.TrafficType)
 	}
 	c.parameters(d.name, d.path+".typedParameters", d.params, m)
 }
 
-// parameters checks a tree against the parameters that it should have.
+// parameters checks a tree of parameters against those of its model.
 func (c *checker) parameters(name, path string, p design.Params, m *model) {
 	known := 0
 	for i := range m.Parameters {
@@ -83,14 +83,14 @@ func (c *checker) parameters(name, path string, p design.Params, m *model) {
 		if code == "" {
 			continue
 		}
-		at := place{name, want.Path, path}
+		at := position{name, want.Path, path}
 		for s := range strings.SplitSeq(want.Path, ".") {
 			at.path += step(s)
 		}
 		c.err(code, at, "%s", message)
 	}
 	if leaves(p) > known {
-		c.strangers(place{name, "", path}, p, m)
+		c.unknown(position{name, "", path}, p, m)
 	}
 }
 
@@ -106,17 +106,17 @@ func leaves(p design.Params) int {
 	return n
 }
 
-// strangers finds the leaves that are no parameters of the model.
-func (c *checker) strangers(at place, p design.Params, m *model) {
+// unknown reports the leaves that are not parameters of the model.
+func (c *checker) unknown(at position, p design.Params, m *model) {
 	for _, name := range sortedKeys(p) {
-		below := place{at.component, join(at.parameter, name), at.path + step(name)}
+		below := position{at.component, join(at.parameter, name), at.path + step(name)}
 		known := m
 		if strings.Contains(name, ".") {
-			known = new(model) // it only looks like a path
+			known = new(model) // a name with a dot is not a path
 		}
 		switch {
 		case p[name].Leaf == nil:
-			c.strangers(below, p[name].Branch, known)
+			c.unknown(below, p[name].Branch, known)
 		case !known.known[below.parameter]:
 			c.err("CONSTRAINT_VIOLATION", below, "parameter %.128s is not one of the model's; remove it", below.parameter)
 		}

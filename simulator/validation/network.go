@@ -10,7 +10,7 @@ import (
 
 const pathTopology = "$.topology"
 
-// topology checks that the references make a network that can be simulated.
+// topology checks that the references form a network that can be simulated.
 func (c *checker) topology() {
 	if c.unsound {
 		return
@@ -18,10 +18,10 @@ func (c *checker) topology() {
 	c.tiers()
 	e := c.extentOf(c.doc.Topology.Components)
 	if e.servers == 0 {
-		c.err("TOPOLOGY_EMPTY", place{"", "", pathTopology}, "the topology has no server; reference a rack that holds some")
+		c.err("TOPOLOGY_EMPTY", position{"", "", pathTopology}, "the topology has no server; reference a rack that holds some")
 	}
 	if what, has, most := e.tooLarge(); what != "" {
-		c.err("CONSTRAINT_VIOLATION", place{"", "", pathTopology},
+		c.err("CONSTRAINT_VIOLATION", position{"", "", pathTopology},
 			"the topology comes to %.0f %s, and %d can be simulated; lower the counts", has, what, most)
 	}
 	c.cut()
@@ -29,15 +29,14 @@ func (c *checker) topology() {
 		return // it cannot be wired
 	}
 	if _, err := c.doc.Options(time.Second); err != nil {
-		c.err("CONSTRAINT_VIOLATION", place{"", "", "$"}, "the engine cannot take the document: %s", err)
+		c.err("CONSTRAINT_VIOLATION", position{"", "", "$"}, "the engine cannot take the document: %s", err)
 	}
 	c.wire()
 }
 
-// tiers compares the number of tiers with the content of the topology: one rack, one
-// pod, or pods or racks below switches. Racks directly below the topology's switches
-// make two tiers of switches, of the first and the third kind; the document may say
-// 2 or 3.
+// tiers compares topologyTiers with the content of the topology: one rack has 1 tier,
+// one pod has 2, and pods below switches have 3. Racks directly below the topology's
+// switches have two tiers, RSW and SSW; for them the document may say 2 or 3.
 func (c *checker) tiers() {
 	var racks, pods, spine float64
 	for i := range c.doc.Topology.Components {
@@ -53,10 +52,10 @@ func (c *checker) tiers() {
 		}
 	}
 	holds := fmt.Sprintf("%.0f racks, %.0f pods and %.0f switches", racks, pods, spine)
-	said, lowest, highest := c.doc.Topology.TopologyTiers, 0, 0
+	stated, lowest, highest := c.doc.Topology.TopologyTiers, 0, 0
 	switch {
 	case racks+pods == 0:
-		return // TOPOLOGY_EMPTY says it
+		return // TOPOLOGY_EMPTY reports it
 	case spine > 0 && pods > 0:
 		lowest, highest = 3, 3
 	case spine > 0:
@@ -66,15 +65,15 @@ func (c *checker) tiers() {
 	case racks == 1 && pods == 0:
 		lowest, highest = 1, 1
 	default:
-		c.err("TIER_MISMATCH", place{"", "", pathTopology},
-			"the topology holds %s, which are no tiers; add switches to it, or keep one rack (1 tier) or one pod (2 tiers)", holds)
-		c.err("DISCONNECTED", place{"", "", pathTopology},
-			"the topology holds %s, so that no path joins the servers of its racks and pods; add switches to it", holds)
+		c.err("TIER_MISMATCH", position{"", "", pathTopology},
+			"the topology holds %s, which do not form tiers; add switches to it, or keep one rack (1 tier) or one pod (2 tiers)", holds)
+		c.err("DISCONNECTED", position{"", "", pathTopology},
+			"the topology holds %s, so no path joins the servers of its racks and pods; add switches to it", holds)
 		return
 	}
-	if said < lowest || said > highest {
-		c.err("TIER_MISMATCH", place{"", "", "$.topology.topologyTiers"},
-			"topologyTiers is %d and the topology holds %s; set topologyTiers to %d or change what it holds", said, holds, lowest)
+	if stated < lowest || stated > highest {
+		c.err("TIER_MISMATCH", position{"", "", "$.topology.topologyTiers"},
+			"topologyTiers is %d and the topology holds %s; set topologyTiers to %d or change what it holds", stated, holds, lowest)
 	}
 }
 
@@ -85,14 +84,14 @@ func (c *checker) cut() {
 			continue
 		}
 		e := c.unfold(d)
-		at := place{d.name, "", d.path + ".components"}
+		at := position{d.name, "", d.path + ".components"}
 		switch {
 		case d.kind == design.TypeServer && e.nics == 0 && !c.chakra:
-			c.err("DISCONNECTED", at, "server '%s' has no nic, so that no path leads to it; add one", d.name)
+			c.err("DISCONNECTED", at, "server '%s' has no nic, so no path leads to it; add one", d.name)
 		case d.kind == design.TypeRack && e.servers > 0 && e.own == 0:
-			c.err("DISCONNECTED", at, "rack '%s' holds servers and no switch, so that no path leads to them; add a switch", d.name)
+			c.err("DISCONNECTED", at, "rack '%s' holds servers but no switch, so no path leads to them; add a switch", d.name)
 		case d.kind == design.TypePod && e.racks > 1 && e.own == 0:
-			c.err("DISCONNECTED", at, "pod '%s' holds %.0f racks and no switch, so that no path joins them; add a switch", d.name, e.racks)
+			c.err("DISCONNECTED", at, "pod '%s' holds %.0f racks but no switch, so no path joins them; add a switch", d.name, e.racks)
 		}
 	}
 }
@@ -101,35 +100,36 @@ func (c *checker) cut() {
 func (c *checker) wire() {
 	fabric, err := c.doc.Fabric()
 	if err != nil {
-		c.err("CONSTRAINT_VIOLATION", place{"", "", pathTopology}, "the topology cannot be wired: %s", err)
+		c.err("CONSTRAINT_VIOLATION", position{"", "", pathTopology}, "the topology cannot be wired: %s", err)
 		return
 	}
 	a, b, apart, err := fabric.Apart()
 	switch {
 	case err != nil:
-		c.err("CONSTRAINT_VIOLATION", place{"", "", pathTopology}, "%s; give the switches of a tier equal numbers of links", err)
+		c.err("CONSTRAINT_VIOLATION", position{"", "", pathTopology}, "%s; give the switches of a tier equal numbers of links", err)
 		return
 	case apart:
 		one, other := fabric.Nodes[fabric.Hosts[a].Server], fabric.Nodes[fabric.Hosts[b].Server]
-		c.err("DISCONNECTED", place{other.Component, "", pathTopology},
+		c.err("DISCONNECTED", position{other.Component, "", pathTopology},
 			"no path joins %s and %s; raise NumUpLinks of the switches above them, so that both racks reach a common switch", one.Name(), other.Name())
 		return
 	}
 	c.fabric = fabric
 	c.ports(fabric)
-	c.info("PREPROCESSOR_VALIDATION_NOTE", place{"", "", pathTopology}, "topology derived: %d servers, %d switches, %d links, %d tiers",
+	c.info("PREPROCESSOR_VALIDATION_NOTE", position{"", "", pathTopology}, "topology derived: %d servers, %d switches, %d links, %d tiers",
 		len(fabric.Hosts), fabric.Switches(), len(fabric.Links), c.doc.Topology.TopologyTiers)
 }
 
-// load is the highest load of a switch of one component.
+// load is the highest load among the switches of one component.
 type load struct {
-	links, linked int     // and the node with the most
-	rate          float64 // bit/s, the sum of its ports
-	rated         int
+	links  int     // largest number of links of a switch
+	linked int     // the node that has them
+	rate   float64 // largest sum of the port rates of a switch, in bit/s
+	rated  int     // the node that has it
 }
 
-// ports warns about switches with more links than they declare, or with more rate
-// than their switching capacity, once for each component.
+// ports warns about switches that have more links than they declare, or more port rate
+// than switching capacity. It warns once for each component.
 func (c *checker) ports(f *topology.Fabric) {
 	links, rate := make([]int, len(f.Nodes)), make([]float64, len(f.Nodes))
 	for i := range f.Links {
@@ -163,12 +163,12 @@ func (c *checker) ports(f *topology.Fabric) {
 func (c *checker) port(d *declaration, w *load, f *topology.Fabric) {
 	up, down := number(d.params, "NumUpLinks"), number(d.params, "NumDownLinks")
 	if float64(w.links) > up+down {
-		c.warn("PORT_BUDGET_EXCEEDED", place{d.name, "", d.path + ".typedParameters"},
+		c.warn("PORT_BUDGET_EXCEEDED", position{d.name, "", d.path + ".typedParameters"},
 			"%s has %d links, more than NumUpLinks and NumDownLinks together, %.0f; raise NumDownLinks if it has the ports, or give it fewer links",
 			f.Nodes[w.linked].Name(), w.links, up+down)
 	}
 	if capacity := number(d.params, "SwitchingCapacity"); w.rate > capacity {
-		c.warn("SWITCH_OVERSUBSCRIBED", place{d.name, "SwitchingCapacity", d.path + ".typedParameters.SwitchingCapacity"},
+		c.warn("SWITCH_OVERSUBSCRIBED", position{d.name, "SwitchingCapacity", d.path + ".typedParameters.SwitchingCapacity"},
 			"the ports of %s come to %s Gbps, more than the %s Gbps that it switches; raise SwitchingCapacity, or lower the rates or the number of its links",
 			f.Nodes[w.rated].Name(), decimal(w.rate/1e9), decimal(capacity/1e9))
 	}

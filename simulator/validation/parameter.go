@@ -20,19 +20,19 @@ func parameter(p design.Params, want *catalogue.Parameter) (code, message string
 	case !there && want.Optional:
 		return "", ""
 	case !there:
-		return "PARAMETER_MISSING", fmt.Sprintf("parameter %s is missing; %s", want.Path, instead(want))
+		return "PARAMETER_MISSING", fmt.Sprintf("parameter %s is missing; %s", want.Path, suggestion(want))
 	case leaf == nil:
-		return "CONSTRAINT_VIOLATION", fmt.Sprintf("parameter %s is a section of parameters; %s", want.Path, instead(want))
+		return "CONSTRAINT_VIOLATION", fmt.Sprintf("parameter %s is a section of parameters; %s", want.Path, suggestion(want))
 	case leaf.Type != want.Default.Type || !wellTyped(leaf.Type, leaf.Value):
-		return "CONSTRAINT_VIOLATION", fmt.Sprintf("parameter %s is %s of the type '%.64s'; %s", want.Path, shown(leaf.Value), leaf.Type, instead(want))
+		return "CONSTRAINT_VIOLATION", fmt.Sprintf("parameter %s is %s of the type '%.64s'; %s", want.Path, shown(leaf.Value), leaf.Type, suggestion(want))
 	}
 	factor, known := design.Unit(leaf.Type, leaf.Unit)
-	may := units(leaf.Type)
+	unitList := units(leaf.Type)
 	switch {
-	case !known && may == "":
+	case !known && unitList == "":
 		return "PARAMETER_UNIT_INVALID", fmt.Sprintf("parameter %s has the unit '%.64s', and a %s has none; remove the unit", want.Path, leaf.Unit, leaf.Type)
 	case !known:
-		return "PARAMETER_UNIT_INVALID", fmt.Sprintf("parameter %s has the unit '%.64s'; use one of [%s]", want.Path, leaf.Unit, may)
+		return "PARAMETER_UNIT_INVALID", fmt.Sprintf("parameter %s has the unit '%.64s'; use one of [%s]", want.Path, leaf.Unit, unitList)
 	}
 	switch value := leaf.Value.(type) {
 	case string:
@@ -41,15 +41,15 @@ func parameter(p design.Params, want *catalogue.Parameter) (code, message string
 		}
 	case float64:
 		if beyond(want.Min, value*factor, -1) || beyond(want.Max, value*factor, 1) ||
-			may != "" && (value < 0 || value*factor > design.MaxQuantity) {
+			unitList != "" && (value < 0 || value*factor > design.MaxQuantity) {
 			return "PARAMETER_OUT_OF_RANGE", fmt.Sprintf("parameter %s is %s; set it to %s", want.Path, quantity(leaf), allowed(want))
 		}
 	}
 	return "", ""
 }
 
-// instead returns what the parameter should be.
-func instead(want *catalogue.Parameter) string {
+// suggestion returns advice on how to set the parameter.
+func suggestion(want *catalogue.Parameter) string {
 	return "give it a " + want.Default.Type + " such as " + quantity(&want.Default)
 }
 
@@ -64,7 +64,7 @@ func beyond(bound *design.Leaf, value, sign float64) bool {
 	return sign*(value-limit*factor) > 0
 }
 
-// quantity writes a leaf's value with its unit.
+// quantity formats a leaf's value with its unit.
 func quantity(l *design.Leaf) string {
 	switch value := l.Value.(type) {
 	case string:
@@ -75,7 +75,7 @@ func quantity(l *design.Leaf) string {
 	return fmt.Sprint(l.Value)
 }
 
-// decimal writes a number without an exponent, unless it is very long.
+// decimal formats a number without an exponent, unless it is very long.
 func decimal(f float64) string {
 	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e15) {
 		return fmt.Sprint(f)
@@ -83,7 +83,7 @@ func decimal(f float64) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// allowed returns in words what values a number may have.
+// allowed describes the values that a number may have.
 func allowed(want *catalogue.Parameter) string {
 	switch {
 	case want.Min != nil && want.Max != nil:

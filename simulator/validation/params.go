@@ -10,16 +10,16 @@ import (
 
 const maxUint = 1<<53 - 1
 
-// Bounds of a tree of parameters: how deep it nests, and how long a name is.
-// The catalogue's are at most three deep, and 40 bytes long.
+// Bounds on the depth of a tree of parameters and on the length of its names. The
+// catalogue's trees have at most three levels, and its names at most 40 bytes.
 const (
 	maxDepth = 16
 	maxName  = 128
 )
 
 // CheckParams checks the form of a tree of parameters: branches hold objects,
-// and leaves a value of their type. The error names the path, in the words of
-// completions.md section 4.1.
+// and leaves hold a value of their type. The error names the path and is worded
+// as in completions.md section 4.1.
 func CheckParams(path string, text []byte) error {
 	if len(text) == 0 {
 		return nil
@@ -31,7 +31,7 @@ func CheckParams(path string, text []byte) error {
 	return checkBranch(path, members, maxDepth)
 }
 
-// CheckParamTree is CheckParams for a tree that is decoded.
+// CheckParamTree is CheckParams for a tree that encoding/json has decoded into an any.
 func CheckParamTree(path string, tree any) error {
 	members, ok := tree.(map[string]any)
 	if !ok {
@@ -74,7 +74,7 @@ func isLeaf(members map[string]any) bool {
 	return value && kind
 }
 
-// leafOf reads a leaf from its members, whose numbers are json.Number.
+// leafOf reads a leaf from its members. A number is a json.Number or a float64.
 func leafOf(path string, members map[string]any) (*design.Leaf, error) {
 	for _, name := range sortedKeys(members) {
 		if name != "value" && name != "type" && name != "unit" {
@@ -123,7 +123,7 @@ func wellTyped(kind string, value any) bool {
 	return false
 }
 
-// units lists the units of a type for a message; empty if it has none.
+// units lists the units of a type for a message. It returns "" if the type has none.
 func units(kind string) string {
 	switch kind {
 	case "bytes":

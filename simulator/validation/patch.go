@@ -14,10 +14,10 @@ import (
 )
 
 // Patch changes some leaves of a tree of parameters and returns the new tree. It does
-// not change stored, whose other nodes the new tree shares. The patch repeats the
-// nesting of the stored tree down to each leaf that it changes. Either all leaves
-// change or none. An absent optional parameter can be patched as if its default were
-// stored. Values beyond a minimum or maximum are accepted: Check reports them.
+// not modify stored; the new tree shares the unchanged nodes with it. The patch has the
+// nesting of the stored tree down to each leaf that it changes. Either all leaves change
+// or none. An absent optional parameter can be patched as if its default were stored.
+// Values beyond a minimum or maximum are accepted: Check reports them.
 //
 // Every error is the client's; its text is the message of a 400 and names the position
 // below path (completions.md section 3.7).
@@ -62,29 +62,29 @@ type patching struct {
 	schema map[string]*catalogue.Parameter // by path
 }
 
-// branch patches the nodes below one node. Messages use path, and the schema place.
-func (p patching) branch(path, place string, stored design.Params, patch map[string]any) (design.Params, error) {
+// branch patches the nodes below one node. path is for messages, key for the schema.
+func (p patching) branch(path, key string, stored design.Params, patch map[string]any) (design.Params, error) {
 	if len(patch) == 0 {
 		return nil, fmt.Errorf("%s must name at least one parameter to change", path)
 	}
 	patched := maps.Clone(stored)
 	for _, name := range sortedKeys(patch) {
 		node, there := stored[name]
-		if known := p.schema[join(place, name)]; !there && known != nil && known.Optional {
+		if known := p.schema[join(key, name)]; !there && known != nil && known.Optional {
 			node, there = design.Param{Leaf: &known.Default}, true
 		}
 		if !there {
 			return nil, fmt.Errorf("%s.%.64s does not exist", path, name)
 		}
 		var err error
-		if patched[name], err = p.node(path+"."+name, join(place, name), node, patch[name]); err != nil {
+		if patched[name], err = p.node(path+"."+name, join(key, name), node, patch[name]); err != nil {
 			return nil, err
 		}
 	}
 	return patched, nil
 }
 
-func (p patching) node(path, place string, stored design.Param, patch any) (design.Param, error) {
+func (p patching) node(path, key string, stored design.Param, patch any) (design.Param, error) {
 	members, ok := patch.(map[string]any)
 	switch {
 	case !ok:
@@ -92,14 +92,14 @@ func (p patching) node(path, place string, stored design.Param, patch any) (desi
 	case stored.Leaf == nil && isLeaf(members):
 		return design.Param{}, fmt.Errorf("%s is a section of parameters, not a parameter", path)
 	case stored.Leaf == nil:
-		branch, err := p.branch(path, place, stored.Branch, members)
+		branch, err := p.branch(path, key, stored.Branch, members)
 		return design.Param{Branch: branch}, err
 	}
-	leaf, err := p.leaf(path, place, stored.Leaf, members)
+	leaf, err := p.leaf(path, key, stored.Leaf, members)
 	return design.Param{Leaf: leaf}, err
 }
 
-func (p patching) leaf(path, place string, stored *design.Leaf, members map[string]any) (*design.Leaf, error) {
+func (p patching) leaf(path, key string, stored *design.Leaf, members map[string]any) (*design.Leaf, error) {
 	_, typed := members["type"]
 	_, valued := members["value"]
 	switch {
@@ -117,7 +117,7 @@ func (p patching) leaf(path, place string, stored *design.Leaf, members map[stri
 	if err != nil {
 		return nil, err
 	}
-	known := p.schema[place]
+	known := p.schema[key]
 	if known == nil {
 		known = &catalogue.Parameter{}
 	}
@@ -136,7 +136,7 @@ func (p patching) leaf(path, place string, stored *design.Leaf, members map[stri
 	return leaf, checkUnit(path, leaf)
 }
 
-// forbidden are the characters that no string of a patch may have, including all
+// forbidden has the characters that strings of a patch must not contain, including all
 // line breaks.
 const forbidden = "[]{}()'\";$*?#~`|&<>\\" + "\n\v\f\r\u0085\u2028\u2029"
 
@@ -166,7 +166,7 @@ func object(path string, text []byte) (map[string]any, error) {
 	return members, nil
 }
 
-// shown returns a value as messages show it.
+// shown formats a value for messages.
 func shown(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil { // NaN or an infinity, which JSON does not have

@@ -17,8 +17,8 @@ import (
 
 var steps = regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_]*)|\[([0-9]+)\]|\['((?:[^'\\]|\\.)*)'\])`)
 
-// resolves follows a JSONPath in a document. Its last steps may lead to what
-// is missing, as long as they lead into an object.
+// resolves reports whether a JSONPath leads to a value in a document. It may also
+// lead to a missing member of an object, and on to members of that.
 func resolves(t testing.TB, d *design.Document, path string) bool {
 	t.Helper()
 	at := asJSON(t, d)
@@ -63,30 +63,30 @@ func resolves(t testing.TB, d *design.Document, path string) bool {
 	return found
 }
 
-// TestCodes: the code says each code of the documents, with its severity, and
-// no other.
+// TestCodes: the package reports all codes of completions.md 3.6 with their
+// severities, and no others.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := map[string]string{}
-	say := func(code ast.Expr, severity string) {
+	found := map[string]string{}
+	record := func(code ast.Expr, severity string) {
 		if text, ok := code.(*ast.BasicLit); ok && len(text.Value) > 2 && text.Value[0] == '"' {
-			said[strings.Trim(text.Value, `"`)] = severity
+			found[strings.Trim(text.Value, `"`)] = severity
 		}
 	}
 	severity := map[string]string{"err": "error", "warn": "warning", "info": "info"}
 	inspect := func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.ReturnStmt: // of a parameter
+		case *ast.ReturnStmt: // in function parameter
 			if len(n.Results) == 2 {
-				say(n.Results[0], "error")
+				record(n.Results[0], "error")
 			}
 		case *ast.CallExpr:
 			if method, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) > 0 && severity[method.Sel.Name] != "" {
-				say(n.Args[0], severity[method.Sel.Name])
+				record(n.Args[0], severity[method.Sel.Name])
 			}
 		}
 		return true
@@ -101,7 +101,7 @@ func TestCodes(t *testing.T) {
 		}
 		ast.Inspect(file, inspect)
 	}
-	if diff := cmp.Diff(golden(), said); diff != "" {
+	if diff := cmp.Diff(documented(), found); diff != "" {
 		t.Errorf("codes (-want +got):\n%s", diff)
 	}
 }

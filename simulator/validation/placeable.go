@@ -2,9 +2,9 @@ package validation
 
 import "netsim/simulator/design"
 
-// Placeable returns how many ranks the document's topology can run: its servers
-// with a NIC, in the logical group of the chakra application if there is one. It
-// returns false if the document's errors leave the topology unknown.
+// Placeable returns how many ranks the document's topology can run. That is the number
+// of its servers with a NIC, in the logical group of the chakra application if there is
+// one. ok is false if errors in the document leave the number unknown.
 func Placeable(d *design.Document) (servers int64, ok bool) {
 	c := checker{
 		doc: d, all: declarations(d), declared: map[string]*declaration{}, reached: Reachable(d),

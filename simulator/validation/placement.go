@@ -2,17 +2,17 @@ package validation
 
 import "netsim/simulator/design"
 
-// ParameterUseMapping is the parameter of a chakra application that says that a
+// ParameterUseMapping is the parameter of a chakra application that says whether a
 // mapping file places its ranks.
 const ParameterUseMapping = design.InChakra + "UseMapping"
 
 // placement checks the mapping file that places the ranks.
-func (c *checker) placement(a *design.Application, at place) {
+func (c *checker) placement(a *design.Application, at position) {
 	m := c.mapping
 	switch {
 	case m == nil:
 		if use, _ := a.TypedParameters.Find(ParameterUseMapping); use.Leaf != nil && use.Value == true {
-			c.err("CONSTRAINT_VIOLATION", place{a.Name, ParameterUseMapping, at.path + ".typedParameters." + ParameterUseMapping},
+			c.err("CONSTRAINT_VIOLATION", position{a.Name, ParameterUseMapping, at.path + ".typedParameters." + ParameterUseMapping},
 				"%s is true and no mapping file is attached; attach one, which sets it", ParameterUseMapping)
 		}
 		return
@@ -20,7 +20,7 @@ func (c *checker) placement(a *design.Application, at place) {
 		c.err("MAPPING_FILE_DELETED", at, "the attached mapping file is deleted; detach it or attach another")
 		return
 	case c.traceset == nil || c.traceset.Status != "ready":
-		return // another finding says so
+		return // another finding reports it
 	case m.Ranks != c.traceset.Ranks:
 		c.err("MAPPING_RANK_COUNT_MISMATCH", at, "the attached mapping file places %d ranks, and the traceset has %d; attach one that places as many",
 			m.Ranks, c.traceset.Ranks)

@@ -10,14 +10,15 @@ import (
 	"netsim/simulator/validation"
 )
 
-// Source: completions 3.6; the rack has eight servers.
+// TestCheckMappingFile has the findings about mapping files (completions 3.6).
+// The rack has eight servers.
 func TestCheckMappingFile(t *testing.T) {
 	t.Parallel()
 	ready := &validation.Traceset{Status: "ready", Ranks: 3}
 	file := func(servers ...uint32) *validation.MappingFile {
 		return &validation.MappingFile{Ranks: int64(len(servers)), Servers: servers}
 	}
-	by := func(use bool, name string) func(*design.Document) {
+	mapped := func(use bool, name string) func(*design.Document) {
 		return func(d *design.Document) {
 			set("workload", "ChakraConfiguration.UseMapping", use)(d)
 			set("workload", "ChakraConfiguration.MappingFileName", name)(d)
@@ -27,20 +28,20 @@ func TestCheckMappingFile(t *testing.T) {
 		traceset *validation.Traceset
 		file     *validation.MappingFile
 		change   func(*design.Document)
-		want     string // beside what there is to say of the traceset
+		want     string // without findings about the traceset
 	}{
-		"none":                  {ready, nil, nil, ""},
-		"none, but its name":    {ready, nil, by(false, "x"), ""},
-		"none, but its use":     {ready, nil, by(true, ""), "CONSTRAINT_VIOLATION $.applications[0].typedParameters.ChakraConfiguration.UseMapping"},
-		"in use":                {ready, file(7, 0, 3), by(true, "chakra-mapping.txt"), ""},
-		"deleted":               {ready, &validation.MappingFile{Deleted: true, Ranks: 3}, nil, "MAPPING_FILE_DELETED $.applications[0]"},
-		"too few ranks":         {ready, file(0, 1), nil, "MAPPING_RANK_COUNT_MISMATCH $.applications[0]"},
-		"too many ranks":        {ready, file(0, 1, 2, 3), nil, "MAPPING_RANK_COUNT_MISMATCH $.applications[0]"},
-		"a server too many":     {ready, file(0, 8, 1), nil, "MAPPING_SERVER_UNKNOWN $.applications[0]"},
-		"the greatest server":   {ready, file(0, 1, 1<<32-2), nil, "MAPPING_SERVER_UNKNOWN $.applications[0]"},
-		"ranks not known yet":   {&validation.Traceset{Status: "processing"}, file(9), nil, ""},
-		"no traceset":           {nil, file(9), nil, ""},
-		"a network of no bound": {ready, file(0, 1, 1<<32-2), func(d *design.Document) { d.Topology.Components[0].Count = 1 << 53 }, ""},
+		"none":                         {ready, nil, nil, ""},
+		"none, but its name is set":    {ready, nil, mapped(false, "x"), ""},
+		"none, but UseMapping is set":  {ready, nil, mapped(true, ""), "CONSTRAINT_VIOLATION $.applications[0].typedParameters.ChakraConfiguration.UseMapping"},
+		"in use":                       {ready, file(7, 0, 3), mapped(true, "chakra-mapping.txt"), ""},
+		"deleted":                      {ready, &validation.MappingFile{Deleted: true, Ranks: 3}, nil, "MAPPING_FILE_DELETED $.applications[0]"},
+		"too few ranks":                {ready, file(0, 1), nil, "MAPPING_RANK_COUNT_MISMATCH $.applications[0]"},
+		"too many ranks":               {ready, file(0, 1, 2, 3), nil, "MAPPING_RANK_COUNT_MISMATCH $.applications[0]"},
+		"a server outside the network": {ready, file(0, 8, 1), nil, "MAPPING_SERVER_UNKNOWN $.applications[0]"},
+		"the largest server id":        {ready, file(0, 1, 1<<32-2), nil, "MAPPING_SERVER_UNKNOWN $.applications[0]"},
+		"ranks not known yet":          {&validation.Traceset{Status: "processing"}, file(9), nil, ""},
+		"no traceset":                  {nil, file(9), nil, ""},
+		"a network that is too large":  {ready, file(0, 1, 1<<32-2), func(d *design.Document) { d.Topology.Components[0].Count = 1 << 53 }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,14 +49,14 @@ func TestCheckMappingFile(t *testing.T) {
 			if c.change != nil {
 				c.change(d)
 			}
-			var without []string
-			for _, text := range judged(t, d, validation.Check(d, validation.Attachments{Traceset: c.traceset, MappingFile: c.file})) {
+			var got []string
+			for _, text := range listed(t, d, validation.Check(d, validation.Attachments{Traceset: c.traceset, MappingFile: c.file})) {
 				code, _, _ := strings.Cut(text, " ")
 				if strings.HasPrefix(code, "MAPPING_") || strings.HasSuffix(text, "UseMapping") {
-					without = append(without, text)
+					got = append(got, text)
 				}
 			}
-			if diff := cmp.Diff(strings.Fields(c.want), strings.Fields(strings.Join(without, " "))); diff != "" {
+			if diff := cmp.Diff(strings.Fields(c.want), strings.Fields(strings.Join(got, " "))); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
@@ -71,10 +72,10 @@ func TestMappingServerMessage(t *testing.T) {
 	}) {
 		if f.Code == "MAPPING_SERVER_UNKNOWN" {
 			if !strings.Contains(f.Message, "2 ranks") || !strings.Contains(f.Message, "has 8") || !strings.Contains(f.Message, "rank 1 on server 9") {
-				t.Errorf("message %q", f.Message)
+				t.Errorf("message %q, want 2 ranks, 8 servers and rank 1 on server 9", f.Message)
 			}
 			return
 		}
 	}
-	t.Error("no finding")
+	t.Error("no finding MAPPING_SERVER_UNKNOWN")
 }

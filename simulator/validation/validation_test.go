@@ -15,7 +15,7 @@ import (
 	"netsim/simulator/validation"
 )
 
-// rack is a rack of eight servers, as short as a client can write it.
+// rack is a document of one rack with eight servers, as short as a client can write it.
 const rack = `{
 	"components": [
 		{"type": "switch", "model": "clos-switch-v1", "name": "leaf", "version": "1.0.0", "typedParameters": {"NumDownLinks": {"value": 8, "type": "uint"}}},
@@ -57,17 +57,17 @@ func TestComplete(t *testing.T) {
 		t.Errorf("reference %+v, want %+v", ref, want)
 	}
 	if d.Applications[0].TrafficType != design.TrafficChakra {
-		t.Errorf("traffic type %s", d.Applications[0].TrafficType)
+		t.Errorf("traffic type %s, want %s", d.Applications[0].TrafficType, design.TrafficChakra)
 	}
 	p := d.Components[0].TypedParameters
 	if got := p["NumDownLinks"].Value; got != 8.0 {
-		t.Errorf("NumDownLinks = %v, which the client said to be 8", got)
+		t.Errorf("NumDownLinks = %v, want 8, the client's value", got)
 	}
 	if got := p["LoadBalancingFlowlet"].Branch["Gap"].Leaf; got == nil || got.Unit != "us" {
-		t.Errorf("the default of a nested parameter is %v", got)
+		t.Errorf("LoadBalancingFlowlet.Gap = %v, want its default in us", got)
 	}
 	if got := d.GlobalParameters["SimulationParameters"].Branch; got["RandomSeed"].Value != 7.0 || got["Mtu"].Leaf == nil {
-		t.Errorf("global parameters %v", got)
+		t.Errorf("global parameters %v, want the RandomSeed 7 and a default Mtu", got)
 	}
 	again := read(t, rack)
 	if err := validation.Complete(again); err != nil {
@@ -77,26 +77,26 @@ func TestComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(d, again); diff != "" {
-		t.Errorf("completing twice is not completing once:\n%s", diff)
+		t.Errorf("completing again changes the document (-once +twice):\n%s", diff)
 	}
 }
 
 func TestCompleteRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to, want string }{
-		"a name twice":              {`"name": "nic", "version"`, `"name": "leaf", "version"`, "components[1].name 'leaf' is taken by components[0].name"},
-		"a layer as component":      {`"type": "nic", "model"`, `"type": "layer", "model"`, "components[1].type must be one of [switch, nic, gpu, server], got 'layer'"},
-		"children of a switch":      {`"typedParameters": {"NumDownLinks": {"value": 8, "type": "uint"}}`, `"components": [{"name": "nic", "type": "nic"}]`, "components[0].components must be empty: only a server has children"},
-		"a section of the service":  {`"SimulationParameters"`, `"ComputeConfiguration"`, "globalParameters.ComputeConfiguration is set by the service"},
-		"an unknown section":        {`"SimulationParameters"`, `"Other"`, "globalParameters.Other is unknown"},
-		"a parent of a nic":         {`{"name": "nic", "type": "nic"}`, `{"name": "nic", "type": "nic", "parentApplicationName": "x"}`, "components[2].components[0].parentApplicationName is only for applications, the type is 'nic'"},
-		"a reference in two groups": {`{"name": "leaf", "type": "switch"}`, `{"name": "leaf", "type": "switch", "group": "a"}, {"name": "leaf", "type": "switch", "group": "b"}`, "containers[0].components[1].name 'leaf' is referenced twice"},
-		"a share twice": {`"topologyTiers": 1,`, `"topologyTiers": 1, "appDistribution": {"randomApplicationDistribution": [
+		"a name twice":                    {`"name": "nic", "version"`, `"name": "leaf", "version"`, "components[1].name 'leaf' is taken by components[0].name"},
+		"a layer as component":            {`"type": "nic", "model"`, `"type": "layer", "model"`, "components[1].type must be one of [switch, nic, gpu, server], got 'layer'"},
+		"children of a switch":            {`"typedParameters": {"NumDownLinks": {"value": 8, "type": "uint"}}`, `"components": [{"name": "nic", "type": "nic"}]`, "components[0].components must be empty: only a server has children"},
+		"a section that the service sets": {`"SimulationParameters"`, `"ComputeConfiguration"`, "globalParameters.ComputeConfiguration is set by the service"},
+		"an unknown section":              {`"SimulationParameters"`, `"Other"`, "globalParameters.Other is unknown"},
+		"a parent of a nic":               {`{"name": "nic", "type": "nic"}`, `{"name": "nic", "type": "nic", "parentApplicationName": "x"}`, "components[2].components[0].parentApplicationName is only for applications, the type is 'nic'"},
+		"a reference in two groups":       {`{"name": "leaf", "type": "switch"}`, `{"name": "leaf", "type": "switch", "group": "a"}, {"name": "leaf", "type": "switch", "group": "b"}`, "containers[0].components[1].name 'leaf' is referenced twice"},
+		"two entries with one distribution id": {`"topologyTiers": 1,`, `"topologyTiers": 1, "appDistribution": {"randomApplicationDistribution": [
 			{"name": "a", "parentApplication": "gen", "applicationType": "client", "distributionPercent": {"distributionId": "id", "value": 0.5}},
 			{"name": "b", "parentApplication": "gen", "applicationType": "server", "distributionPercent": {"distributionId": "id", "value": 0.5}}]},`,
 			"topology.appDistribution.randomApplicationDistribution[1].distributionPercent.distributionId 'id' is that of topology.appDistribution.randomApplicationDistribution[0], which is of the same application"},
 		"a switch as container": {`"type": "rack", "name"`, `"type": "switch", "name"`, "containers[0].type must be one of [rack, pod], got 'switch'"},
-		"a type of nothing":     {`"type": "application", "trafficType"`, `"type": "other", "trafficType"`, "applications[0].type must be one of [application], got 'other'"},
+		"an unknown type":       {`"type": "application", "trafficType"`, `"type": "other", "trafficType"`, "applications[0].type must be one of [application], got 'other'"},
 		"a reference twice":     {`{"name": "leaf", "type": "switch"}`, `{"name": "leaf", "type": "switch"}, {"name": "leaf", "type": "switch"}`, "containers[0].components[1].name 'leaf' is referenced twice"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,14 +135,13 @@ func TestCheckParams(t *testing.T) {
 			got = err.Error()
 		}
 		if got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
+			t.Errorf("%s: error %q, want %q", text, got, want)
 		}
 	}
 }
 
-// TestDerivedDocumentsAreValid: what the service writes for a simple
-// submission has nothing to be said against it, and completing it again
-// changes nothing.
+// TestDerivedDocumentsAreValid: the only finding about the document of a simple
+// submission is the note that its topology was derived.
 func TestDerivedDocumentsAreValid(t *testing.T) {
 	t.Parallel()
 	for _, ranks := range []int{1, 8, 64, 65, 1000, 9000, 16384} {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	nicModel  = "roce-nic-v1" // the only one for a chakra application
+	nicModel  = "roce-nic-v1" // the only one on which a chakra application runs
 	pathGroup = "LogicalGroupId"
 )
 
@@ -27,7 +27,7 @@ func (c *checker) workload() (*design.Application, int) {
 func (c *checker) applications() {
 	list := c.doc.Applications
 	if len(list) == 0 {
-		c.err("APPLICATION_REQUIRED", place{"", "", "$.applications"}, "the configuration has no application; add one")
+		c.err("APPLICATION_REQUIRED", position{"", "", "$.applications"}, "the configuration has no application; add one")
 	}
 	c.distribution()
 	a, i := c.workload()
@@ -35,7 +35,7 @@ func (c *checker) applications() {
 		c.traffic()
 		return
 	}
-	at := place{a.Name, "", element("$.applications", i)}
+	at := position{a.Name, "", element("$.applications", i)}
 	if len(list) > 1 {
 		c.err("APPLICATION_NOT_ALONE", at, "a chakra application must be the only one and there are %d; delete the others or '%s'", len(list), a.Name)
 	}
@@ -44,12 +44,12 @@ func (c *checker) applications() {
 	c.placement(a, at)
 }
 
-// maxTraffic is how many applications may load a network at once.
+// maxTraffic bounds the number of applications that load a network at once.
 const maxTraffic = 64
 
 // traffic checks that uncoordinated applications have clients and servers.
 func (c *checker) traffic() {
-	at := place{"", "", "$.applications"}
+	at := position{"", "", "$.applications"}
 	switch n := len(c.doc.Applications); {
 	case n > maxTraffic:
 		c.err("CONSTRAINT_VIOLATION", at, "there are %d applications, and %d can be simulated at once; delete some", n, maxTraffic)
@@ -61,7 +61,7 @@ func (c *checker) traffic() {
 }
 
 // ranks compares the traceset with the servers that can run it.
-func (c *checker) ranks(at place, grouped bool) {
+func (c *checker) ranks(at position, grouped bool) {
 	t := c.traceset
 	switch {
 	case t == nil:
@@ -106,20 +106,20 @@ func (c *checker) servers() {
 			}
 			nics++
 			if nic := c.declared[ref.Name]; nic != nil && nic.model != nicModel {
-				c.err("NIC_NOT_SUPPORTED", place{d.name, "", element(d.path+".components", i)},
+				c.err("NIC_NOT_SUPPORTED", position{d.name, "", element(d.path+".components", i)},
 					"nic '%s' is a %s, and a chakra application runs on %s only; use that model", ref.Name, nic.model, nicModel)
 			}
 		}
 		if nics == 0 {
-			c.err("SERVER_WITHOUT_NIC", place{d.name, "", d.path + ".components"},
+			c.err("SERVER_WITHOUT_NIC", position{d.name, "", d.path + ".components"},
 				"server '%s' has no nic, and a chakra application needs one; add a %s", d.name, nicModel)
 		}
 	}
 }
 
-// grouped checks that some server in the network is of the application's
+// grouped checks that some server in the network belongs to the application's
 // logical group.
-func (c *checker) grouped(a *design.Application, at place) bool {
+func (c *checker) grouped(a *design.Application, at position) bool {
 	servers := 0
 	for _, d := range c.all {
 		if d.kind != design.TypeServer || !c.reached[d.name] {
@@ -131,16 +131,16 @@ func (c *checker) grouped(a *design.Application, at place) bool {
 		}
 	}
 	if servers == 0 {
-		return true // TOPOLOGY_EMPTY says it
+		return true // TOPOLOGY_EMPTY reports it
 	}
-	c.err("LOGICAL_GROUP_MISMATCH", place{a.Name, pathGroup, at.path + ".typedParameters." + pathGroup},
+	c.err("LOGICAL_GROUP_MISMATCH", position{a.Name, pathGroup, at.path + ".typedParameters." + pathGroup},
 		"no server of the topology is of the logical group %v of application '%s'; give the servers or the application another group", c.group, a.Name)
 	return false
 }
 
-// algorithms checks the sizes of process groups against the algorithms that
-// need a power of two.
-func (c *checker) algorithms(a *design.Application, at place) {
+// algorithms checks that process groups have a power of two of ranks if their
+// algorithm needs it.
+func (c *checker) algorithms(a *design.Application, at position) {
 	if c.traceset == nil {
 		return
 	}
@@ -155,7 +155,7 @@ func (c *checker) algorithms(a *design.Application, at place) {
 		}
 		for _, size := range c.traceset.Groups {
 			if bits.OnesCount64(uint64(size)) != 1 { //nolint:gosec // a size is positive
-				c.err("ALGORITHM_NEEDS_POWER_OF_TWO", place{a.Name, path, at.path + ".typedParameters." + path},
+				c.err("ALGORITHM_NEEDS_POWER_OF_TWO", position{a.Name, path, at.path + ".typedParameters." + path},
 					"'%s' needs process groups of a power of two of ranks and the traceset has one of %d; set %s to %s",
 					algorithm, size, path, o.DefaultAlgorithm)
 				break
@@ -179,7 +179,7 @@ func (c *checker) distribution() {
 			}
 		}
 		if entries > 0 && !(math.Abs(sum-1) <= 1e-9) { // NaN is not 1 either
-			c.err("DISTRIBUTION_SUM", place{"", "", "$.topology.appDistribution.randomApplicationDistribution"},
+			c.err("DISTRIBUTION_SUM", position{"", "", "$.topology.appDistribution.randomApplicationDistribution"},
 				"the values of the %d %s entries sum up to %v; change them so that they sum up to 1", entries, kind, sum)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// align returns, for every element of one list, the index of its partner in the other, -1
-// for none. It skips the equal elements at both ends.
+// align returns, for every element of one list, the index of its partner in the other, or
+// -1 if it has none. Equal elements at both ends of the lists are partners without a search.
 func align(from, to []value) []int {
 	head, tail := 0, 0
 	for head < min(len(from), len(to)) && bytes.Equal(from[head], to[head]) {
@@ -37,8 +37,8 @@ func align(from, to []value) []int {
 	return partner
 }
 
-// keys returns the keys of a list's elements: the name, or the whole value. Equal keys
-// get numbers.
+// keys returns the keys of a list's elements: the name of an element, or its whole value
+// if it has no name. A number makes equal keys distinct.
 func keys(list []value) []string {
 	out := make([]string, len(list))
 	seen := make(map[string]int, len(list))
@@ -58,7 +58,7 @@ func kept(partner []int) []int {
 	return slices.DeleteFunc(slices.Clone(partner), func(j int) bool { return j < 0 })
 }
 
-// added returns which elements of a list of n have no partner.
+// added reports which elements of the later list, of length n, have no partner.
 func added(partner []int, n int) []bool {
 	fresh := slices.Repeat([]bool{true}, n)
 	for _, j := range kept(partner) {
@@ -67,10 +67,10 @@ func added(partner []int, n int) []bool {
 	return fresh
 }
 
-// settled returns which of the distinct numbers stay in place if the fewest others move
-// to sort them: a longest increasing subsequence.
+// settled reports which of the distinct numbers can stay in place if as few as possible
+// move to sort them. They are a longest increasing subsequence.
 func settled(numbers []int) []bool {
-	var tails []int // where the smallest end of a run of each length is
+	var tails []int // by length: index of the smallest end of a subsequence
 	before := make([]int, len(numbers))
 	for i, n := range numbers {
 		length, _ := slices.BinarySearchFunc(tails, n, func(at, n int) int { return numbers[at] - n })

@@ -12,14 +12,14 @@ import (
 	"netsim/simulator/design/difference"
 )
 
-// patched applies a patch as RFC 6902 says, and fails where it says error. (The
-// libraries for it stumble over null and empty names.)
+// patched applies a patch according to RFC 6902, and fails the test where the RFC
+// demands an error. Existing libraries mishandle null and empty names.
 func patched(t rapid.TB, document string, operations []difference.Operation) any {
 	t.Helper()
 	value := plain(t, document)
 	for _, o := range operations {
 		if o.Path == "" || o.Op == "move" && o.From == "" {
-			t.Fatalf("%+v is of the whole document", o)
+			t.Fatalf("%+v applies to the whole document", o)
 		}
 		var moved any
 		switch o.Op {
@@ -34,13 +34,13 @@ func patched(t rapid.TB, document string, operations []difference.Operation) any
 			value, moved = remove(t, value, tokens(o.From))
 			value = add(t, value, tokens(o.Path), moved)
 		default:
-			t.Fatalf("%+v is no operation", o)
+			t.Fatalf("%+v has an unknown op", o)
 		}
 	}
 	return value
 }
 
-// tokens are the reference tokens of a JSON Pointer (RFC 6901).
+// tokens returns the reference tokens of a JSON Pointer (RFC 6901).
 func tokens(path string) []string {
 	list := strings.Split(path, "/")[1:]
 	for i := range list {
@@ -49,43 +49,43 @@ func tokens(path string) []string {
 	return list
 }
 
-// add returns the value with a member or an element more; an existing member is
-// replaced.
-func add(t rapid.TB, value any, path []string, what any) any {
+// add adds a member or an element at the path and returns the new value. It
+// replaces an existing member.
+func add(t rapid.TB, value any, path []string, added any) any {
 	t.Helper()
 	if object, ok := value.(map[string]any); ok {
 		if len(path) > 1 {
-			what = add(t, below(t, value, path[0]), path[1:], what)
+			added = add(t, below(t, value, path[0]), path[1:], added)
 		}
-		object[path[0]] = what
+		object[path[0]] = added
 		return object
 	}
 	list, i := elementOf(t, value, path[0])
 	if len(path) > 1 {
-		list[i] = add(t, below(t, value, path[0]), path[1:], what)
+		list[i] = add(t, below(t, value, path[0]), path[1:], added)
 		return list
 	}
-	return slices.Insert(list, i, what)
+	return slices.Insert(list, i, added)
 }
 
-// remove returns the value without what is at the path, and that.
-func remove(t rapid.TB, value any, path []string) (rest, what any) {
+// remove removes the value at the path. It returns the rest and the removed value.
+func remove(t rapid.TB, value any, path []string) (rest, removed any) {
 	t.Helper()
-	what = below(t, value, path[0])
+	removed = below(t, value, path[0])
 	if object, ok := value.(map[string]any); ok {
 		if len(path) == 1 {
 			delete(object, path[0])
-			return object, what
+			return object, removed
 		}
-		object[path[0]], what = remove(t, what, path[1:])
-		return object, what
+		object[path[0]], removed = remove(t, removed, path[1:])
+		return object, removed
 	}
 	list, i := elementOf(t, value, path[0])
 	if len(path) == 1 {
-		return slices.Delete(list, i, i+1), what
+		return slices.Delete(list, i, i+1), removed
 	}
-	list[i], what = remove(t, what, path[1:])
-	return list, what
+	list[i], removed = remove(t, removed, path[1:])
+	return list, removed
 }
 
 func below(t rapid.TB, value any, token string) any {
@@ -104,7 +104,7 @@ func below(t rapid.TB, value any, token string) any {
 	return list[i]
 }
 
-// elementOf is where an element is, or where one can be added.
+// elementOf returns the list and the index of an element, which may be the list's length.
 func elementOf(t rapid.TB, value any, token string) ([]any, int) {
 	t.Helper()
 	list, ok := value.([]any)

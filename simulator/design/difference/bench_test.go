@@ -8,7 +8,7 @@ import (
 	"netsim/simulator/design/difference"
 )
 
-// BenchmarkOf compares documents of 4 MiB, the largest that are stored.
+// BenchmarkOf compares documents of 4 MiB, the largest size that is stored.
 func BenchmarkOf(b *testing.B) {
 	document := func(uplinks func(i int) int) []byte {
 		var out strings.Builder

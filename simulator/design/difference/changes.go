@@ -11,16 +11,16 @@ import (
 // changes collects the lines that describe changes to people.
 type changes struct{ lines []Change }
 
-// place is the position of a value in a document.
-type place struct {
+// position is the position of a value in a document.
+type position struct {
 	subject string
 	label   string // of the value within the subject, such as NumUpLinks
-	joint   string // between the label and that of a member
+	joint   string // separates the label from that of a member
 	before  string // its path in the earlier document
 	after   string // its path in the later one
 }
 
-// collection is a member that holds entities, which are subjects of their own.
+// collection is a member of a document that holds entities. Each entity is a subject of its own.
 type collection struct{ member, one string }
 
 func collections() []collection {
@@ -29,45 +29,46 @@ func collections() []collection {
 
 // document adds the changes of the entities, then those of the other members.
 func (c *changes) document(from, to members) {
-	var told []string
-	for _, of := range collections() {
-		if bytes.Equal(from[of.member], to[of.member]) {
+	var compared []string
+	for _, coll := range collections() {
+		if bytes.Equal(from[coll.member], to[coll.member]) {
 			continue
 		}
-		if was, is, ok := namedLists(from[of.member], to[of.member]); ok {
-			c.entities(of, was, is)
-			told = append(told, of.member)
+		if was, is, ok := namedLists(from[coll.member], to[coll.member]); ok {
+			c.entities(coll, was, is)
+			compared = append(compared, coll.member)
 		}
 	}
 	for _, name := range namesIn(from, to) {
-		if !slices.Contains(told, name) {
-			c.member(place{subject: name, before: child("", name), after: child("", name)}, name, from, to)
+		if !slices.Contains(compared, name) {
+			c.member(position{subject: name, before: child("", name), after: child("", name)}, name, from, to)
 		}
 	}
 }
 
-func (c *changes) entities(of collection, from, to []value) {
+func (c *changes) entities(coll collection, from, to []value) {
 	noun := func(v value) string {
 		name, _ := nameOf(v)
-		return of.one + " " + clip(name)
+		return coll.one + " " + clip(name)
 	}
-	list := place{subject: of.member, label: of.member, before: child("", of.member), after: child("", of.member)}
+	list := position{subject: coll.member, label: coll.member, before: child("", coll.member), after: child("", coll.member)}
 	c.elements(list, from, to,
-		func(kind string, at place, v value) {
+		func(kind string, at position, v value) {
 			c.lines = append(c.lines, Change{
-				Kind: kind, Subject: subjectOf(v, of.one), Path: at.path(kind),
+				Kind: kind, Subject: subjectOf(v, coll.one), Path: at.path(kind),
 				Text: noun(v) + " " + kind,
 			})
 		},
-		func(at place, was, is value) {
-			at.subject = subjectOf(is, of.one)
+		func(at position, was, is value) {
+			at.subject = subjectOf(is, coll.one)
 			c.value(at, was, is)
 		})
 }
 
-// elements adds the removed elements of a list, those of the later list, and whether the
-// elements of both changed their order.
-func (c *changes) elements(list place, from, to []value, alone func(kind string, at place, v value), both func(at place, was, is value)) {
+// elements adds the changes of a list. It calls alone for a removed or an added element,
+// and both for an element that differs. It adds a change if the common elements are in
+// another order.
+func (c *changes) elements(list position, from, to []value, alone func(kind string, at position, v value), both func(at position, was, is value)) {
 	partner := align(from, to)
 	origin := slices.Repeat([]int{-1}, len(to))
 	for i, j := range partner {
@@ -75,10 +76,10 @@ func (c *changes) elements(list place, from, to []value, alone func(kind string,
 			origin[j] = i
 			continue
 		}
-		alone(Removed, place{subject: list.subject, before: element(list.before, i)}, from[i])
+		alone(Removed, position{subject: list.subject, before: element(list.before, i)}, from[i])
 	}
 	for j, i := range origin {
-		at := place{subject: list.subject, after: element(list.after, j)}
+		at := position{subject: list.subject, after: element(list.after, j)}
 		if i < 0 {
 			alone(Added, at, to[j])
 			continue
@@ -89,11 +90,11 @@ func (c *changes) elements(list place, from, to []value, alone func(kind string,
 		}
 	}
 	if !slices.IsSorted(kept(partner)) {
-		c.tell(Changed, list, "the order of "+list.label+" changed", nil, nil)
+		c.add(Changed, list, "the order of "+list.label+" changed", nil, nil)
 	}
 }
 
-func (c *changes) value(at place, from, to value) {
+func (c *changes) value(at position, from, to value) {
 	if bytes.Equal(from, to) {
 		return
 	}
@@ -115,57 +116,57 @@ func (c *changes) value(at place, from, to value) {
 	if before == after { // the difference is in a part that is not shown
 		before, after = clip(string(from)), clip(string(to))
 	}
-	c.tell(Changed, at, strings.TrimPrefix(fmt.Sprintf("%s %s → %s", at.label, before, after), " "), from, to)
+	c.add(Changed, at, strings.TrimPrefix(fmt.Sprintf("%s %s → %s", at.label, before, after), " "), from, to)
 }
 
-// member adds the changes of a member, which may be in only one of the objects.
-func (c *changes) member(at place, name string, from, to members) {
+// member adds the changes of a member that is in at least one of the objects.
+func (c *changes) member(at position, name string, from, to members) {
 	was, had := from[name]
 	is, has := to[name]
 	switch {
 	case had && has:
 		c.value(at, was, is)
 	case had:
-		c.tell(Removed, at, at.told(was)+" "+Removed, nil, nil)
+		c.add(Removed, at, at.description(was)+" "+Removed, nil, nil)
 	default:
-		c.tell(Added, at, at.told(is)+" "+Added, nil, nil)
+		c.add(Added, at, at.description(is)+" "+Added, nil, nil)
 	}
 }
 
-// list adds the elements by their names, without the label of the list.
-func (c *changes) list(list place, from, to []value) {
+// list adds the changes of named elements, with their names instead of the list's label.
+func (c *changes) list(list position, from, to []value) {
 	c.elements(list, from, to,
-		func(kind string, at place, v value) {
+		func(kind string, at position, v value) {
 			at.label = several(v) + subjectOf(v, "")
-			c.tell(kind, at, at.label+" "+kind, nil, nil)
+			c.add(kind, at, at.label+" "+kind, nil, nil)
 		},
-		func(at place, was, is value) {
+		func(at position, was, is value) {
 			name, _ := nameOf(is)
 			at.label, at.joint = clip(name), " "
 			c.value(at, was, is)
 		})
 }
 
-func (c *changes) tell(kind string, at place, text string, before, after value) {
-	colon := ": "
+func (c *changes) add(kind string, at position, text string, before, after value) {
+	separator := ": "
 	if at.label == "" { // the subject itself
-		colon = " "
+		separator = " "
 	}
 	c.lines = append(c.lines, Change{
-		Kind: kind, Subject: at.subject, Path: at.path(kind), Before: before, After: after, Text: at.subject + colon + text,
+		Kind: kind, Subject: at.subject, Path: at.path(kind), Before: before, After: after, Text: at.subject + separator + text,
 	})
 }
 
-// path returns the position of a change, in the document that has it.
-func (p place) path(kind string) string {
+// path returns the path in the later document, or in the earlier one for a removed value.
+func (p position) path(kind string) string {
 	if kind == Removed {
 		return p.before
 	}
 	return p.after
 }
 
-// member returns the place of a member. The label omits typedParameters.
-func (p place) member(name string) place {
+// member returns the position of a member. The label omits typedParameters.
+func (p position) member(name string) position {
 	m := p
 	m.before, m.after = child(p.before, name), child(p.after, name)
 	if name != "typedParameters" {
@@ -174,15 +175,17 @@ func (p place) member(name string) place {
 	return m
 }
 
-// told names an added or removed value, and shows a short one.
-func (p place) told(v value) string {
+// description returns the label of an added or removed value. It includes the value if there
+// is no label or if the value is shown as a whole.
+func (p position) description(v value) string {
 	if object, _ := objectOf(v); p.label == "" || whole(object) {
 		return strings.TrimPrefix(p.label+" "+short(v), " ")
 	}
 	return p.label
 }
 
-// namedLists reads two lists whose elements have names; it checks only the first ones.
+// namedLists reads two lists whose elements have names. It checks only the first element of
+// each list.
 func namedLists(from, to value) (was, is []value, ok bool) {
 	was, isList := listOf(from)
 	is, staysList := listOf(to)
@@ -195,8 +198,8 @@ func namedLists(from, to value) (was, is []value, ok bool) {
 	return was, is, isList && staysList
 }
 
-// subjectOf returns an entity's type, or a general word without one, and its name:
-// "switch leaf".
+// subjectOf returns the type and the name of an entity, such as "switch leaf". An entity
+// without a type has untyped instead.
 func subjectOf(entity value, untyped string) string {
 	object, _ := objectOf(entity)
 	kind, ok := textOf(object, "type")
@@ -207,7 +210,7 @@ func subjectOf(entity value, untyped string) string {
 	return clip(strings.TrimSpace(kind + " " + name))
 }
 
-// several returns the count of a reference as a prefix.
+// several returns the count of a reference as a prefix, or nothing if it is 1.
 func several(reference value) string {
 	object, _ := objectOf(reference)
 	if count := string(object["count"]); count != "" && count != "1" {
@@ -247,7 +250,7 @@ func short(v value) string {
 	return clip(string(v))
 }
 
-// longestShown bounds what a line shows of one value, in characters.
+// longestShown bounds the part of a value that a line shows, in characters.
 const longestShown = 128
 
 func clip(s string) string {

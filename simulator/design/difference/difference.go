@@ -1,6 +1,6 @@
 // Package difference compares two versions of a configuration's document. It returns a
-// JSON Patch (RFC 6902) that turns one into the other, and lines for people. Entries of
-// lists are identified by their names, not by their positions.
+// JSON Patch (RFC 6902) that turns one into the other, and changes as lines for people.
+// Elements of lists are identified by their names, not by their positions.
 //
 // It is pure. Its time and its result are linear in the size of the documents.
 package difference
@@ -35,19 +35,19 @@ const (
 	Changed = "changed"
 )
 
-// Change is one difference for people.
+// Change is one difference, described for people.
 type Change struct {
 	Kind    string
 	Subject string // such as "switch leaf", "topology"
-	Path    string // JSON Pointer into the document that has it: the later one if both do
+	Path    string // JSON Pointer to the value in the later document, or in the earlier one if it was removed
 	Before  json.RawMessage
-	After   json.RawMessage // as Before, only of a value that changed
+	After   json.RawMessage // After and Before are set only if a value changed
 	Text    string
 }
 
 // Of returns the difference between two documents, each the JSON text of an object.
-// Applying the patch to from gives to. Values are compared as texts and should be in
-// canonical form: the patch replaces a value that is only written differently.
+// Applying the patch to from gives to. Documents should be in canonical form, since values
+// are compared as texts: a value that is only written differently counts as changed.
 func Of(from, to []byte) (Difference, error) {
 	var old, now members
 	if err := json.Unmarshal(from, &old); err != nil {
@@ -63,13 +63,13 @@ func Of(from, to []byte) (Difference, error) {
 	return Difference{Patch: p.operations, Changes: c.lines}, nil
 }
 
-// value is the text of a JSON value. A value is parsed only where the documents differ,
-// which is a small part.
+// value is the text of a JSON value. Only values that differ are parsed, usually a small
+// part of the documents.
 type value = json.RawMessage
 
 type members = map[string]value
 
-// objectOf reads the members of an object; false if the value is none.
+// objectOf reads the members of an object. It returns false if the value is not an object.
 func objectOf(v value) (members, bool) {
 	if len(v) == 0 || v[0] != '{' {
 		return nil, false
@@ -79,7 +79,7 @@ func objectOf(v value) (members, bool) {
 	return object, err == nil
 }
 
-// listOf reads the elements of a list; false if the value is none.
+// listOf reads the elements of a list. It returns false if the value is not a list.
 func listOf(v value) ([]value, bool) {
 	if len(v) == 0 || v[0] != '[' {
 		return nil, false
@@ -89,7 +89,7 @@ func listOf(v value) ([]value, bool) {
 	return list, err == nil
 }
 
-// textOf reads a member that is a string; false if there is none.
+// textOf reads a member that is a string. It returns false if there is no such member.
 func textOf(object members, name string) (string, bool) {
 	v := object[name]
 	if len(v) == 0 || v[0] != '"' {
@@ -100,7 +100,7 @@ func textOf(object members, name string) (string, bool) {
 	return text, err == nil
 }
 
-// nameOf reads an object's name, and nothing else of it.
+// nameOf reads the name of an object, and no other member.
 func nameOf(v value) (string, bool) {
 	var object struct {
 		Name *string `json:"name"`
@@ -111,9 +111,9 @@ func nameOf(v value) (string, bool) {
 	return *object.Name, true
 }
 
-// longestPath bounds the paths of differences: a value with a longer path, in bytes, is
-// compared as a whole. Paths of a model's parameters are shorter than 120. Without a
-// bound, a long key above many values would be repeated for each of them.
+// longestPath bounds the paths of differences, in bytes. A value with a longer path is
+// compared as a whole; otherwise a long key above many values would be repeated for each
+// of them. Paths of a model's parameters are shorter than 120 bytes.
 const longestPath = 256
 
 // child returns the path of a member or an element, escaped by RFC 6901.
@@ -121,10 +121,10 @@ func child(path, token string) string { return path + "/" + escaper.Replace(toke
 
 func element(path string, i int) string { return path + "/" + strconv.Itoa(i) }
 
-// escaper is read only.
+// escaper is safe for concurrent use.
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// namesIn returns the names of the members of both objects, sorted.
+// namesIn returns the names of all members of the two objects, sorted.
 func namesIn(from, to members) []string {
 	names := slices.Collect(maps.Keys(from))
 	for name := range to {

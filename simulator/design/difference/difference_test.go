@@ -12,8 +12,8 @@ import (
 	"netsim/simulator/design/difference"
 )
 
-// Applying the patch to the earlier document gives the later one, whatever the
-// documents are; and there are changes to tell where there is a patch.
+// For any two documents, applying the patch to the earlier one gives the later
+// one. There are changes if and only if the patch is not empty.
 func TestPatchMakesTheLaterDocument(t *testing.T) {
 	t.Parallel()
 	for name, document := range map[string]*rapid.Generator[string]{
@@ -29,14 +29,15 @@ func TestPatchMakesTheLaterDocument(t *testing.T) {
 					t.Fatalf("%s\npatched with %s (-want +got):\n%s", from, text(t, d.Patch), diff)
 				}
 				if (len(d.Patch) == 0) != (len(d.Changes) == 0) {
-					t.Fatalf("%d operations and %d changes", len(d.Patch), len(d.Changes))
+					t.Fatalf("%d operations but %d changes", len(d.Patch), len(d.Changes))
 				}
 			})
 		})
 	}
 }
 
-// What is told is where the path says, as it was and as it is.
+// The path of a change leads to a value in the document: its After value if the
+// value changed. The text of a change names its subject.
 func TestChangesPointAtTheirValues(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -51,10 +52,10 @@ func TestChangesPointAtTheirValues(t *testing.T) {
 				value = below(t, value, token)
 			}
 			if c.After != nil && !cmp.Equal(plain(t, string(c.After)), value) {
-				t.Fatalf("%+v: %v in %s", c, value, in)
+				t.Fatalf("change %+v: its path leads to %v in %s", c, value, in)
 			}
 			if !strings.HasPrefix(c.Text, c.Subject) && !strings.Contains(c.Text, strings.Fields(c.Subject)[1]) {
-				t.Fatalf("%q does not say that it is about %q", c.Text, c.Subject)
+				t.Fatalf("text %q does not name its subject %q", c.Text, c.Subject)
 			}
 		}
 	})
@@ -69,8 +70,8 @@ func differenceOf(t rapid.TB, from, to string) difference.Difference {
 	return d
 }
 
-// drawObject draws an object in which lists may hold named objects, the same
-// name twice, and anything else.
+// drawObject draws an object. Its lists may hold named objects, also several with
+// the same name, and any other values.
 func drawObject(t *rapid.T, depth int) map[string]any {
 	object := map[string]any{}
 	for range rapid.IntRange(0, 3).Draw(t, "members") {
@@ -104,8 +105,8 @@ func drawValue(t *rapid.T, depth int) any {
 	}
 }
 
-// drawDocument draws a document as the service stores them: its names are few,
-// so that two documents share some.
+// drawDocument draws a document of the form that the service stores. Its names are
+// few, so that two documents share some.
 func drawDocument(t *rapid.T) string {
 	d := design.Document{
 		Applications: []design.Application{}, Components: []design.Component{}, Containers: []design.Container{}, Links: []design.Component{},
@@ -174,8 +175,8 @@ func drawParams(t *rapid.T) design.Params {
 	return p
 }
 
-// TestLinesAndOperations holds what people read, and that a patch says no more
-// than it must.
+// TestLinesAndOperations has the expected lines and minimal patches of typical
+// changes.
 func TestLinesAndOperations(t *testing.T) {
 	t.Parallel()
 	const (
@@ -204,19 +205,19 @@ func TestLinesAndOperations(t *testing.T) {
 		{"a count", `"count":8`, `"count":16`,
 			`[{"op":"replace","path":"/containers/0/components/1/count","value":16}]`,
 			[]string{"rack r1: server count 8 → 16"}},
-		{"a component less and one more before it", leaf, `{"type":"nic","name":"nic2"}`,
+		{"a component replaced by another", leaf, `{"type":"nic","name":"nic2"}`,
 			`[{"op":"remove","path":"/components/0"},{"op":"add","path":"/components/0","value":{"type":"nic","name":"nic2"}}]`,
 			[]string{"component leaf removed", "component nic2 added"}},
-		{"the first to the end", leaf + "," + nic + "," + server, nic + "," + server + "," + leaf,
+		{"the first component moved to the end", leaf + "," + nic + "," + server, nic + "," + server + "," + leaf,
 			`[{"op":"move","path":"/components/2","from":"/components/0"}]`,
 			[]string{"components: the order of components changed"}},
 		{"a reference", `{"name":"leaf","type":"switch","count":1}`, `{"name":"gpu","type":"server","count":3}`,
 			`[{"op":"remove","path":"/containers/0/components/0"},{"op":"add","path":"/containers/0/components/0","value":{"name":"gpu","type":"server","count":3}}]`,
 			[]string{"rack r1: switch leaf removed", "rack r1: 3 × server gpu added"}},
-		{"the topology and a parameter less", `"topologyTiers":1`, `"topologyTiers":2`,
+		{"a member of the topology", `"topologyTiers":1`, `"topologyTiers":2`,
 			`[{"op":"replace","path":"/topology/topologyTiers","value":2}]`,
 			[]string{"topology: topologyTiers 1 → 2"}},
-		{"a parameter less", `"NumUpLinks":{"type":"uint","value":64},`, ``,
+		{"a parameter removed", `"NumUpLinks":{"type":"uint","value":64},`, ``,
 			`[{"op":"remove","path":"/components/0/typedParameters/NumUpLinks"}]`,
 			[]string{"switch leaf: NumUpLinks 64 removed"}},
 		{"a traceset", `,"topology"`, `,"activeTraceset":{"id":"ts_1","name":"ring"},"topology"`,
@@ -240,7 +241,7 @@ func TestLinesAndOperations(t *testing.T) {
 	}
 }
 
-// A hostile document cannot make its difference much longer than itself.
+// The difference is not much longer than the documents, even if they are hostile.
 func TestDifferencesAreBounded(t *testing.T) {
 	t.Parallel()
 	key := strings.Repeat("k", 20_000)
@@ -274,23 +275,23 @@ func TestDifferencesAreBounded(t *testing.T) {
 			d := differenceOf(t, pair[0], pair[1])
 			size := len(pair[0]) + len(pair[1])
 			if got := len(text(t, d.Patch)); got == 0 || got > 4*size {
-				t.Errorf("a patch of %d bytes for documents of %d", got, size)
+				t.Errorf("a patch of %d bytes for documents of %d, want at most 4 times as much", got, size)
 			}
 			if got := len(text(t, d.Changes)); got == 0 || got > 8*size {
-				t.Errorf("changes of %d bytes for documents of %d", got, size)
+				t.Errorf("changes of %d bytes for documents of %d, want at most 8 times as much", got, size)
 			}
 			if !cmp.Equal(plain(t, pair[1]), patched(t, pair[0], d.Patch)) {
-				t.Error("the patch does not make the later document")
+				t.Error("applying the patch does not give the later document")
 			}
 		})
 	}
 }
 
-func TestWhatIsNoDocument(t *testing.T) {
+func TestOfRefusesOtherText(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2]string{{`{`, `{}`}, {`{}`, `[]`}} {
 		if _, err := difference.Of([]byte(pair[0]), []byte(pair[1])); err == nil {
-			t.Errorf("%v has a difference", pair)
+			t.Errorf("no error for %v, of which one text is not an object", pair)
 		}
 	}
 }

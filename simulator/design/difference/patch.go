@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// maxMoves bounds the moves within one list; a list with more is replaced. Each move
-// costs a scan of the list, and nobody reads hundreds.
+// maxMoves bounds the moves within one list; a list with more moves is replaced. Each move
+// costs a scan of the list, and a patch with hundreds of moves is hard to read.
 const maxMoves = 64
 
 // patch collects the operations that turn one value into another.
@@ -49,9 +49,10 @@ func (p *patch) object(path string, from, to members) {
 	}
 }
 
-// list changes elements in place, then removes from the end, then moves the others into
-// their order, then adds from the start. So the indices of changes and removals are those
-// of the earlier document, and the indices of additions those of the later one.
+// list first changes elements in place and removes elements from the end. It then moves the
+// remaining ones into order and adds elements from the start. So the indices of changes and
+// removals are those of the earlier document, and the indices of additions those of the
+// later one.
 func (p *patch) list(path string, from, to []value, whole value) {
 	partner := align(from, to)
 	order := kept(partner)
