@@ -17,7 +17,7 @@ func TestCloneConfiguration(t *testing.T) {
 	user := p.User(t, account)
 	service := p.Service(t, account)
 	own, other := newWorkspace(t, service, "own"), newWorkspace(t, service, "other")
-	id := runnable(t, user, own, workload(8, phase("allReduce", "", 1024)))
+	id := newValidConfiguration(t, user, own, workload(8, phase("allReduce", "", 1024)))
 	path := configurations + "/" + id
 	original := whole(user, path)
 	user.Patch(path+"/parameters", at("SimulationParameters.RandomSeed", leaf(7, "uint", ""))).Want(200)

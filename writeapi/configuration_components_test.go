@@ -13,13 +13,13 @@ import (
 	"netsim/simulator/design"
 )
 
-// bench makes a workbench of a new account and returns its path.
-func bench(t *testing.T, p *servicetest.Program) (*servicetest.Client, string) {
+// newWorkbench makes a workbench of a new account and returns its path.
+func newWorkbench(t *testing.T, p *servicetest.Program) (*servicetest.Client, string) {
 	t.Helper()
-	return benchOf(t, p, funded(t, p))
+	return newWorkbenchOf(t, p, funded(t, p))
 }
 
-func benchOf(t *testing.T, p *servicetest.Program, account string) (*servicetest.Client, string) {
+func newWorkbenchOf(t *testing.T, p *servicetest.Program, account string) (*servicetest.Client, string) {
 	t.Helper()
 	user := p.User(t, account)
 	made := user.Post(configurations, workbench(traceset(t, user, 8))).Want(201).Object()
@@ -58,7 +58,7 @@ func shares(c object) object {
 
 func TestAddApplication(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	add := func(query string) servicetest.Reply { return user.Post(path+"/applications?"+query, nil) }
 
 	generator, _ := catalogue.Find("traffic-generator-v1")
@@ -127,7 +127,7 @@ func longName(n int) string { return strings.Repeat("x", n) }
 
 func TestRemoveApplication(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	for _, name := range []string{"mail", "news"} {
 		user.Post(path+"/applications?modelId=traffic-generator-v1&name="+name, nil).Want(201)
 	}
@@ -173,7 +173,7 @@ func TestRemoveApplication(t *testing.T) {
 
 func TestAddComponent(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	add := func(query string) servicetest.Reply { return user.Post(path+"/components?"+query, nil) }
 	before := whole(user, path)
 	for _, model := range catalogue.Entries() {
@@ -232,7 +232,7 @@ func TestAddComponent(t *testing.T) {
 
 func TestRemoveComponent(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	remove := func(name string) servicetest.Reply { return user.Delete(path + "/components/" + name) }
 
 	user.Patch(path+"/containers/pod", object{"name": "rack", "type": "rack"}).Want(200)

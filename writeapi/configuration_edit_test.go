@@ -61,8 +61,8 @@ func traceset(t *testing.T, c *servicetest.Client, ranks int) string {
 	return made["activeTraceset"].(object)["id"].(string)
 }
 
-// put makes a configuration without the checks of the API.
-func put(t *testing.T, h *handle.Handler, created events.ConfigurationCreated) string {
+// createDirectly makes a configuration without the checks of the API.
+func createDirectly(t *testing.T, h *handle.Handler, created events.ConfigurationCreated) string {
 	t.Helper()
 	id := events.NewID(events.ConfigurationPrefix)
 	to := handle.Target{Stream: id, PartitionKey: created.WorkspaceID, Fresh: true}
@@ -208,7 +208,7 @@ func TestEditingKeepsVersions(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
-	id := runnable(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
+	id := newValidConfiguration(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
 	path := configurations + "/" + id
 	before := user.Get(path + "/versions/1").Want(200).Object()
 
@@ -254,7 +254,7 @@ func TestEditingAtOnce(t *testing.T) {
 				lock.Unlock()
 			})
 		}
-		testwait.Group(t, &all, "everyone")
+		testwait.Group(t, &all, "the requests")
 		return statuses
 	}
 	if diff := cmp.Diff(map[int]int{201: 1, 412: many - 1}, at(ifMatch(`"1"`))); diff != "" {

@@ -22,15 +22,15 @@ func TestAttachMappingFile(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := funded(t, p)
-	user, path := benchOf(t, p, account)
-	files := newShelf(t, p)
+	user, path := newWorkbenchOf(t, p, account)
+	files := newRecorder(t, p)
 	attach := func(id any, more ...servicetest.Header) servicetest.Reply {
 		return user.Patch(path+"/mapping-file", object{"mappingFileId": id}, more...)
 	}
 	on := []any{true, "chakra-mapping.txt"}
 	off := []any{false, ""}
-	eight := files.put(account, events.DefaultWorkspace, "eight.txt", straight(8))
-	another := files.put(account, events.DefaultWorkspace, "another.txt", "# another\n"+straight(8))
+	eight := files.record(account, events.DefaultWorkspace, "eight.txt", identityMapping(8))
+	another := files.record(account, events.DefaultWorkspace, "another.txt", "# another\n"+identityMapping(8))
 
 	user.Delete(path+"/mapping-file").Refused(404, "NOT_FOUND")
 	reply := attach(eight, ifMatch(`"1"`), key("k")).Want(200)
@@ -72,7 +72,7 @@ func TestAttachMappingFile(t *testing.T) {
 
 	unknown := events.NewID(events.MappingFilePrefix)
 	own := newWorkspace(t, p.Service(t, account), "own")
-	deleted := files.put(account, events.DefaultWorkspace, "deleted.txt", straight(8))
+	deleted := files.record(account, events.DefaultWorkspace, "deleted.txt", identityMapping(8))
 	user.Delete(mappingFiles + "/" + deleted).Want(204)
 	for name, c := range map[string]struct {
 		id     any
@@ -85,10 +85,10 @@ func TestAttachMappingFile(t *testing.T) {
 		"a number":             {1, 400, "VALIDATION_ERROR"},
 		"unknown":              {unknown, 404, "NOT_FOUND"},
 		"deleted":              {deleted, 404, "NOT_FOUND"},
-		"in another workspace": {files.put(account, own, "eight.txt", straight(8)), 404, "NOT_FOUND"},
-		"of another account":   {files.put(servicetest.NewAccount(), events.DefaultWorkspace, "eight.txt", straight(8)), 404, "NOT_FOUND"},
-		"too few ranks":        {files.put(account, events.DefaultWorkspace, "seven.txt", straight(7)), 422, "MAPPING_RANK_COUNT_MISMATCH"},
-		"too many ranks":       {files.put(account, events.DefaultWorkspace, "nine.txt", straight(9)), 422, "MAPPING_RANK_COUNT_MISMATCH"},
+		"in another workspace": {files.record(account, own, "eight.txt", identityMapping(8)), 404, "NOT_FOUND"},
+		"of another account":   {files.record(servicetest.NewAccount(), events.DefaultWorkspace, "eight.txt", identityMapping(8)), 404, "NOT_FOUND"},
+		"too few ranks":        {files.record(account, events.DefaultWorkspace, "seven.txt", identityMapping(7)), 422, "MAPPING_RANK_COUNT_MISMATCH"},
+		"too many ranks":       {files.record(account, events.DefaultWorkspace, "nine.txt", identityMapping(9)), 422, "MAPPING_RANK_COUNT_MISMATCH"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			attach(c.id).Refused(c.status, c.code)
@@ -127,7 +127,7 @@ func TestAttachMappingFileOrder(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := funded(t, p)
-	user, path := benchOf(t, p, account)
+	user, path := newWorkbenchOf(t, p, account)
 	h := p.Beside(t).Commands
 	unknown := object{"mappingFileId": events.NewID(events.MappingFilePrefix)}
 	user.Patch(path+"/mapping-file", unknown).Refused(404, "NOT_FOUND")
@@ -141,7 +141,7 @@ func TestAttachMappingFileOrder(t *testing.T) {
 	if _, err := design.Parse(document); err != nil {
 		t.Fatal(err)
 	}
-	id := put(t, h, events.ConfigurationCreated{
+	id := createDirectly(t, h, events.ConfigurationCreated{
 		AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "early", Document: document, Status: "draft",
 		TracesetID: putTraceset(t, h, account, "processing", 0),
 	})
@@ -154,8 +154,8 @@ func TestAttachedMappingFileLocks(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := funded(t, p)
-	user, path := benchOf(t, p, account)
-	file := newShelf(t, p).put(account, events.DefaultWorkspace, "eight.txt", straight(8))
+	user, path := newWorkbenchOf(t, p, account)
+	file := newRecorder(t, p).record(account, events.DefaultWorkspace, "eight.txt", identityMapping(8))
 	user.Patch(path+"/mapping-file", object{"mappingFileId": file}).Want(200)
 	whole := func() object { return user.Get(path).Want(200).Object() }
 	eight, sixteen := whole()["activeTraceset"].(object)["id"], traceset(t, user, 16)
@@ -205,8 +205,8 @@ func TestMappingFileInUse(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := funded(t, p)
-	user, files := p.User(t, account), newShelf(t, p)
-	id := runnable(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
+	user, files := p.User(t, account), newRecorder(t, p)
+	id := newValidConfiguration(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
 	path := configurations + "/" + id
 	validate := func() string { return string(user.Post(path+"/validate", nil).Want(200).Body) }
 	start := func(name string) servicetest.Reply {
@@ -214,14 +214,14 @@ func TestMappingFileInUse(t *testing.T) {
 	}
 
 	// The topology has servers enough for some of it only.
-	far := files.put(account, events.DefaultWorkspace, "far.txt", strings.Replace(straight(8), "7, 7", "7, 4000", 1))
+	far := files.record(account, events.DefaultWorkspace, "far.txt", strings.Replace(identityMapping(8), "7, 7", "7, 4000", 1))
 	user.Patch(path+"/mapping-file", object{"mappingFileId": far}).Want(200)
 	if report := validate(); !strings.Contains(report, "MAPPING_SERVER_UNKNOWN") || !strings.Contains(report, "rank 7 on server 4000") {
 		t.Errorf("report %s", report)
 	}
 	start("far").Refused(422, "UNPROCESSABLE_ENTITY")
 
-	near := files.put(account, events.DefaultWorkspace, "near.txt", "# near\n"+straight(8))
+	near := files.record(account, events.DefaultWorkspace, "near.txt", "# near\n"+identityMapping(8))
 	user.Patch(path+"/mapping-file", object{"mappingFileId": near}).Want(200)
 	if report := validate(); strings.Contains(report, "MAPPING_") || !strings.Contains(report, `"errors":[]`) {
 		t.Fatalf("report %s", report)
@@ -230,7 +230,7 @@ func TestMappingFileInUse(t *testing.T) {
 	applied := object{"id": near, "name": "near.txt", "deleted": false}
 	same(t, "appliedMappingFile", any(applied), started["appliedMappingFile"])
 	simulation := simulations + "/" + started["id"].(string)
-	reaches(user, started["id"].(string), "completed", "failed", "invalid")
+	awaitStatus(user, started["id"].(string), "completed", "failed", "invalid")
 	same(t, "appliedMappingFile", any(applied), user.Get(simulation).Want(200).Object()["appliedMappingFile"])
 
 	clone := user.Post(path+"/clone", object{"name": "clone"}).Want(201).Object()
@@ -274,7 +274,7 @@ func TestMappingFileInUse(t *testing.T) {
 func TestUseMappingByHand(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
-	user, path := benchOf(t, p, funded(t, p))
+	user, path := newWorkbenchOf(t, p, funded(t, p))
 	user.Patch(path+"/applications/workload/parameters", object{"ChakraConfiguration": object{"UseMapping": leaf(true, "bool", "")}}).Want(200)
 	report := string(user.Post(path+"/validate", nil).Want(200).Body)
 	if !strings.Contains(report, "CONSTRAINT_VIOLATION") || !strings.Contains(report, "attach one") {

@@ -36,7 +36,7 @@ func pick(tree any, path string) any {
 // Source: completions 3.7.
 func TestPatchParameters(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	delay, rate := "NetworkInterface.TransmissionMedium.Delay", "NetworkInterface.UplinkNetworkInterface.DataRate"
 	for where, stored := range map[string]func() any{
 		"/components/leaf/parameters": func() any { return find(whole(user, path)["components"], "leaf")["typedParameters"] },
@@ -144,7 +144,7 @@ func TestPatchParameters(t *testing.T) {
 func TestUpdateDistribution(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
-	user, path := bench(t, p)
+	user, path := newWorkbench(t, p)
 	set := func(application, id string, value any) servicetest.Reply {
 		return user.Patch(path+"/distribution", object{"parentApplication": application, "distributionId": id, "value": value})
 	}

@@ -43,7 +43,7 @@ func reference(name, kind, model string, count float64, more object) object {
 
 func TestServerReferences(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	const server = "/configurations/server"
 	members := func() any { return find(whole(user, path)["components"], "server")["components"] }
 	nic := reference("nic", "nic", "roce-nic-v1", 1, nil)
@@ -116,7 +116,7 @@ func TestServerReferences(t *testing.T) {
 
 func TestContainerReferences(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	members := func(name string) any { return find(whole(user, path)["containers"], name)["components"] }
 	leaf, server := reference("leaf", "switch", "clos-switch-v1", 1, nil), reference("server", "server", "gpu-server-v1", 8, nil)
 
@@ -165,7 +165,7 @@ func TestContainerReferences(t *testing.T) {
 
 func TestTopologyReferences(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	rack := reference("rack", "rack", "leaf-rack-v1", 1, nil)
 	members := func() any { return pick(whole(user, path), "topology.components") }
 

@@ -15,7 +15,7 @@ func TestAttachTraceset(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := funded(t, p)
-	user, path := benchOf(t, p, account)
+	user, path := newWorkbenchOf(t, p, account)
 	h := p.Beside(t).Commands
 	attach := func(c *servicetest.Client, id any, more ...servicetest.Header) servicetest.Reply {
 		return c.Patch(path+"/traceset", object{"tracesetId": id}, more...)

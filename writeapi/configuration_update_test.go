@@ -15,7 +15,7 @@ var documentMembers = []string{"applications", "components", "containers", "link
 func TestUpdateConfiguration(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
-	user, path := bench(t, p)
+	user, path := newWorkbench(t, p)
 	before := whole(user, path)
 
 	// What was read can be sent back, and alters nothing the second time: the
@@ -122,7 +122,7 @@ func TestUpdateConfigurationTraceset(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := funded(t, p)
-	user, path := benchOf(t, p, account)
+	user, path := newWorkbenchOf(t, p, account)
 	other := traceset(t, user, 16)
 	before := whole(user, path)
 	same := user.Patch(path, object{"activeTraceset": before["activeTraceset"]}, ifMatch(`"1"`)).Want(200)

@@ -36,9 +36,9 @@ func with(body object, changes object) object {
 	return body
 }
 
-// runnable makes a validated configuration in a workspace: the document and
+// newValidConfiguration makes a validated configuration in a workspace: the document and
 // the traceset of a simple submission.
-func runnable(t *testing.T, c *servicetest.Client, workspace string, body object) string {
+func newValidConfiguration(t *testing.T, c *servicetest.Client, workspace string, body object) string {
 	t.Helper()
 	id := submit(t, c, body)
 	made := c.Get(configurations + "/" + events.DerivedID(events.ConfigurationPrefix, id)).Want(200).Object()
@@ -157,7 +157,7 @@ func TestValidateConfiguration(t *testing.T) {
 	user.Post(path+"/validate", nil, key("k")).Want(200)
 	user.Post(path+"/validate", nil, ifMatch(`"2"`)).Refused(412, "PRECONDITION_FAILED")
 
-	valid := runnable(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
+	valid := newValidConfiguration(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
 	if c := user.Get(configurations + "/" + valid).Want(200).Object(); c["status"] != "validated" {
 		t.Errorf("status %v", c["status"])
 	}

@@ -11,10 +11,10 @@ import (
 // as soon as that can be done.
 func TestTheAnswerToAPromotionIsItsOwn(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	const rounds = 16
 	for range rounds {
-		path := tracesets + "/" + stored(t, p, account, workspace, []string{"a.0.et"}, nil) + "/promote"
+		path := tracesets + "/" + storeTraceset(t, p, account, workspace, []string{"a.0.et"}, nil) + "/promote"
 		further := make(chan servicetest.Reply, 1)
 		go func() {
 			for {

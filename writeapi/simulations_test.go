@@ -27,8 +27,8 @@ func submit(t *testing.T, c *servicetest.Client, body object) string {
 	return c.Post(simple, body).Want(202).Object()["simulationId"].(string)
 }
 
-// reaches waits until the simulation has one of the statuses.
-func reaches(c *servicetest.Client, id string, statuses ...string) object {
+// awaitStatus waits until the simulation has one of the statuses.
+func awaitStatus(c *servicetest.Client, id string, statuses ...string) object {
 	return c.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool {
 		s, _ := r.Object()["status"].(string)
 		for _, want := range statuses {
@@ -77,7 +77,7 @@ func TestStartSimulation(t *testing.T) {
 		t.Errorf("status %v", s["status"])
 	}
 	user.Post(simulations, start(nil), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
-	done := reaches(user, id, "completed", "failed", "invalid")
+	done := awaitStatus(user, id, "completed", "failed", "invalid")
 	if done["status"] != "completed" || done["metrics"] == nil || done["startedAt"] == nil || done["completedAt"] == nil {
 		t.Errorf("it ended as %v", done)
 	}
@@ -172,7 +172,7 @@ func TestTerminateSimulation(t *testing.T) {
 	if packets := results["summary"].(object)["totalPackets"]; packets != 0.0 && results["duration"] == "0ns" {
 		t.Errorf("%v packets in no time: %v", packets, results)
 	}
-	if m, told := user.Get(simulations + "/" + id).Object()["metrics"].(object); told != (results["duration"] != "0ns") || told && m["simulatedTime"] != results["duration"] {
+	if m, present := user.Get(simulations + "/" + id).Object()["metrics"].(object); present != (results["duration"] != "0ns") || present && m["simulatedTime"] != results["duration"] {
 		t.Errorf("metrics %v, results %v", m, results["duration"])
 	}
 }
@@ -183,9 +183,9 @@ func TestTerminateInADeletedWorkspace(t *testing.T) {
 	account := funded(t, p)
 	user, service := p.User(t, account), p.Service(t, account)
 	workspace := newWorkspace(t, service, "closing")
-	configuration := runnable(t, user, workspace, long())
+	configuration := newValidConfiguration(t, user, workspace, long())
 	id := user.Post(simulations, object{"configurationId": configuration, "name": "orphan", "duration": "24h"}).Want(201).Object()["id"].(string)
-	reaches(user, id, "running")
+	awaitStatus(user, id, "running")
 	service.Delete(workspaces + "/" + workspace).Want(202)
 
 	user.Get(simulations+"/"+id).Refused(404, "NOT_FOUND")
@@ -203,7 +203,7 @@ func TestDeleteSimulation(t *testing.T) {
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, workload(8, phase("allReduce", "", 1024)))
 	path := simulations + "/" + id
-	reaches(user, id, "completed")
+	awaitStatus(user, id, "completed")
 
 	p.User(t, servicetest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
 	if got := user.Delete(path, key("k")).Want(200).Object(); got["id"] != id || got["status"] != "deleting" || got["message"] == "" {
@@ -249,7 +249,7 @@ func TestRacingStartsNeverHoldMoreThanThereIs(t *testing.T) {
 			statuses <- node.User(t, account).Post(simple, workload(8, phase("allReduce", "", 1024))).Status
 		})
 	}
-	testwait.Group(t, &all, "everyone")
+	testwait.Group(t, &all, "the requests")
 	close(statuses)
 	counts := map[int]int{}
 	for s := range statuses {

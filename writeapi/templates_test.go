@@ -328,7 +328,7 @@ func TestCuratedTemplates(t *testing.T) {
 	}
 	took := map[string]time.Duration{}
 	for name, id := range runs {
-		done := reaches(user, id, "completed", "failed", "invalid")
+		done := awaitStatus(user, id, "completed", "failed", "invalid")
 		if done["status"] != "completed" {
 			t.Fatalf("%s ended as %v", name, done)
 		}

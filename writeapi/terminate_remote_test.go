@@ -14,8 +14,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// underway is what an engine does whose runs run for ever.
-func underway(capabilities ...string) scripted.Script {
+// runningEngine is what an engine does whose runs run for ever.
+func runningEngine(capabilities ...string) scripted.Script {
 	return scripted.Script{
 		Capabilities: capabilities,
 		Run:          scripted.Run{State: "running", SimulatedTimeNs: 500, EventsProcessed: 5},
@@ -36,34 +36,34 @@ func withEngine(t *testing.T, e *scripted.Engine, options ...func(*service.Confi
 	})
 }
 
-// remotely returns a configuration in the workspace that asks for a remote
+// newRemoteConfiguration returns a configuration in the workspace that asks for a remote
 // engine.
-func remotely(t *testing.T, c *servicetest.Client, workspace string) string {
+func newRemoteConfiguration(t *testing.T, c *servicetest.Client, workspace string) string {
 	t.Helper()
-	id := runnable(t, c, workspace, workload(8, phase("allReduce", "", 1024)))
+	id := newValidConfiguration(t, c, workspace, workload(8, phase("allReduce", "", 1024)))
 	c.Patch(configurations+"/"+id+"/parameters",
 		object{"EngineParameters": object{"Engine": object{"value": "remote", "type": "string"}}}).Want(200)
 	c.Post(configurations+"/"+id+"/validate", nil).Want(200)
 	return id
 }
 
-// running starts a simulation and returns it when an engine has it.
-func running(t *testing.T, c *servicetest.Client, configuration string) string {
+// startRunning starts a simulation and returns it when an engine has it.
+func startRunning(t *testing.T, c *servicetest.Client, configuration string) string {
 	t.Helper()
 	id := c.Post(simulations, object{"configurationId": configuration, "name": "remote", "duration": "1h"}).Want(201).Object()["id"].(string)
-	reaches(c, id, "running", "failed", "invalid")
+	awaitStatus(c, id, "running", "failed", "invalid")
 	return id
 }
 
 // TestTerminateAtARemoteEngine goes through the table of completions 5.4.
 func TestTerminateAtARemoteEngine(t *testing.T) {
 	t.Parallel()
-	e := scripted.Start(t, underway("terminate"))
+	e := scripted.Start(t, runningEngine("terminate"))
 	p := withEngine(t, e)
 	user := p.User(t, funded(t, p))
-	configuration := remotely(t, user, events.DefaultWorkspace)
+	configuration := newRemoteConfiguration(t, user, events.DefaultWorkspace)
 
-	id := running(t, user, configuration)
+	id := startRunning(t, user, configuration)
 	path := simulations + "/" + id + "/terminate"
 	for name, c := range map[string]struct {
 		answer scripted.Answer
@@ -79,13 +79,13 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 		"no storage":      {scripted.Answer{Status: 507}, 502, "BAD_GATEWAY"},
 		"sent elsewhere":  {scripted.Answer{Status: 307}, 502, "BAD_GATEWAY"},
 	} {
-		s := underway("terminate")
+		s := runningEngine("terminate")
 		s.Answers = map[string]scripted.Answer{"terminate": c.answer}
 		e.Do(s)
 		t.Run(name, func(t *testing.T) { user.Post(path, nil, key("k")).Refused(c.status, c.code) })
 	}
 	for _, status := range []int{400, 404, 409, 422} {
-		s := underway("terminate")
+		s := runningEngine("terminate")
 		s.Answers = map[string]scripted.Answer{"terminate": {Status: status, Body: `{"error":{"message":"no"}}`}}
 		e.Do(s)
 		if reply := user.Post(path, nil, key("k")).Want(202); len(reply.Body) != 0 {
@@ -96,7 +96,7 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 		t.Fatalf("what failed changed the simulation: %v", s)
 	}
 
-	e.Do(underway("terminate"))
+	e.Do(runningEngine("terminate"))
 	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" || s["completedAt"] == nil {
 		t.Errorf("%v", s)
 	}
@@ -118,11 +118,11 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 // The first final event is the one.
 func TestTerminateTooLate(t *testing.T) {
 	t.Parallel()
-	e := scripted.Start(t, underway("terminate"))
+	e := scripted.Start(t, runningEngine("terminate"))
 	p := withEngine(t, e, func(c *service.Config) { c.EngineTimeout = time.Minute })
 	user := p.User(t, funded(t, p))
-	id := running(t, user, remotely(t, user, events.DefaultWorkspace))
-	busy := underway("terminate")
+	id := startRunning(t, user, newRemoteConfiguration(t, user, events.DefaultWorkspace))
+	busy := runningEngine("terminate")
 	busy.Answers = map[string]scripted.Answer{"terminate": {Delay: time.Minute}}
 	e.Do(busy)
 	answered := make(chan servicetest.Reply, 1)
@@ -130,9 +130,9 @@ func TestTerminateTooLate(t *testing.T) {
 	user.Eventually(simulations+"/"+id, func(servicetest.Reply) bool { return len(e.Calls("terminate")) == 1 })
 	busy.Run.State = "completed"
 	e.Do(busy)
-	reaches(user, id, "completed")
-	e.Do(underway("terminate"))
-	reply := testwait.Receive(t, answered, "the answer")
+	awaitStatus(user, id, "completed")
+	e.Do(runningEngine("terminate"))
+	reply := testwait.Receive(t, answered, "the response")
 	reply.Refused(409, "CONFLICT")
 	if s := user.Get(simulations + "/" + id).Object(); s["status"] != "completed" {
 		t.Errorf("%v", s)
@@ -141,11 +141,11 @@ func TestTerminateTooLate(t *testing.T) {
 
 func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 	t.Parallel()
-	e := scripted.Start(t, underway("terminate"))
+	e := scripted.Start(t, runningEngine("terminate"))
 	p := withEngine(t, e)
 	user := p.User(t, funded(t, p))
-	configuration := remotely(t, user, events.DefaultWorkspace)
-	id := running(t, user, configuration)
+	configuration := newRemoteConfiguration(t, user, events.DefaultWorkspace)
+	id := startRunning(t, user, configuration)
 
 	e.Kill()
 	reply := user.Post(simulations+"/"+id+"/terminate", nil)
@@ -161,7 +161,7 @@ func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 	}
 
 	e.Restart() // as one that cannot stop runs
-	e.Do(underway())
+	e.Do(runningEngine())
 	user.Eventually(simulations+"/"+id+"/logs", func(r servicetest.Reply) bool { return strings.Contains(string(r.Body), "ordered again") })
 	user.Post(simulations+"/"+id+"/terminate", nil).Refused(501, "NOT_IMPLEMENTED")
 	if n := len(e.Calls("terminate")); n != 0 {
@@ -193,12 +193,12 @@ func TestTerminateWithoutPlatformLink(t *testing.T) {
 // the engine says.
 func TestTerminateRemotelyInADeletedWorkspace(t *testing.T) {
 	t.Parallel()
-	e := scripted.Start(t, underway("terminate"))
+	e := scripted.Start(t, runningEngine("terminate"))
 	p := withEngine(t, e)
 	account := funded(t, p)
 	user, service := p.User(t, account), p.Service(t, account)
 	workspace := newWorkspace(t, service, "closing")
-	id := running(t, user, remotely(t, user, workspace))
+	id := startRunning(t, user, newRemoteConfiguration(t, user, workspace))
 	service.Delete(workspaces + "/" + workspace).Want(202)
 	path := simulations + "/" + id + "/terminate"
 	if reply := user.Post(path, nil).Want(202); len(reply.Body) != 0 {
@@ -217,7 +217,7 @@ func TestStartWithoutAnEngine(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
-	s := reaches(user, running(t, user, remotely(t, user, events.DefaultWorkspace)), "invalid")
+	s := awaitStatus(user, startRunning(t, user, newRemoteConfiguration(t, user, events.DefaultWorkspace)), "invalid")
 	if s["failureReason"] != "engine remote is not available" {
 		t.Errorf("%v", s)
 	}

@@ -47,7 +47,7 @@ func uploadTraceset(t *testing.T, c *servicetest.Client, workspace string, files
 // ranks and is valid (completions 6.1, 6.3).
 func TestUploadedTracesAreRead(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	read := uploadTraceset(t, user, workspace, ring(t)...)
 	if read["status"] != "ready" || read["rankCount"] != 8.0 {
 		t.Fatalf("%v", read)
@@ -66,7 +66,7 @@ func TestUploadedTracesAreRead(t *testing.T) {
 	if ranksOf(made) != 8.0 {
 		t.Errorf("%v ranks", ranksOf(made))
 	}
-	file := uploadMapping(t, user, workspace, "eight.txt", straight(8)).Want(201).Object()
+	file := uploadMapping(t, user, workspace, "eight.txt", identityMapping(8)).Want(201).Object()
 	user.Patch(path+"/mapping-file", object{"mappingFileId": file["id"]}).Want(200)
 	report := string(user.Post(path+"/validate", nil).Want(200).Body)
 	if strings.Contains(report, "MAPPING_") || strings.Contains(report, "TRACESET_") {
@@ -99,7 +99,7 @@ func TestUploadedTracesAreRead(t *testing.T) {
 // attached.
 func TestUploadedTracesAreRefused(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	files := slices.Delete(ring(t), 3, 4)
 	read := uploadTraceset(t, user, workspace, files...)
 	if message, _ := read["statusMessage"].(string); read["status"] != "metadata_failed" || !strings.Contains(message, "rank 3 is missing") {

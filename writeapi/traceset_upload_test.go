@@ -41,8 +41,8 @@ func formOf(t *testing.T, fields ...field) (body []byte, contentType servicetest
 	return text.Bytes(), servicetest.Header{Name: "Content-Type", Value: form.FormDataContentType()}
 }
 
-// direct uploads a form.
-func direct(t *testing.T, c *servicetest.Client, workspace string, headers []servicetest.Header, fields ...field) servicetest.Reply {
+// uploadDirectly uploads a form.
+func uploadDirectly(t *testing.T, c *servicetest.Client, workspace string, headers []servicetest.Header, fields ...field) servicetest.Reply {
 	t.Helper()
 	body, contentType := formOf(t, fields...)
 	return c.Do("POST", tracesets+"?workspaceId="+workspace, body, append(headers, contentType)...)
@@ -50,9 +50,9 @@ func direct(t *testing.T, c *servicetest.Client, workspace string, headers []ser
 
 func TestUploadATracesetDirectly(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	first, groups := field{"file", "ring.0.et", "first"}, field{"file", "comm_groups.json", "{}"}
-	reply := direct(t, user, workspace, nil,
+	reply := uploadDirectly(t, user, workspace, nil,
 		field{"tags", "", "a"}, first, field{"description", "", "of a test"}, groups, field{"tags", "", "b"}, field{"ttlDays", "", "3"},
 		field{"workloadMetadata", "", `{"workloadFamily": "ring"}`}).Want(201)
 	got := reply.Object()
@@ -85,35 +85,35 @@ func TestUploadATracesetDirectly(t *testing.T) {
 
 	// The same files under the same name are the same traceset, in whichever
 	// order; under another name, in another workspace or of another account not.
-	there := direct(t, user, workspace, nil, groups, first, field{"name", "", "ring.0"}).Want(200).Object()
+	there := uploadDirectly(t, user, workspace, nil, groups, first, field{"name", "", "ring.0"}).Want(200).Object()
 	if there["id"] != id || there["description"] != "of a test" {
 		t.Errorf("uploaded again: %v", there)
 	}
 	ids := map[any]bool{id: true}
-	ids[direct(t, user, workspace, nil, first, groups, field{"name", "", "other"}).Want(201).Object()["id"]] = true
-	ids[direct(t, user, events.DefaultWorkspace, nil, first, groups).Want(201).Object()["id"]] = true
-	ids[direct(t, p.User(t, servicetest.NewAccount()), events.DefaultWorkspace, nil, first, groups).Want(201).Object()["id"]] = true
+	ids[uploadDirectly(t, user, workspace, nil, first, groups, field{"name", "", "other"}).Want(201).Object()["id"]] = true
+	ids[uploadDirectly(t, user, events.DefaultWorkspace, nil, first, groups).Want(201).Object()["id"]] = true
+	ids[uploadDirectly(t, p.User(t, servicetest.NewAccount()), events.DefaultWorkspace, nil, first, groups).Want(201).Object()["id"]] = true
 	user.Delete(tracesets + "/" + id).Want(204)
-	ids[direct(t, user, workspace, nil, first, groups).Want(201).Object()["id"]] = true
+	ids[uploadDirectly(t, user, workspace, nil, first, groups).Want(201).Object()["id"]] = true
 	if len(ids) != 5 {
 		t.Errorf("%d tracesets of 5", len(ids))
 	}
 
 	k := []servicetest.Header{key("k")}
-	once := direct(t, user, workspace, k, first).Want(201).Object()["id"]
-	if again := direct(t, user, workspace, k, first).Want(201).Object()["id"]; again != once {
+	once := uploadDirectly(t, user, workspace, k, first).Want(201).Object()["id"]
+	if again := uploadDirectly(t, user, workspace, k, first).Want(201).Object()["id"]; again != once {
 		t.Errorf("one key made %v and %v", once, again)
 	}
-	direct(t, user, workspace, k, groups).Refused(422, "UNPROCESSABLE_ENTITY")
+	uploadDirectly(t, user, workspace, k, groups).Refused(422, "UNPROCESSABLE_ENTITY")
 
-	direct(t, user, events.NewID(events.WorkspacePrefix), nil, first).Refused(404, "NOT_FOUND")
-	direct(t, p.User(t, account, events.NewID(events.WorkspacePrefix)), workspace, nil, first).Refused(403, "FORBIDDEN")
-	direct(t, p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}), workspace, nil, first).Refused(403, "FORBIDDEN")
+	uploadDirectly(t, user, events.NewID(events.WorkspacePrefix), nil, first).Refused(404, "NOT_FOUND")
+	uploadDirectly(t, p.User(t, account, events.NewID(events.WorkspacePrefix)), workspace, nil, first).Refused(403, "FORBIDDEN")
+	uploadDirectly(t, p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}), workspace, nil, first).Refused(403, "FORBIDDEN")
 }
 
 func TestDirectUploadsAreRefused(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	file := field{"file", "a.0.et", "x"}
 	for want, fields := range map[string][]field{
 		"file is required":                          {{"name", "", "set"}},
@@ -139,7 +139,7 @@ func TestDirectUploadsAreRefused(t *testing.T) {
 		if fields == nil {
 			to, fields, want = events.TemplateWorkspace, []field{file}, "template workspace"
 		}
-		if message := direct(t, user, to, nil, fields...).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
+		if message := uploadDirectly(t, user, to, nil, fields...).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
 			t.Errorf("message %q, want one with %q", message, want)
 		}
 	}
@@ -168,18 +168,18 @@ func tagged(n int) []field {
 // for itself.
 func TestDirectUploadsAreBounded(t *testing.T) {
 	t.Parallel()
-	p, _, workspace, user := uploading(t)
+	p, _, workspace, user := newUploader(t)
 	const half = 50_000_000
 	content := strings.Repeat("x", half)
-	message := direct(t, user, workspace, nil, field{"file", "a.0.et", content}, field{"file", "a.1.et", content + "x"}).Refused(413, "PAYLOAD_TOO_LARGE")
+	message := uploadDirectly(t, user, workspace, nil, field{"file", "a.0.et", content}, field{"file", "a.1.et", content + "x"}).Refused(413, "PAYLOAD_TOO_LARGE")
 	if !strings.Contains(message, "more than 100000000 bytes together") {
 		t.Errorf("message %q", message)
 	}
-	message = direct(t, user, workspace, nil, field{"file", "a.0.et", content + content[:2<<20]}, field{"file", "a.1.et", content}).Refused(413, "PAYLOAD_TOO_LARGE")
+	message = uploadDirectly(t, user, workspace, nil, field{"file", "a.0.et", content + content[:2<<20]}, field{"file", "a.1.et", content}).Refused(413, "PAYLOAD_TOO_LARGE")
 	if !strings.Contains(message, "the request body is larger than 101000000 bytes") {
 		t.Errorf("message %q", message)
 	}
-	made := direct(t, user, workspace, nil, field{"file", "a.0.et", content}, field{"file", "a.1.et", content}).Want(201).Object()
+	made := uploadDirectly(t, user, workspace, nil, field{"file", "a.0.et", content}, field{"file", "a.1.et", content}).Want(201).Object()
 	if made["totalSize"] != 100_000_000.0 {
 		t.Errorf("size %v", made["totalSize"])
 	}

@@ -21,9 +21,9 @@ import (
 	"netsim/internal/testworld"
 )
 
-// stored stores files and records their traceset, which is ready, as an upload
+// storeTraceset stores files and records their traceset, which is ready, as an upload
 // would that is a while ago. The change is made to what is recorded.
-func stored(t *testing.T, p *servicetest.Program, account, workspace string, files []string, change func(*events.TracesetCreated)) string {
+func storeTraceset(t *testing.T, p *servicetest.Program, account, workspace string, files []string, change func(*events.TracesetCreated)) string {
 	t.Helper()
 	made := events.TracesetCreated{
 		AccountID: account, WorkspaceID: workspace, Name: "stored", Format: "chakra_et_v1", TTLDays: 7, RankCount: int64(len(files)), Status: commands.TracesetReady,
@@ -53,8 +53,8 @@ func stored(t *testing.T, p *servicetest.Program, account, workspace string, fil
 
 func TestDownloadATraceset(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
-	id := stored(t, p, account, workspace, []string{"a.10.et", "a.9.et", "b.et"}, func(c *events.TracesetCreated) {
+	p, account, workspace, user := newUploader(t)
+	id := storeTraceset(t, p, account, workspace, []string{"a.10.et", "a.9.et", "b.et"}, func(c *events.TracesetCreated) {
 		c.Files[2].Role = "supporting"
 	})
 	for query, name := range map[string]string{"": "a.9.et", "?file=a.10.et": "a.10.et", "?file=b.et": "b.et"} {
@@ -74,11 +74,11 @@ func TestDownloadATraceset(t *testing.T) {
 	user.Get(tracesets+"/"+events.NewID(events.TracesetPrefix)+"/download").Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(path).Refused(403, "FORBIDDEN")
 	openFiles(t, user, workspace, [2]string{"a.0.et", "x"})
-	user.Get(tracesets+"/"+coming(user, workspace)+"/download").Refused(404, "NOT_FOUND")
+	user.Get(tracesets+"/"+openTracesetUploadOf(user, workspace)+"/download").Refused(404, "NOT_FOUND")
 }
 
-// coming is the traceset that is being uploaded to the workspace.
-func coming(c *servicetest.Client, workspace string) string {
+// openTracesetUploadOf is the traceset that is being uploaded to the workspace.
+func openTracesetUploadOf(c *servicetest.Client, workspace string) string {
 	return c.Get(tracesets + "?status=uploading&workspaceId=" + workspace).Want(200).Object()["items"].([]any)[0].(object)["id"].(string)
 }
 
@@ -106,7 +106,7 @@ func TestResolveATraceset(t *testing.T) {
 	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
 	account, workspace := servicetest.NewAccount(), events.DefaultWorkspace
 	user := p.User(t, account)
-	id := stored(t, p, account, workspace, []string{"a.0.et"}, nil)
+	id := storeTraceset(t, p, account, workspace, []string{"a.0.et"}, nil)
 	view := user.Get(tracesets + "/" + id).Want(200).Object()
 	lib := events.DerivedID(events.LibraryPrefix, view["libraryHash"].(string))
 	sum := strings.TrimPrefix(view["files"].([]any)[0].(object)["hash"].(string), "sha256:")
@@ -126,7 +126,7 @@ func TestResolveATraceset(t *testing.T) {
 
 	w := p.Beside(t)
 	prefix := func(files int64) string {
-		id := stored(t, p, account, workspace, []string{"all.tar"}, func(c *events.TracesetCreated) { c.Status = "processing" })
+		id := storeTraceset(t, p, account, workspace, []string{"all.tar"}, func(c *events.TracesetCreated) { c.Status = "processing" })
 		testworld.In(t, w, workspace, id, commands.RecordExtraction{ID: id, Extracted: events.TracesetMetadataExtracted{
 			Format: "chakra_et_v1", Layout: "prefix", RankCount: 4, FileCount: files,
 		}})
@@ -140,7 +140,7 @@ func TestResolveATraceset(t *testing.T) {
 
 	// Without files, and without a library, there is a message and no code.
 	openFiles(t, user, workspace, [2]string{"a.0.et", "x"})
-	for _, without := range []string{coming(user, workspace), prefix(0)} {
+	for _, without := range []string{openTracesetUploadOf(user, workspace), prefix(0)} {
 		reply := user.Get(tracesets + "/" + without + "/resolve").Want(400)
 		failure := reply.Object()["error"].(object)
 		if _, coded := failure["code"]; coded || !strings.Contains(failure["message"].(string), without) {
@@ -149,15 +149,15 @@ func TestResolveATraceset(t *testing.T) {
 	}
 	user.Get(tracesets+"/"+events.NewID(events.TracesetPrefix)+"/resolve").Refused(404, "NOT_FOUND")
 	user.Get(tracesets+"/x/resolve").Refused(400, "VALIDATION_ERROR")
-	elsewhere := stored(t, p, account, newWorkspace(t, p.Service(t, account), "mine"), []string{"a.0.et"}, nil)
+	elsewhere := storeTraceset(t, p, account, newWorkspace(t, p.Service(t, account), "mine"), []string{"a.0.et"}, nil)
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(tracesets+"/"+elsewhere+"/resolve").Refused(403, "FORBIDDEN")
 }
 
 func TestPromoteATraceset(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	stranger := p.User(t, servicetest.NewAccount())
-	id := stored(t, p, account, workspace, []string{"a.0.et"}, nil)
+	id := storeTraceset(t, p, account, workspace, []string{"a.0.et"}, nil)
 	path := tracesets + "/" + id
 	promote := func(body any) object { return user.Post(path+"/promote", body).Want(200).Object() }
 	applied := func(scope string, yes bool) object {
@@ -208,16 +208,16 @@ func TestPromoteATraceset(t *testing.T) {
 	stranger.Delete(path).Refused(403, "FORBIDDEN")
 	stranger.Post(path+"/promote", nil).Refused(403, "FORBIDDEN")
 
-	processing := stored(t, p, account, workspace, []string{"b.0.et"}, func(c *events.TracesetCreated) { c.Status, c.Workload = "metadata_failed", "{}" })
+	processing := storeTraceset(t, p, account, workspace, []string{"b.0.et"}, func(c *events.TracesetCreated) { c.Status, c.Workload = "metadata_failed", "{}" })
 	user.Post(tracesets+"/"+processing+"/promote", nil).Refused(409, "CONFLICT")
 	openFiles(t, user, workspace, [2]string{"a.0.et", "x"})
-	user.Post(tracesets+"/"+coming(user, workspace)+"/promote", nil).Refused(409, "CONFLICT")
+	user.Post(tracesets+"/"+openTracesetUploadOf(user, workspace)+"/promote", nil).Refused(409, "CONFLICT")
 }
 
 func TestDeleteATraceset(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
-	id := stored(t, p, account, workspace, []string{"a.0.et"}, nil)
+	p, account, workspace, user := newUploader(t)
+	id := storeTraceset(t, p, account, workspace, []string{"a.0.et"}, nil)
 	path := tracesets + "/" + id
 	p.User(t, servicetest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Delete(path).Refused(403, "FORBIDDEN")
@@ -232,13 +232,13 @@ func TestDeleteATraceset(t *testing.T) {
 	// Of one that is being uploaded the upload ends, and what is staged goes.
 	s := openFiles(t, user, workspace, [2]string{"a.0.et", "abc"})
 	completion := s.completion(t, "abc")
-	under := coming(user, workspace)
+	under := openTracesetUploadOf(user, workspace)
 	user.Delete(tracesets+"/"+under, key("u")).Want(204)
 	user.Delete(tracesets+"/"+under, key("u")).Want(204)
 	user.Delete(tracesets+"/"+under).Refused(404, "NOT_FOUND")
 	user.Get(tracesets+"/"+under).Refused(404, "NOT_FOUND")
 	user.Post(completeTraceset, completion).Refused(400, "VALIDATION_ERROR")
-	cleared(t, p, s.UploadID)
+	awaitUnstaged(t, p, s.UploadID)
 
 	// So does one that nothing came of.
 	failed := openFiles(t, user, workspace, [2]string{"a.0.et", "abc"})
@@ -264,7 +264,7 @@ func TestDeleteATracesetThatIsBeingMade(t *testing.T) {
 	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
 	user := p.User(t, servicetest.NewAccount())
 	s := openFiles(t, user, events.DefaultWorkspace, [2]string{"a.0.et", "x"})
-	id := coming(user, events.DefaultWorkspace)
+	id := openTracesetUploadOf(user, events.DefaultWorkspace)
 	testworld.In(t, p.Beside(t), events.DefaultWorkspace, s.UploadID, commands.CompleteUpload{
 		ID: s.UploadID, Completed: events.UploadCompleted{ResultID: id},
 	})
@@ -274,7 +274,7 @@ func TestDeleteATracesetThatIsBeingMade(t *testing.T) {
 // A repetition of the request that made a deleted traceset reports the deletion.
 func TestRepeatTheMakingOfADeletedTraceset(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	completion := openFiles(t, user, workspace, [2]string{"a.0.et", "abc"}).completion(t, "abc")
 	user.Delete(tracesets + "/" + user.Post(completeTraceset, completion).Want(201).Object()["id"].(string)).Want(204)
 	user.Post(completeTraceset, completion).Refused(404, "NOT_FOUND")

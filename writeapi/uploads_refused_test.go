@@ -14,7 +14,7 @@ import (
 
 func TestOpeningATracesetsUploadIsRefused(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	files := func(names ...string) []object {
 		var list []object
 		for _, name := range names {
@@ -73,7 +73,7 @@ func TestOpeningATracesetsUploadIsRefused(t *testing.T) {
 
 func TestOpeningAMappingFilesUploadIsRefused(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	body := object{"workspaceId": workspace, "sizeBytes": 1}
 	for want, changes := range map[string]object{
 		"name must be 1 to 255 letters":         {"name": "../x"},
@@ -100,7 +100,7 @@ func TestOpeningAMappingFilesUploadIsRefused(t *testing.T) {
 // What is wrong with a completion can be put right, as long as it is a 400.
 func TestCompletingATracesetsUploadIsRefused(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	large := strings.Repeat("x", 16<<20) + "end"
 	s := openFiles(t, user, workspace, [2]string{"a.0.et", large}, [2]string{"a.1.et", "second"})
 	completion := s.completion(t, large, "second")
@@ -154,7 +154,7 @@ func TestCompletingATracesetsUploadIsRefused(t *testing.T) {
 
 func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	s := openMapping(t, user, workspace, "m.txt", 4)
 	body := s.mapping(t, "0,0\n")
 	part := body["parts"].([]object)[0]
@@ -209,7 +209,7 @@ func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 // A session's end does not wait for the job that aborts it.
 func TestExpiredUploadsAreGone(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	soon := servicetest.Start(t, func(c *service.Config) {
 		*c = p.Config
 		c.Roles, c.UploadLife = []string{service.RoleAPI}, time.Nanosecond

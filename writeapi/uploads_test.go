@@ -146,8 +146,8 @@ func staged(t *testing.T, p *servicetest.Program, upload string) (keys []string)
 	return keys
 }
 
-// cleared waits until nothing is staged of an upload.
-func cleared(t *testing.T, p *servicetest.Program, upload string) {
+// awaitUnstaged waits until nothing is staged of an upload.
+func awaitUnstaged(t *testing.T, p *servicetest.Program, upload string) {
 	t.Helper()
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
@@ -176,8 +176,8 @@ func download(t *testing.T, p *servicetest.Program, key string) string {
 	return string(content)
 }
 
-// uploading is a program with an account and a workspace of a test's own.
-func uploading(t *testing.T) (p *servicetest.Program, account, workspace string, user *servicetest.Client) {
+// newUploader is a program with an account and a workspace of a test's own.
+func newUploader(t *testing.T) (p *servicetest.Program, account, workspace string, user *servicetest.Client) {
 	t.Helper()
 	p = servicetest.Shared(t)
 	account = servicetest.NewAccount()
@@ -187,7 +187,7 @@ func uploading(t *testing.T) (p *servicetest.Program, account, workspace string,
 
 func TestUploadATraceset(t *testing.T) {
 	t.Parallel()
-	p, _, workspace, user := uploading(t)
+	p, _, workspace, user := newUploader(t)
 	large := strings.Repeat("0123456789abcdef", 1<<20) + "the end" // two parts
 	var s session
 	user.Post(openTraceset, object{
@@ -212,10 +212,10 @@ func TestUploadATraceset(t *testing.T) {
 	}
 	// Extraction has begun already; the files are not traces.
 	status := got["status"]
-	looked := map[any]string{"processing": "pending", "metadata_failed": "failed"}[status]
+	metadataStatus := map[any]string{"processing": "pending", "metadata_failed": "failed"}[status]
 	delete(got, "statusMessage")
 	file := func(name, contentType, role, sha string, size int) object {
-		return object{"name": name, "contentType": contentType, "hash": "sha256:" + sha, "size": float64(size), "role": role, "metadataStatus": looked}
+		return object{"name": name, "contentType": contentType, "hash": "sha256:" + sha, "size": float64(size), "role": role, "metadataStatus": metadataStatus}
 	}
 	want := object{
 		"id": id, "name": "ring of two", "workspaceId": workspace, "description": "of a test", "tags": []any{"a", "b"},
@@ -245,13 +245,13 @@ func TestUploadATraceset(t *testing.T) {
 	if again["id"] != id {
 		t.Errorf("completed again: %v", again)
 	}
-	cleared(t, p, s.UploadID)
+	awaitUnstaged(t, p, s.UploadID)
 	user.Post(completeTraceset, completion).Want(200)
 }
 
 func TestUploadAMappingFile(t *testing.T) {
 	t.Parallel()
-	p, _, workspace, user := uploading(t)
+	p, _, workspace, user := newUploader(t)
 	content := "# a comment\n0, 4, 7, 0\n1, 5, 7, 1\n@\n7, 3600, 250, 5.5\n"
 	s := openMapping(t, user, workspace, "rows.txt", 64_000_000)
 	if s.ChecksumAlgorithm != "crc64nvme" || len(s.Parts) != 4 || time.Until(s.ExpiresAt) < 23*time.Hour {
@@ -282,7 +282,7 @@ func TestUploadAMappingFile(t *testing.T) {
 	if message := user.Post(completeMappingFile, body).Refused(409, "CONFLICT"); !strings.Contains(message, "completed") {
 		t.Errorf("message %q", message)
 	}
-	cleared(t, p, s.UploadID)
+	awaitUnstaged(t, p, s.UploadID)
 
 	// The same bytes, under any name, are the same file; when it is deleted,
 	// they are a new one. So they are in another workspace.
@@ -292,9 +292,9 @@ func TestUploadAMappingFile(t *testing.T) {
 	}
 	elsewhere := uploadMapping(t, user, events.DefaultWorkspace, "rows.txt", content).Want(201).Object()
 	user.Delete(mappingFiles + "/" + id).Want(204)
-	anew := uploadMapping(t, user, workspace, "rows.txt", content).Want(201).Object()
-	if anew["id"] == id || anew["id"] == elsewhere["id"] {
-		t.Errorf("uploaded anew: %v, %v", anew, elsewhere)
+	reuploaded := uploadMapping(t, user, workspace, "rows.txt", content).Want(201).Object()
+	if reuploaded["id"] == id || reuploaded["id"] == elsewhere["id"] {
+		t.Errorf("uploaded again: %v, %v", reuploaded, elsewhere)
 	}
 	// Without a name it has the simulator's.
 	var unnamed session
@@ -306,7 +306,7 @@ func TestUploadAMappingFile(t *testing.T) {
 
 func TestUploadsAreKnownByTheirKey(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	body := object{"name": "set", "workspaceId": workspace, "files": []object{{"name": "a.0.et", "size": 3}}}
 	var first, second session
 	user.Post(openTraceset, body, key("k")).Want(200).Into(&first)

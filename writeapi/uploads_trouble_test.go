@@ -38,14 +38,14 @@ func atOnce(t testing.TB, bodies []object, send func(object) servicetest.Reply) 
 			}
 		})
 	}
-	testwait.Group(t, &all, "everyone")
+	testwait.Group(t, &all, "the requests")
 	slices.Sort(statuses)
 	return statuses, ids
 }
 
 func TestRacingCompletionsMakeOne(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	complete := func(path string) func(object) servicetest.Reply {
 		return func(body object) servicetest.Reply { return user.Post(path, body) }
 	}
@@ -77,8 +77,8 @@ func TestRacingCompletionsMakeOne(t *testing.T) {
 	}
 }
 
-// hold takes a lock as another process would, until release.
-func hold(t *testing.T, p *servicetest.Program, name string) (release func()) {
+// holdLock takes a lock as another process would, until release.
+func holdLock(t *testing.T, p *servicetest.Program, name string) (release func()) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), p.Config.Postgres)
 	if err != nil {
@@ -100,7 +100,7 @@ func hold(t *testing.T, p *servicetest.Program, name string) (release func()) {
 // other not done, are one completion and get one answer.
 func TestTheSameCompletionTwice(t *testing.T) {
 	t.Parallel()
-	p, _, workspace, user := uploading(t)
+	p, _, workspace, user := newUploader(t)
 	set, file := openFiles(t, user, workspace, [2]string{"a.0.et", "t"}), openMapping(t, user, workspace, "t.txt", 4)
 	for path, s := range map[string]struct {
 		upload string
@@ -109,31 +109,31 @@ func TestTheSameCompletionTwice(t *testing.T) {
 		completeTraceset:    {set.UploadID, set.completion(t, "t")},
 		completeMappingFile: {file.UploadID, file.mapping(t, "0,3\n")},
 	} {
-		release := hold(t, p, s.upload)
+		release := holdLock(t, p, s.upload)
 		replies := make(chan servicetest.Reply, 2)
 		for range cap(replies) {
 			go func() { replies <- user.Post(path, s.body, key("k")) }()
 		}
-		waiting(t, p, s.upload, cap(replies))
+		awaitLockWaiters(t, p, s.upload, cap(replies))
 		release()
-		one, other := testwait.Receive(t, replies, "an answer"), testwait.Receive(t, replies, "an answer")
+		one, other := testwait.Receive(t, replies, "a response"), testwait.Receive(t, replies, "a response")
 		if one.Want(201).Object()["id"] != other.Want(201).Object()["id"] {
 			t.Errorf("%s made two: %s, %s", path, one.Body, other.Body)
 		}
 	}
 }
 
-// waiting waits until so many wait for a lock.
-func waiting(t *testing.T, p *servicetest.Program, name string, n int) {
+// awaitLockWaiters waits until so many wait for a lock.
+func awaitLockWaiters(t *testing.T, p *servicetest.Program, name string, n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), p.Config.Postgres)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // it was only read by
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for got := -1; got < n; <-look.C {
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for got := -1; got < n; <-poll.C {
 		if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
 			AND (classid::bigint << 32 | objid::bigint) = hashtextextended($1, 0)`, name).Scan(&got); err != nil {
 			t.Fatal(err)
@@ -143,16 +143,16 @@ func waiting(t *testing.T, p *servicetest.Program, name string, n int) {
 
 func TestContentThatIsHeldTooLong(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, _ := uploading(t)
-	hasty := servicetest.Start(t, func(c *service.Config) {
+	p, account, workspace, _ := newUploader(t)
+	impatient := servicetest.Start(t, func(c *service.Config) {
 		*c = p.Config
 		c.Roles, c.UploadPatience = []string{service.RoleAPI}, time.Second // connecting takes some of it
 	}).User(t, account)
 
-	s := openMapping(t, hasty, workspace, "m.txt", 4)
+	s := openMapping(t, impatient, workspace, "m.txt", 4)
 	body := s.mapping(t, "0,7\n")
-	release := hold(t, p, uploads.MappingFileLock(account, workspace, checksum("0,7\n")))
-	reply := hasty.Post(completeMappingFile, body)
+	release := holdLock(t, p, uploads.MappingFileLock(account, workspace, checksum("0,7\n")))
+	reply := impatient.Post(completeMappingFile, body)
 	if message := reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") != "" || !strings.Contains(message, "open a new upload") {
 		t.Errorf("%s %v", message, reply.Header)
 	}
@@ -160,33 +160,33 @@ func TestContentThatIsHeldTooLong(t *testing.T) {
 		t.Errorf("%v stays staged", keys)
 	}
 	release()
-	hasty.Post(completeMappingFile, body).Refused(409, "CONFLICT")
-	uploadMapping(t, hasty, workspace, "m.txt", "0,7\n").Want(201)
+	impatient.Post(completeMappingFile, body).Refused(409, "CONFLICT")
+	uploadMapping(t, impatient, workspace, "m.txt", "0,7\n").Want(201)
 
 	// A traceset's session waits for another time.
-	set := openFiles(t, hasty, workspace, [2]string{"a.0.et", "held"})
+	set := openFiles(t, impatient, workspace, [2]string{"a.0.et", "held"})
 	completion := set.completion(t, "held")
 	hash := library.Hash([]events.TracesetFile{{Name: "a.0.et", Size: 4, Hash: "sha256:" + hexSHA("held")}})
-	release = hold(t, p, library.Lock(hash))
-	held := hasty.Post(completeTraceset, completion)
+	release = holdLock(t, p, library.Lock(hash))
+	held := impatient.Post(completeTraceset, completion)
 	if held.Refused(503, "SERVICE_UNAVAILABLE"); held.Header.Get("Retry-After") == "" {
 		t.Errorf("no Retry-After: %s", held.Body)
 	}
-	direct(t, hasty, workspace, nil, field{"file", "a.0.et", "held"}).Refused(503, "SERVICE_UNAVAILABLE")
+	uploadDirectly(t, impatient, workspace, nil, field{"file", "a.0.et", "held"}).Refused(503, "SERVICE_UNAVAILABLE")
 	release()
-	hasty.Post(completeTraceset, completion).Want(201)
+	impatient.Post(completeTraceset, completion).Want(201)
 
 	// Another process at the same session.
-	set = openFiles(t, hasty, workspace, [2]string{"a.0.et", "held"})
+	set = openFiles(t, impatient, workspace, [2]string{"a.0.et", "held"})
 	completion = set.completion(t, "held")
-	release = hold(t, p, set.UploadID)
-	hasty.Post(completeTraceset, completion).Refused(409, "CONFLICT")
+	release = holdLock(t, p, set.UploadID)
+	impatient.Post(completeTraceset, completion).Refused(409, "CONFLICT")
 	release()
-	hasty.Post(completeTraceset, completion).Want(201)
+	impatient.Post(completeTraceset, completion).Want(201)
 }
 
 // line is a way to a server that can be cut.
-type line struct {
+type proxy struct {
 	listener net.Listener
 	address  string
 	open     map[net.Conn]bool
@@ -194,19 +194,19 @@ type line struct {
 }
 
 // newLine leads to the address, by one of its own.
-func newLine(t *testing.T, to string) *line {
+func newProxy(t *testing.T, to string) *proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &line{listener: listener, address: listener.Addr().String(), open: map[net.Conn]bool{}}
+	l := &proxy{listener: listener, address: listener.Addr().String(), open: map[net.Conn]bool{}}
 	go l.serve(listener, to)
 	t.Cleanup(l.cut)
 	return l
 }
 
-func (l *line) serve(listener net.Listener, to string) {
+func (l *proxy) serve(listener net.Listener, to string) {
 	for {
 		in, err := listener.Accept()
 		if err != nil {
@@ -230,7 +230,7 @@ func (l *line) serve(listener net.Listener, to string) {
 }
 
 // cut closes all connections and accepts no more.
-func (l *line) cut() {
+func (l *proxy) cut() {
 	l.listener.Close() //nolint:errcheck // it may be closed
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -240,7 +240,7 @@ func (l *line) cut() {
 	clear(l.open)
 }
 
-func (l *line) mend(t *testing.T, to string) {
+func (l *proxy) restart(t *testing.T, to string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", l.address)
 	if err != nil {
@@ -252,11 +252,11 @@ func (l *line) mend(t *testing.T, to string) {
 
 func TestCompletionsWithoutTheStore(t *testing.T) {
 	t.Parallel()
-	var store *line
+	var store *proxy
 	var behind string
 	p := servicetest.Start(t, func(c *service.Config) {
 		behind = strings.TrimPrefix(c.S3Endpoint, "http://")
-		store = newLine(t, behind)
+		store = newProxy(t, behind)
 		c.S3Endpoint = "http://" + store.address
 	})
 	user := p.User(t, servicetest.NewAccount())
@@ -271,17 +271,17 @@ func TestCompletionsWithoutTheStore(t *testing.T) {
 	}
 	for what, reply := range map[string]servicetest.Reply{
 		"complete": user.Post(completeTraceset, setBody),
-		"direct":   direct(t, user, events.DefaultWorkspace, nil, field{"file", "a.0.et", "x"}),
+		"direct":   uploadDirectly(t, user, events.DefaultWorkspace, nil, field{"file", "a.0.et", "x"}),
 		"open":     user.Post(openMappingFile, object{"workspaceId": events.DefaultWorkspace, "sizeBytes": 1}),
 	} {
 		if reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: no Retry-After: %s", what, reply.Body)
 		}
 	}
-	store.mend(t, behind)
+	store.restart(t, behind)
 	user.Post(completeMappingFile, fileBody).Refused(409, "CONFLICT")
 	user.Post(completeTraceset, setBody).Want(201)
-	cleared(t, p, file.UploadID) // by the job
+	awaitUnstaged(t, p, file.UploadID) // by the job
 	for o, err := range storeOf(p).List(t.Context(), "mappingfiles/") {
 		t.Errorf("%s is stored, %v", o.Key, err)
 	}
@@ -340,7 +340,7 @@ func siblings(start string) []string {
 // Source: completions 6.6.
 func TestMappingFilesOfOneChecksum(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	all := siblings("0,0\n")
 	one, two, third := all[0], all[1], all[2]
 	if one == two || two == third || checksum(one) != checksum(two) || checksum(two) != checksum(third) {

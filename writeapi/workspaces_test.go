@@ -93,7 +93,7 @@ func TestCreateWorkspaceOnce(t *testing.T) {
 			}
 		})
 	}
-	testwait.Group(t, &all, "all clients")
+	testwait.Group(t, &all, "the requests")
 	for _, id := range ids {
 		if id == "" || id != ids[0] {
 			t.Errorf("one key made %v", ids)
@@ -162,7 +162,7 @@ func TestUpdateWorkspaceRace(t *testing.T) {
 			statuses[i] = service.Patch(path, map[string]any{"name": fmt.Sprint("by ", i)}, ifMatch(`"1"`)).Status
 		})
 	}
-	testwait.Group(t, &all, "all clients")
+	testwait.Group(t, &all, "the requests")
 	won := 0
 	for _, status := range statuses {
 		switch status {
@@ -254,7 +254,7 @@ func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 			}
 		})
 	}
-	testwait.Group(t, &all, "all clients")
+	testwait.Group(t, &all, "the requests")
 	made := map[string]servicetest.Reply{}
 	for at, r := range replies {
 		r.Want(200)
