@@ -64,7 +64,7 @@ func TestAddApplication(t *testing.T) {
 	generator, _ := catalogue.Find("traffic-generator-v1")
 	reply := add("modelId=" + generator.ID + "&name=mail&version=1.0.0").Want(201)
 	if location := reply.Header.Get("Location"); location != path+"/applications/mail" {
-		t.Errorf("Location %s", location)
+		t.Errorf("got the Location %s, want that of mail", location)
 	}
 	same(t, "the application", object{
 		"type": "application", "trafficType": "non-coordinated", "name": "mail", "model": "traffic-generator-v1", "version": "1.0.0",
@@ -82,7 +82,7 @@ func TestAddApplication(t *testing.T) {
 	chakra := add("modelId=chakra-workload-v1&name=second").Want(201).Object()
 	ranks := chakra["typedParameters"].(object)["ChakraConfiguration"].(object)["NumOfChakraFiles"].(object)["value"]
 	if chakra["trafficType"] != "chakra" || ranks != 8.0 {
-		t.Errorf("traffic %v, %v ranks", chakra["trafficType"], ranks)
+		t.Errorf("got the traffic type %v and %v ranks, want chakra and 8", chakra["trafficType"], ranks)
 	}
 	same(t, "shares", 4, len(shares(whole(user, path))))
 
@@ -90,7 +90,7 @@ func TestAddApplication(t *testing.T) {
 	user.Patch(path+"/distribution", object{"parentApplication": "web", "distributionId": "web-client", "value": 0.25}).Want(200)
 	add("modelId=traffic-generator-v1&name=rest").Want(201)
 	if got := shares(whole(user, path)); got["rest-client"] != 0.75 || got["rest-server"] != 0.0 {
-		t.Errorf("shares %v", got)
+		t.Errorf("got the shares %v, want 0.75 for rest-client", got)
 	}
 	user.Patch(path+"/distribution", object{"parentApplication": "mail", "distributionId": "mail-client", "value": 1}).Want(200)
 
@@ -117,7 +117,7 @@ func TestAddApplication(t *testing.T) {
 		"modelId=chakra-workload-v1&name=x&version=%2000000": "version must be",
 	} {
 		if message := add(query).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("%s: message %q, want one with %q", query, message, want)
+			t.Errorf("%s: got the message %q, want %q in it", query, message, want)
 		}
 	}
 	add("modelId=chakra-workload-v1&name=" + longName(64)).Want(201)
@@ -143,12 +143,12 @@ func TestRemoveApplication(t *testing.T) {
 	reply := user.Delete(path + "/applications/web").Want(200)
 	gone := reply.Object()
 	if gone["id"] != strings.TrimPrefix(path, configurations+"/") || gone["status"] != "draft" || !strings.Contains(gone["message"].(string), "web") {
-		t.Errorf("%v", gone)
+		t.Errorf("got %v, want the draft and the name of the removed application", gone)
 	}
 	c := whole(user, path)
 	same(t, "shares, rescaled", object{"mail-client": 0.25, "news-client": 0.75, "mail-server": 0.5, "news-server": 0.5}, shares(c))
 	if find(c["applications"], "web") != nil || find(find(c["components"], "server")["components"], "web") != nil {
-		t.Error("something of it is left")
+		t.Error("the application or a reference to it is left")
 	}
 	user.Delete(path+"/applications/web").Refused(404, "NOT_FOUND")
 	user.Delete(path+"/applications/leaf").Refused(404, "NOT_FOUND")
@@ -158,16 +158,16 @@ func TestRemoveApplication(t *testing.T) {
 	user.Delete(path + "/applications/news").Want(200)
 	attached := whole(user, path)["activeTraceset"].(object)["id"].(string)
 	if message := user.Delete(path+"/applications/workload").Refused(409, "CONFLICT"); !strings.Contains(message, attached) {
-		t.Errorf("message %q, want one that names traceset %s", message, attached)
+		t.Errorf("got the message %q, want one that names traceset %s", message, attached)
 	}
 	without := user.Patch(path, object{"applications": []any{}}, ifMatch("*")).Refused(409, "CONFLICT")
 	if !strings.Contains(without, attached) {
-		t.Errorf("message %q, want one that names traceset %s", without, attached)
+		t.Errorf("got the message %q, want one that names traceset %s", without, attached)
 	}
 	user.Delete(path + "/traceset").Want(200)
 	user.Delete(path + "/applications/workload").Want(200)
 	if c := whole(user, path); len(c["applications"].([]any)) != 0 {
-		t.Errorf("applications %v", c["applications"])
+		t.Errorf("got the applications %v, want none", c["applications"])
 	}
 }
 
@@ -184,7 +184,7 @@ func TestAddComponent(t *testing.T) {
 		reply := add("modelId=" + model.ID + "&type=" + model.Type + "&name=" + name).Want(201)
 		got := reply.Object()
 		if location := reply.Header.Get("Location"); location != path+"/components/"+name {
-			t.Errorf("Location %s", location)
+			t.Errorf("got the Location %s, want that of %s", location, name)
 		}
 		want := object{
 			"type": model.Type, "name": name, "model": model.Model, "version": model.Latest(),
@@ -225,7 +225,7 @@ func TestAddComponent(t *testing.T) {
 		"modelId=clos-switch-v1&type=switch&name=.x":              "name must be",
 	} {
 		if message := add(query).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("%s: message %q, want one with %q", query, message, want)
+			t.Errorf("%s: got the message %q, want %q in it", query, message, want)
 		}
 	}
 }

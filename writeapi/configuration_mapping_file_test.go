@@ -39,23 +39,23 @@ func TestAttachMappingFile(t *testing.T) {
 	same(t, "activeMappingFile", any(object{"id": eight, "name": "eight.txt", "deleted": false}), now["activeMappingFile"])
 	same(t, "parameters", on, mappingOf(now))
 	if now["version"] != 2.0 || now["status"] != "draft" || reply.Header.Get("ETag") != `"2"` {
-		t.Errorf("version %v, %v, ETag %s", now["version"], now["status"], reply.Header.Get("ETag"))
+		t.Errorf("got version %v, status %v, entity tag %s, want draft 2", now["version"], now["status"], reply.Header.Get("ETag"))
 	}
 	for range 2 { // once more, and once more with the key
 		if again := attach(eight).Want(200); again.Header.Get("ETag") != `"2"` {
-			t.Error("what is attached is attached again")
+			t.Error("attaching the attached file again made a version")
 		}
 	}
 	attach(eight, ifMatch(`"1"`), key("k")).Want(200)
 	was := user.Get(path + "/versions/1").Want(200).Object()
 	if a, there := was["activeMappingFile"]; there || mappingOf(was)[0] != false {
-		t.Errorf("version 1 has %v, %v", a, mappingOf(was))
+		t.Errorf("version 1 has the mapping file %v and the parameters %v, want none", a, mappingOf(was))
 	}
 	same(t, "version 2", now["activeMappingFile"], user.Get(path + "/versions/2").Want(200).Object()["activeMappingFile"])
 	attach(another).Want(200)
 	changes := string(user.Get(path + "/diff?from=2&to=3").Want(200).Body)
 	if !strings.Contains(changes, "/activeMappingFile/id") || !strings.Contains(changes, another) {
-		t.Errorf("diff %s", changes)
+		t.Errorf("got the diff %s, want the id of the other file", changes)
 	}
 
 	reply = user.Delete(path+"/mapping-file", ifMatch(`"3"`), key("d")).Want(200)
@@ -63,7 +63,7 @@ func TestAttachMappingFile(t *testing.T) {
 	same(t, "the answer", now, reply.Object())
 	same(t, "parameters", off, mappingOf(now))
 	if a, there := now["activeMappingFile"]; there || now["version"] != 4.0 || reply.Header.Get("ETag") != `"4"` {
-		t.Errorf("%v in version %v", a, now["version"])
+		t.Errorf("got the mapping file %v in version %v, want none in version 4", a, now["version"])
 	}
 	user.Delete(path+"/mapping-file", ifMatch(`"3"`), key("d")).Want(200)
 	user.Delete(path+"/mapping-file").Refused(404, "NOT_FOUND")
@@ -183,7 +183,7 @@ func TestAttachedMappingFileLocks(t *testing.T) {
 	user.Patch(path+"/traceset", object{"tracesetId": sixteen}).Refused(409, "TRACESET_CONFLICTS_WITH_MAPPING")
 	user.Delete(path+"/traceset").Refused(409, "TRACESET_CONFLICTS_WITH_MAPPING")
 	if v := whole()["version"]; v != 2.0 {
-		t.Fatalf("version %v: a refusal changed something", v)
+		t.Fatalf("got version %v after refusals, want 2", v)
 	}
 
 	// Changes that keep the attachment valid are accepted.
@@ -217,14 +217,14 @@ func TestMappingFileInUse(t *testing.T) {
 	far := files.record(account, events.DefaultWorkspace, "far.txt", strings.Replace(identityMapping(8), "7, 7", "7, 4000", 1))
 	user.Patch(path+"/mapping-file", object{"mappingFileId": far}).Want(200)
 	if report := validate(); !strings.Contains(report, "MAPPING_SERVER_UNKNOWN") || !strings.Contains(report, "rank 7 on server 4000") {
-		t.Errorf("report %s", report)
+		t.Errorf("got the report %s, want rank 7 on an unknown server", report)
 	}
 	start("far").Refused(422, "UNPROCESSABLE_ENTITY")
 
 	near := files.record(account, events.DefaultWorkspace, "near.txt", "# near\n"+identityMapping(8))
 	user.Patch(path+"/mapping-file", object{"mappingFileId": near}).Want(200)
 	if report := validate(); strings.Contains(report, "MAPPING_") || !strings.Contains(report, `"errors":[]`) {
-		t.Fatalf("report %s", report)
+		t.Fatalf("got the report %s, want no error", report)
 	}
 	started := start("near").Want(201).Object()
 	applied := object{"id": near, "name": "near.txt", "deleted": false}
@@ -235,7 +235,7 @@ func TestMappingFileInUse(t *testing.T) {
 
 	clone := user.Post(path+"/clone", object{"name": "clone"}).Want(201).Object()
 	if a, there := clone["activeMappingFile"]; there {
-		t.Errorf("the clone has %v", a)
+		t.Errorf("the clone has the mapping file %v, want none", a)
 	}
 	chakra := func(c object) object {
 		return pick(c["applications"].([]any)[0].(object), "typedParameters.ChakraConfiguration").(object)
@@ -249,7 +249,7 @@ func TestMappingFileInUse(t *testing.T) {
 	}
 	same(t, "the rest", was, is)
 	if report := string(user.Post(configurations+"/"+clone["id"].(string)+"/validate", nil).Want(200).Body); strings.Contains(report, "UseMapping") {
-		t.Errorf("report on the clone: %s", report)
+		t.Errorf("got the report %s on the clone, want nothing about UseMapping", report)
 	}
 
 	tag := user.Get(path).Want(200).Header.Get("ETag")
@@ -259,13 +259,13 @@ func TestMappingFileInUse(t *testing.T) {
 	same(t, "appliedMappingFile", any(applied), user.Get(simulation).Want(200).Object()["appliedMappingFile"])
 	start("late").Refused(409, "MAPPING_FILE_DELETED_REFERENCE")
 	if report := validate(); !strings.Contains(report, `"MAPPING_FILE_DELETED"`) {
-		t.Errorf("report %s", report)
+		t.Errorf("got the report %s, want MAPPING_FILE_DELETED", report)
 	}
 	start("late").Refused(409, "MAPPING_FILE_DELETED_REFERENCE") // before it is not valid
 	user.Post(simulations, object{"configurationId": id, "configurationVersion": 1, "name": "earlier", "duration": "1s"}).Want(201)
 	user.Delete(path + "/mapping-file").Want(200)
 	if report := validate(); !strings.Contains(report, `"errors":[]`) {
-		t.Errorf("report %s", report)
+		t.Errorf("got the report %s, want no error", report)
 	}
 	start("detached").Want(201)
 }
@@ -278,6 +278,6 @@ func TestUseMappingByHand(t *testing.T) {
 	user.Patch(path+"/applications/workload/parameters", object{"ChakraConfiguration": object{"UseMapping": leaf(true, "bool", "")}}).Want(200)
 	report := string(user.Post(path+"/validate", nil).Want(200).Body)
 	if !strings.Contains(report, "CONSTRAINT_VIOLATION") || !strings.Contains(report, "attach one") {
-		t.Errorf("report %s", report)
+		t.Errorf("got the report %s, want the advice to attach a file", report)
 	}
 }

@@ -81,7 +81,7 @@ func TestPatchParameters(t *testing.T) {
 	user.Patch(path+"/components/leaf/parameters", at("NumUpLinks", leaf(1<<53-1, "uint", ""))).Want(200)
 	report := user.Post(path+"/validate", nil).Want(200).Object()
 	if !strings.Contains(string(user.Post(path+"/validate", nil).Want(200).Body), "PARAMETER_OUT_OF_RANGE") {
-		t.Errorf("report %v", report)
+		t.Errorf("got the report %v, want PARAMETER_OUT_OF_RANGE", report)
 	}
 
 	before := whole(user, path)
@@ -119,14 +119,14 @@ func TestPatchParameters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if message := user.Patch(path+c.where, c.patch).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, c.want) {
-				t.Errorf("message %q, want one with %q", message, c.want)
+				t.Errorf("got the message %q, want %q in it", message, c.want)
 			}
 		})
 	}
 	for _, character := range "[]{}()'\";$*?#~`|&<>\\\n\r" {
 		patch := at("ChakraConfiguration.MappingFileName", leaf("a"+string(character)+"b", "string", ""))
 		if message := user.Patch(path+workload, patch).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, "must not hold") {
-			t.Errorf("%q: message %q", character, message)
+			t.Errorf("%q: got the message %q, want \"must not hold\" in it", character, message)
 		}
 	}
 	for _, where := range []string{
@@ -155,7 +155,7 @@ func TestUpdateDistribution(t *testing.T) {
 	}
 	tag := user.Get(path).Header.Get("ETag")
 	if again := set("web", "web-client", 0.1).Want(200); again.Header.Get("ETag") != tag {
-		t.Errorf("nothing changed, but the tag is %s", again.Header.Get("ETag"))
+		t.Errorf("nothing changed, but the entity tag is %s", again.Header.Get("ETag"))
 	}
 	set("web", "mail-client", 0.1).Refused(404, "NOT_FOUND")
 	set("mail", "web-client", 0.1).Refused(404, "NOT_FOUND")
@@ -170,12 +170,12 @@ func TestUpdateDistribution(t *testing.T) {
 		body := object{"parentApplication": "web", "distributionId": "web-client", "value": 0.2}
 		delete(body, member)
 		if message := user.Patch(path+"/distribution", body).Refused(400, "VALIDATION_ERROR"); message != member+" is required" {
-			t.Errorf("message %q", message)
+			t.Errorf("got the message %q, want that %s is required", message, member)
 		}
 	}
 	bare := configurations + "/" + user.Post(configurations, oneRack("bare")).Want(201).Object()["id"].(string)
 	message := user.Patch(bare+"/distribution", object{"parentApplication": "web", "distributionId": "web-client", "value": 0.2}).Refused(400, "VALIDATION_ERROR")
 	if !strings.Contains(message, "appDistribution") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want appDistribution in it", message)
 	}
 }

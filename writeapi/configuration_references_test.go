@@ -30,7 +30,7 @@ func refuseAll(t *testing.T, c *servicetest.Client, method, path string, cases [
 			continue
 		}
 		if message := reply.Refused(r.status, code); !strings.Contains(message, r.want) {
-			t.Errorf("%s %v: message %q, want one with %q", r.path, r.body, message, r.want)
+			t.Errorf("%s %v: got the message %q, want %q in it", r.path, r.body, message, r.want)
 		}
 	}
 	same(t, "after refusals", before, whole(c, path))
@@ -65,7 +65,7 @@ func TestServerReferences(t *testing.T) {
 	tag := user.Get(path).Header.Get("ETag")
 	change("gpu", object{"count": 4})
 	if now := user.Get(path).Header.Get("ETag"); now != tag {
-		t.Errorf("nothing changed, but the tag is %s", now)
+		t.Errorf("nothing changed, but the entity tag is %s", now)
 	}
 
 	refuseAll(t, user, "PATCH", path, []refused{
@@ -103,7 +103,7 @@ func TestServerReferences(t *testing.T) {
 	user.Delete(path + server + "/components/workload").Want(204)
 	same(t, "what is left", any([]any{with(nic, object{"group": "b"})}), members())
 	if find(user.Get(path + "/versions/1").Want(200).Object()["components"], "server") == nil {
-		t.Error("version 1 lost its server")
+		t.Error("version 1 has no server any more")
 	}
 	refuseAll(t, user, "DELETE", path, []refused{
 		{server + "/components/gpu", nil, 404, "gpu"},

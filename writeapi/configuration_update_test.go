@@ -23,14 +23,14 @@ func TestUpdateConfiguration(t *testing.T) {
 	user.Patch(path, before, ifMatch(`"1"`)).Want(200)
 	back := user.Patch(path, whole(user, path), ifMatch(`"2"`)).Want(200)
 	if back.Header.Get("ETag") != `"2"` {
-		t.Errorf("nothing changed, but the tag is %s", back.Header.Get("ETag"))
+		t.Errorf("nothing changed, but the entity tag is %s", back.Header.Get("ETag"))
 	}
 	for _, member := range append([]string{"name", "activeTraceset"}, documentMembers...) {
 		same(t, member, before[member], back.Object()[member])
 	}
 	same(t, "the answer", whole(user, path), back.Object())
 	if n := back.Object()["componentCount"]; n != 3.0 {
-		t.Errorf("%v components are left, want those 3 that are reached", n)
+		t.Errorf("got %v components, want the 3 that the topology reaches", n)
 	}
 
 	// Each member is replaced whole, and completed; the others stay.
@@ -53,28 +53,28 @@ func TestUpdateConfiguration(t *testing.T) {
 	}
 	now := whole(user, path)
 	if pick(now, "globalParameters.SimulationParameters.RandomSeed.value") != 9.0 || pick(now, "globalParameters.SimulationParameters.Mtu.value") != 9216.0 {
-		t.Errorf("global parameters %v", now["globalParameters"])
+		t.Errorf("got the global parameters %v, want the new seed and the default Mtu", now["globalParameters"])
 	}
 	if got := pick(find(now["components"], "leaf"), "typedParameters.NumUpLinks.value"); got != 64.0 {
-		t.Errorf("a default is %v", got)
+		t.Errorf("got NumUpLinks %v, want the default 64", got)
 	}
 	workload := find(now["applications"], "workload")
 	if workload["trafficType"] != "chakra" || pick(workload, "typedParameters.ChakraConfiguration.NumOfChakraFiles.value") != 8.0 {
-		t.Errorf("application %v", workload)
+		t.Errorf("got the application %v, want chakra with 8 ranks", workload)
 	}
 
 	// Names.
 	tag := user.Get(path).Header.Get("ETag")
 	if same := user.Patch(path, object{"name": nil}, ifMatch(tag)).Want(200); same.Header.Get("ETag") != tag || same.Object()["name"] != "workbench" {
-		t.Errorf("a null name changes %s", same.Body)
+		t.Errorf("a null name changed the configuration: %s", same.Body)
 	}
 	renamed := user.Patch(path, object{"name": "Blåhaj 2", "version": 999, "id": "x", "status": "y", "modifiedAt": 1}, ifMatch(tag)).Want(200)
 	if c := renamed.Object(); c["name"] != "Blåhaj 2" || c["status"] != "draft" || c["id"] != before["id"] {
-		t.Errorf("%v %v %v", c["name"], c["status"], c["id"])
+		t.Errorf("got the name %v, status %v and id %v, want only the name changed", c["name"], c["status"], c["id"])
 	}
 	user.Patch(path, object{"name": longName(255)}, ifMatch("*")).Want(200)
 	if body := string(user.Get(configurations + "?search=" + longName(100)).Want(200).Body); !strings.Contains(body, before["id"].(string)) {
-		t.Errorf("it is not listed under its name: %s", body)
+		t.Errorf("a search for the new name lists %s", body)
 	}
 	user.Patch(path, object{"name": "x"}).Refused(428, "PRECONDITION_REQUIRED")
 	user.Patch(configurations+"/"+events.NewID(events.ConfigurationPrefix), object{"name": "x"}).Refused(404, "NOT_FOUND")
@@ -108,7 +108,7 @@ func TestUpdateConfiguration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if message := user.Patch(path, c.body, ifMatch("*")).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, c.want) {
-				t.Errorf("message %q, want one with %q", message, c.want)
+				t.Errorf("got the message %q, want %q in it", message, c.want)
 			}
 		})
 	}
@@ -127,17 +127,17 @@ func TestUpdateConfigurationTraceset(t *testing.T) {
 	before := whole(user, path)
 	same := user.Patch(path, object{"activeTraceset": before["activeTraceset"]}, ifMatch(`"1"`)).Want(200)
 	if same.Header.Get("ETag") != `"1"` {
-		t.Error("the traceset that is attached is attached again")
+		t.Error("sending the attached traceset made a version")
 	}
 	now := user.Patch(path, object{"name": "sixteen", "activeTraceset": object{"id": other, "name": "ignored"}}, ifMatch(`"1"`)).Want(200).Object()
 	if a := now["activeTraceset"].(object); a["id"] != other || a["name"] == "ignored" || ranksOf(now) != 16.0 {
-		t.Errorf("%v with %v ranks", a, ranksOf(now))
+		t.Errorf("got the traceset %v with %v ranks, want the other with 16", a, ranksOf(now))
 	}
 	web := []object{{"type": "application", "trafficType": "non-coordinated", "name": "web", "model": "traffic-generator-v1", "version": "1.0.0"}}
 	bare := configurations + "/" + user.Post(configurations, with(oneRack("bare"), object{"applications": web})).Want(201).Object()["id"].(string)
 	message := user.Patch(bare, object{"activeTraceset": object{"id": other}}, ifMatch("*")).Refused(400, "VALIDATION_ERROR")
 	if !strings.Contains(message, "chakra") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want chakra in it", message)
 	}
 	// What was read can be sent back when the traceset is gone meanwhile, too.
 	h := p.Beside(t).Commands
@@ -181,7 +181,7 @@ func TestDocumentSize(t *testing.T) {
 		status = user.Post(fmt.Sprintf("%s/components?type=switch&modelId=clos-switch-v1&name=switch%d", path, i), nil).Status
 	}
 	if status != 413 {
-		t.Errorf("status %d at last, want 413", status)
+		t.Errorf("got the status %d in the end, want 413", status)
 	}
 	user.Post(path+"/applications?modelId=chakra-workload-v1&name=more", nil).Refused(413, "PAYLOAD_TOO_LARGE")
 	user.Patch(path, object{"components": padded(10)}, ifMatch("*")).Want(200)

@@ -53,7 +53,7 @@ func TestListsOfAWorkspaceThatIsNotThere(t *testing.T) {
 		for _, path := range []string{tracesets, mappingFiles} {
 			for _, workspace := range []string{foreign, events.NewID(events.WorkspacePrefix)} {
 				if items := c.Get(path + "?workspaceId=" + workspace).Want(200).Object()["items"].([]any); len(items) != 0 {
-					t.Errorf("%s lists %v", path, items)
+					t.Errorf("%s lists %v, want nothing", path, items)
 				}
 			}
 		}

@@ -144,10 +144,10 @@ func TestMappingFileLife(t *testing.T) {
 	reply := user.Get(path).Want(200)
 	m := reply.Object()
 	if tag := reply.Header.Get("ETag"); tag != `"0"` || m["etag"] != tag {
-		t.Errorf("ETag %s, etag %v", tag, m["etag"])
+		t.Errorf("got the ETag header %s and the member %v, want \"0\"", tag, m["etag"])
 	}
 	if hash, _ := m["hash"].(string); !strings.HasPrefix(hash, "crc64nvme:") {
-		t.Errorf("hash %v", m["hash"])
+		t.Errorf("got the hash %v, want one of crc64nvme", m["hash"])
 	}
 	delete(m, "createdAt")
 	delete(m, "hash")
@@ -165,7 +165,7 @@ func TestMappingFileLife(t *testing.T) {
 	}
 	defer served.Body.Close()
 	if bytes, err := io.ReadAll(served.Body); err != nil || string(bytes) != content {
-		t.Errorf("%q, %v", bytes, err)
+		t.Errorf("downloaded %q, %v, want the content", bytes, err)
 	}
 
 	unknown := mappingFiles + "/" + events.NewID(events.MappingFilePrefix)
@@ -177,7 +177,7 @@ func TestMappingFileLife(t *testing.T) {
 	} {
 		send(user, unknown).Refused(404, "NOT_FOUND")
 		if r := send(user, mappingFiles+"/mapfile_x"); r.Status != 404 && r.Status != 400 {
-			t.Errorf("a malformed id: %d %s", r.Status, r.Body)
+			t.Errorf("malformed id: got %d %s, want 400 or 404", r.Status, r.Body)
 		}
 		send(stranger, path).Refused(404, "NOT_FOUND")
 		send(outsider, path).Refused(403, "FORBIDDEN")

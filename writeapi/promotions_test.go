@@ -27,10 +27,10 @@ func TestTheAnswerToAPromotionIsItsOwn(t *testing.T) {
 		}()
 		own := user.Post(path, object{"workloadMetadata": object{"workloadFamily": "ring"}}).Want(200).Object()
 		if own["scope"] != "tenant" || own["promotionApplied"] != true {
-			t.Errorf("a promotion to the account is answered with %v", own)
+			t.Errorf("promotion to the account: got %v, want the scope tenant, applied", own)
 		}
 		if r := testwait.Receive(t, further, "the further promotion"); r.Status != 200 || r.Object()["scope"] != "public" {
-			t.Errorf("a promotion to everyone is answered with %d %s", r.Status, r.Body)
+			t.Errorf("promotion to the public: got %d %s, want the scope public", r.Status, r.Body)
 		}
 	}
 }

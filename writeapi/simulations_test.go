@@ -71,19 +71,19 @@ func TestStartSimulation(t *testing.T) {
 	id := s["id"].(string)
 	if reply.Header.Get("Location") != simulations+"/"+id || s["workspaceId"] != events.DefaultWorkspace ||
 		s["configurationId"] != configuration || s["configurationVersion"] != 1.0 || s["name"] != "again" {
-		t.Errorf("%s %v", reply.Header.Get("Location"), s)
+		t.Errorf("got Location %s and simulation %v", reply.Header.Get("Location"), s)
 	}
 	if s["status"] != "validating" {
-		t.Errorf("status %v", s["status"])
+		t.Errorf("got the status %v, want validating", s["status"])
 	}
 	user.Post(simulations, start(nil), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 	done := awaitStatus(user, id, "completed", "failed", "invalid")
 	if done["status"] != "completed" || done["metrics"] == nil || done["startedAt"] == nil || done["completedAt"] == nil {
-		t.Errorf("it ended as %v", done)
+		t.Errorf("got %v in the end, want completed with metrics", done)
 	}
 	again := user.Post(simulations, start(object{"checkpointing": object{"enabled": true}}), key("k")).Want(201).Object()
 	if diff := cmp.Diff(s, again); diff != "" {
-		t.Errorf("a repetition is answered otherwise:\n%s", diff)
+		t.Errorf("the repetition gets another response (-first +second):\n%s", diff)
 	}
 	user.Post(simulations, start(object{"configurationVersion": 1, "workspaceId": events.DefaultWorkspace, "duration": "PT1H30M"})).Want(201)
 
@@ -115,7 +115,7 @@ func TestStartSimulation(t *testing.T) {
 		})
 	}
 	if message := user.Post(simulations, start(object{"duration": "0s"})).Refused(400, "VALIDATION_ERROR"); !strings.HasPrefix(message, "duration must") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want one about duration", message)
 	}
 	p.User(t, servicetest.NewAccount()).Post(simulations, start(nil)).Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Post(simulations, start(nil)).Refused(401, "UNAUTHORIZED")
@@ -158,10 +158,10 @@ func TestTerminateSimulation(t *testing.T) {
 	p.User(t, servicetest.NewAccount()).Post(path, nil).Refused(404, "NOT_FOUND")
 	user.Delete(simulations+"/"+id).Refused(409, "CONFLICT")
 	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" || s["completedAt"] == nil {
-		t.Errorf("%v", s)
+		t.Errorf("got %v, want terminated", s)
 	}
 	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" {
-		t.Errorf("repeated: %v", s)
+		t.Errorf("repetition: got %v, want terminated", s)
 	}
 	user.Post(path, nil).Refused(409, "CONFLICT")
 	user.Post(simulations+"/sim_x/terminate", nil).Refused(400, "VALIDATION_ERROR")
@@ -170,10 +170,10 @@ func TestTerminateSimulation(t *testing.T) {
 	// What was simulated up to the stop is published.
 	results := user.Eventually(simulations+"/"+id+"/results", func(r servicetest.Reply) bool { return r.Status == 200 }).Object()
 	if packets := results["summary"].(object)["totalPackets"]; packets != 0.0 && results["duration"] == "0ns" {
-		t.Errorf("%v packets in no time: %v", packets, results)
+		t.Errorf("got %v packets in no simulated time: %v", packets, results)
 	}
 	if m, present := user.Get(simulations + "/" + id).Object()["metrics"].(object); present != (results["duration"] != "0ns") || present && m["simulatedTime"] != results["duration"] {
-		t.Errorf("metrics %v, results %v", m, results["duration"])
+		t.Errorf("got metrics %v, want the simulated time %v of the results, if any", m, results["duration"])
 	}
 }
 
@@ -191,7 +191,7 @@ func TestTerminateInADeletedWorkspace(t *testing.T) {
 	user.Get(simulations+"/"+id).Refused(404, "NOT_FOUND")
 	path := simulations + "/" + id + "/terminate"
 	if reply := user.Post(path, nil).Want(202); len(reply.Body) != 0 {
-		t.Errorf("a body: %s", reply.Body)
+		t.Errorf("got the body %s, want none", reply.Body)
 	}
 	user.Post(path, nil).Want(202)
 	p.User(t, servicetest.NewAccount()).Post(path, nil).Refused(404, "NOT_FOUND")
@@ -207,7 +207,7 @@ func TestDeleteSimulation(t *testing.T) {
 
 	p.User(t, servicetest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
 	if got := user.Delete(path, key("k")).Want(200).Object(); got["id"] != id || got["status"] != "deleting" || got["message"] == "" {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want the status deleting", got)
 	}
 	user.Delete(path, key("k")).Want(200)
 	for _, gone := range []servicetest.Reply{
@@ -217,7 +217,7 @@ func TestDeleteSimulation(t *testing.T) {
 		gone.Refused(404, "NOT_FOUND")
 	}
 	if list := user.Get(simulations).Want(200).Object()["simulations"].([]any); len(list) != 0 {
-		t.Errorf("it is still listed: %v", list)
+		t.Errorf("the list still has %v", list)
 	}
 	user.Delete(simulations+"/sim_x").Refused(400, "VALIDATION_ERROR")
 	user.Delete(simulations+"/"+events.NewID(events.SimulationPrefix)).Refused(404, "NOT_FOUND")
@@ -259,6 +259,6 @@ func TestRacingStartsNeverHoldMoreThanThereIs(t *testing.T) {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 	if n := len(one.User(t, account).Get(simulations).Want(200).Object()["simulations"].([]any)); n != 10 {
-		t.Errorf("%d simulations were requested", n)
+		t.Errorf("%d simulations were requested, want 10", n)
 	}
 }

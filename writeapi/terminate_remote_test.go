@@ -89,28 +89,28 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 		s.Answers = map[string]scripted.Answer{"terminate": {Status: status, Body: `{"error":{"message":"no"}}`}}
 		e.Do(s)
 		if reply := user.Post(path, nil, key("k")).Want(202); len(reply.Body) != 0 {
-			t.Errorf("a body: %s", reply.Body)
+			t.Errorf("got the body %s, want none", reply.Body)
 		}
 	}
 	if s := user.Get(simulations + "/" + id).Want(200).Object(); s["status"] != "running" {
-		t.Fatalf("what failed changed the simulation: %v", s)
+		t.Fatalf("failed terminations changed the simulation: %v", s)
 	}
 
 	e.Do(runningEngine("terminate"))
 	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" || s["completedAt"] == nil {
-		t.Errorf("%v", s)
+		t.Errorf("got %v, want terminated", s)
 	}
 	asked := len(e.Calls("terminate"))
 	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" {
-		t.Errorf("repeated: %v", s)
+		t.Errorf("repetition: got %v, want terminated", s)
 	}
 	user.Post(path, nil).Refused(409, "CONFLICT")
 	if again := len(e.Calls("terminate")); again != asked {
-		t.Errorf("the engine was asked %d times more", again-asked)
+		t.Errorf("the engine got %d more termination requests, want none", again-asked)
 	}
 	results := user.Eventually(simulations+"/"+id+"/results", func(r servicetest.Reply) bool { return r.Status == 200 }).Object()
 	if files := results["files"].([]any); len(files) != 2 {
-		t.Errorf("%v", files)
+		t.Errorf("got the files %v, want 2", files)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestTerminateTooLate(t *testing.T) {
 	reply := testwait.Receive(t, answered, "the response")
 	reply.Refused(409, "CONFLICT")
 	if s := user.Get(simulations + "/" + id).Object(); s["status"] != "completed" {
-		t.Errorf("%v", s)
+		t.Errorf("got %v, want completed", s)
 	}
 }
 
@@ -151,13 +151,13 @@ func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 	reply := user.Post(simulations+"/"+id+"/terminate", nil)
 	reply.Refused(503, "SERVICE_UNAVAILABLE")
 	if reply.Header.Get("Retry-After") == "" {
-		t.Error("it is not said that it may be repeated")
+		t.Error("the response has no Retry-After")
 	}
 	if s := user.Get(simulations + "/" + id).Object(); s["status"] != "running" {
-		t.Errorf("%v", s)
+		t.Errorf("got %v, want running", s)
 	}
 	if ready := user.Get("/api/v1/health/ready").Want(200).Object(); ready["status"] != "degraded" {
-		t.Errorf("without its engine the service is %v", ready)
+		t.Errorf("got the readiness %v without the engine, want degraded", ready)
 	}
 
 	e.Restart() // as one that cannot stop runs
@@ -165,7 +165,7 @@ func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 	user.Eventually(simulations+"/"+id+"/logs", func(r servicetest.Reply) bool { return strings.Contains(string(r.Body), "ordered again") })
 	user.Post(simulations+"/"+id+"/terminate", nil).Refused(501, "NOT_IMPLEMENTED")
 	if n := len(e.Calls("terminate")); n != 0 {
-		t.Errorf("an engine that cannot stop was asked %d times", n)
+		t.Errorf("an engine without the capability got %d termination requests, want none", n)
 	}
 }
 
@@ -202,11 +202,11 @@ func TestTerminateRemotelyInADeletedWorkspace(t *testing.T) {
 	service.Delete(workspaces + "/" + workspace).Want(202)
 	path := simulations + "/" + id + "/terminate"
 	if reply := user.Post(path, nil).Want(202); len(reply.Body) != 0 {
-		t.Errorf("a body: %s", reply.Body)
+		t.Errorf("got the body %s, want none", reply.Body)
 	}
 	user.Eventually(workspaces, func(servicetest.Reply) bool { return len(e.Calls("free")) == 1 })
 	if len(e.Calls("terminate")) == 0 {
-		t.Error("the engine was not told")
+		t.Error("the engine got no termination request")
 	}
 	user.Post(path, nil).Want(202)
 }
@@ -219,6 +219,6 @@ func TestStartWithoutAnEngine(t *testing.T) {
 	user := p.User(t, funded(t, p))
 	s := awaitStatus(user, startRunning(t, user, newRemoteConfiguration(t, user, events.DefaultWorkspace)), "invalid")
 	if s["failureReason"] != "engine remote is not available" {
-		t.Errorf("%v", s)
+		t.Errorf("got %v, want invalid because there is no engine", s)
 	}
 }

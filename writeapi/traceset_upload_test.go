@@ -58,7 +58,7 @@ func TestUploadATracesetDirectly(t *testing.T) {
 	got := reply.Object()
 	id := got["id"].(string)
 	if reply.Header.Get("Location") != tracesets+"/"+id {
-		t.Errorf("Location %s", reply.Header.Get("Location"))
+		t.Errorf("got the Location %s, want that of the traceset", reply.Header.Get("Location"))
 	}
 	want := object{"name": "ring.0", "description": "of a test", "tags": []any{"a", "b"}, "totalSize": 7.0, "workspaceId": workspace,
 		"scope": "workspace", "workloadMetadata": object{"workloadFamily": "ring", "schemaVersion": 1.0}}
@@ -79,7 +79,7 @@ func TestUploadATracesetDirectly(t *testing.T) {
 		sum := strings.TrimPrefix(want["hash"].(string), "sha256:")
 		library := events.DerivedID(events.LibraryPrefix, got["libraryHash"].(string))
 		if content := download(t, p, "libraries/"+library+"/"+sum[:2]+"/"+sum[2:]); float64(len(content)) != want["size"] {
-			t.Errorf("stored %q", content)
+			t.Errorf("stored object: got %q, want the uploaded file", content)
 		}
 	}
 
@@ -87,7 +87,7 @@ func TestUploadATracesetDirectly(t *testing.T) {
 	// order; under another name, in another workspace or of another account not.
 	there := uploadDirectly(t, user, workspace, nil, groups, first, field{"name", "", "ring.0"}).Want(200).Object()
 	if there["id"] != id || there["description"] != "of a test" {
-		t.Errorf("uploaded again: %v", there)
+		t.Errorf("repeated upload: got %v, want the first traceset", there)
 	}
 	ids := map[any]bool{id: true}
 	ids[uploadDirectly(t, user, workspace, nil, first, groups, field{"name", "", "other"}).Want(201).Object()["id"]] = true
@@ -96,13 +96,13 @@ func TestUploadATracesetDirectly(t *testing.T) {
 	user.Delete(tracesets + "/" + id).Want(204)
 	ids[uploadDirectly(t, user, workspace, nil, first, groups).Want(201).Object()["id"]] = true
 	if len(ids) != 5 {
-		t.Errorf("%d tracesets of 5", len(ids))
+		t.Errorf("got %d tracesets, want 5", len(ids))
 	}
 
 	k := []servicetest.Header{key("k")}
 	once := uploadDirectly(t, user, workspace, k, first).Want(201).Object()["id"]
 	if again := uploadDirectly(t, user, workspace, k, first).Want(201).Object()["id"]; again != once {
-		t.Errorf("one key made %v and %v", once, again)
+		t.Errorf("one key made the tracesets %v and %v", once, again)
 	}
 	uploadDirectly(t, user, workspace, k, groups).Refused(422, "UNPROCESSABLE_ENTITY")
 
@@ -140,14 +140,14 @@ func TestDirectUploadsAreRefused(t *testing.T) {
 			to, fields, want = events.TemplateWorkspace, []field{file}, "template workspace"
 		}
 		if message := uploadDirectly(t, user, to, nil, fields...).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("message %q, want one with %q", message, want)
+			t.Errorf("got the message %q, want %q in it", message, want)
 		}
 	}
 	body, form := formOf(t, file)
 	user.Do("POST", tracesets, body, form).Refused(400, "VALIDATION_ERROR")
 	for what, cut := range map[string][]byte{"nothing": {}, "no end": body[:len(body)-8], "no part": body[:20], "no form": []byte("x")} {
 		if reply := user.Do("POST", tracesets+"?workspaceId="+workspace, cut, form); reply.Status != 400 {
-			t.Errorf("%s: %d %s", what, reply.Status, reply.Body)
+			t.Errorf("%s: got %d %s, want 400", what, reply.Status, reply.Body)
 		}
 	}
 	for _, contentType := range []string{"application/json", "multipart/form-data", "multipart/mixed; boundary=x", "text/plain"} {
@@ -173,22 +173,22 @@ func TestDirectUploadsAreBounded(t *testing.T) {
 	content := strings.Repeat("x", half)
 	message := uploadDirectly(t, user, workspace, nil, field{"file", "a.0.et", content}, field{"file", "a.1.et", content + "x"}).Refused(413, "PAYLOAD_TOO_LARGE")
 	if !strings.Contains(message, "more than 100000000 bytes together") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want the limit of all files", message)
 	}
 	message = uploadDirectly(t, user, workspace, nil, field{"file", "a.0.et", content + content[:2<<20]}, field{"file", "a.1.et", content}).Refused(413, "PAYLOAD_TOO_LARGE")
 	if !strings.Contains(message, "the request body is larger than 101000000 bytes") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want the limit of the body", message)
 	}
 	made := uploadDirectly(t, user, workspace, nil, field{"file", "a.0.et", content}, field{"file", "a.1.et", content}).Want(201).Object()
 	if made["totalSize"] != 100_000_000.0 {
-		t.Errorf("size %v", made["totalSize"])
+		t.Errorf("got the size %v, want 100000000", made["totalSize"])
 	}
 	for o, err := range storeOf(p).List(t.Context(), "staging/") {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if o.Size > half/2 {
-			t.Errorf("%s stays staged", o.Key)
+			t.Errorf("the object %s is still staged", o.Key)
 		}
 	}
 }

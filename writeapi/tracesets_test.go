@@ -61,10 +61,10 @@ func TestDownloadATraceset(t *testing.T) {
 		got := user.Get(tracesets + "/" + id + "/download" + query).Want(200).Object()
 		expires, err := time.Parse(time.RFC3339, got["expiresAt"].(string))
 		if left := time.Until(expires); got["file"] != name || err != nil || left < 14*time.Minute || left > 15*time.Minute {
-			t.Errorf("link to %s: %v", name, got)
+			t.Errorf("got the link %[2]v, want %[1]s for 15 minutes", name, got)
 		}
 		if content := fetch(t, got["url"].(string)); content != name+account {
-			t.Errorf("%s: %q", name, content)
+			t.Errorf("%s: got the content %q", name, content)
 		}
 	}
 	path := tracesets + "/" + id + "/download"
@@ -135,7 +135,7 @@ func TestResolveATraceset(t *testing.T) {
 	got := user.Get(tracesets + "/" + prefix(4) + "/resolve").Want(200).Object()
 	root, _ := got["root_path"].(string)
 	if got["layout"] != "prefix" || got["file_count"] != 4.0 || got["files"] != nil || !strings.HasPrefix(root, got["dra"].(object)["mount_path"].(string)) {
-		t.Errorf("prefix: %v", got)
+		t.Errorf("got %v, want 4 files below a prefix", got)
 	}
 
 	// Without files, and without a library, there is a message and no code.
@@ -144,7 +144,7 @@ func TestResolveATraceset(t *testing.T) {
 		reply := user.Get(tracesets + "/" + without + "/resolve").Want(400)
 		failure := reply.Object()["error"].(object)
 		if _, coded := failure["code"]; coded || !strings.Contains(failure["message"].(string), without) {
-			t.Errorf("%s", reply.Body)
+			t.Errorf("got %s, want a message with the id and no code", reply.Body)
 		}
 	}
 	user.Get(tracesets+"/"+events.NewID(events.TracesetPrefix)+"/resolve").Refused(404, "NOT_FOUND")
@@ -181,7 +181,7 @@ func TestPromoteATraceset(t *testing.T) {
 		t.Errorf("promoted (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(first, user.Post(path+"/promote", body, key("p")).Want(200).Object()); diff != "" {
-		t.Errorf("repeated (-first +second):\n%s", diff)
+		t.Errorf("repetition (-first +second):\n%s", diff)
 	}
 	user.Post(path+"/promote", object{}, key("p")).Refused(422, "UNPROCESSABLE_ENTITY")
 	if diff := cmp.Diff(applied("tenant", false), promote(nil)); diff != "" {
@@ -190,7 +190,7 @@ func TestPromoteATraceset(t *testing.T) {
 	got := user.Get(path).Want(200).Object()
 	if got["scope"] != "tenant" || got["description"] != "for all" || !cmp.Equal(got["tags"], any([]any{"a"})) || got["expiresAt"] != nil ||
 		got["workloadMetadata"].(object)["workloadFamily"] != "ring" {
-		t.Errorf("promoted: %v", got)
+		t.Errorf("got %v after the promotion", got)
 	}
 	// It is seen in all workspaces of the account, and changed from its own.
 	elsewhere := p.User(t, account, events.NewID(events.WorkspacePrefix))
@@ -246,13 +246,13 @@ func TestDeleteATraceset(t *testing.T) {
 	items := user.Get(tracesets + "?workspaceId=" + workspace + "&status=upload_failed").Want(200).Object()["items"].([]any)
 	nothing := tracesets + "/" + items[0].(object)["id"].(string)
 	if view := user.Get(nothing).Want(200).Object(); view["status"] != "upload_failed" || view["statusMessage"] == nil {
-		t.Errorf("nothing came of %v", view)
+		t.Errorf("got %v, want upload_failed with a message", view)
 	}
 	user.Delete(nothing).Want(204)
 	user.Get(nothing).Refused(404, "NOT_FOUND")
 	left := user.Get(tracesets + "?workspaceId=" + workspace).Want(200).Object()["items"].([]any)
 	if slices.ContainsFunc(left, func(i any) bool { return i.(object)["status"] == "upload_failed" }) {
-		t.Errorf("left: %v", left)
+		t.Errorf("got %v, want no failed upload", left)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestOpeningATracesetsUploadIsRefused(t *testing.T) {
 		"name must":                                              {"name": " set"},
 	} {
 		if message := user.Post(openTraceset, with(body, changes)).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("message %q, want one with %q", message, want)
+			t.Errorf("got the message %q, want %q in it", message, want)
 		}
 	}
 	user.Post(openTraceset, with(body, object{"workspaceId": events.NewID(events.WorkspacePrefix)})).Refused(404, "NOT_FOUND")
@@ -67,7 +67,7 @@ func TestOpeningATracesetsUploadIsRefused(t *testing.T) {
 	var s session
 	user.Post(openTraceset, object{"name": "set", "files": files("a.0.et")}).Want(200).Into(&s)
 	if made := user.Post(completeTraceset, s.completion(t, "x")).Want(201).Object(); made["workspaceId"] != events.TracesetWorkspace {
-		t.Errorf("without a workspace it is in %v", made["workspaceId"])
+		t.Errorf("got the workspace %v, want the one for tracesets", made["workspaceId"])
 	}
 }
 
@@ -90,7 +90,7 @@ func TestOpeningAMappingFilesUploadIsRefused(t *testing.T) {
 		"name must be 1 to 255 letters, digits": {"name": longName(256)},
 	} {
 		if message := user.Post(openMappingFile, with(body, changes)).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("message %q, want one with %q", message, want)
+			t.Errorf("got the message %q, want %q in it", message, want)
 		}
 	}
 	user.Post(openMappingFile, with(body, object{"workspaceId": "nowhere"})).Refused(404, "NOT_FOUND")
@@ -130,13 +130,13 @@ func TestCompletingATracesetsUploadIsRefused(t *testing.T) {
 		"uploadId must be upload_ followed by":       with(completion, object{"uploadId": "x"}),
 	} {
 		if message := user.Post(completeTraceset, body).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("message %q, want one with %q", message, want)
+			t.Errorf("got the message %q, want %q in it", message, want)
 		}
 	}
 	for content, want := range map[string]string{"longer than declared": "with 6 bytes and has 20", "short": "with 6 bytes and has 5"} {
 		b := file("a.1.et", putParts(t, s.Files[1].Parts, content)...)
 		if message := user.Post(completeTraceset, files(a, b)).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("message %q, want one with %q", message, want)
+			t.Errorf("got the message %q, want %q in it", message, want)
 		}
 	}
 	user.Post(completeTraceset, with(completion, object{"uploadId": events.NewID(events.UploadPrefix)})).Refused(404, "NOT_FOUND")
@@ -148,7 +148,7 @@ func TestCompletingATracesetsUploadIsRefused(t *testing.T) {
 	again[0]["etag"] = strings.Trim(again[0]["etag"].(string), `"`)
 	made := user.Post(completeTraceset, files(file("a.1.et", again...), a)).Want(201).Object()
 	if got := made["files"].([]any)[1].(object)["hash"]; got != "sha256:"+hexSHA("SECOND") {
-		t.Errorf("hash %v", got)
+		t.Errorf("got the hash %v, want that of the last content", got)
 	}
 }
 
@@ -167,13 +167,13 @@ func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 		"parts[0].partNumber must be between 1 an": {with(part, object{"partNumber": 10001})},
 	} {
 		if message := user.Post(completeMappingFile, with(body, object{"parts": parts})).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("message %q, want one with %q", message, want)
+			t.Errorf("got the message %q, want %q in it", message, want)
 		}
 	}
 	two := openMapping(t, user, workspace, "m.txt", 20<<20)
 	unsent := user.Post(completeMappingFile, object{"uploadId": two.UploadID, "parts": []object{part}}).Refused(400, "VALIDATION_ERROR")
 	if !strings.Contains(unsent, "part 1 has not been uploaded") {
-		t.Errorf("message %q", unsent)
+		t.Errorf("got the message %q, want that part 1 is missing", unsent)
 	}
 	user.Post(completeMappingFile, with(body, object{"uploadId": events.NewID(events.UploadPrefix)})).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Post(completeMappingFile, body).Refused(403, "FORBIDDEN")
@@ -195,13 +195,13 @@ func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 		s := openMapping(t, user, workspace, "bad.txt", 6)
 		body := s.mapping(t, content)
 		if message := user.Post(completeMappingFile, body).Refused(want.status, want.code); !strings.Contains(message, want.message) {
-			t.Errorf("%q: message %q, want one with %q", content, message, want.message)
+			t.Errorf("%q: got the message %q, want %q in it", content, message, want.message)
 		}
 		if keys := staged(t, p, s.UploadID); len(keys) > 0 {
-			t.Errorf("%q: %v stays staged", content, keys)
+			t.Errorf("%q: the objects %v are still staged", content, keys)
 		}
 		if message := user.Post(completeMappingFile, body).Refused(409, "CONFLICT"); !strings.Contains(message, "aborted") {
-			t.Errorf("%q again: message %q", content, message)
+			t.Errorf("%q repeated: got the message %q, want that the session is aborted", content, message)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestExpiredUploadsAreGone(t *testing.T) {
 	parts := []object{{"partNumber": 1, "etag": "x"}}
 	late := user.Post(completeTraceset, object{"uploadId": traceset.UploadID, "files": []object{{"name": "a.0.et", "parts": parts}}}).Refused(410, "GONE")
 	if !strings.Contains(late, "has expired") {
-		t.Errorf("message %q", late)
+		t.Errorf("got the message %q, want that the session has expired", late)
 	}
 	user.Post(completeMappingFile, object{"uploadId": file.UploadID, "parts": parts}).Refused(410, "GONE")
 }

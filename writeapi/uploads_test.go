@@ -156,7 +156,7 @@ func awaitUnstaged(t *testing.T, p *servicetest.Program, upload string) {
 		select {
 		case <-every.C:
 		case <-deadline:
-			t.Fatalf("%v stays staged", staged(t, p, upload))
+			t.Fatalf("the objects %v are still staged", staged(t, p, upload))
 		}
 	}
 }
@@ -200,7 +200,7 @@ func TestUploadATraceset(t *testing.T) {
 	}).Want(200).Into(&s)
 	if s.ChecksumAlgorithm != "SHA256" || len(s.Files) != 2 || len(s.Files[0].Parts) != 2 || len(s.Files[1].Parts) != 1 ||
 		s.Files[0].Parts[1].PartNumber != 2 || time.Until(s.ExpiresAt) < 23*time.Hour {
-		t.Fatalf("session %+v", s)
+		t.Fatalf("got the session %+v", s)
 	}
 	putPart(t, s.Files[1].Parts[0].URL, "xx") // a part may be put again
 	completion := s.completion(t, large, "{}")
@@ -208,7 +208,7 @@ func TestUploadATraceset(t *testing.T) {
 	got := made.Object()
 	id, hash := got["id"].(string), got["libraryHash"].(string)
 	if made.Header.Get("Location") != tracesets+"/"+id {
-		t.Errorf("Location %s", made.Header.Get("Location"))
+		t.Errorf("got the Location %s, want that of the traceset", made.Header.Get("Location"))
 	}
 	// Extraction has begun already; the files are not traces.
 	status := got["status"]
@@ -232,18 +232,18 @@ func TestUploadATraceset(t *testing.T) {
 	}
 	created, _ := time.Parse(time.RFC3339, got["createdAt"].(string))
 	if expires, _ := time.Parse(time.RFC3339, got["expiresAt"].(string)); expires.Sub(created) != 72*time.Hour {
-		t.Errorf("expires %s, created %s", expires, created)
+		t.Errorf("got the expiry %s of a traceset created at %s, want 3 days later", expires, created)
 	}
 	library := events.DerivedID(events.LibraryPrefix, hash)
 	for _, content := range []string{large, "{}"} {
 		sum := hexSHA(content)
 		if download(t, p, "libraries/"+library+"/"+sum[:2]+"/"+sum[2:]) != content {
-			t.Error("the library has other bytes")
+			t.Error("the stored object differs from the uploaded file")
 		}
 	}
 	again := user.Post(completeTraceset, completion).Want(200).Object()
 	if again["id"] != id {
-		t.Errorf("completed again: %v", again)
+		t.Errorf("repetition: got %v, want the first traceset", again)
 	}
 	awaitUnstaged(t, p, s.UploadID)
 	user.Post(completeTraceset, completion).Want(200)
@@ -255,7 +255,7 @@ func TestUploadAMappingFile(t *testing.T) {
 	content := "# a comment\n0, 4, 7, 0\n1, 5, 7, 1\n@\n7, 3600, 250, 5.5\n"
 	s := openMapping(t, user, workspace, "rows.txt", 64_000_000)
 	if s.ChecksumAlgorithm != "crc64nvme" || len(s.Parts) != 4 || time.Until(s.ExpiresAt) < 23*time.Hour {
-		t.Fatalf("session %+v", s)
+		t.Fatalf("got the session %+v", s)
 	}
 	body := s.mapping(t, content)
 	made := user.Post(completeMappingFile, body).Want(201)
@@ -270,17 +270,17 @@ func TestUploadAMappingFile(t *testing.T) {
 		t.Errorf("mapping file (-want +got):\n%s", diff)
 	}
 	if made.Header.Get("Location") != mappingFiles+"/"+id || made.Header.Get("ETag") != `"0"` {
-		t.Errorf("headers %v", made.Header)
+		t.Errorf("got the headers %v, want the Location and the entity tag of the new resource", made.Header)
 	}
 	if diff := cmp.Diff(got, user.Get(mappingFiles+"/"+id).Want(200).Object()); diff != "" {
-		t.Errorf("read again (-made +read):\n%s", diff)
+		t.Errorf("the response and GET differ (-response +GET):\n%s", diff)
 	}
 	sum := hexSHA(content)
 	if download(t, p, "mappingfiles/"+sum[:2]+"/"+sum[2:]) != content {
-		t.Error("other bytes are stored")
+		t.Error("the stored object differs from the uploaded file")
 	}
 	if message := user.Post(completeMappingFile, body).Refused(409, "CONFLICT"); !strings.Contains(message, "completed") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want that the session is completed", message)
 	}
 	awaitUnstaged(t, p, s.UploadID)
 
@@ -288,19 +288,19 @@ func TestUploadAMappingFile(t *testing.T) {
 	// they are a new one. So they are in another workspace.
 	twin := uploadMapping(t, user, workspace, "other.txt", content).Want(200)
 	if o := twin.Object(); o["id"] != id || o["name"] != "rows.txt" || o["duplicateOfExisting"] != true || twin.Header.Get("ETag") != `"0"` {
-		t.Errorf("duplicate: %s", twin.Body)
+		t.Errorf("got %s, want the first mapping file as a duplicate", twin.Body)
 	}
 	elsewhere := uploadMapping(t, user, events.DefaultWorkspace, "rows.txt", content).Want(201).Object()
 	user.Delete(mappingFiles + "/" + id).Want(204)
 	reuploaded := uploadMapping(t, user, workspace, "rows.txt", content).Want(201).Object()
 	if reuploaded["id"] == id || reuploaded["id"] == elsewhere["id"] {
-		t.Errorf("uploaded again: %v, %v", reuploaded, elsewhere)
+		t.Errorf("got %v after the deletion, want a new mapping file, and not %v", reuploaded, elsewhere)
 	}
 	// Without a name it has the simulator's.
 	var unnamed session
 	user.Post(openMappingFile, object{"workspaceId": workspace, "sizeBytes": 4}).Want(200).Into(&unnamed)
 	if name := user.Post(completeMappingFile, unnamed.mapping(t, "0,9\n")).Want(201).Object()["name"]; name != "chakra-mapping.txt" {
-		t.Errorf("name %v", name)
+		t.Errorf("got the name %v, want chakra-mapping.txt", name)
 	}
 }
 
@@ -312,7 +312,7 @@ func TestUploadsAreKnownByTheirKey(t *testing.T) {
 	user.Post(openTraceset, body, key("k")).Want(200).Into(&first)
 	user.Post(openTraceset, body, key("k")).Want(200).Into(&second)
 	if first.UploadID != second.UploadID {
-		t.Errorf("one key opened %s and %s", first.UploadID, second.UploadID)
+		t.Errorf("one key opened the sessions %s and %s", first.UploadID, second.UploadID)
 	}
 	user.Post(openTraceset, object{"name": "set", "files": body["files"]}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 	completion := second.completion(t, "abc")
@@ -321,7 +321,7 @@ func TestUploadsAreKnownByTheirKey(t *testing.T) {
 		ids[user.Post(completeTraceset, completion, key("c")).Want(201).Object()["id"]] = true
 	}
 	if len(ids) != 1 {
-		t.Errorf("one key made %v", ids)
+		t.Errorf("one key made the tracesets %v", ids)
 	}
 	user.Post(completeTraceset, object{"uploadId": first.UploadID, "files": []object{{"name": "x", "parts": []object{{"partNumber": 1, "etag": "x"}}}}}, key("c")).
 		Refused(422, "UNPROCESSABLE_ENTITY")
@@ -329,7 +329,7 @@ func TestUploadsAreKnownByTheirKey(t *testing.T) {
 	mapped := openMapping(t, user, workspace, "m.txt", 100).mapping(t, "0,0\n")
 	for range 2 {
 		if user.Post(completeMappingFile, mapped, key("c")).Want(201).Object()["duplicateOfExisting"] != false {
-			t.Error("a repetition is no duplicate")
+			t.Error("the repetition is reported as a duplicate")
 		}
 	}
 	user.Post(openMappingFile, object{"workspaceId": workspace, "sizeBytes": 1}, key("k")).Want(200)

@@ -54,12 +54,12 @@ func TestRacingCompletionsMakeOne(t *testing.T) {
 	statuses, ids := atOnce(t, []object{set, set, set, set}, complete(completeTraceset))
 	if created := statuses[0] == 201 || statuses[0] == 200 && slices.Contains(statuses, 201); !created || len(ids) != 1 ||
 		slices.ContainsFunc(statuses, func(s int) bool { return s != 200 && s != 201 && s != 409 }) {
-		t.Errorf("a traceset: %v, %v", statuses, ids)
+		t.Errorf("one traceset session: got the statuses %v, ids %v, want one traceset", statuses, ids)
 	}
 	file := openMapping(t, user, workspace, "m.txt", 4).mapping(t, "0,0\n")
 	statuses, ids = atOnce(t, []object{file, file, file, file}, complete(completeMappingFile))
 	if !slices.Equal(statuses, []int{201, 409, 409, 409}) || len(ids) != 1 {
-		t.Errorf("a mapping file: %v, %v", statuses, ids)
+		t.Errorf("one mapping-file session: got the statuses %v, ids %v, want one mapping file", statuses, ids)
 	}
 	// Of several sessions of the same content.
 	var sets, files []object
@@ -69,11 +69,11 @@ func TestRacingCompletionsMakeOne(t *testing.T) {
 	}
 	statuses, ids = atOnce(t, sets, complete(completeTraceset))
 	if !slices.Equal(statuses, []int{201, 201, 201, 201}) || len(ids) != 4 {
-		t.Errorf("tracesets: %v, %v", statuses, ids)
+		t.Errorf("four traceset sessions: got the statuses %v, ids %v, want four tracesets", statuses, ids)
 	}
 	statuses, ids = atOnce(t, files, complete(completeMappingFile))
 	if !slices.Equal(statuses, []int{200, 200, 200, 201}) || len(ids) != 1 {
-		t.Errorf("mapping files: %v, %v", statuses, ids)
+		t.Errorf("four mapping-file sessions: got the statuses %v, ids %v, want one mapping file", statuses, ids)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestTheSameCompletionTwice(t *testing.T) {
 		release()
 		one, other := testwait.Receive(t, replies, "a response"), testwait.Receive(t, replies, "a response")
 		if one.Want(201).Object()["id"] != other.Want(201).Object()["id"] {
-			t.Errorf("%s made two: %s, %s", path, one.Body, other.Body)
+			t.Errorf("%s: got %s and %s, want the same resource", path, one.Body, other.Body)
 		}
 	}
 }
@@ -154,10 +154,10 @@ func TestContentThatIsHeldTooLong(t *testing.T) {
 	release := holdLock(t, p, uploads.MappingFileLock(account, workspace, checksum("0,7\n")))
 	reply := impatient.Post(completeMappingFile, body)
 	if message := reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") != "" || !strings.Contains(message, "open a new upload") {
-		t.Errorf("%s %v", message, reply.Header)
+		t.Errorf("got the message %s and the headers %v, want advice to open a new upload and no Retry-After", message, reply.Header)
 	}
 	if keys := staged(t, p, s.UploadID); len(keys) > 0 {
-		t.Errorf("%v stays staged", keys)
+		t.Errorf("the objects %v are still staged", keys)
 	}
 	release()
 	impatient.Post(completeMappingFile, body).Refused(409, "CONFLICT")
@@ -170,7 +170,7 @@ func TestContentThatIsHeldTooLong(t *testing.T) {
 	release = holdLock(t, p, library.Lock(hash))
 	held := impatient.Post(completeTraceset, completion)
 	if held.Refused(503, "SERVICE_UNAVAILABLE"); held.Header.Get("Retry-After") == "" {
-		t.Errorf("no Retry-After: %s", held.Body)
+		t.Errorf("got no Retry-After with %s", held.Body)
 	}
 	uploadDirectly(t, impatient, workspace, nil, field{"file", "a.0.et", "held"}).Refused(503, "SERVICE_UNAVAILABLE")
 	release()
@@ -267,7 +267,7 @@ func TestCompletionsWithoutTheStore(t *testing.T) {
 	store.cut()
 	reply := user.Post(completeMappingFile, fileBody)
 	if message := reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") != "" || !strings.Contains(message, "open a new upload") {
-		t.Errorf("%s %v", message, reply.Header)
+		t.Errorf("got the message %s and the headers %v, want advice to open a new upload and no Retry-After", message, reply.Header)
 	}
 	for what, reply := range map[string]servicetest.Reply{
 		"complete": user.Post(completeTraceset, setBody),
@@ -275,7 +275,7 @@ func TestCompletionsWithoutTheStore(t *testing.T) {
 		"open":     user.Post(openMappingFile, object{"workspaceId": events.DefaultWorkspace, "sizeBytes": 1}),
 	} {
 		if reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") == "" {
-			t.Errorf("%s: no Retry-After: %s", what, reply.Body)
+			t.Errorf("%s: got no Retry-After with %s", what, reply.Body)
 		}
 	}
 	store.restart(t, behind)
@@ -283,11 +283,11 @@ func TestCompletionsWithoutTheStore(t *testing.T) {
 	user.Post(completeTraceset, setBody).Want(201)
 	awaitUnstaged(t, p, file.UploadID) // by the job
 	for o, err := range storeOf(p).List(t.Context(), "mappingfiles/") {
-		t.Errorf("%s is stored, %v", o.Key, err)
+		t.Errorf("the object %s is stored, %v, want none", o.Key, err)
 	}
 	list := user.Get(mappingFiles + "?workspaceId=" + events.DefaultWorkspace).Want(200).Object()
 	if items := list["items"].([]any); len(items) > 0 {
-		t.Errorf("mapping files %v", items)
+		t.Errorf("got the mapping files %v, want none", items)
 	}
 }
 
@@ -344,15 +344,15 @@ func TestMappingFilesOfOneChecksum(t *testing.T) {
 	all := siblings("0,0\n")
 	one, two, third := all[0], all[1], all[2]
 	if one == two || two == third || checksum(one) != checksum(two) || checksum(two) != checksum(third) {
-		t.Fatalf("%q are no siblings", all[:3])
+		t.Fatalf("%q do not have one checksum", all[:3])
 	}
 	first := uploadMapping(t, user, workspace, "a.txt", one).Want(201).Object()
 	if message := uploadMapping(t, user, workspace, "a.txt", two).Refused(409, "MAPPING_FILE_HASH_COLLISION"); !strings.Contains(message, "'a.txt'") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want the name of the other file", message)
 	}
 	second := uploadMapping(t, user, workspace, "b.txt", two).Want(201).Object()
 	if first["hash"] != second["hash"] || first["id"] == second["id"] {
-		t.Errorf("%v and %v", first, second)
+		t.Errorf("got %v and %v, want two files with one hash", first, second)
 	}
 	uploadMapping(t, user, workspace, "c.txt", third).Refused(409, "MAPPING_FILE_HASH_COLLISION")
 	for content, want := range map[string]any{one: first["id"], two: second["id"]} {
