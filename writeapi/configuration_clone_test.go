@@ -51,7 +51,7 @@ func TestCloneConfiguration(t *testing.T) {
 			same(t, "what is read", made, whole(user, configurations+"/"+made["id"].(string)))
 		})
 	}
-	// A clone goes its own way.
+	// Changes of a clone do not change the original.
 	copied := configurations + "/" + clone(user, object{"name": "copy", "version": 1}).Want(201).Object()["id"].(string)
 	if report := user.Post(copied+"/validate", nil).Want(200).Object(); report["valid"] != true {
 		t.Errorf("got the report %v, want valid", report)
@@ -63,7 +63,7 @@ func TestCloneConfiguration(t *testing.T) {
 	user.Patch(copied, object{"name": "changed"}, ifMatch(`"1"`)).Want(200)
 	same(t, "the original", newest, whole(user, path))
 
-	// One key makes one clone of one original.
+	// An idempotency key makes one clone of one original.
 	once := clone(user, object{"name": "once"}, key("k")).Want(201).Object()
 	if again := clone(user, object{"name": "once"}, key("k")).Want(201).Object(); again["id"] != once["id"] {
 		t.Error("the repetition made another clone")

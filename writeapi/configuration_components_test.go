@@ -13,7 +13,7 @@ import (
 	"netsim/simulator/design"
 )
 
-// newWorkbench makes a workbench of a new account and returns its path.
+// newWorkbench creates a workbench in a new account, and returns its path.
 func newWorkbench(t *testing.T, p *servicetest.Program) (*servicetest.Client, string) {
 	t.Helper()
 	return newWorkbenchOf(t, p, funded(t, p))
@@ -34,10 +34,11 @@ func same(t *testing.T, what string, want, got any) {
 	}
 }
 
-// whole is the newest version, with what the topology does not reach left out.
+// whole returns the newest version, without the components that the topology does
+// not reach.
 func whole(c *servicetest.Client, path string) object { return c.Get(path).Want(200).Object() }
 
-// find is the item of a name.
+// find returns the item with the name, nil if there is none.
 func find(list any, name string) object {
 	i := slices.IndexFunc(list.([]any), func(item any) bool { return item.(object)["name"] == name })
 	if i < 0 {
@@ -46,7 +47,7 @@ func find(list any, name string) object {
 	return list.([]any)[i].(object)
 }
 
-// shares are the distribution's values by their ids.
+// shares returns the values of the application distribution by their ids.
 func shares(c object) object {
 	values := object{}
 	for _, e := range c["topology"].(object)["appDistribution"].(object)["randomApplicationDistribution"].([]any) {
@@ -78,7 +79,7 @@ func TestAddApplication(t *testing.T) {
 	same(t, "what is stored", reply.Object(), find(c["applications"], "mail"))
 	same(t, "shares", object{"web-client": 1.0, "web-server": 1.0, "mail-client": 0.0, "mail-server": 0.0}, shares(c))
 
-	// Traces bring no shares, and know the ranks of the traceset.
+	// A chakra application has no shares, and has the rank count of the traceset.
 	chakra := add("modelId=chakra-workload-v1&name=second").Want(201).Object()
 	ranks := chakra["typedParameters"].(object)["ChakraConfiguration"].(object)["NumOfChakraFiles"].(object)["value"]
 	if chakra["trafficType"] != "chakra" || ranks != 8.0 {
@@ -86,7 +87,7 @@ func TestAddApplication(t *testing.T) {
 	}
 	same(t, "shares", 4, len(shares(whole(user, path))))
 
-	// What is missing to 1 goes to the next one.
+	// A new application gets the share that is missing to 1.
 	user.Patch(path+"/distribution", object{"parentApplication": "web", "distributionId": "web-client", "value": 0.25}).Want(200)
 	add("modelId=traffic-generator-v1&name=rest").Want(201)
 	if got := shares(whole(user, path)); got["rest-client"] != 0.75 || got["rest-server"] != 0.0 {
@@ -251,11 +252,11 @@ func TestRemoveComponent(t *testing.T) {
 
 	remove("nic").Refused(404, "NOT_FOUND")
 	remove("nothing").Refused(404, "NOT_FOUND")
-	remove("web").Refused(404, "NOT_FOUND") // applications have an operation of their own
+	remove("web").Refused(404, "NOT_FOUND") // another operation removes applications
 	remove("-x").Refused(400, "VALIDATION_ERROR")
-	remove("leaf").Want(204) // nothing reaches it any more
+	remove("leaf").Want(204) // the topology does not reach it any more
 
-	// A key belongs to what the path names.
+	// An idempotency key identifies a removal of the component in the path only.
 	for _, name := range []string{"spare", "gpu", "spare"} {
 		user.Delete(path+"/components/"+name, key("k")).Want(204)
 	}

@@ -16,7 +16,8 @@ import (
 	"netsim/internal/testwait"
 )
 
-// workbench is a configuration with something of everything.
+// workbench returns a configuration with every kind of component, container and
+// application.
 func workbench(traceset string) object {
 	return with(oneRack("workbench"), object{
 		"components": []object{
@@ -53,7 +54,7 @@ func share(application, kind string, value float64) object {
 	}
 }
 
-// traceset is a traceset of so many ranks.
+// traceset creates a traceset with the number of ranks.
 func traceset(t *testing.T, c *servicetest.Client, ranks int) string {
 	t.Helper()
 	id := submit(t, c, workload(ranks, phase("allReduce", "", 1024)))
@@ -61,7 +62,7 @@ func traceset(t *testing.T, c *servicetest.Client, ranks int) string {
 	return made["activeTraceset"].(object)["id"].(string)
 }
 
-// createDirectly makes a configuration without the checks of the API.
+// createDirectly creates a configuration without the checks of the API.
 func createDirectly(t *testing.T, h *handle.Handler, created events.ConfigurationCreated) string {
 	t.Helper()
 	id := events.NewID(events.ConfigurationPrefix)
@@ -73,16 +74,17 @@ func createDirectly(t *testing.T, h *handle.Handler, created events.Configuratio
 	return id
 }
 
-// editing is one of the operations that change a configuration, with a request
-// that is accepted on a workbench.
+// editing is an operation that changes a configuration, with a valid request for a
+// workbench.
 type editing struct {
 	name, method, path string
 	body               any
 	status             int
-	other              any // another body; or, where there is none, another path; nil for neither
+	other              any // another valid body or, for an operation without a body, another path; or nil
 }
 
-// editings are all of them but deletion and validation (completions 3.5).
+// editings returns all operations that change a configuration, except deletion and
+// validation (completions 3.5).
 func editings(traceset string) []editing {
 	leaf := func(path string, value any) object {
 		names := strings.Split(path, ".")
@@ -124,7 +126,8 @@ func editings(traceset string) []editing {
 	}
 }
 
-// TestEditing: what all changes of a configuration have in common.
+// TestEditing: every operation that changes a configuration checks the caller,
+// If-Match and the body, makes one version, and can be repeated.
 func TestEditing(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -202,8 +205,8 @@ func (e editing) refusesBodies(t *testing.T, c *servicetest.Client, path string)
 	c.Do(e.method, path, bytes.Repeat([]byte(" "), 8<<20+1), tag).Refused(413, "PAYLOAD_TOO_LARGE")
 }
 
-// TestEditingKeepsVersions: a version keeps its content and its status, and a
-// change that alters nothing makes none (completions 3.4).
+// TestEditingKeepsVersions: a version keeps its content and its status. A request
+// that changes nothing makes no version (completions 3.4).
 func TestEditingKeepsVersions(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -234,8 +237,8 @@ func TestEditingKeepsVersions(t *testing.T) {
 	}
 }
 
-// TestEditingAtOnce: without a condition all of the changes are made, with one
-// a single change is.
+// TestEditingAtOnce: of concurrent changes, all succeed without If-Match, and only
+// one succeeds with it.
 func TestEditingAtOnce(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

@@ -9,7 +9,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// mappingOf is what the chakra application says of the mapping file.
+// mappingOf returns the chakra application's parameters UseMapping and
+// MappingFileName.
 func mappingOf(c object) []any {
 	of := func(name string) any {
 		return pick(find(c["applications"], "workload"), "typedParameters.ChakraConfiguration."+name+".value")
@@ -17,7 +18,8 @@ func mappingOf(c object) []any {
 	return []any{of("UseMapping"), of("MappingFileName")}
 }
 
-// Source: document 2, completions 3.5 rows 35, 36.
+// A mapping file can be attached, replaced and detached; wrong ones are refused
+// (document 2, completions 3.5 rows 35, 36).
 func TestAttachMappingFile(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -41,7 +43,7 @@ func TestAttachMappingFile(t *testing.T) {
 	if now["version"] != 2.0 || now["status"] != "draft" || reply.Header.Get("ETag") != `"2"` {
 		t.Errorf("got version %v, status %v, entity tag %s, want draft 2", now["version"], now["status"], reply.Header.Get("ETag"))
 	}
-	for range 2 { // once more, and once more with the key
+	for range 2 {
 		if again := attach(eight).Want(200); again.Header.Get("ETag") != `"2"` {
 			t.Error("attaching the attached file again made a version")
 		}
@@ -121,8 +123,8 @@ func template(t *testing.T, c *servicetest.Client) string {
 	return c.Get("/api/v1/templates?limit=1").Want(200).Object()["templates"].([]any)[0].(object)["id"].(string)
 }
 
-// TestAttachMappingFileOrder: what is refused first is what completions 3.5 row
-// 35 names first, whatever else is wrong.
+// TestAttachMappingFileOrder: if several conditions fail, the refusal names the
+// one that is first in completions 3.5 row 35.
 func TestAttachMappingFileOrder(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -136,7 +138,8 @@ func TestAttachMappingFileOrder(t *testing.T) {
 	user.Delete(path + "/applications/workload").Want(200)
 	user.Patch(path+"/mapping-file", unknown).Refused(422, "MAPPING_REQUIRES_CHAKRA_APP")
 
-	// No operation attaches a traceset whose ranks are not known.
+	// No operation attaches a traceset whose rank count is unknown, so the
+	// configuration is created directly.
 	document := `{"applications":[{"type":"application","trafficType":"chakra","name":"workload","model":"chakra-workload-v1","version":"1.0.0"}],"topology":{"type":"clos"}}`
 	if _, err := design.Parse(document); err != nil {
 		t.Fatal(err)
@@ -148,8 +151,8 @@ func TestAttachMappingFileOrder(t *testing.T) {
 	user.Patch(configurations+"/"+id+"/mapping-file", unknown).Refused(409, "CONFLICT")
 }
 
-// TestAttachedMappingFileLocks: what would unmake the attachment is refused
-// until it is detached (completions 3.5 rows 4, 7, 9, 31, 37; 3.7).
+// TestAttachedMappingFileLocks: while a mapping file is attached, changes that
+// would make it invalid are refused (completions 3.5 rows 4, 7, 9, 31, 37; 3.7).
 func TestAttachedMappingFileLocks(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -199,8 +202,8 @@ func TestAttachedMappingFileLocks(t *testing.T) {
 	user.Patch(path+"/traceset", object{"tracesetId": sixteen}).Want(200)
 }
 
-// TestMappingFileInUse: validation, start and clones of configurations with a
-// mapping file, before and after it is deleted.
+// TestMappingFileInUse: a configuration with a mapping file can be validated,
+// started and cloned. After the file is deleted, it cannot be started.
 func TestMappingFileInUse(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -213,7 +216,7 @@ func TestMappingFileInUse(t *testing.T) {
 		return user.Post(simulations, object{"configurationId": id, "name": name, "duration": "1s"})
 	}
 
-	// The topology has servers enough for some of it only.
+	// The file places rank 7 on a server that the topology does not have.
 	far := files.record(account, events.DefaultWorkspace, "far.txt", strings.Replace(identityMapping(8), "7, 7", "7, 4000", 1))
 	user.Patch(path+"/mapping-file", object{"mappingFileId": far}).Want(200)
 	if report := validate(); !strings.Contains(report, "MAPPING_SERVER_UNKNOWN") || !strings.Contains(report, "rank 7 on server 4000") {
@@ -261,7 +264,7 @@ func TestMappingFileInUse(t *testing.T) {
 	if report := validate(); !strings.Contains(report, `"MAPPING_FILE_DELETED"`) {
 		t.Errorf("got the report %s, want MAPPING_FILE_DELETED", report)
 	}
-	start("late").Refused(409, "MAPPING_FILE_DELETED_REFERENCE") // before it is not valid
+	start("late").Refused(409, "MAPPING_FILE_DELETED_REFERENCE") // checked before the status
 	user.Post(simulations, object{"configurationId": id, "configurationVersion": 1, "name": "earlier", "duration": "1s"}).Want(201)
 	user.Delete(path + "/mapping-file").Want(200)
 	if report := validate(); !strings.Contains(report, `"errors":[]`) {
@@ -270,7 +273,7 @@ func TestMappingFileInUse(t *testing.T) {
 	start("detached").Want(201)
 }
 
-// TestUseMappingByHand: the parameter alone places nothing.
+// TestUseMappingByHand: UseMapping without a mapping file fails the validation.
 func TestUseMappingByHand(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

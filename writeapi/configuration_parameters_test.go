@@ -33,7 +33,8 @@ func pick(tree any, path string) any {
 	return tree
 }
 
-// Source: completions 3.7.
+// Every parameter of an element can be patched, and wrong patches are refused
+// (completions 3.7).
 func TestPatchParameters(t *testing.T) {
 	t.Parallel()
 	user, path := newWorkbench(t, servicetest.Shared(t))
@@ -76,7 +77,7 @@ func TestPatchParameters(t *testing.T) {
 		same(t, "stored "+one, any(leaf(on, "bool", "")), pick(stored.(object), one))
 	}
 	user.Patch(path+"/applications/workload/parameters", at(one, leaf("on", "string", ""))).Want(400)
-	// Bounds are left to validation.
+	// A patch may exceed the bounds of a parameter; validation reports it.
 	user.Patch(path+"/applications/web/parameters", at("Load", leaf(2, "double", ""))).Want(200)
 	user.Patch(path+"/components/leaf/parameters", at("NumUpLinks", leaf(1<<53-1, "uint", ""))).Want(200)
 	report := user.Post(path+"/validate", nil).Want(200).Object()

@@ -7,7 +7,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// refused is a request that is refused, with a part of the message.
+// refused is a request that must be refused, with a part of the message.
 type refused struct {
 	path   string
 	body   object
@@ -36,7 +36,8 @@ func refuseAll(t *testing.T, c *servicetest.Client, method, path string, cases [
 	same(t, "after refusals", before, whole(c, path))
 }
 
-// reference is a reference as it is read, to something of the workbench.
+// reference returns a reference to a declaration of the workbench, as GET shows
+// it.
 func reference(name, kind, model string, count float64, more object) object {
 	return with(object{"name": name, "type": kind, "count": count, "model": model, "version": "1.0.0"}, more)
 }
@@ -111,7 +112,7 @@ func TestServerReferences(t *testing.T) {
 		{"/configurations/nothing/components/nic", nil, 404, "nothing"},
 		{"/configurations/rack/components/leaf", nil, 404, "rack"},
 	})
-	user.Delete(path + "/components/gpu").Want(204) // it was still declared
+	user.Delete(path + "/components/gpu").Want(204) // without references it is still declared
 }
 
 func TestContainerReferences(t *testing.T) {

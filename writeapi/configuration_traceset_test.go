@@ -10,7 +10,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// Source: completions 3.5 rows 31, 37.
+// A traceset can be attached, replaced and detached; wrong ones are refused
+// (completions 3.5 rows 31, 37).
 func TestAttachTraceset(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -67,12 +68,12 @@ func TestAttachTraceset(t *testing.T) {
 	attach(user, putTraceset(t, h, account, "metadata_failed", 0)).Refused(409, "CONFLICT")
 	attach(user, putTraceset(t, h, account, "ready", 0)).Refused(422, "UNPROCESSABLE_ENTITY")
 	attach(user, putTraceset(t, h, account, "ready", 65537)).Refused(422, "UNPROCESSABLE_ENTITY")
-	// A condition that does not hold comes before what is wrong with the traceset.
+	// If-Match is checked before the traceset.
 	attach(user, events.NewID(events.TracesetPrefix), ifMatch(`"1"`)).Refused(412, "PRECONDITION_FAILED")
 	attach(user, putTraceset(t, h, account, "uploading", 0), ifMatch(`"1"`)).Refused(412, "PRECONDITION_FAILED")
 
-	// The largest is not too large, and a repetition of what was done is answered
-	// after the traceset is gone, too.
+	// The largest traceset can be attached. A repetition succeeds even after the
+	// traceset is deleted.
 	most := putTraceset(t, h, account, "ready", 65536)
 	attach(user, most, key("k")).Want(200)
 	deleteTraceset(t, h, most)
@@ -95,7 +96,8 @@ func TestAttachTraceset(t *testing.T) {
 	}
 }
 
-// TestCreateConfigurationTraceset: attaching at creation is refused as later.
+// TestCreateConfigurationTraceset: creating a configuration with a traceset is
+// refused for the same reasons as attaching one later.
 func TestCreateConfigurationTraceset(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -115,7 +117,7 @@ func TestCreateConfigurationTraceset(t *testing.T) {
 	if message := user.Post(configurations, bare).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, "chakra") {
 		t.Errorf("got the message %q, want chakra in it", message)
 	}
-	// The ranks stay known through later changes.
+	// The rank count survives later changes of the applications.
 	path := configurations + "/" + made["id"].(string)
 	changed := user.Patch(path, object{"applications": made["applications"]}, ifMatch("*")).Want(200).Object()
 	if ranksOf(changed) != 12.0 {
@@ -123,7 +125,8 @@ func TestCreateConfigurationTraceset(t *testing.T) {
 	}
 }
 
-// putTraceset makes a traceset that no operation makes.
+// putTraceset creates a traceset directly, because no operation creates one in
+// every status.
 func putTraceset(t *testing.T, h *handle.Handler, account, status string, ranks int64) string {
 	t.Helper()
 	id := events.NewID(events.TracesetPrefix)

@@ -11,15 +11,17 @@ import (
 
 var documentMembers = []string{"applications", "components", "containers", "links", "topology", "globalParameters"}
 
-// Source: completions 3.5 row 4.
+// Each member of an update replaces the stored one, and wrong updates are refused
+// (completions 3.5 row 4).
 func TestUpdateConfiguration(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	user, path := newWorkbench(t, p)
 	before := whole(user, path)
 
-	// What was read can be sent back, and alters nothing the second time: the
-	// first leaves out what the topology does not reach.
+	// A client can send back the configuration that it has read. The first time
+	// this removes the components that the topology does not reach, because GET
+	// omits them. The second time it changes nothing.
 	user.Patch(path, before, ifMatch(`"1"`)).Want(200)
 	back := user.Patch(path, whole(user, path), ifMatch(`"2"`)).Want(200)
 	if back.Header.Get("ETag") != `"2"` {
@@ -33,7 +35,7 @@ func TestUpdateConfiguration(t *testing.T) {
 		t.Errorf("got %v components, want the 3 that the topology reaches", n)
 	}
 
-	// Each member is replaced whole, and completed; the others stay.
+	// An update replaces a whole member and completes it. Other members stay.
 	other := oneRack("other")
 	version := 2
 	for _, member := range documentMembers {
@@ -46,7 +48,7 @@ func TestUpdateConfiguration(t *testing.T) {
 		version++
 		same(t, "the version", float64(version), now.Object()["version"])
 		for _, kept := range append([]string{"name", "activeTraceset", "createdAt", "workspaceId"}, documentMembers...) {
-			if kept != member && !(member == "topology" || kept == "components") { // these show what is reached
+			if kept != member && !(member == "topology" || kept == "components") { // a new topology reaches other components
 				same(t, kept+" beside "+member, was[kept], now.Object()[kept])
 			}
 		}
@@ -63,7 +65,7 @@ func TestUpdateConfiguration(t *testing.T) {
 		t.Errorf("got the application %v, want chakra with 8 ranks", workload)
 	}
 
-	// Names.
+	// The name can be changed; a null name and read-only members change nothing.
 	tag := user.Get(path).Header.Get("ETag")
 	if same := user.Patch(path, object{"name": nil}, ifMatch(tag)).Want(200); same.Header.Get("ETag") != tag || same.Object()["name"] != "workbench" {
 		t.Errorf("a null name changed the configuration: %s", same.Body)
@@ -87,7 +89,7 @@ func TestUpdateConfiguration(t *testing.T) {
 		"nothing":                  {object{}, "at least one member"},
 		"what is read-only":        {object{"id": before["id"]}, "at least one member"},
 		"a mapping file":           {object{"name": "x", "activeMappingFile": object{"id": "mapfile_x"}}, "activeMappingFile"},
-		"no mapping file":          {object{"name": "x", "activeMappingFile": nil}, "activeMappingFile"},
+		"a null mapping file":      {object{"name": "x", "activeMappingFile": nil}, "activeMappingFile"},
 		"an unknown member":        {object{"colour": "red"}, "colour"},
 		"a blank name":             {object{"name": " "}, "name must be"},
 		"an empty name":            {object{"name": ""}, "name must be"},
@@ -98,8 +100,8 @@ func TestUpdateConfiguration(t *testing.T) {
 		"an unknown traceset":      {object{"activeTraceset": object{"id": events.NewID(events.TracesetPrefix)}}, "activeTraceset.id"},
 		"a malformed traceset":     {object{"activeTraceset": object{"id": "ts_x"}}, "activeTraceset.id"},
 		"a traceset without id":    {object{"activeTraceset": object{"name": "x"}}, "activeTraceset.id is required"},
-		"no traceset":              {object{"activeTraceset": nil}, "activeTraceset must be"},
-		"a name twice":             {object{"links": []object{{"type": "layer", "model": "ethernet-layer-v1", "name": "leaf", "version": "1.0.0"}}}, "'leaf' is taken"},
+		"a null traceset":          {object{"activeTraceset": nil}, "activeTraceset must be"},
+		"a duplicate name":         {object{"links": []object{{"type": "layer", "model": "ethernet-layer-v1", "name": "leaf", "version": "1.0.0"}}}, "'leaf' is taken"},
 		"links that are no layers": {object{"links": []object{{"type": "nic", "model": "roce-nic-v1", "name": "n", "version": "1.0.0"}}}, "links[0].type"},
 		"an odd parameter":         {object{"globalParameters": at("SimulationParameters.Mtu", 1)}, "globalParameters.SimulationParameters.Mtu must be an object"},
 		"another odd parameter":    {object{"components": []object{{"type": "nic", "model": "roce-nic-v1", "name": "n", "version": "1.0.0", "typedParameters": at("X", 1)}}}, "components[0].typedParameters.X"},
@@ -113,11 +115,12 @@ func TestUpdateConfiguration(t *testing.T) {
 		})
 	}
 	same(t, "after refusals", before, whole(user, path))
-	// A condition that does not hold comes before what the content has wrong.
+	// If-Match is checked before the content.
 	user.Patch(path, object{"activeTraceset": object{"id": events.NewID(events.TracesetPrefix)}}, ifMatch(`"1"`)).Refused(412, "PRECONDITION_FAILED")
 }
 
-// TestUpdateConfigurationTraceset: the member activeTraceset attaches.
+// TestUpdateConfigurationTraceset: the member activeTraceset of an update attaches
+// a traceset.
 func TestUpdateConfigurationTraceset(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -139,7 +142,8 @@ func TestUpdateConfigurationTraceset(t *testing.T) {
 	if !strings.Contains(message, "chakra") {
 		t.Errorf("got the message %q, want chakra in it", message)
 	}
-	// What was read can be sent back when the traceset is gone meanwhile, too.
+	// A client can send back what it has read even if the traceset was deleted
+	// since.
 	h := p.Beside(t).Commands
 	gone := putTraceset(t, h, account, "ready", 4)
 	user.Patch(path+"/traceset", object{"tracesetId": gone}).Want(200)
@@ -151,13 +155,13 @@ func TestUpdateConfigurationTraceset(t *testing.T) {
 	user.Patch(path, object{"activeTraceset": object{"id": large}}, ifMatch("*")).Refused(422, "UNPROCESSABLE_ENTITY")
 }
 
-// ranksOf is the number of ranks that the application workload knows of.
+// ranksOf returns the number of ranks in the parameters of the application
+// "workload".
 func ranksOf(c object) any {
 	return pick(find(c["applications"], "workload"), "typedParameters.ChakraConfiguration.NumOfChakraFiles.value")
 }
 
-// TestDocumentSize: a document has at most 4 MiB, however it came to be so
-// large.
+// TestDocumentSize: every operation refuses to make a document larger than 4 MiB.
 func TestDocumentSize(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -175,7 +179,7 @@ func TestDocumentSize(t *testing.T) {
 	user.Patch(path, object{"components": padded(limit)}, ifMatch("*")).Refused(413, "PAYLOAD_TOO_LARGE")
 	user.Patch(path+"/components/pad/parameters", at("Padding", leaf(strings.Repeat("x", limit), "string", ""))).Refused(413, "PAYLOAD_TOO_LARGE")
 
-	// Declarations fit until they do not.
+	// Components are added until the document is too large.
 	status := 201
 	for i := 0; status == 201 && i < 12; i++ {
 		status = user.Post(fmt.Sprintf("%s/components?type=switch&modelId=clos-switch-v1&name=switch%d", path, i), nil).Status

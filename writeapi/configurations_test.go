@@ -9,7 +9,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// oneRack is a configuration of one rack of eight servers.
+// oneRack returns a configuration of one rack with eight servers.
 func oneRack(name string) object {
 	return object{
 		"name": name,
@@ -36,8 +36,8 @@ func with(body object, changes object) object {
 	return body
 }
 
-// newValidConfiguration makes a validated configuration in a workspace: the document and
-// the traceset of a simple submission.
+// newValidConfiguration creates a validated configuration in a workspace, with the
+// document and the traceset of a simple submission.
 func newValidConfiguration(t *testing.T, c *servicetest.Client, workspace string, body object) string {
 	t.Helper()
 	id := submit(t, c, body)
@@ -79,7 +79,8 @@ func TestCreateConfiguration(t *testing.T) {
 	if g := c["globalParameters"].(object); g["SimulationParameters"] == nil || g["SoftwareVersion"] == nil {
 		t.Errorf("got the global parameters %v, want the defaults", g)
 	}
-	// Members that completions 3.2 does not mark as optional are there when empty.
+	// A member that completions 3.2 does not mark as optional is present even if it
+	// is empty.
 	strange := with(oneRack("strange"), object{"components": []object{{"type": "switch", "model": "nothing-v1", "name": "leaf", "version": "1.0.0"}}})
 	for _, c := range []object{c, user.Post(configurations, strange).Want(201).Object()} {
 		for list, members := range map[string][]string{
@@ -106,19 +107,19 @@ func TestCreateConfiguration(t *testing.T) {
 		code    string
 		message string
 	}{
-		"unknown workspace":         {object{"workspaceId": events.NewID(events.WorkspacePrefix)}, 404, "NOT_FOUND", ""},
-		"template workspace":        {object{"workspaceId": events.TemplateWorkspace}, 400, "VALIDATION_ERROR", "template"},
-		"malformed workspace":       {object{"workspaceId": "workspace_x"}, 400, "VALIDATION_ERROR", "workspaceId"},
-		"no components":             {object{"components": nil}, 400, "VALIDATION_ERROR", "components"},
-		"unknown member":            {object{"colour": 1}, 400, "VALIDATION_ERROR", "colour"},
-		"blank name":                {object{"name": " "}, 400, "VALIDATION_ERROR", "name"},
-		"unknown traceset":          {object{"activeTraceset": object{"id": events.NewID(events.TracesetPrefix)}}, 400, "VALIDATION_ERROR", "activeTraceset.id"},
-		"malformed traceset":        {object{"activeTraceset": object{"id": "ts_x"}}, 400, "VALIDATION_ERROR", "activeTraceset.id"},
-		"a parameter of odd form":   {object{"globalParameters": object{"SimulationParameters": object{"Mtu": 1}}}, 400, "VALIDATION_ERROR", "globalParameters.SimulationParameters.Mtu must be an object"},
-		"a section of the service":  {object{"globalParameters": object{"ComputeConfiguration": object{}}}, 400, "VALIDATION_ERROR", "set by the service"},
-		"links that are no layers":  {object{"links": []object{{"type": "nic", "model": "roce-nic-v1", "name": "n", "version": "1.0.0"}}}, 400, "VALIDATION_ERROR", "links[0].type"},
-		"a name twice":              {object{"containers": []object{{"type": "rack", "name": "leaf", "model": "leaf-rack-v1", "version": "1.0.0"}}}, 400, "VALIDATION_ERROR", "'leaf' is taken"},
-		"a topology of other shape": {object{"topology": object{"type": "mesh", "topologyTiers": 1, "components": []object{}}}, 400, "VALIDATION_ERROR", "topology.type"},
+		"unknown workspace":        {object{"workspaceId": events.NewID(events.WorkspacePrefix)}, 404, "NOT_FOUND", ""},
+		"template workspace":       {object{"workspaceId": events.TemplateWorkspace}, 400, "VALIDATION_ERROR", "template"},
+		"malformed workspace":      {object{"workspaceId": "workspace_x"}, 400, "VALIDATION_ERROR", "workspaceId"},
+		"no components":            {object{"components": nil}, 400, "VALIDATION_ERROR", "components"},
+		"unknown member":           {object{"colour": 1}, 400, "VALIDATION_ERROR", "colour"},
+		"blank name":               {object{"name": " "}, 400, "VALIDATION_ERROR", "name"},
+		"unknown traceset":         {object{"activeTraceset": object{"id": events.NewID(events.TracesetPrefix)}}, 400, "VALIDATION_ERROR", "activeTraceset.id"},
+		"malformed traceset":       {object{"activeTraceset": object{"id": "ts_x"}}, 400, "VALIDATION_ERROR", "activeTraceset.id"},
+		"a malformed parameter":    {object{"globalParameters": object{"SimulationParameters": object{"Mtu": 1}}}, 400, "VALIDATION_ERROR", "globalParameters.SimulationParameters.Mtu must be an object"},
+		"a section of the service": {object{"globalParameters": object{"ComputeConfiguration": object{}}}, 400, "VALIDATION_ERROR", "set by the service"},
+		"a link of another type":   {object{"links": []object{{"type": "nic", "model": "roce-nic-v1", "name": "n", "version": "1.0.0"}}}, 400, "VALIDATION_ERROR", "links[0].type"},
+		"a duplicate name":         {object{"containers": []object{{"type": "rack", "name": "leaf", "model": "leaf-rack-v1", "version": "1.0.0"}}}, 400, "VALIDATION_ERROR", "'leaf' is taken"},
+		"another topology type":    {object{"topology": object{"type": "mesh", "topologyTiers": 1, "components": []object{}}}, 400, "VALIDATION_ERROR", "topology.type"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if message := user.Post(configurations, with(oneRack("x"), c.changes)).Refused(c.status, c.code); !strings.Contains(message, c.message) {
@@ -147,7 +148,7 @@ func TestValidateConfiguration(t *testing.T) {
 	if errs := report["errors"].([]any); len(errs) != 1 || errs[0].(object)["code"] != "TRACESET_REQUIRED" {
 		t.Errorf("got the errors %v, want TRACESET_REQUIRED", errs)
 	}
-	if n := len(report["info"].([]any)); n != 2 { // the spare NIC, and the note
+	if n := len(report["info"].([]any)); n != 2 { // the unreachable NIC, and the closing note
 		t.Errorf("got the info %v, want 2 findings", report["info"])
 	}
 	if c := user.Get(path).Want(200).Object(); c["status"] != "invalid" || c["version"] != 1.0 {

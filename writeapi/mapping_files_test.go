@@ -21,7 +21,7 @@ import (
 
 const mappingFiles = "/api/v1/mapping-files"
 
-// identityMapping is a mapping file that places each rank on the server of its number.
+// identityMapping returns a mapping file that places rank n on server n.
 func identityMapping(ranks int) string {
 	var text strings.Builder
 	text.WriteString("# straight\n")
@@ -31,7 +31,7 @@ func identityMapping(ranks int) string {
 	return text.String()
 }
 
-// recorder puts mapping files where no upload has been.
+// recorder creates mapping files without an upload.
 type recorder struct {
 	t        *testing.T
 	commands *handle.Handler
@@ -75,7 +75,8 @@ func (s recorder) record(account, workspace, name, content string) string {
 	return id
 }
 
-// Source: document 2, completions 1.4, 6.6.
+// A list has the live mapping files of one workspace, newest first (document 2,
+// completions 1.4, 6.6).
 func TestListMappingFiles(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -131,7 +132,7 @@ func TestListMappingFiles(t *testing.T) {
 	user.Get(mappingFiles+"/"+newest[0]).Refused(404, "NOT_FOUND")
 }
 
-func TestMappingFileLife(t *testing.T) {
+func TestReadAndDeleteAMappingFile(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()

@@ -7,9 +7,9 @@ import (
 	"netsim/internal/testwait"
 )
 
-// TestTheAnswerToAPromotionIsItsOwn, also when another client promotes further
-// as soon as that can be done.
-func TestTheAnswerToAPromotionIsItsOwn(t *testing.T) {
+// TestTheResponseToAPromotion: the response shows the scope of this promotion, even
+// if another client promotes the traceset further right after it.
+func TestTheResponseToAPromotion(t *testing.T) {
 	t.Parallel()
 	p, account, workspace, user := newUploader(t)
 	const rounds = 16
@@ -19,7 +19,7 @@ func TestTheAnswerToAPromotionIsItsOwn(t *testing.T) {
 		go func() {
 			for {
 				r := user.Post(path, object{"target": "public"})
-				if r.Status != 412 { // the account does not see it yet
+				if r.Status != 412 { // 412 until the traceset is promoted to the account
 					further <- r
 					return
 				}

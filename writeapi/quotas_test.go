@@ -9,7 +9,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// refusedByQuota fails the test unless the reply refuses a request beyond a quota.
+// refusedByQuota fails the test unless the request was refused because of the
+// quota policy.
 func refusedByQuota(t *testing.T, policy string, r servicetest.Reply) {
 	t.Helper()
 	r.Refused(429, "RATE_LIMITED")
@@ -18,7 +19,7 @@ func refusedByQuota(t *testing.T, policy string, r servicetest.Reply) {
 	}
 }
 
-// repeatUntil repeats a request until its answer has the status.
+// repeatUntil repeats a request until the response has the status.
 func repeatUntil(t *testing.T, request func() servicetest.Reply, status int) servicetest.Reply {
 	t.Helper()
 	deadline := time.NewTimer(time.Minute)
@@ -38,7 +39,7 @@ func repeatUntil(t *testing.T, request func() servicetest.Reply, status int) ser
 	}
 }
 
-// TestTheQuotaOfUploads: uploads of every form count.
+// TestTheQuotaOfUploads: every way to upload counts towards the quota.
 func TestTheQuotaOfUploads(t *testing.T) {
 	t.Parallel()
 	p, account, workspace, user := newUploader(t)
@@ -55,8 +56,8 @@ func TestTheQuotaOfUploads(t *testing.T) {
 	uploadDirectly(t, user, workspace, nil, field{"file", "ring.0.et", "second"}).Want(201)
 }
 
-// TestTheQuotaOfStorage: it bounds what is stored and what is announced, for
-// uploads and runs, and what is deleted makes room.
+// TestTheQuotaOfStorage: stored bytes and the announced bytes of open uploads
+// count, and deleted ones do not. Beyond the quota, uploads and runs are refused.
 func TestTheQuotaOfStorage(t *testing.T) {
 	t.Parallel()
 	p, account, workspace, user := newUploader(t)
@@ -74,7 +75,7 @@ func TestTheQuotaOfStorage(t *testing.T) {
 	open(30).Want(200)
 	refusedByQuota(t, policy, open(11))
 	user.Delete(tracesets + "/" + made["id"].(string))
-	repeatUntil(t, func() servicetest.Reply { return open(70) }, 200) // when billing knows
+	repeatUntil(t, func() servicetest.Reply { return open(70) }, 200) // once billing has metered the deletion
 	refusedByQuota(t, policy, open(1))
 	p.SetQuota(t, account, commands.QuotaStorage, 0)
 	p.Grant(t, account, "100")

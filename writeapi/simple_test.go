@@ -52,8 +52,8 @@ func TestSubmitSimple(t *testing.T) {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
 
-	// What it made is there when the answer is: the simulation, and a validated
-	// configuration with its traceset.
+	// When the response arrives, the simulation and its validated configuration with
+	// a traceset exist.
 	s := user.Get(simulations + "/" + id).Want(200).Object()
 	if s["workspaceId"] != events.DefaultWorkspace || s["configurationVersion"] != 1.0 ||
 		s["name"] != fmt.Sprintf("simple-allreduce-64-%s", id[len(id)-8:]) || s["status"] == "accepted" || s["status"] == "validating" {
@@ -102,7 +102,7 @@ func TestSubmitSimpleOnce(t *testing.T) {
 		t.Errorf("the repetition gets another response (-first +second):\n%s", diff)
 	}
 	user.Post(simple, workload(16, phase("allReduce", "", 1024)), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
-	// JSON has one type of numbers: 8.0 is the integer 8, and the same request.
+	// JSON has one number type, so 8.0 is 8, and the request is the same.
 	same := []byte(`{"workload":{"ranks":8.0,"phases":[{"operationType":"allReduce","dataSize":1.024e3}]}}`)
 	if diff := cmp.Diff(first, user.Post(simple, same, key("k")).Want(202).Object()); diff != "" {
 		t.Errorf("other notations of the same numbers get another response (-first +second):\n%s", diff)
@@ -112,8 +112,8 @@ func TestSubmitSimpleOnce(t *testing.T) {
 	}
 }
 
-// TestSimpleRefusals: submitting and previewing refuse the same requests in the
-// same words (completions 4.1).
+// TestSimpleRefusals: submit and preview refuse the same requests with the same
+// messages (completions 4.1).
 func TestSimpleRefusals(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

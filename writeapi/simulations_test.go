@@ -13,7 +13,7 @@ import (
 	"netsim/internal/testwait"
 )
 
-// funded is an account of the test's own with credit.
+// funded returns a new account with credit.
 func funded(t *testing.T, p *servicetest.Program) string {
 	t.Helper()
 	account := servicetest.NewAccount()
@@ -27,7 +27,7 @@ func submit(t *testing.T, c *servicetest.Client, body object) string {
 	return c.Post(simple, body).Want(202).Object()["simulationId"].(string)
 }
 
-// awaitStatus waits until the simulation has one of the statuses.
+// awaitStatus waits until the simulation has one of the statuses, and returns it.
 func awaitStatus(c *servicetest.Client, id string, statuses ...string) object {
 	return c.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool {
 		s, _ := r.Object()["status"].(string)
@@ -40,7 +40,7 @@ func awaitStatus(c *servicetest.Client, id string, statuses ...string) object {
 	}).Object()
 }
 
-// long is a workload that runs for as long as a test may take.
+// long returns a workload whose simulation takes longer than any test.
 func long() object {
 	phases := make([]object, 1000)
 	for i := range phases {
@@ -101,14 +101,14 @@ func TestStartSimulation(t *testing.T) {
 		"unknown workspace":           {object{"workspaceId": events.NewID(events.WorkspacePrefix)}, 404, "NOT_FOUND"},
 		"another workspace":           {object{"workspaceId": elsewhere}, 400, "VALIDATION_ERROR"},
 		"no duration":                 {object{"duration": nil}, 400, "VALIDATION_ERROR"},
-		"no time":                     {object{"duration": "0s"}, 400, "VALIDATION_ERROR"},
+		"zero duration":               {object{"duration": "0s"}, 400, "VALIDATION_ERROR"},
 		"too long":                    {object{"duration": "25h"}, 400, "VALIDATION_ERROR"},
 		"not a duration":              {object{"duration": "soon"}, 400, "VALIDATION_ERROR"},
 		"malformed name":              {object{"name": "a b"}, 400, "VALIDATION_ERROR"},
 		"unknown member":              {object{"colour": "red"}, 400, "VALIDATION_ERROR"},
-		"checkpoints without a say":   {object{"checkpointing": object{}}, 400, "VALIDATION_ERROR"},
+		"checkpoints without enabled": {object{"checkpointing": object{}}, 400, "VALIDATION_ERROR"},
 		"checkpoints too often":       {object{"checkpointing": object{"enabled": true, "interval": "9s"}}, 400, "VALIDATION_ERROR"},
-		"checkpoints of odd interval": {object{"checkpointing": object{"enabled": true, "interval": "x"}}, 400, "VALIDATION_ERROR"},
+		"malformed interval":          {object{"checkpointing": object{"enabled": true, "interval": "x"}}, 400, "VALIDATION_ERROR"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			user.Post(simulations, start(c.changes)).Refused(c.status, c.code)
@@ -149,7 +149,7 @@ func TestTerminateSimulation(t *testing.T) {
 	user := p.User(t, account)
 	id := submit(t, user, long())
 	path := simulations + "/" + id + "/terminate"
-	// It has more bytes than the contract's numbers can say.
+	// The workload has more bytes than the largest integer of the contract.
 	user.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool {
 		progress, _ := r.Object()["progress"].(object)
 		return progress["totalBytes"] == float64(1<<53-1)
@@ -167,7 +167,7 @@ func TestTerminateSimulation(t *testing.T) {
 	user.Post(simulations+"/sim_x/terminate", nil).Refused(400, "VALIDATION_ERROR")
 	user.Post(simulations+"/"+events.NewID(events.SimulationPrefix)+"/terminate", nil).Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Post(path, nil).Refused(401, "UNAUTHORIZED")
-	// What was simulated up to the stop is published.
+	// The results up to the termination are published.
 	results := user.Eventually(simulations+"/"+id+"/results", func(r servicetest.Reply) bool { return r.Status == 200 }).Object()
 	if packets := results["summary"].(object)["totalPackets"]; packets != 0.0 && results["duration"] == "0ns" {
 		t.Errorf("got %v packets in no simulated time: %v", packets, results)
@@ -223,9 +223,9 @@ func TestDeleteSimulation(t *testing.T) {
 	user.Delete(simulations+"/"+events.NewID(events.SimulationPrefix)).Refused(404, "NOT_FOUND")
 }
 
-// Of 1,000 starts that race on two nodes, those begin whose hour is covered by
-// what is neither spent nor held, the last by what is left of it. The others
-// are refused and leave nothing behind.
+// Of 1,000 concurrent starts on two nodes, as many succeed as the account has
+// credit for, counting one hour each; the last one may use the remainder. The
+// others are refused and create nothing.
 func TestRacingStartsNeverHoldMoreThanThereIs(t *testing.T) {
 	t.Parallel()
 	withoutWorker := func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} }
@@ -256,7 +256,7 @@ func TestRacingStartsNeverHoldMoreThanThereIs(t *testing.T) {
 		counts[s]++
 	}
 	if diff := cmp.Diff(map[int]int{202: 10, 402: racing - 10}, counts); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
+		t.Errorf("statuses (-want +got):\n%s", diff)
 	}
 	if n := len(one.User(t, account).Get(simulations).Want(200).Object()["simulations"].([]any)); n != 10 {
 		t.Errorf("%d simulations were requested, want 10", n)

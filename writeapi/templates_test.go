@@ -19,7 +19,7 @@ import (
 
 const templates = "/api/v1/templates"
 
-// aTemplate is a template of one rack.
+// aTemplate returns a public template of one rack.
 func aTemplate(name string) object {
 	body := oneRack(name)
 	body["visibility"] = "public"
@@ -27,7 +27,7 @@ func aTemplate(name string) object {
 	return body
 }
 
-// document is what a configuration's copy has in common with it.
+// document returns the members that a configuration and its clone have in common.
 func document(c object) object {
 	d := object{}
 	for _, member := range []string{"components", "containers", "applications", "links", "topology", "globalParameters"} {
@@ -65,7 +65,7 @@ func TestCreateTemplate(t *testing.T) {
 	}
 	user.Post(templates, aTemplate("another"), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 
-	// It is a configuration that can be validated and not changed.
+	// A template is a configuration that can be validated but not changed.
 	if report := stranger.Post(configurations+"/"+id+"/validate", nil).Want(200).Object(); report["status"] != "error" {
 		t.Errorf("got the report %v, want an error because there is no traceset", report)
 	}
@@ -73,8 +73,8 @@ func TestCreateTemplate(t *testing.T) {
 	user.Post(simulations, object{"configurationId": id, "name": "x", "duration": "1s"}).Refused(400, "VALIDATION_ERROR")
 }
 
-// TestTemplatesAreTheAccountsUnlessPublic: another account sees one that is not
-// public nowhere, and deletes none.
+// TestTemplatesAreTheAccountsUnlessPublic: another account sees only public
+// templates, and can delete none.
 func TestTemplatesAreTheAccountsUnlessPublic(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -132,9 +132,9 @@ func TestTemplatesAreTheAccountsUnlessPublic(t *testing.T) {
 	}
 }
 
-// TestATemplateIsAnsweredAsItWasMade, also when others have given a verdict on
-// it, or deleted it, while its making was answered.
-func TestATemplateIsAnsweredAsItWasMade(t *testing.T) {
+// TestTheResponseToANewTemplate: the response shows the template as it was created,
+// even if other clients validate or delete it in the meantime.
+func TestTheResponseToANewTemplate(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
@@ -165,8 +165,8 @@ func TestATemplateIsAnsweredAsItWasMade(t *testing.T) {
 	}
 }
 
-// TestATemplateThatWasDeletedIsNotMadeAgain: the key of a template that has
-// been deleted stays that of the template.
+// TestATemplateThatWasDeletedIsNotMadeAgain: repeating the request that created a
+// deleted template reports that the template is missing.
 func TestATemplateThatWasDeletedIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -268,7 +268,7 @@ func TestCloneTemplate(t *testing.T) {
 	if plain := user.Post(path, object{"name": "copy"}).Want(201).Object(); plain["workspaceId"] != events.DefaultWorkspace {
 		t.Errorf("got the workspace %v, want the default one", plain["workspaceId"])
 	}
-	// The copy is its owner's alone, and can be changed.
+	// The clone belongs only to its account, and can be changed.
 	p.User(t, servicetest.NewAccount()).Get(configurations+"/"+copied["id"].(string)).Refused(404, "NOT_FOUND")
 	user.Delete(configurations + "/" + copied["id"].(string)).Want(204)
 	user.Get(templates + "/" + id).Want(200)
@@ -312,8 +312,8 @@ func TestCloneTemplateRefusals(t *testing.T) {
 	user.Post(path, []byte(`{"name":"`+strings.Repeat("x", 9<<20)+`"}`)).Refused(413, "PAYLOAD_TOO_LARGE")
 }
 
-// TestCuratedTemplates: a new account clones each of them, validates it and
-// runs it to the end, and what the templates promise to show can be seen.
+// TestCuratedTemplates: a new account can clone, validate and run every curated
+// template. The simulated times differ as the descriptions of the templates say.
 func TestCuratedTemplates(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -349,8 +349,7 @@ func TestCuratedTemplates(t *testing.T) {
 	faster("Leaf-spine, 256 servers, packet spraying", "Leaf-spine, 256 servers")
 }
 
-// startClone clones the template of this name, validates the copy and starts
-// it.
+// startClone clones the template, validates the clone and starts it.
 func startClone(t *testing.T, user *servicetest.Client, c blueprint.Template) string {
 	t.Helper()
 	var found struct {
@@ -375,8 +374,8 @@ func startClone(t *testing.T, user *servicetest.Client, c blueprint.Template) st
 	return user.Post(simulations, object{"configurationId": id, "name": "curated", "duration": "10s"}).Want(201).Object()["id"].(string)
 }
 
-// TestPublicTracesets: what a template replays can be attached to any
-// account's own configuration.
+// TestPublicTracesets: every account can attach the traceset of a curated template
+// to a configuration of its own.
 func TestPublicTracesets(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

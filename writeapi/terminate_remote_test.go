@@ -14,7 +14,7 @@ import (
 	"netsim/internal/testworld"
 )
 
-// runningEngine is what an engine does whose runs run for ever.
+// runningEngine returns the script of an engine whose runs never end.
 func runningEngine(capabilities ...string) scripted.Script {
 	return scripted.Script{
 		Capabilities: capabilities,
@@ -23,7 +23,7 @@ func runningEngine(capabilities ...string) scripted.Script {
 	}
 }
 
-// withEngine starts a service with one remote engine, whose calls may take
+// withEngine starts a service with one remote engine. A call to it times out after
 // half a second.
 func withEngine(t *testing.T, e *scripted.Engine, options ...func(*service.Config)) *servicetest.Program {
 	t.Helper()
@@ -36,8 +36,8 @@ func withEngine(t *testing.T, e *scripted.Engine, options ...func(*service.Confi
 	})
 }
 
-// newRemoteConfiguration returns a configuration in the workspace that asks for a remote
-// engine.
+// newRemoteConfiguration creates a configuration for a remote engine in the
+// workspace.
 func newRemoteConfiguration(t *testing.T, c *servicetest.Client, workspace string) string {
 	t.Helper()
 	id := newValidConfiguration(t, c, workspace, workload(8, phase("allReduce", "", 1024)))
@@ -47,7 +47,7 @@ func newRemoteConfiguration(t *testing.T, c *servicetest.Client, workspace strin
 	return id
 }
 
-// startRunning starts a simulation and returns it when an engine has it.
+// startRunning starts a simulation, and waits until it runs or cannot run.
 func startRunning(t *testing.T, c *servicetest.Client, configuration string) string {
 	t.Helper()
 	id := c.Post(simulations, object{"configurationId": configuration, "name": "remote", "duration": "1h"}).Want(201).Object()["id"].(string)
@@ -55,7 +55,8 @@ func startRunning(t *testing.T, c *servicetest.Client, configuration string) str
 	return id
 }
 
-// TestTerminateAtARemoteEngine goes through the table of completions 5.4.
+// TestTerminateAtARemoteEngine: each response of the engine has the result in the
+// table of completions 5.4.
 func TestTerminateAtARemoteEngine(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, runningEngine("terminate"))
@@ -70,14 +71,14 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 		status int
 		code   string
 	}{
-		"too late":        {scripted.Answer{Delay: time.Minute}, 503, "SERVICE_UNAVAILABLE"},
+		"no response":     {scripted.Answer{Delay: time.Minute}, 503, "SERVICE_UNAVAILABLE"},
 		"broken":          {scripted.Answer{Status: 500}, 500, "INTERNAL_ERROR"},
 		"not implemented": {scripted.Answer{Status: 501}, 501, "NOT_IMPLEMENTED"},
 		"gateway":         {scripted.Answer{Status: 502}, 502, "BAD_GATEWAY"},
 		"busy":            {scripted.Answer{Status: 503}, 503, "SERVICE_UNAVAILABLE"},
-		"gateway's time":  {scripted.Answer{Status: 504}, 504, "GATEWAY_TIMEOUT"},
+		"gateway timeout": {scripted.Answer{Status: 504}, 504, "GATEWAY_TIMEOUT"},
 		"no storage":      {scripted.Answer{Status: 507}, 502, "BAD_GATEWAY"},
-		"sent elsewhere":  {scripted.Answer{Status: 307}, 502, "BAD_GATEWAY"},
+		"redirect":        {scripted.Answer{Status: 307}, 502, "BAD_GATEWAY"},
 	} {
 		s := runningEngine("terminate")
 		s.Answers = map[string]scripted.Answer{"terminate": c.answer}
@@ -114,8 +115,8 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 	}
 }
 
-// TestTerminateTooLate: the run completes while its engine is asked to stop it.
-// The first final event is the one.
+// TestTerminateTooLate: a run that completes while its engine is asked to stop it
+// stays completed.
 func TestTerminateTooLate(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, runningEngine("terminate"))
@@ -160,7 +161,7 @@ func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 		t.Errorf("got the readiness %v without the engine, want degraded", ready)
 	}
 
-	e.Restart() // as one that cannot stop runs
+	e.Restart() // as an engine that cannot stop runs
 	e.Do(runningEngine())
 	user.Eventually(simulations+"/"+id+"/logs", func(r servicetest.Reply) bool { return strings.Contains(string(r.Body), "ordered again") })
 	user.Post(simulations+"/"+id+"/terminate", nil).Refused(501, "NOT_IMPLEMENTED")
@@ -169,8 +170,8 @@ func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 	}
 }
 
-// TestTerminateWithoutPlatformLink: such a simulation was begun by another
-// service, and its facts brought here. Nobody here reacts to them.
+// TestTerminateWithoutPlatformLink: a simulation that another service started, and
+// whose facts were imported, cannot be terminated here.
 func TestTerminateWithoutPlatformLink(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
@@ -189,8 +190,8 @@ func TestTerminateWithoutPlatformLink(t *testing.T) {
 	}
 }
 
-// TestTerminateRemotelyInADeletedWorkspace: the stop is dispatched, whatever
-// the engine says.
+// TestTerminateRemotelyInADeletedWorkspace: a termination in a deleted workspace is
+// accepted at once, and the engine is notified afterwards.
 func TestTerminateRemotelyInADeletedWorkspace(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, runningEngine("terminate"))
@@ -211,8 +212,8 @@ func TestTerminateRemotelyInADeletedWorkspace(t *testing.T) {
 	user.Post(path, nil).Want(202)
 }
 
-// TestStartWithoutAnEngine: a simulation that asks for a remote engine where
-// there is none is invalid.
+// TestStartWithoutAnEngine: without a remote engine, a simulation that needs one
+// becomes invalid.
 func TestStartWithoutAnEngine(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

@@ -13,7 +13,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// ring are the traces of a ring all-reduce of eight ranks, recorded.
+// ring returns the recorded traces of a ring all-reduce of eight ranks, as names
+// and contents.
 func ring(t *testing.T) (files [][2]string) {
 	t.Helper()
 	names, err := filepath.Glob("../simulator/chakra/testdata/ring/*")
@@ -30,7 +31,7 @@ func ring(t *testing.T) (files [][2]string) {
 	return files
 }
 
-// uploadTraceset uploads files and waits until they are read.
+// uploadTraceset uploads files, and waits until their metadata is extracted.
 func uploadTraceset(t *testing.T, c *servicetest.Client, workspace string, files ...[2]string) object {
 	t.Helper()
 	var contents []string
@@ -43,8 +44,8 @@ func uploadTraceset(t *testing.T, c *servicetest.Client, workspace string, files
 	}).Want(200).Object()
 }
 
-// TestUploadedTracesAreRead: from an upload to a configuration that maps its
-// ranks and is valid (completions 6.1, 6.3).
+// TestUploadedTracesAreRead: uploaded traces become a traceset that can be attached
+// to a configuration and mapped to its servers (completions 6.1, 6.3).
 func TestUploadedTracesAreRead(t *testing.T) {
 	t.Parallel()
 	_, _, workspace, user := newUploader(t)
@@ -95,8 +96,8 @@ func TestUploadedTracesAreRead(t *testing.T) {
 	}
 }
 
-// TestUploadedTracesAreRefused: what is wrong with them is said, and nothing is
-// attached.
+// TestUploadedTracesAreRefused: a traceset with wrong traces has a message that
+// says what is wrong, and cannot be attached.
 func TestUploadedTracesAreRefused(t *testing.T) {
 	t.Parallel()
 	_, _, workspace, user := newUploader(t)

@@ -14,7 +14,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// field is a part of a form; a file when it has a file name.
+// field is a part of a form. It is a file if file, its file name, is not empty.
 type field struct{ name, file, content string }
 
 func formOf(t *testing.T, fields ...field) (body []byte, contentType servicetest.Header) {
@@ -41,7 +41,7 @@ func formOf(t *testing.T, fields ...field) (body []byte, contentType servicetest
 	return text.Bytes(), servicetest.Header{Name: "Content-Type", Value: form.FormDataContentType()}
 }
 
-// uploadDirectly uploads a form.
+// uploadDirectly uploads a form to POST /tracesets.
 func uploadDirectly(t *testing.T, c *servicetest.Client, workspace string, headers []servicetest.Header, fields ...field) servicetest.Reply {
 	t.Helper()
 	body, contentType := formOf(t, fields...)
@@ -83,11 +83,11 @@ func TestUploadATracesetDirectly(t *testing.T) {
 		}
 	}
 
-	// The same files under the same name are the same traceset, in whichever
-	// order; under another name, in another workspace or of another account not.
-	there := uploadDirectly(t, user, workspace, nil, groups, first, field{"name", "", "ring.0"}).Want(200).Object()
-	if there["id"] != id || there["description"] != "of a test" {
-		t.Errorf("repeated upload: got %v, want the first traceset", there)
+	// The same files under the same name are the same traceset, in any order. With
+	// another name, workspace or account they are another traceset.
+	again := uploadDirectly(t, user, workspace, nil, groups, first, field{"name", "", "ring.0"}).Want(200).Object()
+	if again["id"] != id || again["description"] != "of a test" {
+		t.Errorf("repeated upload: got %v, want the first traceset", again)
 	}
 	ids := map[any]bool{id: true}
 	ids[uploadDirectly(t, user, workspace, nil, first, groups, field{"name", "", "other"}).Want(201).Object()["id"]] = true
@@ -164,8 +164,8 @@ func tagged(n int) []field {
 	return tags
 }
 
-// The files may have 100,000,000 bytes together; the form around them counts
-// for itself.
+// The files may have 100,000,000 bytes together. The whole body has a separate
+// limit.
 func TestDirectUploadsAreBounded(t *testing.T) {
 	t.Parallel()
 	p, _, workspace, user := newUploader(t)

@@ -21,8 +21,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// storeTraceset stores files and records their traceset, which is ready, as an upload
-// would that is a while ago. The change is made to what is recorded.
+// storeTraceset stores files and records a ready traceset of them, without an
+// upload. change modifies the event before it is recorded.
 func storeTraceset(t *testing.T, p *servicetest.Program, account, workspace string, files []string, change func(*events.TracesetCreated)) string {
 	t.Helper()
 	made := events.TracesetCreated{
@@ -77,7 +77,8 @@ func TestDownloadATraceset(t *testing.T) {
 	user.Get(tracesets+"/"+openTracesetUploadOf(user, workspace)+"/download").Refused(404, "NOT_FOUND")
 }
 
-// openTracesetUploadOf is the traceset that is being uploaded to the workspace.
+// openTracesetUploadOf returns the id of the traceset that is being uploaded to the
+// workspace.
 func openTracesetUploadOf(c *servicetest.Client, workspace string) string {
 	return c.Get(tracesets + "?status=uploading&workspaceId=" + workspace).Want(200).Object()["items"].([]any)[0].(object)["id"].(string)
 }
@@ -102,7 +103,7 @@ func fetch(t *testing.T, url string) string {
 
 func TestResolveATraceset(t *testing.T) {
 	t.Parallel()
-	// Nobody looks at files here, so that the test can say what is in them.
+	// Without a worker no metadata is extracted, so the test records it.
 	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
 	account, workspace := servicetest.NewAccount(), events.DefaultWorkspace
 	user := p.User(t, account)
@@ -138,7 +139,8 @@ func TestResolveATraceset(t *testing.T) {
 		t.Errorf("got %v, want 4 files below a prefix", got)
 	}
 
-	// Without files, and without a library, there is a message and no code.
+	// The error for a traceset without files or without a library has a message and
+	// no code.
 	openFiles(t, user, workspace, [2]string{"a.0.et", "x"})
 	for _, without := range []string{openTracesetUploadOf(user, workspace), prefix(0)} {
 		reply := user.Get(tracesets + "/" + without + "/resolve").Want(400)
@@ -192,7 +194,8 @@ func TestPromoteATraceset(t *testing.T) {
 		got["workloadMetadata"].(object)["workloadFamily"] != "ring" {
 		t.Errorf("got %v after the promotion", got)
 	}
-	// It is seen in all workspaces of the account, and changed from its own.
+	// All members of the account see the traceset. Only members of its workspace can
+	// change it.
 	elsewhere := p.User(t, account, events.NewID(events.WorkspacePrefix))
 	elsewhere.Get(path).Want(200)
 	elsewhere.Delete(path).Refused(403, "FORBIDDEN")
@@ -229,7 +232,8 @@ func TestDeleteATraceset(t *testing.T) {
 	user.Post(path+"/promote", nil).Refused(404, "NOT_FOUND")
 	user.Delete(tracesets+"/x").Refused(400, "VALIDATION_ERROR")
 
-	// Of one that is being uploaded the upload ends, and what is staged goes.
+	// Deleting a traceset that is being uploaded aborts the upload and removes the
+	// staged files.
 	s := openFiles(t, user, workspace, [2]string{"a.0.et", "abc"})
 	completion := s.completion(t, "abc")
 	under := openTracesetUploadOf(user, workspace)
@@ -240,7 +244,7 @@ func TestDeleteATraceset(t *testing.T) {
 	user.Post(completeTraceset, completion).Refused(400, "VALIDATION_ERROR")
 	awaitUnstaged(t, p, s.UploadID)
 
-	// So does one that nothing came of.
+	// A traceset whose upload failed can be deleted, too.
 	failed := openFiles(t, user, workspace, [2]string{"a.0.et", "abc"})
 	testworld.In(t, p.Beside(t), workspace, failed.UploadID, commands.AbortUpload{ID: failed.UploadID, Reason: "storage"})
 	items := user.Get(tracesets + "?workspaceId=" + workspace + "&status=upload_failed").Want(200).Object()["items"].([]any)
@@ -256,11 +260,11 @@ func TestDeleteATraceset(t *testing.T) {
 	}
 }
 
-// Between the completion of an upload and the traceset, which follows at once,
-// neither can be deleted.
+// After an upload is completed and before its traceset is created, the traceset
+// cannot be deleted.
 func TestDeleteATracesetThatIsBeingMade(t *testing.T) {
 	t.Parallel()
-	// Here nothing follows.
+	// Without a worker, the traceset is never created.
 	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
 	user := p.User(t, servicetest.NewAccount())
 	s := openFiles(t, user, events.DefaultWorkspace, [2]string{"a.0.et", "x"})
@@ -271,8 +275,9 @@ func TestDeleteATracesetThatIsBeingMade(t *testing.T) {
 	user.Delete(tracesets+"/"+id).Refused(409, "CONFLICT")
 }
 
-// A repetition of the request that made a deleted traceset reports the deletion.
-func TestRepeatTheMakingOfADeletedTraceset(t *testing.T) {
+// Repeating the request that created a deleted traceset reports that the traceset
+// is missing.
+func TestRepeatTheCreationOfADeletedTraceset(t *testing.T) {
 	t.Parallel()
 	_, _, workspace, user := newUploader(t)
 	completion := openFiles(t, user, workspace, [2]string{"a.0.et", "abc"}).completion(t, "abc")

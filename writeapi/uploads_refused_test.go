@@ -97,7 +97,8 @@ func TestOpeningAMappingFilesUploadIsRefused(t *testing.T) {
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Post(openMappingFile, body).Refused(403, "FORBIDDEN")
 }
 
-// What is wrong with a completion can be put right, as long as it is a 400.
+// After a completion was refused with 400, the client can correct it and complete
+// the same session.
 func TestCompletingATracesetsUploadIsRefused(t *testing.T) {
 	t.Parallel()
 	p, account, workspace, user := newUploader(t)
@@ -143,7 +144,8 @@ func TestCompletingATracesetsUploadIsRefused(t *testing.T) {
 	p.User(t, servicetest.NewAccount()).Post(completeTraceset, completion).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Post(completeTraceset, completion).Refused(403, "FORBIDDEN")
 	user.Post(completeMappingFile, object{"uploadId": s.UploadID, "parts": second}).Refused(400, "VALIDATION_ERROR")
-	// The part that was put last counts, with quotes or without.
+	// The last upload of a part counts. Its entity tag is accepted with or without
+	// quotes.
 	again := putParts(t, s.Files[1].Parts, "SECOND")
 	again[0]["etag"] = strings.Trim(again[0]["etag"].(string), `"`)
 	made := user.Post(completeTraceset, files(file("a.1.et", again...), a)).Want(201).Object()
@@ -180,7 +182,8 @@ func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 	user.Post(completeTraceset, object{"uploadId": s.UploadID, "files": []object{{"name": "m.txt", "parts": []object{part}}}}).Refused(400, "VALIDATION_ERROR")
 	user.Post(completeMappingFile, body).Want(201)
 
-	// A file that is too long or none closes its session, and nothing stays.
+	// A file that is too long or not a mapping file aborts its session, and no
+	// staged object remains.
 	for content, want := range map[string]struct {
 		status        int
 		code, message string
@@ -206,7 +209,7 @@ func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 	}
 }
 
-// A session's end does not wait for the job that aborts it.
+// A session cannot be completed after its expiry, even before the job aborts it.
 func TestExpiredUploadsAreGone(t *testing.T) {
 	t.Parallel()
 	p, account, workspace, user := newUploader(t)

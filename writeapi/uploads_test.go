@@ -25,7 +25,7 @@ const (
 	completeMappingFile = openMappingFile + "/complete"
 )
 
-// storeOf is the object store of a program.
+// storeOf returns the object store of a program.
 func storeOf(p *servicetest.Program) *objects.Store {
 	return objects.New(objects.Config{
 		Endpoint: p.Config.S3Endpoint, Region: p.Config.S3Region, Bucket: p.Config.S3Bucket,
@@ -33,8 +33,8 @@ func storeOf(p *servicetest.Program) *objects.Store {
 	})
 }
 
-// session is an upload session as a client has it. A mapping file's has one
-// file, without a name.
+// session is the response that opens an upload session. The session of a mapping
+// file has Parts instead of Files.
 type session struct {
 	UploadID          string
 	ChecksumAlgorithm string
@@ -53,8 +53,7 @@ type partLink struct {
 	URL        string
 }
 
-// open opens a session for files of this content, each declared as long as it
-// is.
+// openFiles opens a session for files with these names and contents.
 func openFiles(t *testing.T, c *servicetest.Client, workspace string, files ...[2]string) session {
 	t.Helper()
 	body := object{"name": "set", "workspaceId": workspace}
@@ -75,7 +74,8 @@ func openMapping(t *testing.T, c *servicetest.Client, workspace, name string, si
 	return s
 }
 
-// putParts puts content to the links and returns what names the parts.
+// putParts uploads content in parts to the links, and returns the parts for the
+// completion.
 func putParts(t *testing.T, links []partLink, content string) []object {
 	t.Helper()
 	parts := []object{}
@@ -105,7 +105,8 @@ func putPart(t *testing.T, link, content string) (etag string) {
 	return reply.Header.Get("ETag")
 }
 
-// completion names the parts of a traceset's files, all of which are put.
+// completion uploads the files of a traceset, and returns the body that completes
+// the session.
 func (s session) completion(t *testing.T, contents ...string) object {
 	t.Helper()
 	files := make([]object, len(s.Files))
@@ -115,19 +116,20 @@ func (s session) completion(t *testing.T, contents ...string) object {
 	return object{"uploadId": s.UploadID, "files": files}
 }
 
-// mapping names the parts of a mapping file, which are put.
+// mapping uploads a mapping file, and returns the body that completes the session.
 func (s session) mapping(t *testing.T, content string) object {
 	t.Helper()
 	return object{"uploadId": s.UploadID, "parts": putParts(t, s.Parts, content)}
 }
 
-// upload uploads a mapping file.
+// uploadMapping uploads a mapping file in a new session.
 func uploadMapping(t *testing.T, c *servicetest.Client, workspace, name, content string) servicetest.Reply {
 	t.Helper()
 	return c.Post(completeMappingFile, openMapping(t, c, workspace, name, len(content)).mapping(t, content))
 }
 
-// staged lists what is staged of an upload: objects, and begun ones.
+// staged lists the staged objects of an upload, including those whose multipart
+// upload has begun.
 func staged(t *testing.T, p *servicetest.Program, upload string) (keys []string) {
 	t.Helper()
 	prefix := "staging/" + upload + "/"
@@ -146,7 +148,7 @@ func staged(t *testing.T, p *servicetest.Program, upload string) (keys []string)
 	return keys
 }
 
-// awaitUnstaged waits until nothing is staged of an upload.
+// awaitUnstaged waits until an upload has no staged objects.
 func awaitUnstaged(t *testing.T, p *servicetest.Program, upload string) {
 	t.Helper()
 	every := time.NewTicker(20 * time.Millisecond)
@@ -176,7 +178,8 @@ func download(t *testing.T, p *servicetest.Program, key string) string {
 	return string(content)
 }
 
-// newUploader is a program with an account and a workspace of a test's own.
+// newUploader returns the shared program with a new account, a new workspace and a
+// user of the account.
 func newUploader(t *testing.T) (p *servicetest.Program, account, workspace string, user *servicetest.Client) {
 	t.Helper()
 	p = servicetest.Shared(t)
@@ -210,7 +213,7 @@ func TestUploadATraceset(t *testing.T) {
 	if made.Header.Get("Location") != tracesets+"/"+id {
 		t.Errorf("got the Location %s, want that of the traceset", made.Header.Get("Location"))
 	}
-	// Extraction has begun already; the files are not traces.
+	// Extraction may already have failed, because the files are not traces.
 	status := got["status"]
 	metadataStatus := map[any]string{"processing": "pending", "metadata_failed": "failed"}[status]
 	delete(got, "statusMessage")
@@ -284,8 +287,8 @@ func TestUploadAMappingFile(t *testing.T) {
 	}
 	awaitUnstaged(t, p, s.UploadID)
 
-	// The same bytes, under any name, are the same file; when it is deleted,
-	// they are a new one. So they are in another workspace.
+	// The same bytes under another name are a duplicate of the file. In another
+	// workspace, or after the file is deleted, they are a new file.
 	twin := uploadMapping(t, user, workspace, "other.txt", content).Want(200)
 	if o := twin.Object(); o["id"] != id || o["name"] != "rows.txt" || o["duplicateOfExisting"] != true || twin.Header.Get("ETag") != `"0"` {
 		t.Errorf("got %s, want the first mapping file as a duplicate", twin.Body)
@@ -296,7 +299,7 @@ func TestUploadAMappingFile(t *testing.T) {
 	if reuploaded["id"] == id || reuploaded["id"] == elsewhere["id"] {
 		t.Errorf("got %v after the deletion, want a new mapping file, and not %v", reuploaded, elsewhere)
 	}
-	// Without a name it has the simulator's.
+	// The default name is the one that the simulator expects.
 	var unnamed session
 	user.Post(openMappingFile, object{"workspaceId": workspace, "sizeBytes": 4}).Want(200).Into(&unnamed)
 	if name := user.Post(completeMappingFile, unnamed.mapping(t, "0,9\n")).Want(201).Object()["name"]; name != "chakra-mapping.txt" {

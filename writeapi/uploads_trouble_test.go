@@ -22,8 +22,8 @@ import (
 	"netsim/simulator/mapping"
 )
 
-// atOnce sends a request several times at once and returns the replies' statuses,
-// sorted, and the ids in them.
+// atOnce sends all bodies concurrently. It returns the sorted statuses of the
+// replies and the ids in them.
 func atOnce(t testing.TB, bodies []object, send func(object) servicetest.Reply) (statuses []int, ids map[any]bool) {
 	statuses, ids = make([]int, len(bodies)), map[any]bool{}
 	var lock sync.Mutex
@@ -49,7 +49,7 @@ func TestRacingCompletionsMakeOne(t *testing.T) {
 	complete := func(path string) func(object) servicetest.Reply {
 		return func(body object) servicetest.Reply { return user.Post(path, body) }
 	}
-	// Of one session.
+	// Concurrent completions of one session.
 	set := openFiles(t, user, workspace, [2]string{"a.0.et", "x"}).completion(t, "x")
 	statuses, ids := atOnce(t, []object{set, set, set, set}, complete(completeTraceset))
 	if created := statuses[0] == 201 || statuses[0] == 200 && slices.Contains(statuses, 201); !created || len(ids) != 1 ||
@@ -61,7 +61,7 @@ func TestRacingCompletionsMakeOne(t *testing.T) {
 	if !slices.Equal(statuses, []int{201, 409, 409, 409}) || len(ids) != 1 {
 		t.Errorf("one mapping-file session: got the statuses %v, ids %v, want one mapping file", statuses, ids)
 	}
-	// Of several sessions of the same content.
+	// Concurrent completions of several sessions with the same content.
 	var sets, files []object
 	for range 4 {
 		sets = append(sets, openFiles(t, user, workspace, [2]string{"b.0.et", "y"}).completion(t, "y"))
@@ -77,7 +77,7 @@ func TestRacingCompletionsMakeOne(t *testing.T) {
 	}
 }
 
-// holdLock takes a lock as another process would, until release.
+// holdLock holds a lock, as another process would, until release is called.
 func holdLock(t *testing.T, p *servicetest.Program, name string) (release func()) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), p.Config.Postgres)
@@ -89,15 +89,15 @@ func holdLock(t *testing.T, p *servicetest.Program, name string) (release func()
 	}
 	release = sync.OnceFunc(func() {
 		ctx := context.WithoutCancel(t.Context())
-		_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock_all()") // which closing would do too, a while later
+		_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock_all()") // closing the connection would unlock it only later
 		_ = conn.Close(ctx)
 	})
 	t.Cleanup(release)
 	return release
 }
 
-// TestTheSameCompletionTwice: two requests with one key, of which each finds the
-// other not done, are one completion and get one answer.
+// TestTheSameCompletionTwice: two concurrent requests with the same key are one
+// completion and get the same response.
 func TestTheSameCompletionTwice(t *testing.T) {
 	t.Parallel()
 	p, _, workspace, user := newUploader(t)
@@ -123,14 +123,14 @@ func TestTheSameCompletionTwice(t *testing.T) {
 	}
 }
 
-// awaitLockWaiters waits until so many wait for a lock.
+// awaitLockWaiters waits until n sessions wait for a lock.
 func awaitLockWaiters(t *testing.T, p *servicetest.Program, name string, n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), p.Config.Postgres)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // it was only read by
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // it was only used to read
 	poll := time.NewTicker(5 * time.Millisecond)
 	defer poll.Stop()
 	for got := -1; got < n; <-poll.C {
@@ -163,7 +163,7 @@ func TestContentThatIsHeldTooLong(t *testing.T) {
 	impatient.Post(completeMappingFile, body).Refused(409, "CONFLICT")
 	uploadMapping(t, impatient, workspace, "m.txt", "0,7\n").Want(201)
 
-	// A traceset's session waits for another time.
+	// The completion of a traceset can be repeated in the same session.
 	set := openFiles(t, impatient, workspace, [2]string{"a.0.et", "held"})
 	completion := set.completion(t, "held")
 	hash := library.Hash([]events.TracesetFile{{Name: "a.0.et", Size: 4, Hash: "sha256:" + hexSHA("held")}})
@@ -176,7 +176,7 @@ func TestContentThatIsHeldTooLong(t *testing.T) {
 	release()
 	impatient.Post(completeTraceset, completion).Want(201)
 
-	// Another process at the same session.
+	// Another process holds the lock of the session.
 	set = openFiles(t, impatient, workspace, [2]string{"a.0.et", "held"})
 	completion = set.completion(t, "held")
 	release = holdLock(t, p, set.UploadID)
@@ -185,7 +185,7 @@ func TestContentThatIsHeldTooLong(t *testing.T) {
 	impatient.Post(completeTraceset, completion).Want(201)
 }
 
-// line is a way to a server that can be cut.
+// proxy is a connection to a server that a test can cut.
 type proxy struct {
 	listener net.Listener
 	address  string
@@ -193,7 +193,7 @@ type proxy struct {
 	lock     sync.Mutex
 }
 
-// newLine leads to the address, by one of its own.
+// newProxy listens on a new address, and forwards connections to another one.
 func newProxy(t *testing.T, to string) *proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -281,7 +281,7 @@ func TestCompletionsWithoutTheStore(t *testing.T) {
 	store.restart(t, behind)
 	user.Post(completeMappingFile, fileBody).Refused(409, "CONFLICT")
 	user.Post(completeTraceset, setBody).Want(201)
-	awaitUnstaged(t, p, file.UploadID) // by the job
+	awaitUnstaged(t, p, file.UploadID) // the job removes the objects
 	for o, err := range storeOf(p).List(t.Context(), "mappingfiles/") {
 		t.Errorf("the object %s is stored, %v, want none", o.Key, err)
 	}
@@ -291,10 +291,10 @@ func TestCompletionsWithoutTheStore(t *testing.T) {
 	}
 }
 
-// siblings are mapping files of one checksum. The checksum is linear, so some
-// of the changes of single bits of a comment cancel each other out.
+// siblings returns mapping files with the same checksum. The checksum is linear, so
+// the effects of some changed bits in a comment cancel each other out.
 func siblings(start string) []string {
-	const free = 80 // 16 more than the checksum has bits
+	const free = 80 // changeable characters, 16 more than the checksum has bits
 	text := []byte(start + "#" + strings.Repeat("a", free) + "\n")
 	sum := func() uint64 {
 		crc := mapping.NewChecksum()
@@ -337,7 +337,8 @@ func siblings(start string) []string {
 	return all
 }
 
-// Source: completions 6.6.
+// Mapping files with one checksum and different contents need different names, and
+// at most two can exist (completions 6.6).
 func TestMappingFilesOfOneChecksum(t *testing.T) {
 	t.Parallel()
 	_, _, workspace, user := newUploader(t)

@@ -129,7 +129,7 @@ func TestUpdateWorkspace(t *testing.T) {
 	if kept.Object()["description"] != "d" {
 		t.Errorf("got %s, want the description kept", kept.Body)
 	}
-	// A client may send back what it received.
+	// A client may send back the workspace that it has read.
 	whole := service.Get(path).Want(200).Object()
 	whole["name"] = "fifth"
 	service.Patch(path, whole).Want(200)
@@ -150,7 +150,8 @@ func TestUpdateWorkspace(t *testing.T) {
 	service.Patch(workspaces+"/workspace_x", map[string]any{"name": "x"}).Refused(400, "VALIDATION_ERROR")
 }
 
-// TestUpdateWorkspaceRace: of concurrent updates to the same version, one succeeds.
+// TestUpdateWorkspaceRace: of concurrent updates of the same version, only one
+// succeeds.
 func TestUpdateWorkspaceRace(t *testing.T) {
 	t.Parallel()
 	service := servicetest.Shared(t).Service(t, servicetest.NewAccount())
@@ -232,9 +233,9 @@ func TestSetLegacyProject(t *testing.T) {
 	service.Post(workspaces+"/"+events.NewID(events.WorkspacePrefix)+"/legacy-project", set(project)).Refused(404, "NOT_FOUND")
 }
 
-// TestTheAnswerToAWorkspaceWriteIsItsOwn: each of many concurrent
-// writes is answered with what it wrote and a version of its own.
-func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
+// TestTheResponseToAWorkspaceWrite: the response to each of many concurrent writes
+// shows what this request wrote, and the version that it made.
+func TestTheResponseToAWorkspaceWrite(t *testing.T) {
 	t.Parallel()
 	const project = "5b1d1b2e-58b1-4b5f-8a55-0d7d3a0c2f11"
 	service := servicetest.Shared(t).Service(t, servicetest.NewAccount())
