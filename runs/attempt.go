@@ -45,7 +45,7 @@ type attempt struct {
 	// missed counts the snapshots in a row that could not be stored.
 	missed int
 
-	leaving atomic.Bool // the worker is to stop
+	workerStopping atomic.Bool // the worker is to stop
 }
 
 // do runs the simulation.

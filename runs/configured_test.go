@@ -19,7 +19,7 @@ import (
 
 // started runs a version of a configuration for so long, as POST /simulations
 // and the recheck do, and returns the simulation at its end.
-func started(t *testing.T, w *testworld.World, configuration string, version int64, duration time.Duration) projections.Simulation {
+func runVersion(t *testing.T, w *testworld.World, configuration string, version int64, duration time.Duration) projections.Simulation {
 	t.Helper()
 	id := events.NewID(events.SimulationPrefix)
 	testworld.Do(t, w, id, commands.RequestSimulation{Requested: events.SimulationRequested{
@@ -45,7 +45,7 @@ func started(t *testing.T, w *testworld.World, configuration string, version int
 }
 
 // change patches parameters by hand and validates the new version.
-func change(t *testing.T, w *testworld.World, configuration string, version int64, component, patch string) {
+func changeParameters(t *testing.T, w *testworld.World, configuration string, version int64, component, patch string) {
 	t.Helper()
 	testworld.Do(t, w, configuration, commands.PatchParameters{
 		ID: configuration, Of: design.OfComponent, Target: component, Patch: json.RawMessage(patch),
@@ -79,10 +79,10 @@ func TestRunsTheVersionItWasStartedWith(t *testing.T) {
 	first, _ := summary(t, w, w.Simulation(t, simple))
 	configuration := w.Simulation(t, simple).ConfigurationID
 	const slower = `{"NetworkInterface":{"UplinkNetworkInterface":{"DataRate":{"value":100,"type":"datarate","unit":"Gbps"}}}}`
-	change(t, w, configuration, 2, "nic", slower)
+	changeParameters(t, w, configuration, 2, "nic", slower)
 
-	old, oldFiles := summary(t, w, started(t, w, configuration, 1, time.Hour))
-	changed, changedFiles := summary(t, w, started(t, w, configuration, 2, time.Hour))
+	old, oldFiles := summary(t, w, runVersion(t, w, configuration, 1, time.Hour))
+	changed, changedFiles := summary(t, w, runVersion(t, w, configuration, 2, time.Hour))
 
 	if old.SimulatedTimePs != first.SimulatedTimePs {
 		t.Errorf("version 1 takes %d ps, before the change %d", old.SimulatedTimePs, first.SimulatedTimePs)
@@ -103,7 +103,7 @@ func TestRunsTheVersionItWasStartedWith(t *testing.T) {
 
 // generator is a configuration of eight servers below one switch, with an
 // application that is not coordinated.
-func generator(t *testing.T, w *testworld.World) string {
+func newTrafficConfiguration(t *testing.T, w *testworld.World) string {
 	t.Helper()
 	find := func(model string) catalogue.Entry {
 		e, known := catalogue.Find(model)
@@ -138,7 +138,7 @@ func generator(t *testing.T, w *testworld.World) string {
 func TestTraffic(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	sim := started(t, w, generator(t, w), 1, 200*time.Microsecond)
+	sim := runVersion(t, w, newTrafficConfiguration(t, w), 1, 200*time.Microsecond)
 	s, files := summary(t, w, sim)
 	// Half of 400 Gb/s, in messages of 16 KB and what packets add to them.
 	if s.SimulatedTimePs != 200_000_000 || s.Transfers < 2300 || s.Transfers > 2600 || s.PayloadBytes != 16_000*s.Transfers || sim.Ranks != 8 {
@@ -159,7 +159,7 @@ func TestTraffic(t *testing.T) {
 func TestTooMuchTraffic(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	sim := started(t, w, generator(t, w), 1, time.Hour)
+	sim := runVersion(t, w, newTrafficConfiguration(t, w), 1, time.Hour)
 	want := "more than the 5000000 that are simulated; shorten the duration to "
 	if sim.Status != "invalid" || !strings.Contains(sim.FailureReason, want) || !strings.Contains(sim.FailureReason, "lower Load or raise MessageSize") {
 		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)

@@ -66,21 +66,21 @@ func TestExcessiveRuns(t *testing.T) {
 func TestTimeAddsUp(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, endless(), snapshotted)
+	id := provisioned(t, w, endless(), withSnapshots)
 	r := runner(w)
 	r.Limits.Time, r.Stall = time.Hour, 1000*time.Hour
 	begun := time.Now()
-	var life, calls atomic.Int64
+	var worker, calls atomic.Int64
 	r.Now = func() time.Time { // each worker takes 25 minutes, once its engine runs
 		const takes = 25 * time.Minute
-		now := begun.Add(time.Duration(life.Load()) * takes)
+		now := begun.Add(time.Duration(worker.Load()) * takes)
 		if calls.Add(1) > 100 {
 			now = now.Add(takes)
 		}
 		return now
 	}
-	for ; !commands.Final(w.Simulation(t, id).Status); life.Add(1) {
-		if life.Load() == 4 { // the third may be interrupted before it is seen to take too long
+	for ; !commands.Final(w.Simulation(t, id).Status); worker.Add(1) {
+		if worker.Load() == 4 { // the third may be interrupted before it is seen to take too long
 			t.Fatal("the run does not end")
 		}
 		calls.Store(0)

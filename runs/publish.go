@@ -39,7 +39,7 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 
 // list writes the receipt and the manifest, and records the files and the numbers
 // that the service shows.
-func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files, receipt execution.Receipt, told events.SimulationResultsPublished) error {
+func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files, receipt execution.Receipt, published events.SimulationResultsPublished) error {
 	if err := f.writeJSON(execution.ReceiptName, receipt); err != nil {
 		return fmt.Errorf("write the receipt of %s: %w", sim.ID, err)
 	}
@@ -47,9 +47,9 @@ func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files
 	if err != nil {
 		return fmt.Errorf("write the manifest of %s: %w", sim.ID, err)
 	}
-	told.Prefix, told.Manifest = f.prefix, manifest
-	told.Files, told.Bytes = int64(len(f.done.Files)), f.size()
-	_, err = handle.Command(ctx, r.Commands, target(sim), handle.System(sim.ID, "publish", manifest), commands.PublishResults{Published: told})
+	published.Prefix, published.Manifest = f.prefix, manifest
+	published.Files, published.Bytes = int64(len(f.done.Files)), f.size()
+	_, err = handle.Command(ctx, r.Commands, target(sim), handle.System(sim.ID, "publish", manifest), commands.PublishResults{Published: published})
 	if err != nil {
 		return fmt.Errorf("publish the results of %s: %w", sim.ID, err)
 	}

@@ -79,8 +79,8 @@ func (f *follower) fetch(ctx context.Context) (about engines.About, err error) {
 		left -= file.Size
 	}
 	for _, file := range listed {
-		there := slices.ContainsFunc(f.files.done.Files, func(d File) bool { return d.Name == file.Name })
-		if there || file.Name == execution.ReceiptName || file.Name == ManifestName { // the service writes its own
+		fetched := slices.ContainsFunc(f.files.done.Files, func(d File) bool { return d.Name == file.Name })
+		if fetched || file.Name == execution.ReceiptName || file.Name == ManifestName { // the service writes its own
 			continue
 		}
 		if err := f.download(ctx, file); err != nil {
@@ -129,9 +129,9 @@ func (f *follower) end() execution.End {
 	states := map[string][]string{
 		engines.Completed: {execution.Finished, execution.Limited}, engines.Failed: {execution.Failed}, engines.Terminated: {execution.Stopped},
 	}[f.last.State]
-	var told execution.End
-	if json.Unmarshal(f.last.End, &told) == nil && slices.Contains(states, told.State) {
-		return told
+	var reported execution.End
+	if json.Unmarshal(f.last.End, &reported) == nil && slices.Contains(states, reported.State) {
+		return reported
 	}
 	state := states[0]
 	if f.last.State == engines.Completed && f.last.UnfinishedRanks > 0 {

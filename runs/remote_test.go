@@ -21,7 +21,7 @@ import (
 )
 
 // ended is what an engine does whose runs have ended.
-func ended(state string) scripted.Script {
+func endedEngine(state string) scripted.Script {
 	return scripted.Script{
 		Capabilities: []string{"terminate"},
 		Run: scripted.Run{
@@ -33,25 +33,25 @@ func ended(state string) scripted.Script {
 	}
 }
 
-func underway() scripted.Script {
-	s := ended("running")
+func runningEngine() scripted.Script {
+	s := endedEngine("running")
 	s.Run.SimulatedTimeNs = 500
 	return s
 }
 
 // caring is a runner that looks after runs at the engines.
-func caring(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
+func remoteRunner(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
 	t.Helper()
-	return waiting(t, w, 10*time.Second, engines)
+	return newRemoteRunner(t, w, 10*time.Second, engines)
 }
 
 // impatient is caring, but calls take at most a fifth of a second.
-func impatient(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
+func impatientRunner(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
 	t.Helper()
-	return waiting(t, w, 200*time.Millisecond, engines)
+	return newRemoteRunner(t, w, 200*time.Millisecond, engines)
 }
 
-func waiting(t *testing.T, w *testworld.World, timeout time.Duration, remote []*scripted.Engine) *runs.Runner {
+func newRemoteRunner(t *testing.T, w *testworld.World, timeout time.Duration, remote []*scripted.Engine) *runs.Runner {
 	t.Helper()
 	var urls []string
 	for _, e := range remote {
@@ -69,7 +69,7 @@ func waiting(t *testing.T, w *testworld.World, timeout time.Duration, remote []*
 
 // elsewhere is a simulation whose configuration asks for a remote engine, as
 // it is requested.
-func elsewhere(t *testing.T, w *testworld.World) string {
+func newRemoteSimulation(t *testing.T, w *testworld.World) string {
 	t.Helper()
 	simple := provisioned(t, w, small())
 	configuration := w.Simulation(t, simple).ConfigurationID
@@ -87,16 +87,16 @@ func elsewhere(t *testing.T, w *testworld.World) string {
 }
 
 // ready is elsewhere, rechecked.
-func ready(t *testing.T, w *testworld.World) string {
+func readyRemoteSimulation(t *testing.T, w *testworld.World) string {
 	t.Helper()
-	id := elsewhere(t, w)
+	id := newRemoteSimulation(t, w)
 	testworld.Do(t, w, id, commands.ValidateSimulation{})
 	return id
 }
 
 // going has the simulation looked after until the test ends or it has ended,
 // and returns what that ends with.
-func going(t *testing.T, r *runs.Runner, id string) <-chan error {
+func runInBackground(t *testing.T, r *runs.Runner, id string) <-chan error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done, left := make(chan error, 1), make(chan struct{})
@@ -104,7 +104,7 @@ func going(t *testing.T, r *runs.Runner, id string) <-chan error {
 		defer close(left)
 		done <- r.Run(ctx, id)
 	}()
-	t.Cleanup(func() { cancel(); testwait.Receive(t, left, "it to leave") })
+	t.Cleanup(func() { cancel(); testwait.Receive(t, left, "the worker to stop") })
 	return done
 }
 
@@ -124,12 +124,12 @@ func logOf(t *testing.T, w *testworld.World, id string) []string {
 func TestRemoteCompletes(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	e := scripted.Start(t, underway())
-	id := ready(t, w)
-	done := going(t, caring(t, w, e), id)
+	e := scripted.Start(t, runningEngine())
+	id := readyRemoteSimulation(t, w)
+	done := runInBackground(t, remoteRunner(t, w, e), id)
 	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
-	e.Do(ended("completed"))
-	if err := testwait.Receive(t, done, "it to be done"); err != nil {
+	e.Do(endedEngine("completed"))
+	if err := testwait.Receive(t, done, "the run to end"); err != nil {
 		t.Fatal(err)
 	}
 
@@ -166,9 +166,9 @@ func TestRemoteCompletes(t *testing.T) {
 func TestRemoteEnds(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	failed := ended("failed")
+	failed := endedEngine("failed")
 	failed.Run.FailureReason = "out of memory"
-	unable := ended("terminated")
+	unable := endedEngine("terminated")
 	unable.Capabilities = nil
 	for name, c := range map[string]struct {
 		script         scripted.Script
@@ -176,14 +176,14 @@ func TestRemoteEnds(t *testing.T) {
 		end            string // in the receipt
 	}{
 		"failed":                {failed, commands.Failed, "out of memory; the last finished collective is allReduce of 1KB", execution.Failed},
-		"stopped there":         {ended("terminated"), commands.Terminated, "", execution.Stopped},
+		"stopped there":         {endedEngine("terminated"), commands.Terminated, "", execution.Stopped},
 		"stopped that cannot":   {unable, commands.Failed, "the engine stopped the run, which it says it cannot; the last finished collective is allReduce of 1KB", execution.Stopped},
-		"refused by the engine": {refusing("order", 422, "too many ranks"), commands.Failed, "the engine refuses the run: too many ranks", ""},
+		"refused by the engine": {refusingEngine("order", 422, "too many ranks"), commands.Failed, "the engine refuses the run: too many ranks", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			id := ready(t, w)
-			if err := caring(t, w, scripted.Start(t, c.script)).Run(t.Context(), id); err != nil {
+			id := readyRemoteSimulation(t, w)
+			if err := remoteRunner(t, w, scripted.Start(t, c.script)).Run(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
 			s := w.Simulation(t, id)
@@ -202,8 +202,8 @@ func TestRemoteEnds(t *testing.T) {
 }
 
 // refusing is what a good engine does whose one call fails.
-func refusing(call string, status int, message string) scripted.Script {
-	s := ended("completed")
+func refusingEngine(call string, status int, message string) scripted.Script {
+	s := endedEngine("completed")
 	s.Answers = map[string]scripted.Answer{call: {Status: status, Body: `{"error":{"message":"` + message + `"}}`}}
 	return s
 }
@@ -212,13 +212,13 @@ func refusing(call string, status int, message string) scripted.Script {
 func TestRemoteRecheck(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	sim := w.Simulation(t, elsewhere(t, w))
-	if _, reason, err := caring(t, w).Check(t.Context(), &sim); err != nil || reason != "engine remote is not available" {
+	sim := w.Simulation(t, newRemoteSimulation(t, w))
+	if _, reason, err := remoteRunner(t, w).Check(t.Context(), &sim); err != nil || reason != "engine remote is not available" {
 		t.Errorf("%q, %v", reason, err)
 	}
-	down := scripted.Start(t, ended("completed"))
+	down := scripted.Start(t, endedEngine("completed"))
 	down.Kill() // it may be up again when the run is ordered
-	if hash, reason, err := caring(t, w, down).Check(t.Context(), &sim); err != nil || reason != "" || hash == "" {
+	if hash, reason, err := remoteRunner(t, w, down).Check(t.Context(), &sim); err != nil || reason != "" || hash == "" {
 		t.Errorf("%q, %v", reason, err)
 	}
 }

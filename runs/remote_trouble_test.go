@@ -19,30 +19,32 @@ import (
 func TestRemoteTroublePasses(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	short := ended("completed")
+	short := endedEngine("completed")
 	short.Lies = map[string]string{"test-perf-0.csv": "a"}
 	for name, trouble := range map[string]func(e *scripted.Engine){
-		"fails":           func(e *scripted.Engine) { e.Do(answering("status", scripted.Answer{Status: 500})) },
-		"answers late":    func(e *scripted.Engine) { e.Do(answering("status", scripted.Answer{Delay: time.Hour})) },
-		"talks nonsense":  func(e *scripted.Engine) { e.Do(answering("status", scripted.Answer{Status: 200, Body: "<html>"})) },
-		"sends elsewhere": func(e *scripted.Engine) { e.Do(answering("status", scripted.Answer{Status: 302})) },
-		"has no list":     func(e *scripted.Engine) { e.Do(answering("results", scripted.Answer{Status: 409})) },
+		"fails":        func(e *scripted.Engine) { e.Do(answeringEngine("status", scripted.Answer{Status: 500})) },
+		"answers late": func(e *scripted.Engine) { e.Do(answeringEngine("status", scripted.Answer{Delay: time.Hour})) },
+		"talks nonsense": func(e *scripted.Engine) {
+			e.Do(answeringEngine("status", scripted.Answer{Status: 200, Body: "<html>"}))
+		},
+		"sends elsewhere": func(e *scripted.Engine) { e.Do(answeringEngine("status", scripted.Answer{Status: 302})) },
+		"has no list":     func(e *scripted.Engine) { e.Do(answeringEngine("results", scripted.Answer{Status: 409})) },
 		"lists nonsense": func(e *scripted.Engine) {
-			e.Do(answering("results", scripted.Answer{Status: 200, Body: `{"files":3}`}))
+			e.Do(answeringEngine("results", scripted.Answer{Status: 200, Body: `{"files":3}`}))
 		},
 		"cuts a file short":  func(e *scripted.Engine) { e.Do(short) },
-		"has a file no more": func(e *scripted.Engine) { e.Do(answering("file", scripted.Answer{Status: 410})) },
+		"has a file no more": func(e *scripted.Engine) { e.Do(answeringEngine("file", scripted.Answer{Status: 410})) },
 		"is down":            func(e *scripted.Engine) { e.Kill() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := scripted.Start(t, underway())
-			id := ready(t, w)
-			r := caring(t, w, e)
+			e := scripted.Start(t, runningEngine())
+			id := readyRemoteSimulation(t, w)
+			r := remoteRunner(t, w, e)
 			if name == "answers late" {
-				r = impatient(t, w, e)
+				r = impatientRunner(t, w, e)
 			}
-			done := going(t, r, id)
+			done := runInBackground(t, r, id)
 			testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
 			trouble(e)
 			testworld.Await(t, func() bool {
@@ -54,8 +56,8 @@ func TestRemoteTroublePasses(t *testing.T) {
 			if name == "is down" {
 				e.Restart()
 			}
-			e.Do(ended("completed"))
-			if err := testwait.Receive(t, done, "it to be done"); err != nil {
+			e.Do(endedEngine("completed"))
+			if err := testwait.Receive(t, done, "the run to end"); err != nil {
 				t.Fatal(err)
 			}
 			s := w.Simulation(t, id)
@@ -71,8 +73,8 @@ func TestRemoteTroublePasses(t *testing.T) {
 
 // answering is what an engine does whose runs are through and whose one call
 // has that answer.
-func answering(call string, a scripted.Answer) scripted.Script {
-	s := ended("completed")
+func answeringEngine(call string, a scripted.Answer) scripted.Script {
+	s := endedEngine("completed")
 	s.Answers = map[string]scripted.Answer{call: a}
 	return s
 }
@@ -82,28 +84,28 @@ func answering(call string, a scripted.Answer) scripted.Script {
 func TestRemoteTroubleStays(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	large := ended("completed")
+	large := endedEngine("completed")
 	large.Files["large.csv"] = strings.Repeat("x", 2000)
-	never := underway()
+	never := runningEngine()
 	never.Answers = map[string]scripted.Answer{"terminate": {Status: 409}}
 	for name, c := range map[string]struct {
 		script scripted.Script
 		reason string
 	}{
-		"fails":          {answering("status", scripted.Answer{Status: 500, Body: `{"error":{"message":"full"}}`}), "for 100ms: the engine answers with status 500: full; the last"},
-		"is silent":      {answering("status", scripted.Answer{Delay: time.Hour}), "for 100ms: the engine does not answer; the last"},
-		"talks nonsense": {answering("results", scripted.Answer{Status: 200, Body: `{"files":[{"name":"../x"}]}`}), `protocol: the name "../x" of a result file`},
+		"fails":          {answeringEngine("status", scripted.Answer{Status: 500, Body: `{"error":{"message":"full"}}`}), "for 100ms: the engine answers with status 500: full; the last"},
+		"is silent":      {answeringEngine("status", scripted.Answer{Delay: time.Hour}), "for 100ms: the engine does not answer; the last"},
+		"talks nonsense": {answeringEngine("results", scripted.Answer{Status: 200, Body: `{"files":[{"name":"../x"}]}`}), `protocol: the name "../x" of a result file`},
 		"has too much":   {large, "the result files have more than the 1KB that a run may write"},
-		"stands still":   {underway(), "no simulated progress for 300ms; the last finished collective is allReduce of 1KB"},
-		"takes too long": {underway(), "the run takes longer than the 50ms that a run may take; the last"},
+		"stands still":   {runningEngine(), "no simulated progress for 300ms; the last finished collective is allReduce of 1KB"},
+		"takes too long": {runningEngine(), "the run takes longer than the 50ms that a run may take; the last"},
 		"does not stop":  {never, "no simulated progress for 300ms; the last finished collective is allReduce of 1KB"},
-		"loses its runs": {answering("status", scripted.Answer{Status: 404}), "the engine has lost the run 11 times"},
+		"loses its runs": {answeringEngine("status", scripted.Answer{Status: 404}), "the engine has lost the run 11 times"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			id := ready(t, w)
+			id := readyRemoteSimulation(t, w)
 			e := scripted.Start(t, c.script)
-			r := impatient(t, w, e)
+			r := impatientRunner(t, w, e)
 			r.Remote.Timeout, r.Limits.ResultBytes, r.Stall = 100*time.Millisecond, 1000, 300*time.Millisecond
 			if name == "takes too long" {
 				r.Limits.Time = 50 * time.Millisecond
@@ -131,14 +133,14 @@ func TestRemoteTroubleStays(t *testing.T) {
 func TestRemoteLosesRuns(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	e := scripted.Start(t, underway())
-	id := ready(t, w)
-	done := going(t, caring(t, w, e), id)
+	e := scripted.Start(t, runningEngine())
+	id := readyRemoteSimulation(t, w)
+	done := runInBackground(t, remoteRunner(t, w, e), id)
 	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
 	e.Lose()
 	testworld.Await(t, func() bool { return w.Simulation(t, id).RunID == "run-1-1" })
-	e.Do(ended("completed"))
-	if err := testwait.Receive(t, done, "it to be done"); err != nil {
+	e.Do(endedEngine("completed"))
+	if err := testwait.Receive(t, done, "the run to end"); err != nil {
 		t.Fatal(err)
 	}
 	if s := w.Simulation(t, id); s.Status != commands.Completed || len(e.Calls("order")) != 2 {
@@ -151,18 +153,18 @@ func TestRemoteLosesRuns(t *testing.T) {
 func TestRemoteLosesResults(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	lost := ended("completed")
+	lost := endedEngine("completed")
 	lost.Lies = map[string]string{"test-perf-0.csv": "x"}
 	lost.Files["a.csv"] = "of the lost run\n"
 	e := scripted.Start(t, lost)
-	id := ready(t, w)
-	done := going(t, caring(t, w, e), id)
+	id := readyRemoteSimulation(t, w)
+	done := runInBackground(t, remoteRunner(t, w, e), id)
 	testworld.Await(t, func() bool { return len(e.Calls("file")) >= 3 })
 	e.Lose()
-	again := ended("completed")
+	again := endedEngine("completed")
 	again.Files["a.csv"] = "of the other run\n"
 	e.Do(again)
-	if err := testwait.Receive(t, done, "it to be done"); err != nil {
+	if err := testwait.Receive(t, done, "the run to end"); err != nil {
 		t.Fatal(err)
 	}
 	if got := resultFiles(t, w, w.Simulation(t, id))["a.csv"]; got != again.Files["a.csv"] {
@@ -174,21 +176,21 @@ func TestRemoteLosesResults(t *testing.T) {
 func TestRemoteWorkerDies(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	e := scripted.Start(t, underway())
-	id := ready(t, w)
-	r := caring(t, w, e)
+	e := scripted.Start(t, runningEngine())
+	id := readyRemoteSimulation(t, w)
+	r := remoteRunner(t, w, e)
 	first, die := context.WithCancel(t.Context())
 	died := make(chan error)
 	go func() { died <- r.Run(first, id) }()
 	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
 	die()
-	if err := testwait.Receive(t, died, "it to die"); !errors.Is(err, context.Canceled) {
+	if err := testwait.Receive(t, died, "the worker to end"); !errors.Is(err, context.Canceled) {
 		t.Fatalf("it ended with %v", err)
 	}
 	if len(e.Calls("terminate"))+len(e.Calls("free")) != 0 {
 		t.Error("the run died with its worker")
 	}
-	e.Do(ended("completed"))
+	e.Do(endedEngine("completed"))
 	if err := r.Run(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
@@ -208,19 +210,19 @@ func TestRemoteTerminated(t *testing.T) {
 	for name, answer := range map[string]int{"stops": 0, "does not stop": http.StatusConflict} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := scripted.Start(t, underway())
-			id := ready(t, w)
-			r := caring(t, w, e)
+			e := scripted.Start(t, runningEngine())
+			id := readyRemoteSimulation(t, w)
+			r := remoteRunner(t, w, e)
 			r.Remote.Timeout = 300 * time.Millisecond
-			done := going(t, r, id)
+			done := runInBackground(t, r, id)
 			testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
 			if answer != 0 {
-				never := underway()
+				never := runningEngine()
 				never.Answers = map[string]scripted.Answer{"terminate": {Status: answer}}
 				e.Do(never)
 			}
 			testworld.Do(t, w, id, commands.TerminateSimulation{ID: id, By: "tester"})
-			if err := testwait.Receive(t, done, "it to be done"); err != nil {
+			if err := testwait.Receive(t, done, "the run to end"); err != nil {
 				t.Fatal(err)
 			}
 			s := w.Simulation(t, id)
@@ -238,9 +240,9 @@ func TestRemoteTerminated(t *testing.T) {
 func TestRemoteNobodyTakesIt(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	e := scripted.Start(t, refusing("order", 503, "busy"))
-	id := ready(t, w)
-	r := caring(t, w, e)
+	e := scripted.Start(t, refusingEngine("order", 503, "busy"))
+	id := readyRemoteSimulation(t, w)
+	r := remoteRunner(t, w, e)
 	if err := r.Run(t.Context(), id); err == nil || !strings.Contains(err.Error(), "busy") {
 		t.Errorf("error %v, want one that says that the engine is busy", err)
 	}

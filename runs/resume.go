@@ -25,7 +25,7 @@ import (
 const maxSnapshot = 4 << 30
 
 // resume continues the run from the newest snapshot that can be used, and reports
-// whether there is one.
+// whether found is one.
 func (a *attempt) resume(ctx context.Context) (bool, error) {
 	if a.every() == 0 {
 		return false, nil
@@ -57,7 +57,7 @@ func (a *attempt) resumeFrom(ctx context.Context, key string) error {
 		return err
 	}
 	var at standing
-	if err := snapshot.Read(state, of, at.visit); err != nil {
+	if err := snapshot.Read(state, sectionName, at.visit); err != nil {
 		return err
 	}
 	if !strings.HasPrefix(at.prefix, Prefix(a.sim.ID)) {
@@ -133,17 +133,17 @@ func unpacked(content []byte) (*bytes.Buffer, error) {
 
 // present returns the files of the list that exist.
 func (a *attempt) present(ctx context.Context, prefix string, list []File) ([]File, error) {
-	var there []File
+	var found []File
 	for _, f := range list {
 		_, err := a.Objects.Head(ctx, prefix+f.Name)
 		switch {
 		case err == nil:
-			there = append(there, f)
+			found = append(found, f)
 		case !fault.Is(err, fault.NotFound):
 			return nil, err
 		}
 	}
-	return there, nil
+	return found, nil
 }
 
 // resume continues a file that was open.

@@ -15,7 +15,7 @@ import (
 	"netsim/runs/execution"
 )
 
-func newLogbook(t *testing.T) *runLog {
+func newTestLog(t *testing.T) *runLog {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), teststack.Postgres(t), projector.Live, 4)
 	if err != nil {
@@ -49,7 +49,7 @@ func counts(t *testing.T, db *pgxpool.Pool) (n, first [4]int64) {
 // TestLogIsBounded: of too many entries the oldest debug ones go first.
 func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
-	l := newLogbook(t)
+	l := newTestLog(t)
 	l.add(entryOf(execution.Info, execution.Engine, "begins"))
 	for i := range maxEntries + 2*batchEntries {
 		l.add(entryOf(execution.Debug, execution.Rank, fmt.Sprintf("rank %d", i)))
@@ -68,10 +68,10 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// TestLogBeginsAnew: an attempt's log replaces that of the one before.
-func TestLogBeginsAnew(t *testing.T) {
+// TestLogOfAnotherAttempt: an attempt's log replaces that of the one before.
+func TestLogOfAnotherAttempt(t *testing.T) {
 	t.Parallel()
-	l := newLogbook(t)
+	l := newTestLog(t)
 	for range 2 {
 		l.lines = 0
 		if err := l.begin(t.Context(), 0); err != nil {

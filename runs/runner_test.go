@@ -111,7 +111,7 @@ func TestTerminates(t *testing.T) {
 
 	testworld.Do(t, w, id, commands.TerminateSimulation{ID: id, By: "tester"})
 
-	if err := testwait.Receive(t, done, "it to be done"); err != nil {
+	if err := testwait.Receive(t, done, "the run to end"); err != nil {
 		t.Fatal(err)
 	}
 	sim := w.Simulation(t, id)

@@ -29,7 +29,7 @@ const snapshotFolder = "checkpoints/"
 
 // of is the content of the section of a snapshot that this package writes: the
 // state of the result files.
-const of = "result files 1"
+const sectionName = "result files 1"
 
 // standing is the content of that section.
 type standing struct {
@@ -93,14 +93,14 @@ func (a *attempt) every() time.Duration {
 	return cmp.Or(a.SnapshotEvery, time.Duration(a.sim.CheckpointIntervalNs))
 }
 
-// leaveWithin is how long a worker that is to stop may take to write a snapshot.
-const leaveWithin = 5 * time.Second
+// finalSnapshotTimeout is how long a worker that is to stop may take to write a snapshot.
+const finalSnapshotTimeout = 5 * time.Second
 
-// errLeft stops the engine of a worker that is to stop.
-var errLeft = errors.New("the worker is to stop")
+// errWorkerStopping stops the engine of a worker that is to stop.
+var errWorkerStopping = errors.New("the worker is to stop")
 
 // outlive returns a context that ends after ctx: once the run has written a
-// snapshot, or leaveWithin later.
+// snapshot, or finalSnapshotTimeout later.
 func (a *attempt) outlive(ctx context.Context) (live context.Context, end func()) {
 	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	forget := context.AfterFunc(ctx, func() {
@@ -108,8 +108,8 @@ func (a *attempt) outlive(ctx context.Context) (live context.Context, end func()
 			cancel()
 			return
 		}
-		a.leaving.Store(true)
-		time.AfterFunc(leaveWithin, cancel)
+		a.workerStopping.Store(true)
+		time.AfterFunc(finalSnapshotTimeout, cancel)
 	})
 	return live, func() {
 		forget()
@@ -124,8 +124,8 @@ const maxMissed = 5
 // stop. If the object store does not take it, the run fails. If it fails for
 // another reason, the next one is tried when it is due.
 func (a *attempt) snapshot(ctx context.Context, save func(io.Writer) error) error {
-	leaving := a.leaving.Load()
-	if every := a.every(); every == 0 || !leaving && a.Now().Sub(a.saved) < every {
+	stopping := a.workerStopping.Load()
+	if every := a.every(); every == 0 || !stopping && a.Now().Sub(a.saved) < every {
 		return nil
 	}
 	err := a.store(ctx, save)
@@ -138,8 +138,8 @@ func (a *attempt) snapshot(ctx context.Context, save func(io.Writer) error) erro
 		a.Log.WarnContext(ctx, "an engine snapshot could not be stored", "simulation", a.sim.ID, "error", err)
 	}
 	switch {
-	case leaving:
-		return errLeft
+	case stopping:
+		return errWorkerStopping
 	case a.files.err != nil:
 		return a.files.err // without its result files the run fails
 	case errors.As(err, new(unstored)):
@@ -203,7 +203,7 @@ func write(w io.Writer, at *standing, state *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	err = snapshot.Write(z, of, at.visit)
+	err = snapshot.Write(z, sectionName, at.visit)
 	if err == nil {
 		_, err = state.WriteTo(z)
 	}

@@ -33,7 +33,7 @@ func long() collective.Workload {
 	return collective.Workload{Ranks: 128, Phases: phases}
 }
 
-func snapshotted(r *events.SimulationRequested) {
+func withSnapshots(r *events.SimulationRequested) {
 	r.Checkpointing = events.Checkpointing{Enabled: true, IntervalNs: int64(10 * time.Second)}
 }
 
@@ -57,7 +57,7 @@ func interruptOf(t *testing.T, w *testworld.World, id string, r *runs.Runner, sn
 		return sim.Checkpoint >= first+snapshots || commands.Final(sim.Status)
 	})
 	cancel()
-	err := testwait.Receive(t, done, "it to be done")
+	err := testwait.Receive(t, done, "the run to end")
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func interruptOf(t *testing.T, w *testworld.World, id string, r *runs.Runner, sn
 
 // begun are the uploads of the simulation that are neither completed nor
 // dropped.
-func begun(t *testing.T, w *testworld.World, id string) (all []objects.Begun) {
+func openUploads(t *testing.T, w *testworld.World, id string) (all []objects.Begun) {
 	t.Helper()
 	for u, err := range w.Objects.ListBegun(t.Context(), runs.Prefix(id)) {
 		if err != nil {
@@ -78,7 +78,7 @@ func begun(t *testing.T, w *testworld.World, id string) (all []objects.Begun) {
 }
 
 // undisturbed is what the simulation's result files are when nothing happens.
-func undisturbed(t *testing.T, w *testworld.World, sim projections.Simulation) map[string]string {
+func uninterrupted(t *testing.T, w *testworld.World, sim projections.Simulation) map[string]string {
 	t.Helper()
 	order, in, err := (&runs.Stage{DB: w.DB, Objects: w.Objects}).Inputs(t.Context(), &sim)
 	if err != nil {
@@ -139,17 +139,17 @@ func sameResults(t *testing.T, w *testworld.World, sim projections.Simulation, w
 func TestResumes(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, long(), snapshotted)
-	lives := 1
+	id := provisioned(t, w, long(), withSnapshots)
+	workers := 1
 	for !interrupt(t, w, id, 3) {
-		lives++
+		workers++
 	}
 
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Completed {
 		t.Fatalf("simulation is %s: %s", sim.Status, sim.FailureReason)
 	}
-	states := sameResults(t, w, sim, undisturbed(t, w, sim))
+	states := sameResults(t, w, sim, uninterrupted(t, w, sim))
 	if len(states) != 2 {
 		t.Errorf("the results list %v of %d snapshots", states, sim.Checkpoint)
 	}
@@ -158,18 +158,18 @@ func TestResumes(t *testing.T) {
 			t.Errorf("%s is left (%v)", o.Key, err)
 		}
 	}
-	for _, u := range begun(t, w, id) {
+	for _, u := range openUploads(t, w, id) {
 		t.Errorf("the upload of %s is left", u.Key)
 	}
-	if lives < 3 {
-		t.Errorf("the run was over after %d lives", lives)
+	if workers < 3 {
+		t.Errorf("the run was over after %d workers", workers)
 	}
-	sameLog(t, w, sim, lives)
+	sameLog(t, w, sim, workers)
 }
 
 // sameLog: the stored log is run.log's, with what came before the run, once, and
 // a line for each life.
-func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, lives int) {
+func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, workers int) {
 	t.Helper()
 	var messages []string
 	resumed := 0
@@ -196,8 +196,8 @@ func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, lives
 	if got := strings.Join(messages, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("the log has %d entries, run.log %d", len(messages), len(want))
 	}
-	if resumed != lives-1 {
-		t.Errorf("%d lives, of which %d went on from a snapshot", lives, resumed)
+	if resumed != workers-1 {
+		t.Errorf("%d workers, of which %d went on from a snapshot", workers, resumed)
 	}
 }
 
@@ -206,7 +206,7 @@ func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, lives
 func TestLeaves(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, long(), snapshotted)
+	id := provisioned(t, w, long(), withSnapshots)
 	r := runner(w)
 	r.Report = time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
@@ -214,7 +214,7 @@ func TestLeaves(t *testing.T) {
 	go func() { done <- r.Run(ctx, id) }()
 	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs > 0 })
 	cancel()
-	if err := testwait.Receive(t, done, "it to be done"); !errors.Is(err, context.Canceled) {
+	if err := testwait.Receive(t, done, "the run to end"); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	left := w.Simulation(t, id)
@@ -229,7 +229,7 @@ func TestLeaves(t *testing.T) {
 	if sim.Status != commands.Completed || !strings.HasPrefix(left.CheckpointKey, sim.ResultsPrefix) {
 		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
 	}
-	sameResults(t, w, sim, undisturbed(t, w, sim))
+	sameResults(t, w, sim, uninterrupted(t, w, sim))
 	sameLog(t, w, sim, 2)
 }
 
@@ -238,7 +238,7 @@ func TestLeaves(t *testing.T) {
 func TestAnotherWorkerEnds(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, endless(), snapshotted)
+	id := provisioned(t, w, endless(), withSnapshots)
 	r := runner(w)
 	r.SnapshotEvery = 50 * time.Millisecond
 	done := make(chan error, 1)
@@ -249,7 +249,7 @@ func TestAnotherWorkerEnds(t *testing.T) {
 	testworld.Do(t, w, id, commands.PublishResults{Published: events.SimulationResultsPublished{Prefix: prefix, Manifest: prefix + runs.ManifestName}})
 	testworld.Do(t, w, id, commands.CompleteSimulation{})
 
-	if err := testwait.Receive(t, done, "it to be done"); err != nil {
+	if err := testwait.Receive(t, done, "the run to end"); err != nil {
 		t.Fatal(err)
 	}
 	for range w.Objects.List(t.Context(), prefix) {
@@ -259,12 +259,12 @@ func TestAnotherWorkerEnds(t *testing.T) {
 }
 
 // TestLostSnapshots: a run goes on from the snapshot before the last, or
-// begins anew, when the last cannot be had, and its files are the same.
+// begins fromStart, when the last cannot be had, and its files are the same.
 func TestLostSnapshots(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		spoil func(t *testing.T, w *testworld.World, sim projections.Simulation) error
-		anew  bool
+		spoil     func(t *testing.T, w *testworld.World, sim projections.Simulation) error
+		fromStart bool
 	}{
 		"the last is missing": {func(t *testing.T, w *testworld.World, sim projections.Simulation) error {
 			return w.Objects.Delete(t.Context(), sim.CheckpointKey)
@@ -302,7 +302,7 @@ func TestLostSnapshots(t *testing.T) {
 			return errors.Join(w.Objects.Delete(t.Context(), sim.CheckpointKey), w.Objects.Delete(t.Context(), sim.EarlierCheckpoint))
 		}, true},
 		"the uploads are lost": {func(t *testing.T, w *testworld.World, sim projections.Simulation) error {
-			for _, u := range begun(t, w, sim.ID) {
+			for _, u := range openUploads(t, w, sim.ID) {
 				if err := w.Objects.DropParts(t.Context(), u.Key, u.ID); err != nil {
 					return err
 				}
@@ -313,12 +313,12 @@ func TestLostSnapshots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := testworld.New(t)
-			id := provisioned(t, w, long(), snapshotted)
+			id := provisioned(t, w, long(), withSnapshots)
 			for uploading := 0; uploading < 2; { // so that both snapshots know of the upload
 				if interrupt(t, w, id, 2) {
 					t.Fatal("the run was over too soon")
 				}
-				if len(begun(t, w, id)) > 0 {
+				if len(openUploads(t, w, id)) > 0 {
 					uploading++
 				}
 			}
@@ -336,10 +336,10 @@ func TestLostSnapshots(t *testing.T) {
 			}
 
 			sim := w.Simulation(t, id)
-			if anew := !strings.HasPrefix(before.CheckpointKey, sim.ResultsPrefix); anew != c.anew || sim.Status != commands.Completed {
-				t.Errorf("simulation is %s (%s), begun anew: %v", sim.Status, sim.FailureReason, anew)
+			if fromStart := !strings.HasPrefix(before.CheckpointKey, sim.ResultsPrefix); fromStart != c.fromStart || sim.Status != commands.Completed {
+				t.Errorf("simulation is %s (%s), from the start: %v", sim.Status, sim.FailureReason, fromStart)
 			}
-			sameResults(t, w, sim, undisturbed(t, w, sim))
+			sameResults(t, w, sim, uninterrupted(t, w, sim))
 		})
 	}
 }

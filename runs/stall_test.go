@@ -31,13 +31,13 @@ func TestStandsStill(t *testing.T) {
 	}})
 	begin := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	var clock atomic.Int64 // since begin
-	looked := make(chan struct{})
+	polled := make(chan struct{})
 	var once sync.Once
 	r := &Runner{
 		Commands: w.Commands, DB: w.DB, Log: w.Logger, Poll: time.Millisecond, Stall: 5 * time.Minute,
 		Now: func() time.Time {
 			now := begin.Add(time.Duration(clock.Load()))
-			once.Do(func() { close(looked) })
+			once.Do(func() { close(polled) })
 			return now
 		},
 	}
@@ -60,7 +60,7 @@ func TestStandsStill(t *testing.T) {
 		return lines
 	}
 
-	testwait.Receive(t, looked, "a look")
+	testwait.Receive(t, polled, "the first poll")
 	clock.Store(int64(100 * time.Second))
 	testworld.Await(t, func() bool { return w.Simulation(t, id).StalledSince != nil })
 	s := w.Simulation(t, id)
@@ -73,7 +73,7 @@ func TestStandsStill(t *testing.T) {
 		t.Error("it was given up before its time")
 	}
 	clock.Store(int64(300 * time.Second))
-	testwait.Receive(t, over, "the end")
+	testwait.Receive(t, over, "watch to end")
 	if cause := context.Cause(ctx); !errors.Is(cause, errStalled) {
 		t.Errorf("the engine was stopped because of %v", cause)
 	}

@@ -36,11 +36,11 @@ type Inputs struct {
 	replayed    *replayed              // or the traces of another
 	hosts       []int32                // of the ranks
 	scaleUp     *engine.ScaleUp
-	listScaleUp bool   // in the results
-	kept        []kept // inputs that are copied to the results
+	listScaleUp bool        // in the results
+	kept        []keptInput // inputs that are copied to the results
 }
 
-type kept struct {
+type keptInput struct {
 	name    string
 	content []byte
 }
@@ -122,7 +122,7 @@ func (in *Inputs) simple(ctx context.Context, a *design.Application) error {
 		return unfit("configuration %s: %w", in.Order.ConfigurationID, err)
 	}
 	in.together = settings.Synchronize
-	in.kept = append(in.kept, kept{t.Files[0].Name, content})
+	in.kept = append(in.kept, keptInput{t.Files[0].Name, content})
 	in.Ranks = collective.Ranks(in.groups)
 	for _, g := range in.groups {
 		for _, phase := range g.Phases {
@@ -238,6 +238,6 @@ func (in *Inputs) mapping(ctx context.Context, m *MappingFile) (*mapping.File, e
 	case err != nil, stored.differs(m.File):
 		return nil, gone
 	}
-	in.kept = append(in.kept, kept{m.Name, text.Bytes()})
+	in.kept = append(in.kept, keptInput{m.Name, text.Bytes()})
 	return file, nil
 }

@@ -12,7 +12,7 @@ import (
 
 // of is the content of the section of a snapshot that this package writes. The
 // sections of the results and of the engine follow it.
-const of = "execution of engine " + engine.Version
+const sectionName = "execution of engine " + engine.Version
 
 // Resume continues a run of the same order from a state that Config.Snapshot
 // saved. It opens the files that were open then with Config.Reopen. Run.Run reads
@@ -21,7 +21,7 @@ const of = "execution of engine " + engine.Version
 func Resume(in *Inputs, c Config, state io.Reader) (*Run, error) {
 	r := &Run{in: in, config: c, state: bufio.NewReader(state)}
 	r.limit()
-	if err := snapshot.Read(r.state, of, r.latest.Visit); err != nil {
+	if err := snapshot.Read(r.state, sectionName, r.latest.Visit); err != nil {
 		return nil, fmt.Errorf("read the state of the run: %w", err)
 	}
 	file, err := c.Reopen(LogName)
@@ -37,7 +37,7 @@ func Resume(in *Inputs, c Config, state io.Reader) (*Run, error) {
 
 // save writes the state, which includes the content of the result files so far.
 func (r *Run) save(w io.Writer, rest func(io.Writer) error) error {
-	if err := snapshot.Write(w, of, r.latest.Visit); err != nil {
+	if err := snapshot.Write(w, sectionName, r.latest.Visit); err != nil {
 		return err
 	}
 	if err := r.recorder.Save(w); err != nil {

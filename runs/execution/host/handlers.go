@@ -117,13 +117,13 @@ func (h *Host) take(o execution.Order) (id string, taken bool) {
 	if r := h.ordered[o.SimulationID]; r != nil {
 		return r.id, true
 	}
-	if !h.place() {
+	if !h.makeRoom() {
 		return "", false
 	}
 	r := &run{id: strings.ToLower(rand.Text()), order: o, state: running}
 	r.ctx, r.cancel = context.WithTimeoutCause(h.ctx, h.config.Within, errTooLong)
 	h.runs[r.id], h.ordered[o.SimulationID] = r, r
-	h.going.Add(1)
+	h.active.Add(1)
 	go h.carryOut(r)
 	return r.id, true
 }

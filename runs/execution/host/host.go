@@ -49,7 +49,7 @@ type Host struct {
 	client *http.Client
 	ctx    context.Context // of every run
 	cancel context.CancelFunc
-	going  sync.WaitGroup // runs, and expire
+	active sync.WaitGroup // runs, and expire
 
 	mu      sync.Mutex
 	runs    map[string]*run // by id
@@ -92,7 +92,7 @@ func New(c Config) (*Host, error) {
 		return nil, err
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.going.Go(h.expire)
+	h.active.Go(h.expire)
 	return h, nil
 }
 
@@ -120,7 +120,7 @@ func (h *Host) Close() error {
 	h.closed = true
 	h.mu.Unlock()
 	h.cancel()
-	h.going.Wait()
+	h.active.Wait()
 	return errors.Join(h.sweep(), h.root.Close(), h.lock.Close())
 }
 
@@ -147,7 +147,7 @@ func (h *Host) expire() {
 // place makes room for another run: it removes ended runs, the oldest first, while
 // there are too many or they use too much space. It reports whether there is room.
 // The caller holds the lock.
-func (h *Host) place() bool {
+func (h *Host) makeRoom() bool {
 	ended := h.ended()
 	bytes := int64(0)
 	for _, r := range ended {

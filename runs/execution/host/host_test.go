@@ -20,7 +20,7 @@ import (
 )
 
 // inProcess is a host of this test's own.
-func inProcess(t *testing.T, c host.Config) engineAt {
+func newHost(t *testing.T, c host.Config) engineAt {
 	t.Helper()
 	c.Token, c.Dir = token, t.TempDir()
 	h, err := host.New(c)
@@ -43,7 +43,7 @@ func inProcess(t *testing.T, c host.Config) engineAt {
 // TestSameBytes: results of a host are those of a run without one.
 func TestSameBytes(t *testing.T) {
 	t.Parallel()
-	e := inProcess(t, host.Config{})
+	e := newHost(t, host.Config{})
 	o := e.order("same", small())
 	run := e.start(o)
 	status := e.ended(run)
@@ -83,7 +83,7 @@ func get(t *testing.T, link string) []byte {
 // TestBusy: no more runs than the host has room for.
 func TestBusy(t *testing.T) {
 	t.Parallel()
-	e := inProcess(t, host.Config{Runs: 1})
+	e := newHost(t, host.Config{Runs: 1})
 	first := e.start(e.order("endless", endless()))
 	second := encoded(t, e.order("second", small()))
 	if said := message(e.call("POST", "/runs", second).want(503)); said != "the engine is busy" {
@@ -103,7 +103,7 @@ func TestKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := inProcess(t, c)
+			e := newHost(t, c)
 			var runs []string
 			for _, simulation := range []string{"a", "b", "c"} {
 				o := encoded(t, e.order(simulation, small()))
@@ -127,7 +127,7 @@ func TestKept(t *testing.T) {
 // TestTooLong: a run that takes more than its time fails, with what there is.
 func TestTooLong(t *testing.T) {
 	t.Parallel()
-	e := inProcess(t, host.Config{Within: 300 * time.Millisecond})
+	e := newHost(t, host.Config{Within: 300 * time.Millisecond})
 	run := e.start(e.order("endless", endless()))
 	s := e.ended(run)
 	if reason, _ := s["failureReason"].(string); s["state"] != "failed" || !strings.HasPrefix(reason, "the run took longer than 300ms; the last finished collective is ") && reason != "the run takes too long" {
@@ -138,7 +138,7 @@ func TestTooLong(t *testing.T) {
 // TestRefusesOrders: what can never run is said at once.
 func TestRefusesOrders(t *testing.T) {
 	t.Parallel()
-	e := inProcess(t, host.Config{OrderBytes: 60_000, RunBytes: 1_000_000})
+	e := newHost(t, host.Config{OrderBytes: 60_000, RunBytes: 1_000_000})
 	for name, c := range map[string]struct {
 		change func(*execution.Order)
 		status int
@@ -171,7 +171,7 @@ func TestRefusesOrders(t *testing.T) {
 // TestInputsThatDoNotCome fail their run, and the reason shows no link.
 func TestInputsThatDoNotCome(t *testing.T) {
 	t.Parallel()
-	e := inProcess(t, host.Config{Runs: 10, RunBytes: 100_000})
+	e := newHost(t, host.Config{Runs: 10, RunBytes: 100_000})
 	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/moved":

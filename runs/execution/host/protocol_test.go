@@ -85,8 +85,8 @@ func conforms(t *testing.T, url string) {
 
 	e.call("DELETE", "/runs/"+run, nil).want(204)
 	e.unknown(run)
-	if anew := e.start(o); anew == run {
-		t.Errorf("ordered again after it was freed it is run %s still", anew)
+	if again := e.start(o); again == run {
+		t.Errorf("ordered again after it was freed it is run %s still", again)
 	}
 }
 

@@ -63,7 +63,7 @@ func (r *run) dir() string { return runPrefix + r.id }
 
 // carryOut executes a run, in its own goroutine.
 func (h *Host) carryOut(r *run) {
-	defer h.going.Done()
+	defer h.active.Done()
 	emit := func(e execution.Entry) { r.emit(e, h.config.Now()) }
 	results, err := h.guarded(r, emit)
 	stopped := r.ctx.Err() != nil
