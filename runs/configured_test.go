@@ -58,7 +58,7 @@ func changeParameters(t *testing.T, w *testworld.World, configuration string, ve
 func summary(t *testing.T, w *testworld.World, sim projections.Simulation) (s results.Summary, files map[string]string) {
 	t.Helper()
 	if sim.Status != commands.Completed {
-		t.Fatalf("simulation is %s: %s", sim.Status, sim.FailureReason)
+		t.Fatalf("the simulation is %s (%s), want completed", sim.Status, sim.FailureReason)
 	}
 	files = resultFiles(t, w, sim)
 	if err := json.Unmarshal([]byte(files["summary.json"]), &s); err != nil {
@@ -85,10 +85,10 @@ func TestRunsTheVersionItWasStartedWith(t *testing.T) {
 	changed, changedFiles := summary(t, w, runVersion(t, w, configuration, 2, time.Hour))
 
 	if old.SimulatedTimePs != first.SimulatedTimePs {
-		t.Errorf("version 1 takes %d ps, before the change %d", old.SimulatedTimePs, first.SimulatedTimePs)
+		t.Errorf("version 1 takes %d ps, want %d as before the change", old.SimulatedTimePs, first.SimulatedTimePs)
 	}
 	if r := float64(changed.SimulatedTimePs) / float64(first.SimulatedTimePs); r < 3 || r > 4 {
-		t.Errorf("at a quarter of the rate the run takes %.2f times as long", r)
+		t.Errorf("a quarter of the rate takes %.2f times as long, want 3 to 4 times", r)
 	}
 	for version, files := range []map[string]string{oldFiles, changedFiles} {
 		var r execution.Receipt
@@ -96,7 +96,7 @@ func TestRunsTheVersionItWasStartedWith(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.ConfigurationVersion != int64(version+1) || !strings.HasPrefix(r.DocumentHash, "sha256:") {
-			t.Errorf("receipt %+v", r)
+			t.Errorf("got the receipt %+v, want version %d", r, version+1)
 		}
 	}
 }
@@ -142,16 +142,16 @@ func TestTraffic(t *testing.T) {
 	s, files := summary(t, w, sim)
 	// Half of 400 Gb/s, in messages of 16 KB and what packets add to them.
 	if s.SimulatedTimePs != 200_000_000 || s.Transfers < 2300 || s.Transfers > 2600 || s.PayloadBytes != 16_000*s.Transfers || sim.Ranks != 8 {
-		t.Errorf("summary %+v of %d ranks", s, sim.Ranks)
+		t.Errorf("got the summary %+v of %d ranks", s, sim.Ranks)
 	}
 	if rows := strings.Count(files["test-perf-0.csv"], "TransferFCT.web.GroupSize8.CommSize16000Bytes,-1,"); int64(rows) != s.Transfers {
-		t.Errorf("%d rows of %d messages", rows, s.Transfers)
+		t.Errorf("got %d rows, want one for each of %d messages", rows, s.Transfers)
 	}
 	if _, there := files["test-collective-stats-0.csv"]; there {
-		t.Error("messages are no collectives")
+		t.Error("got collective statistics, want none because messages are not collectives")
 	}
 	if strings.Contains(files["receipt.json"], "traceset") {
-		t.Errorf("receipt %s", files["receipt.json"])
+		t.Errorf("got the receipt %s, want it without a traceset", files["receipt.json"])
 	}
 }
 
@@ -162,6 +162,6 @@ func TestTooMuchTraffic(t *testing.T) {
 	sim := runVersion(t, w, newTrafficConfiguration(t, w), 1, time.Hour)
 	want := "more than the 5000000 that are simulated; shorten the duration to "
 	if sim.Status != "invalid" || !strings.Contains(sim.FailureReason, want) || !strings.Contains(sim.FailureReason, "lower Load or raise MessageSize") {
-		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+		t.Errorf("the simulation is %s (%s), want invalid with advice", sim.Status, sim.FailureReason)
 	}
 }

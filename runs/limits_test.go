@@ -43,10 +43,10 @@ func TestExcessiveRuns(t *testing.T) {
 
 			sim := w.Simulation(t, id)
 			if sim.Status != commands.Failed || !strings.HasPrefix(sim.FailureReason, c.reason) {
-				t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+				t.Errorf("the simulation is %s (%s), want failed because of %q", sim.Status, sim.FailureReason, c.reason)
 			}
 			if begun := sim.StartedAt != nil; begun != c.begun {
-				t.Errorf("begun: %v", begun)
+				t.Errorf("started: got %v, want %v", begun, c.begun)
 			}
 			if c.begun && !strings.Contains(resultFiles(t, w, sim)["receipt.json"], `"partial": true`) {
 				t.Error("the receipt does not say that the results are partial")
@@ -56,7 +56,7 @@ func TestExcessiveRuns(t *testing.T) {
 			case err != nil:
 				t.Error(err)
 			case c.begun && reason != "", !c.begun && reason != strings.TrimPrefix(c.reason, "inputs could not be staged: "):
-				t.Errorf("the recheck says %q", reason)
+				t.Errorf("the recheck returned the reason %q", reason)
 			}
 		})
 	}
@@ -88,6 +88,6 @@ func TestTimeAddsUp(t *testing.T) {
 	}
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Failed || !strings.HasPrefix(sim.FailureReason, "the run takes longer than the 1h0m0s") || sim.Checkpoint < 2 {
-		t.Errorf("simulation is %s after %d snapshots: %s", sim.Status, sim.Checkpoint, sim.FailureReason)
+		t.Errorf("the simulation is %s after %d snapshots (%s), want failed after an hour", sim.Status, sim.Checkpoint, sim.FailureReason)
 	}
 }

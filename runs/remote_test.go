@@ -135,13 +135,13 @@ func TestRemoteCompletes(t *testing.T) {
 
 	s := w.Simulation(t, id)
 	if s.Status != commands.Completed || s.Engine != "remote" || s.BaseURL != e.URL || s.RunID != "run-0-1" || s.Capabilities != "terminate" || s.Ranks != 8 {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v, want completed at the remote engine", s)
 	}
 	if s.SimulatedTimeNs != 1000 || s.EventsProcessed != 50 || s.DeliveredBytes != 4096 || s.FinishedRanks != 8 || s.TotalPackets != 7 || s.AvgLatencyPs != 9 {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v, want the progress and the numbers of the engine", s)
 	}
 	if s.TotalBytes != 8192 || s.FinishedCollectives != 2 || s.TotalCollectives != 3 {
-		t.Errorf("%d bytes in all, %d of %d collectives", s.TotalBytes, s.FinishedCollectives, s.TotalCollectives)
+		t.Errorf("got %d bytes in all and %d of %d collectives, want 8192 and 2 of 3", s.TotalBytes, s.FinishedCollectives, s.TotalCollectives)
 	}
 	files := resultFiles(t, w, s)
 	var receipt execution.Receipt
@@ -150,15 +150,15 @@ func TestRemoteCompletes(t *testing.T) {
 	}
 	if receipt.SimulationID != id || receipt.Engine != "scripted" || receipt.EngineVersion != "0.1" || receipt.Partial || len(receipt.Results) != 2 ||
 		!receipt.StartedAt.Equal(s.CreatedAt) || strings.Contains(files["receipt.json"], "http") || files["test-perf-0.csv"] != "a,b\n1,2\n" {
-		t.Errorf("%s", files["receipt.json"])
+		t.Errorf("got the receipt %s", files["receipt.json"])
 	}
 	log := logOf(t, w, id)
 	if !slices.Contains(log, "begun") || !slices.Contains(log, "ended") {
-		t.Errorf("log %q", log)
+		t.Errorf("got the log %q, want the entries of the engine", log)
 	}
 	orders := e.Calls("order")
 	if len(orders) != 1 || orders[0].Simulation != id || orders[0].Token != "secret" || len(e.Calls("free")) != 1 {
-		t.Errorf("calls %+v", e.Calls(""))
+		t.Errorf("got the calls %+v, want one order and one free", e.Calls(""))
 	}
 }
 
@@ -188,14 +188,14 @@ func TestRemoteEnds(t *testing.T) {
 			}
 			s := w.Simulation(t, id)
 			if s.Status != c.status || s.FailureReason != c.reason {
-				t.Errorf("it is %s: %s", s.Status, s.FailureReason)
+				t.Errorf("the simulation is %s (%s), want %s (%s)", s.Status, s.FailureReason, c.status, c.reason)
 			}
 			if c.end == "" {
 				return
 			}
 			files := resultFiles(t, w, s)
 			if !strings.Contains(files["receipt.json"], `"state": "`+c.end+`"`) || !strings.Contains(files["receipt.json"], `"partial": true`) {
-				t.Errorf("%s", files["receipt.json"])
+				t.Errorf("got the receipt %s, want partial and %s", files["receipt.json"], c.end)
 			}
 		})
 	}
@@ -214,11 +214,11 @@ func TestRemoteRecheck(t *testing.T) {
 	w := testworld.New(t)
 	sim := w.Simulation(t, newRemoteSimulation(t, w))
 	if _, reason, err := remoteRunner(t, w).Check(t.Context(), &sim); err != nil || reason != "engine remote is not available" {
-		t.Errorf("%q, %v", reason, err)
+		t.Errorf("no engine: got the reason %q, %v, want that it is not available", reason, err)
 	}
 	down := scripted.Start(t, endedEngine("completed"))
 	down.Kill() // it may be up again when the run is ordered
 	if hash, reason, err := remoteRunner(t, w, down).Check(t.Context(), &sim); err != nil || reason != "" || hash == "" {
-		t.Errorf("%q, %v", reason, err)
+		t.Errorf("an engine that is down: got the reason %q, %v, want none", reason, err)
 	}
 }

@@ -51,7 +51,7 @@ func TestRemoteTroublePasses(t *testing.T) {
 				return strings.Contains(strings.Join(logOf(t, w, id), "\n"), "\nthe engine ")
 			})
 			if s := w.Simulation(t, id); s.Status != commands.Running {
-				t.Fatalf("it is %s: %s", s.Status, s.FailureReason)
+				t.Fatalf("the simulation is %s (%s), want running", s.Status, s.FailureReason)
 			}
 			if name == "is down" {
 				e.Restart()
@@ -62,10 +62,10 @@ func TestRemoteTroublePasses(t *testing.T) {
 			}
 			s := w.Simulation(t, id)
 			if s.Status != commands.Completed {
-				t.Fatalf("it is %s: %s", s.Status, s.FailureReason)
+				t.Fatalf("the simulation is %s (%s), want completed", s.Status, s.FailureReason)
 			}
 			if files := resultFiles(t, w, s); files["test-perf-0.csv"] != "a,b\n1,2\n" || len(files) != 3 {
-				t.Errorf("%q", files)
+				t.Errorf("got the files %q", files)
 			}
 		})
 	}
@@ -115,14 +115,14 @@ func TestRemoteTroubleStays(t *testing.T) {
 			}
 			s := w.Simulation(t, id)
 			if s.Status != commands.Failed || !strings.Contains(s.FailureReason, c.reason) {
-				t.Errorf("it is %s: %s", s.Status, s.FailureReason)
+				t.Errorf("the simulation is %s (%s), want failed because of %q", s.Status, s.FailureReason, c.reason)
 			}
 			still := strings.Contains(strings.Join(logOf(t, w, id), "\n"), "simulated time stands still at 500ns since 2")
 			if still != strings.Contains(c.reason, "no simulated") {
-				t.Errorf("log %q", logOf(t, w, id))
+				t.Errorf("got the log %q, want a stall only if the run stalls", logOf(t, w, id))
 			}
 			if stopped := name == "stands still" || name == "takes too long"; stopped != (s.ResultsManifest != "") {
-				t.Errorf("results: %q", s.ResultsManifest)
+				t.Errorf("got the manifest %q, want one only of a run that the engine stopped", s.ResultsManifest)
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func TestRemoteLosesRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := w.Simulation(t, id); s.Status != commands.Completed || len(e.Calls("order")) != 2 {
-		t.Errorf("it is %s after %d orders", s.Status, len(e.Calls("order")))
+		t.Errorf("the simulation is %s after %d orders, want completed after 2", s.Status, len(e.Calls("order")))
 	}
 }
 
@@ -168,7 +168,7 @@ func TestRemoteLosesResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := resultFiles(t, w, w.Simulation(t, id))["a.csv"]; got != again.Files["a.csv"] {
-		t.Errorf("a.csv is %q", got)
+		t.Errorf("got a.csv %q, want that of the second run", got)
 	}
 }
 
@@ -185,20 +185,20 @@ func TestRemoteWorkerDies(t *testing.T) {
 	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
 	die()
 	if err := testwait.Receive(t, died, "the worker to end"); !errors.Is(err, context.Canceled) {
-		t.Fatalf("it ended with %v", err)
+		t.Fatalf("the first worker ended with %v, want its cancellation", err)
 	}
 	if len(e.Calls("terminate"))+len(e.Calls("free")) != 0 {
-		t.Error("the run died with its worker")
+		t.Error("the worker stopped the run when it ended")
 	}
 	e.Do(endedEngine("completed"))
 	if err := r.Run(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	if s := w.Simulation(t, id); s.Status != commands.Completed || s.RunID != "run-0-1" || len(e.Calls("order")) != 1 {
-		t.Errorf("it is %s as %s after %d orders", s.Status, s.RunID, len(e.Calls("order")))
+		t.Errorf("the simulation is %s as run %s after %d orders, want completed as the first run", s.Status, s.RunID, len(e.Calls("order")))
 	}
 	if log := strings.Join(logOf(t, w, id), "\n"); strings.Count(log, "begun") != 1 {
-		t.Errorf("log:\n%s", log)
+		t.Errorf("got the log:\n%s\nwant the engine's entries once", log)
 	}
 }
 
@@ -227,10 +227,10 @@ func TestRemoteTerminated(t *testing.T) {
 			}
 			s := w.Simulation(t, id)
 			if s.Status != commands.Terminated || (s.ResultsManifest != "") != (answer == 0) || len(e.Calls("free")) != 1 {
-				t.Errorf("it is %s, results %q, freed %d times", s.Status, s.ResultsManifest, len(e.Calls("free")))
+				t.Errorf("the simulation is %s, manifest %q, run freed %d times", s.Status, s.ResultsManifest, len(e.Calls("free")))
 			}
 			if answer == 0 && !strings.Contains(resultFiles(t, w, s)["receipt.json"], `"partial": true`) {
-				t.Error("the results do not say that they are partial")
+				t.Error("the receipt does not say that the results are partial")
 			}
 		})
 	}
@@ -244,16 +244,16 @@ func TestRemoteNobodyTakesIt(t *testing.T) {
 	id := readyRemoteSimulation(t, w)
 	r := remoteRunner(t, w, e)
 	if err := r.Run(t.Context(), id); err == nil || !strings.Contains(err.Error(), "busy") {
-		t.Errorf("error %v, want one that says that the engine is busy", err)
+		t.Errorf("got the error %v, want that the engine is busy", err)
 	}
 	if s := w.Simulation(t, id); s.Status != commands.Provisioning {
-		t.Errorf("it is %s already", s.Status)
+		t.Errorf("the simulation is %s, want provisioning", s.Status)
 	}
 	r.Now = func() time.Time { return time.Now().Add(11 * time.Minute) }
 	if err := r.Run(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	if s := w.Simulation(t, id); s.Status != commands.Failed || s.FailureReason != "no engine took the run within 10m0s" {
-		t.Errorf("it is %s: %s", s.Status, s.FailureReason)
+		t.Errorf("the simulation is %s (%s), want failed because no engine took it", s.Status, s.FailureReason)
 	}
 }

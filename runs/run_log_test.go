@@ -81,6 +81,6 @@ func TestLogOfAnotherAttempt(t *testing.T) {
 		l.flush(t.Context())
 	}
 	if n, _ := counts(t, l.db); n[execution.Info] != 1 {
-		t.Errorf("%d entries are stored, want 1", n[execution.Info])
+		t.Errorf("got %d stored entries, want 1", n[execution.Info])
 	}
 }

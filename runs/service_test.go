@@ -78,7 +78,7 @@ func TestService(t *testing.T) {
 	id, requested := submit(t, w, small())
 	awaitStatus(t, w, id, commands.Completed)
 	if files := resultFiles(t, w, w.Simulation(t, id)); files["summary.json"] == "" {
-		t.Error("a completed simulation has no summary")
+		t.Error("the completed simulation has no summary")
 	}
 
 	again := events.NewID(events.SimulationPrefix)
@@ -87,7 +87,7 @@ func TestService(t *testing.T) {
 	testworld.Do(t, w, again, commands.RequestSimulation{Requested: requested})
 	awaitStatus(t, w, again, commands.Completed)
 	if s := w.Simulation(t, again); s.SimulatedTimeNs != 20_000 || s.UnfinishedRanks != 8 {
-		t.Errorf("the limited run ended at %d ns with %d unfinished ranks", s.SimulatedTimeNs, s.UnfinishedRanks)
+		t.Errorf("the limited run ended at %d ns with %d unfinished ranks, want 20000 and 8", s.SimulatedTimeNs, s.UnfinishedRanks)
 	}
 
 	testworld.Do(t, w, id, commands.DeleteSimulation{ID: id, Reason: "request"})

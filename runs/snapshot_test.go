@@ -116,7 +116,7 @@ func sameResults(t *testing.T, w *testworld.World, sim projections.Simulation, w
 	got := resultFiles(t, w, sim)
 	for name, content := range want {
 		if got[name] != content {
-			t.Errorf("%s has %d bytes, another run's %d", name, len(got[name]), len(content))
+			t.Errorf("%s has %d bytes, and %d in an uninterrupted run, or differs", name, len(got[name]), len(content))
 		}
 	}
 	for name := range got {
@@ -124,11 +124,11 @@ func sameResults(t *testing.T, w *testworld.World, sim projections.Simulation, w
 		case strings.HasPrefix(name, "checkpoints/"):
 			states = append(states, name)
 		case want[name] == "" && name != "receipt.json":
-			t.Errorf("%s is in no other run", name)
+			t.Errorf("an uninterrupted run has no %s", name)
 		}
 	}
 	if strings.Contains(got["receipt.json"], ".state") {
-		t.Error("the receipt lists a snapshot, which no other run has")
+		t.Error("the receipt lists a snapshot")
 	}
 	return states
 }
@@ -147,11 +147,11 @@ func TestResumes(t *testing.T) {
 
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Completed {
-		t.Fatalf("simulation is %s: %s", sim.Status, sim.FailureReason)
+		t.Fatalf("the simulation is %s (%s), want completed", sim.Status, sim.FailureReason)
 	}
 	states := sameResults(t, w, sim, uninterrupted(t, w, sim))
 	if len(states) != 2 {
-		t.Errorf("the results list %v of %d snapshots", states, sim.Checkpoint)
+		t.Errorf("the results list %v of %d snapshots, want 2", states, sim.Checkpoint)
 	}
 	for o, err := range w.Objects.List(t.Context(), sim.ResultsPrefix+"checkpoints/") {
 		if err != nil || !strings.Contains(strings.Join(states, " "), strings.TrimPrefix(o.Key, sim.ResultsPrefix)) {
@@ -162,7 +162,7 @@ func TestResumes(t *testing.T) {
 		t.Errorf("the upload of %s is left", u.Key)
 	}
 	if workers < 3 {
-		t.Errorf("the run was over after %d workers", workers)
+		t.Errorf("the run ended after %d workers, want at least 3", workers)
 	}
 	sameLog(t, w, sim, workers)
 }
@@ -194,10 +194,10 @@ func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, worke
 		want = append(want, message)
 	}
 	if got := strings.Join(messages, "\n"); got != strings.Join(want, "\n") {
-		t.Errorf("the log has %d entries, run.log %d", len(messages), len(want))
+		t.Errorf("the log has %d entries of the engine and run.log %d, or they differ", len(messages), len(want))
 	}
 	if resumed != workers-1 {
-		t.Errorf("%d workers, of which %d went on from a snapshot", workers, resumed)
+		t.Errorf("of %d workers, %d resumed from a snapshot, want all but the first", workers, resumed)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestLeaves(t *testing.T) {
 	}
 	left := w.Simulation(t, id)
 	if left.Checkpoint != 1 || left.Status != commands.Running {
-		t.Errorf("simulation is %s with %d snapshots", left.Status, left.Checkpoint)
+		t.Errorf("the simulation is %s with %d snapshots, want running with 1", left.Status, left.Checkpoint)
 	}
 
 	if err := runner(w).Run(t.Context(), id); err != nil {
@@ -227,7 +227,7 @@ func TestLeaves(t *testing.T) {
 	}
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Completed || !strings.HasPrefix(left.CheckpointKey, sim.ResultsPrefix) {
-		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+		t.Errorf("the simulation is %s (%s), want completed from the snapshot", sim.Status, sim.FailureReason)
 	}
 	sameResults(t, w, sim, uninterrupted(t, w, sim))
 	sameLog(t, w, sim, 2)
@@ -255,7 +255,7 @@ func TestAnotherWorkerEnds(t *testing.T) {
 	for range w.Objects.List(t.Context(), prefix) {
 		return
 	}
-	t.Error("the files are gone")
+	t.Error("the worker removed the published files")
 }
 
 // TestLostSnapshots: a run goes on from the snapshot before the last, or
@@ -316,7 +316,7 @@ func TestLostSnapshots(t *testing.T) {
 			id := provisioned(t, w, long(), withSnapshots)
 			for uploading := 0; uploading < 2; { // so that both snapshots know of the upload
 				if interrupt(t, w, id, 2) {
-					t.Fatal("the run was over too soon")
+					t.Fatal("the run ended before its snapshots were taken")
 				}
 				if len(openUploads(t, w, id)) > 0 {
 					uploading++
@@ -337,7 +337,7 @@ func TestLostSnapshots(t *testing.T) {
 
 			sim := w.Simulation(t, id)
 			if fromStart := !strings.HasPrefix(before.CheckpointKey, sim.ResultsPrefix); fromStart != c.fromStart || sim.Status != commands.Completed {
-				t.Errorf("simulation is %s (%s), from the start: %v", sim.Status, sim.FailureReason, fromStart)
+				t.Errorf("the simulation is %s (%s), from the start: %v, want completed, from the start: %v", sim.Status, sim.FailureReason, fromStart, c.fromStart)
 			}
 			sameResults(t, w, sim, uninterrupted(t, w, sim))
 		})

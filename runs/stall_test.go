@@ -65,21 +65,21 @@ func TestStandsStill(t *testing.T) {
 	testworld.Await(t, func() bool { return w.Simulation(t, id).StalledSince != nil })
 	s := w.Simulation(t, id)
 	if !s.StalledSince.Equal(begin) || s.SimulatedTimeNs != 5000 || s.LastCollective != "allReduce 3 of group 0" {
-		t.Errorf("it stands still since %s at %d ns", s.StalledSince, s.SimulatedTimeNs)
+		t.Errorf("got a stall since %s at %d ns, want one at 5000", s.StalledSince, s.SimulatedTimeNs)
 	}
 	testworld.Await(t, func() bool { return len(warnings()) > 0 })
 	clock.Store(int64(299 * time.Second))
 	if ctx.Err() != nil {
-		t.Error("it was given up before its time")
+		t.Error("the run was stopped before the stall timeout")
 	}
 	clock.Store(int64(300 * time.Second))
 	testwait.Receive(t, over, "watch to end")
 	if cause := context.Cause(ctx); !errors.Is(cause, errStalled) {
-		t.Errorf("the engine was stopped because of %v", cause)
+		t.Errorf("the engine was stopped because of %v, want errStalled", cause)
 	}
 	history, err := projections.History(t.Context(), w.DB, id, 3, 100)
 	if err != nil || len(history) != 1 || history[0].Progress.StalledSince == nil {
-		t.Errorf("history %+v, %v", history, err)
+		t.Errorf("got the history %+v, %v", history, err)
 	}
 	lines := warnings()
 	const want = "simulated time stands still at 0ns since 2026-11-21T08:00:00.000Z; the last finished collective is none"

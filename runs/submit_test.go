@@ -112,13 +112,13 @@ func resultFiles(t *testing.T, w *testworld.World, sim projections.Simulation) m
 		content := read(t, w, sim.ResultsPrefix+f.Name)
 		sum := sha256.Sum256([]byte(content))
 		if f.Size != int64(len(content)) || f.SHA256 != hex.EncodeToString(sum[:]) {
-			t.Errorf("%s is not what the manifest says", f.Name)
+			t.Errorf("%s does not have the size or the hash in the manifest", f.Name)
 		}
 		contents[f.Name] = content
 		size += f.Size
 	}
 	if size != sim.ResultsBytes {
-		t.Errorf("the files have %d bytes, published were %d", size, sim.ResultsBytes)
+		t.Errorf("the files have %d bytes, but %d were recorded", size, sim.ResultsBytes)
 	}
 	return contents
 }

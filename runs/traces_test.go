@@ -210,15 +210,15 @@ func TestReplays(t *testing.T) {
 	for _, folder := range []bool{false, true} {
 		sim := replaying{files: ring(t), servers: 9, folder: folder}.run(t, w)
 		if sim.Status != commands.Completed || sim.Ranks != 8 || sim.FinishedRanks != 8 {
-			t.Fatalf("simulation is %s, %d of %d ranks finished: %s", sim.Status, sim.FinishedRanks, sim.Ranks, sim.FailureReason)
+			t.Fatalf("the simulation is %s with %d of %d ranks finished (%s), want completed", sim.Status, sim.FinishedRanks, sim.Ranks, sim.FailureReason)
 		}
 		files := resultFiles(t, w, sim)
 		// The accelerators' ComputeScale is 2.
 		if n := strings.Count(files["test-rank-completion-0.csv"], ",1835008,1835008,14,14,14,7,98.000000,1\n"); n != 8 {
-			t.Errorf("%d ranks did what they have to:\n%s", n, files["test-rank-completion-0.csv"])
+			t.Errorf("%d ranks did all their work, want 8:\n%s", n, files["test-rank-completion-0.csv"])
 		}
 		if n := strings.Count(files["test-perf-0.csv"], "TransferFCT.send.GroupSize2.CommSize131072Bytes,-1,"); n != 8*14 {
-			t.Errorf("%d messages", n)
+			t.Errorf("got %d messages, want 112", n)
 		}
 	}
 }
@@ -236,17 +236,17 @@ func TestReplaysGroups(t *testing.T) {
 	plain.mapping = "0, 3\n1, 1\n"
 	moved := plain.run(t, w)
 	if inside.Status != commands.Completed || moved.Status != commands.Completed || over.SimulatedTimeNs != moved.SimulatedTimeNs || inside.SimulatedTimeNs*5 > over.SimulatedTimeNs {
-		t.Fatalf("simulations are %s in %d ns, %s in %d and %s in %d: %s", over.Status, over.SimulatedTimeNs, inside.Status, inside.SimulatedTimeNs, moved.Status, moved.SimulatedTimeNs, inside.FailureReason)
+		t.Fatalf("the simulations are %s in %d ns, %s in %d and %s in %d (%s)", over.Status, over.SimulatedTimeNs, inside.Status, inside.SimulatedTimeNs, moved.Status, moved.SimulatedTimeNs, inside.FailureReason)
 	}
 	files := resultFiles(t, w, inside)
 	if !strings.Contains(files["test-collective-stats-0.csv"], "\n0,allReduce,1000000,\"tensor, \"\"1\"\"\",2,0.000000,") {
-		t.Errorf("collectives:\n%s", files["test-collective-stats-0.csv"])
+		t.Errorf("got the collectives:\n%s", files["test-collective-stats-0.csv"])
 	}
 	if !strings.Contains(files["test-perf-0.csv"], ",0,42,2,5000,rank-0,rank-1\n") {
-		t.Errorf("transfers:\n%s", files["test-perf-0.csv"])
+		t.Errorf("got the transfers:\n%s", files["test-perf-0.csv"])
 	}
 	if want := results.Columns("scale-up-stats"); files["test-scale-up-stats-0.csv"] != strings.Join(want, ",")+"\n0,7,0,3600.000000000,3,2,1005000,1000000\n1,7,0,3600.000000000,2,3,1000000,1005000\n" {
-		t.Errorf("scale-up ports:\n%s", files["test-scale-up-stats-0.csv"])
+		t.Errorf("got the scale-up ports:\n%s", files["test-scale-up-stats-0.csv"])
 	}
 	var receipt execution.Receipt
 	if err := json.Unmarshal([]byte(files["receipt.json"]), &receipt); err != nil {
@@ -254,7 +254,7 @@ func TestReplaysGroups(t *testing.T) {
 	}
 	m := receipt.MappingFile
 	if m == nil || m.Name != "chakra-mapping.txt" || m.Hash != sha("0, 3, 7, 0\n1, 1, 7, 0\n@\n7, 3600, 250, 5.5\n") || len(receipt.Traceset.Files) != 3 {
-		t.Errorf("receipt %s", files["receipt.json"])
+		t.Errorf("got the receipt %s", files["receipt.json"])
 	}
 	for host, name := range map[int]string{1: "nic-1", 3: "nic-3"} {
 		if !strings.Contains(resultFiles(t, w, moved)["test-nd-stats-0.csv"], name) {
@@ -328,7 +328,7 @@ func TestDeadlock(t *testing.T) {
 	sim := replaying{files: files, servers: 2}.run(t, w)
 	want := "deadlock: 2 of 2 ranks wait and no event is left; rank 0 waits in node 5 for the message of rank 1 with tag 0 (its node 6); the last finished collective is none"
 	if sim.Status != commands.Failed || sim.FailureReason != want {
-		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+		t.Errorf("the simulation is %s (%s), want failed because of %q", sim.Status, sim.FailureReason, want)
 	}
 	resultFiles(t, w, sim)
 }

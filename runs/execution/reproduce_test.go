@@ -251,12 +251,12 @@ func TestReproduces(t *testing.T) {
 			out := t.TempDir()
 			equal, err := execution.Reproduce(t.Context(), receipt, c.order.dir, out, false)
 			if err != nil || equal != len(receipt.Results) {
-				t.Fatalf("%d of %d files: %v", equal, len(receipt.Results), err)
+				t.Fatalf("%d of %d files are equal: %v", equal, len(receipt.Results), err)
 			}
 			for _, f := range receipt.Results {
 				content, err := os.ReadFile(filepath.Join(out, f.Name))
 				if err != nil || execution.Hash(content) != f.Hash || int64(len(content)) != f.Size {
-					t.Errorf("%s is not what the receipt says: %v", f.Name, err)
+					t.Errorf("%s does not have the hash in the receipt: %v", f.Name, err)
 				}
 			}
 		})
@@ -316,7 +316,7 @@ func TestDoesNotReproduce(t *testing.T) {
 			_, err := execution.Reproduce(t.Context(), changed, p.dir, "", false)
 			for _, want := range c.want {
 				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("%v\nis not about %q", err, want)
+					t.Errorf("got the error %v, want %q in it", err, want)
 				}
 			}
 		})
@@ -324,7 +324,7 @@ func TestDoesNotReproduce(t *testing.T) {
 	old := receipt
 	old.EngineVersion = "1.0.0"
 	if equal, err := execution.Reproduce(t.Context(), old, first.dir, "", true); err != nil || equal != len(old.Results) {
-		t.Errorf("any engine: %d files, %v", equal, err)
+		t.Errorf("any engine: %d files are equal, %v, want all", equal, err)
 	}
 }
 
@@ -340,7 +340,7 @@ func TestNoReceipt(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{}", `{"files":[]}`, "[1]"} {
 		if _, err := execution.ReadReceipt([]byte(text)); err == nil || !strings.Contains(err.Error(), "the receipt ") {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%q: got the error %v, want one about the receipt", text, err)
 		}
 	}
 }

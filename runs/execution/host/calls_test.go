@@ -68,7 +68,7 @@ func (r reply) want(status int) (body map[string]any) {
 	}
 	if status >= 400 {
 		if e, _ := body["error"].(map[string]any); e["code"] == nil || e["message"] == "" {
-			r.t.Errorf("%s: no error: %s", r.call, r.body)
+			r.t.Errorf("%s: the body has no error: %s", r.call, r.body)
 		}
 	}
 	return body
@@ -79,7 +79,7 @@ func (e engineAt) start(o *execution.Order) string {
 	body := e.call("POST", "/runs", encoded(e.t, o)).want(201)
 	id, _ := body["runId"].(string)
 	if !regexp.MustCompile(`^[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,127}$`).MatchString(id) {
-		e.t.Fatalf("run id %q", id)
+		e.t.Fatalf("got the run id %q", id)
 	}
 	return id
 }
@@ -113,7 +113,7 @@ func (e engineAt) until(what string, is func() bool) {
 		select {
 		case <-every.C:
 		case <-deadline.C:
-			e.t.Fatalf("it is not so yet that %s", what)
+			e.t.Fatalf("timeout: waited until %s", what)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func start(t *testing.T, dir, command string, args ...string) process {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	_, p.url, _ = strings.Cut(strings.TrimSpace(line), " on ")
 	if err != nil || p.url == "" {
-		t.Fatalf("%s said %q: %v: %s", command, line, err, said.String())
+		t.Fatalf("%s printed %q, %v, want its address; stderr: %s", command, line, err, said.String())
 	}
 	return p
 }

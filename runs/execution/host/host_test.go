@@ -34,7 +34,7 @@ func newHost(t *testing.T, c host.Config) engineAt {
 			t.Error(err)
 		}
 		if left, err := os.ReadDir(c.Dir); err != nil || len(left) != 1 { // the lock
-			t.Errorf("the closed host has left %v, %v", left, err)
+			t.Errorf("the closed host has left %v, %v, want only the lock", left, err)
 		}
 	})
 	return engineAt{t, server.URL, token}
@@ -58,7 +58,7 @@ func TestSameBytes(t *testing.T) {
 		receipt.Results = append(receipt.Results, execution.Result{Name: name, Hash: execution.Hash(content), Size: int64(len(content))})
 	}
 	if equal, err := execution.Reproduce(t.Context(), receipt, dir, "", true); err != nil || equal < 8 {
-		t.Errorf("%d files, %v", equal, err)
+		t.Errorf("%d files are equal, %v", equal, err)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestBusy(t *testing.T) {
 	first := e.start(e.order("endless", endless()))
 	second := encoded(t, e.order("second", small()))
 	if said := message(e.call("POST", "/runs", second).want(503)); said != "the engine is busy" {
-		t.Errorf("it says %q", said)
+		t.Errorf("got the message %q, want that the engine is busy", said)
 	}
 	e.call("DELETE", "/runs/"+first, nil).want(204)
 	e.until("there is room", func() bool { return e.call("POST", "/runs", second).status == 201 })
@@ -131,7 +131,7 @@ func TestTooLong(t *testing.T) {
 	run := e.start(e.order("endless", endless()))
 	s := e.ended(run)
 	if reason, _ := s["failureReason"].(string); s["state"] != "failed" || !strings.HasPrefix(reason, "the run took longer than 300ms; the last finished collective is ") && reason != "the run takes too long" {
-		t.Errorf("status %v", s)
+		t.Errorf("got the status %v, want failed after 300ms", s)
 	}
 }
 
@@ -194,13 +194,13 @@ func TestInputsThatDoNotCome(t *testing.T) {
 		reason, _ := s["failureReason"].(string)
 		about := strings.HasPrefix(reason, "inputs could not be staged: file workload.simple.json")
 		if s["state"] != "failed" || !about || !strings.Contains(reason, want) || strings.Contains(reason, store.URL) {
-			t.Errorf("%s: %v", path, s)
+			t.Errorf("%s: got the status %v, want failed because of %q", path, s, want)
 		}
 	}
 	many := collective.Workload{Ranks: 64, Phases: []collective.Phase{{OperationType: collective.AllToAll, DataSize: 1 << 16}}}
 	large := e.ended(e.start(e.order("large", many)))
 	if reason, _ := large["failureReason"].(string); large["state"] != "failed" || !strings.Contains(reason, "the result files have more than the ") {
-		t.Errorf("too large: %v", large)
+		t.Errorf("too large results: got the status %v, want failed", large)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestRestarts(t *testing.T) {
 	second := exec.CommandContext(t.Context(), p.cmd.Path, "engine", "serve", "--data", "data", "--listen", "127.0.0.1:0")
 	second.Dir, second.Env = p.cmd.Dir, p.cmd.Env
 	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "another engine uses the directory") {
-		t.Errorf("a second one in the directory: %v: %s", err, out)
+		t.Errorf("a second host in the directory: got %v: %s, want a refusal", err, out)
 	}
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestRestarts(t *testing.T) {
 	p.cmd.Wait() //nolint:errcheck // it was killed
 	data := filepath.Join(p.cmd.Dir, "data")
 	if left, _ := filepath.Glob(filepath.Join(data, "run-*")); len(left) != 1 {
-		t.Errorf("it has left %v", left)
+		t.Errorf("the killed host has left %v, want one run", left)
 	}
 
 	p = start(t, p.cmd.Dir, p.cmd.Path, "engine", "serve", "--data", "data", "--listen", "127.0.0.1:0")
@@ -239,7 +239,7 @@ func TestRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("the terminated host ended with %v, want no error", err)
 	}
 	left, err := os.ReadDir(data)
 	names := []string{}
@@ -247,6 +247,6 @@ func TestRestarts(t *testing.T) {
 		names = append(names, f.Name())
 	}
 	if diff := cmp.Diff([]string{"lock"}, names); err != nil || diff != "" {
-		t.Errorf("it has left %v (%v)", diff, err)
+		t.Errorf("files after the end (-want +got): %v (%v)", diff, err)
 	}
 }
