@@ -17,8 +17,8 @@ import (
 	"netsim/simulator/results"
 )
 
-// started runs a version of a configuration for so long, as POST /simulations
-// and the recheck do, and returns the simulation at its end.
+// runVersion requests, checks and runs a simulation of a configuration's version. It
+// returns the ended simulation.
 func runVersion(t *testing.T, w *testworld.World, configuration string, version int64, duration time.Duration) projections.Simulation {
 	t.Helper()
 	id := events.NewID(events.SimulationPrefix)
@@ -44,7 +44,7 @@ func runVersion(t *testing.T, w *testworld.World, configuration string, version 
 	return w.Simulation(t, id)
 }
 
-// change patches parameters by hand and validates the new version.
+// changeParameters patches parameters and marks the new version as validated.
 func changeParameters(t *testing.T, w *testworld.World, configuration string, version int64, component, patch string) {
 	t.Helper()
 	testworld.Do(t, w, configuration, commands.PatchParameters{
@@ -67,8 +67,8 @@ func summary(t *testing.T, w *testworld.World, sim projections.Simulation) (s re
 	return s, files
 }
 
-// TestRunsTheVersionItWasStartedWith: a configuration that was changed by hand
-// is simulated as it is then, and its older version as it was.
+// TestRunsTheVersionItWasStartedWith: a run simulates the requested version of the
+// configuration, not the newest one.
 func TestRunsTheVersionItWasStartedWith(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -101,8 +101,8 @@ func TestRunsTheVersionItWasStartedWith(t *testing.T) {
 	}
 }
 
-// generator is a configuration of eight servers below one switch, with an
-// application that is not coordinated.
+// newTrafficConfiguration creates a configuration of eight servers below one switch,
+// with an uncoordinated application.
 func newTrafficConfiguration(t *testing.T, w *testworld.World) string {
 	t.Helper()
 	find := func(model string) catalogue.Entry {
@@ -133,14 +133,14 @@ func newTrafficConfiguration(t *testing.T, w *testworld.World) string {
 	return id
 }
 
-// TestTraffic: applications that are not coordinated run for the duration,
-// without a traceset.
+// TestTraffic: uncoordinated applications send messages for the whole duration, and
+// need no traceset.
 func TestTraffic(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
 	sim := runVersion(t, w, newTrafficConfiguration(t, w), 1, 200*time.Microsecond)
 	s, files := summary(t, w, sim)
-	// Half of 400 Gb/s, in messages of 16 KB and what packets add to them.
+	// The load is half of 400 Gb/s, in messages of 16 KB with packet headers.
 	if s.SimulatedTimePs != 200_000_000 || s.Transfers < 2300 || s.Transfers > 2600 || s.PayloadBytes != 16_000*s.Transfers || sim.Ranks != 8 {
 		t.Errorf("got the summary %+v of %d ranks", s, sim.Ranks)
 	}
@@ -155,7 +155,8 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// TestTooMuchTraffic is invalid before it starts, with what to do.
+// TestTooMuchTraffic: a simulation with too many messages is invalid before it
+// starts, and the reason says how to reduce them.
 func TestTooMuchTraffic(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)

@@ -11,8 +11,8 @@ import (
 	"netsim/runs"
 )
 
-// TestExcessiveRuns: a run that takes more than it may fails with its reason
-// and what it has come to; one that would is not begun.
+// TestExcessiveRuns: a run that exceeds a limit fails, with a reason and partial
+// results. A run that is known to exceed one is not started.
 func TestExcessiveRuns(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -62,7 +62,7 @@ func TestExcessiveRuns(t *testing.T) {
 	}
 }
 
-// TestTimeAddsUp: the time of a run is that of all of its workers.
+// TestTimeAddsUp: the time limit of a run applies to the time of all its workers.
 func TestTimeAddsUp(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -71,7 +71,7 @@ func TestTimeAddsUp(t *testing.T) {
 	r.Limits.Time, r.Stall = time.Hour, 1000*time.Hour
 	begun := time.Now()
 	var worker, calls atomic.Int64
-	r.Now = func() time.Time { // each worker takes 25 minutes, once its engine runs
+	r.Now = func() time.Time { // each worker takes 25 minutes
 		const takes = 25 * time.Minute
 		now := begun.Add(time.Duration(worker.Load()) * takes)
 		if calls.Add(1) > 100 {
@@ -80,7 +80,7 @@ func TestTimeAddsUp(t *testing.T) {
 		return now
 	}
 	for ; !commands.Final(w.Simulation(t, id).Status); worker.Add(1) {
-		if worker.Load() == 4 { // the third may be interrupted before it is seen to take too long
+		if worker.Load() == 4 { // the third worker may be interrupted before it exceeds the limit
 			t.Fatal("the run does not end")
 		}
 		calls.Store(0)

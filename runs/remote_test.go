@@ -20,7 +20,7 @@ import (
 	"netsim/simulator/design"
 )
 
-// ended is what an engine does whose runs have ended.
+// endedEngine returns the script of an engine whose runs have ended in a state.
 func endedEngine(state string) scripted.Script {
 	return scripted.Script{
 		Capabilities: []string{"terminate"},
@@ -39,13 +39,13 @@ func runningEngine() scripted.Script {
 	return s
 }
 
-// caring is a runner that looks after runs at the engines.
+// remoteRunner returns a runner that uses the engines.
 func remoteRunner(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
 	t.Helper()
 	return newRemoteRunner(t, w, 10*time.Second, engines)
 }
 
-// impatient is caring, but calls take at most a fifth of a second.
+// impatientRunner returns a remoteRunner whose calls time out after 0.2 s.
 func impatientRunner(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
 	t.Helper()
 	return newRemoteRunner(t, w, 200*time.Millisecond, engines)
@@ -67,8 +67,8 @@ func newRemoteRunner(t *testing.T, w *testworld.World, timeout time.Duration, re
 	return r
 }
 
-// elsewhere is a simulation whose configuration asks for a remote engine, as
-// it is requested.
+// newRemoteSimulation requests a simulation whose configuration asks for a remote
+// engine.
 func newRemoteSimulation(t *testing.T, w *testworld.World) string {
 	t.Helper()
 	simple := provisioned(t, w, small())
@@ -86,7 +86,7 @@ func newRemoteSimulation(t *testing.T, w *testworld.World) string {
 	return id
 }
 
-// ready is elsewhere, rechecked.
+// readyRemoteSimulation returns a newRemoteSimulation that is ready to run.
 func readyRemoteSimulation(t *testing.T, w *testworld.World) string {
 	t.Helper()
 	id := newRemoteSimulation(t, w)
@@ -94,8 +94,8 @@ func readyRemoteSimulation(t *testing.T, w *testworld.World) string {
 	return id
 }
 
-// going has the simulation looked after until the test ends or it has ended,
-// and returns what that ends with.
+// runInBackground runs the simulation until it or the test ends. The channel
+// receives the error of the run.
 func runInBackground(t *testing.T, r *runs.Runner, id string) <-chan error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -162,7 +162,7 @@ func TestRemoteCompletes(t *testing.T) {
 	}
 }
 
-// TestRemoteEnds: how a run ends at its engine is how its simulation does.
+// TestRemoteEnds: a simulation ends as its run at the engine ends.
 func TestRemoteEnds(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -175,10 +175,10 @@ func TestRemoteEnds(t *testing.T) {
 		status, reason string
 		end            string // in the receipt
 	}{
-		"failed":                {failed, commands.Failed, "out of memory; the last finished collective is allReduce of 1KB", execution.Failed},
-		"stopped there":         {endedEngine("terminated"), commands.Terminated, "", execution.Stopped},
-		"stopped that cannot":   {unable, commands.Failed, "the engine stopped the run, which it says it cannot; the last finished collective is allReduce of 1KB", execution.Stopped},
-		"refused by the engine": {refusingEngine("order", 422, "too many ranks"), commands.Failed, "the engine refuses the run: too many ranks", ""},
+		"failed":                 {failed, commands.Failed, "out of memory; the last finished collective is allReduce of 1KB", execution.Failed},
+		"stopped there":          {endedEngine("terminated"), commands.Terminated, "", execution.Stopped},
+		"stopped, but unable to": {unable, commands.Failed, "the engine stopped the run, which it says it cannot; the last finished collective is allReduce of 1KB", execution.Stopped},
+		"refused by the engine":  {refusingEngine("order", 422, "too many ranks"), commands.Failed, "the engine refuses the run: too many ranks", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -201,7 +201,8 @@ func TestRemoteEnds(t *testing.T) {
 	}
 }
 
-// refusing is what a good engine does whose one call fails.
+// refusingEngine returns the script of an engine that refuses one call and is
+// otherwise correct.
 func refusingEngine(call string, status int, message string) scripted.Script {
 	s := endedEngine("completed")
 	s.Answers = map[string]scripted.Answer{call: {Status: status, Body: `{"error":{"message":"` + message + `"}}`}}
@@ -217,7 +218,7 @@ func TestRemoteRecheck(t *testing.T) {
 		t.Errorf("no engine: got the reason %q, %v, want that it is not available", reason, err)
 	}
 	down := scripted.Start(t, endedEngine("completed"))
-	down.Kill() // it may be up again when the run is ordered
+	down.Kill() // the check accepts it, because it may be up again when the run is ordered
 	if hash, reason, err := remoteRunner(t, w, down).Check(t.Context(), &sim); err != nil || reason != "" || hash == "" {
 		t.Errorf("an engine that is down: got the reason %q, %v, want none", reason, err)
 	}

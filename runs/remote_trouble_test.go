@@ -14,8 +14,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// TestRemoteTroublePasses: whatever an engine does for a while, the run goes on
-// when it does its duty again.
+// TestRemoteTroublePasses: after any temporary fault of an engine, the run
+// continues.
 func TestRemoteTroublePasses(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -24,17 +24,17 @@ func TestRemoteTroublePasses(t *testing.T) {
 	for name, trouble := range map[string]func(e *scripted.Engine){
 		"fails":        func(e *scripted.Engine) { e.Do(answeringEngine("status", scripted.Answer{Status: 500})) },
 		"answers late": func(e *scripted.Engine) { e.Do(answeringEngine("status", scripted.Answer{Delay: time.Hour})) },
-		"talks nonsense": func(e *scripted.Engine) {
+		"sends nonsense": func(e *scripted.Engine) {
 			e.Do(answeringEngine("status", scripted.Answer{Status: 200, Body: "<html>"}))
 		},
-		"sends elsewhere": func(e *scripted.Engine) { e.Do(answeringEngine("status", scripted.Answer{Status: 302})) },
-		"has no list":     func(e *scripted.Engine) { e.Do(answeringEngine("results", scripted.Answer{Status: 409})) },
+		"redirects":   func(e *scripted.Engine) { e.Do(answeringEngine("status", scripted.Answer{Status: 302})) },
+		"has no list": func(e *scripted.Engine) { e.Do(answeringEngine("results", scripted.Answer{Status: 409})) },
 		"lists nonsense": func(e *scripted.Engine) {
 			e.Do(answeringEngine("results", scripted.Answer{Status: 200, Body: `{"files":3}`}))
 		},
-		"cuts a file short":  func(e *scripted.Engine) { e.Do(short) },
-		"has a file no more": func(e *scripted.Engine) { e.Do(answeringEngine("file", scripted.Answer{Status: 410})) },
-		"is down":            func(e *scripted.Engine) { e.Kill() },
+		"cuts a file short": func(e *scripted.Engine) { e.Do(short) },
+		"has lost a file":   func(e *scripted.Engine) { e.Do(answeringEngine("file", scripted.Answer{Status: 410})) },
+		"is down":           func(e *scripted.Engine) { e.Kill() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,16 +71,16 @@ func TestRemoteTroublePasses(t *testing.T) {
 	}
 }
 
-// answering is what an engine does whose runs are through and whose one call
-// has that answer.
+// answeringEngine returns the script of an engine whose runs have completed and
+// whose one call has that response.
 func answeringEngine(call string, a scripted.Answer) scripted.Script {
 	s := endedEngine("completed")
 	s.Answers = map[string]scripted.Answer{call: a}
 	return s
 }
 
-// TestRemoteTroubleStays: a run fails when its engine does no good for longer
-// than there is patience, and the reason says what was wrong.
+// TestRemoteTroubleStays: a run fails if the fault of its engine outlasts the
+// timeout. The reason names the fault.
 func TestRemoteTroubleStays(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -94,7 +94,7 @@ func TestRemoteTroubleStays(t *testing.T) {
 	}{
 		"fails":          {answeringEngine("status", scripted.Answer{Status: 500, Body: `{"error":{"message":"full"}}`}), "for 100ms: the engine answers with status 500: full; the last"},
 		"is silent":      {answeringEngine("status", scripted.Answer{Delay: time.Hour}), "for 100ms: the engine does not answer; the last"},
-		"talks nonsense": {answeringEngine("results", scripted.Answer{Status: 200, Body: `{"files":[{"name":"../x"}]}`}), `protocol: the name "../x" of a result file`},
+		"sends nonsense": {answeringEngine("results", scripted.Answer{Status: 200, Body: `{"files":[{"name":"../x"}]}`}), `protocol: the name "../x" of a result file`},
 		"has too much":   {large, "the result files have more than the 1KB that a run may write"},
 		"stands still":   {runningEngine(), "no simulated progress for 300ms; the last finished collective is allReduce of 1KB"},
 		"takes too long": {runningEngine(), "the run takes longer than the 50ms that a run may take; the last"},
@@ -128,8 +128,8 @@ func TestRemoteTroubleStays(t *testing.T) {
 	}
 }
 
-// TestRemoteLosesRuns: an engine that has restarted gets the order again, and
-// the platform link is the new run.
+// TestRemoteLosesRuns: an engine that has restarted gets the order again, and the
+// platform link names the new run.
 func TestRemoteLosesRuns(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -148,8 +148,8 @@ func TestRemoteLosesRuns(t *testing.T) {
 	}
 }
 
-// TestRemoteLosesResults: the files of a run that is ordered again are all of
-// that run, also when some of the lost one were fetched.
+// TestRemoteLosesResults: after a run was ordered again, all result files are those
+// of the new run, even if some files of the lost run had been fetched.
 func TestRemoteLosesResults(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -172,7 +172,7 @@ func TestRemoteLosesResults(t *testing.T) {
 	}
 }
 
-// TestRemoteWorkerDies: who comes next looks after the same run.
+// TestRemoteWorkerDies: the next worker follows the same run.
 func TestRemoteWorkerDies(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -202,8 +202,8 @@ func TestRemoteWorkerDies(t *testing.T) {
 	}
 }
 
-// TestRemoteTerminated: the worker has the engine stop, publishes what there
-// is, and leaves alone an engine that does not.
+// TestRemoteTerminated: the worker asks the engine to stop the run, and publishes
+// the partial results. If the engine does not stop it, there are no results.
 func TestRemoteTerminated(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -236,7 +236,8 @@ func TestRemoteTerminated(t *testing.T) {
 	}
 }
 
-// TestRemoteNobodyTakesIt: the order is repeated until the inputs' time is over.
+// TestRemoteNobodyTakesIt: the order is repeated until the staging limit, and then
+// the simulation fails.
 func TestRemoteNobodyTakesIt(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)

@@ -46,7 +46,8 @@ func counts(t *testing.T, db *pgxpool.Pool) (n, first [4]int64) {
 	return n, first
 }
 
-// TestLogIsBounded: of too many entries the oldest debug ones go first.
+// TestLogIsBounded: if there are too many entries, the oldest debug entries are
+// dropped first.
 func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
 	l := newTestLog(t)
@@ -68,7 +69,7 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// TestLogOfAnotherAttempt: an attempt's log replaces that of the one before.
+// TestLogOfAnotherAttempt: an attempt's log replaces that of the attempt before it.
 func TestLogOfAnotherAttempt(t *testing.T) {
 	t.Parallel()
 	l := newTestLog(t)

@@ -53,19 +53,19 @@ func TestCompletes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(files["run.log"], "\n"); n == 0 || len(lines) != n+3 || lines[0].Component != "service" { // before run.log the request and two of the staging
+	if n := strings.Count(files["run.log"], "\n"); n == 0 || len(lines) != n+3 || lines[0].Component != "service" { // one entry for the request and two for the staging come before those of run.log
 		t.Errorf("got %d log entries and %d lines in run.log, want 3 more entries", len(lines), n)
 	}
 }
 
-// TestRepeats: a job that is done again changes nothing, and an attempt that
-// died half-way is made anew with the same bytes.
+// TestRepeats: repeating a completed job changes nothing. Repeating an interrupted
+// one writes the same bytes.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
 	id := provisioned(t, w, small())
 	interrupted, cancel := context.WithCancel(t.Context())
-	// The run begins, and its worker goes before the engine has started.
+	// The worker dies after the start is recorded and before the engine starts.
 	testworld.Do(t, w, id, commands.StartSimulation{Started: events.SimulationStarted{Engine: "builtin", RunID: "run", Ranks: 8}})
 	cancel()
 	if err := runner(w).Run(interrupted, id); err == nil {
@@ -83,7 +83,7 @@ func TestRepeats(t *testing.T) {
 		t.Errorf("the second run changed the simulation (-before +after):\n%s", diff)
 	}
 
-	// The same simulation as its worker's death just before the end leaves it.
+	// The state after a worker has died just before the final event.
 	if _, err := w.DB.Exec(t.Context(), `UPDATE simulations SET status = 'running', results_manifest = ''`); err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +127,8 @@ func TestTerminates(t *testing.T) {
 	}
 }
 
-// TestTerminatedWithoutWorker: the results of a run that was terminated while
-// its worker was dead reach as far as it was known to be.
+// TestTerminatedWithoutWorker: if a run was terminated while it had no worker, its
+// results reach up to the recorded progress.
 func TestTerminatedWithoutWorker(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -170,7 +170,7 @@ func TestStalls(t *testing.T) {
 	resultFiles(t, w, sim)
 }
 
-func TestInputsThatDoNotCome(t *testing.T) {
+func TestMissingInputs(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
 	id, _ := submit(t, w, small())
@@ -191,7 +191,7 @@ func TestInputsThatDoNotCome(t *testing.T) {
 	}
 }
 
-func TestInputsThatCannotRun(t *testing.T) {
+func TestWrongInputs(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
 	id := provisioned(t, w, small())
@@ -218,8 +218,8 @@ func TestInputsThatCannotRun(t *testing.T) {
 	}
 }
 
-// TestNothingToSimulate: a workload without a transfer completes at once, with
-// results.
+// TestNothingToSimulate: a workload without transfers completes at simulated time 0,
+// with results.
 func TestNothingToSimulate(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -238,8 +238,8 @@ func TestNothingToSimulate(t *testing.T) {
 	}
 }
 
-// TestAttemptsLeaveNothing: when results are published, nothing is left of the
-// attempts before, neither their files nor what they began to write.
+// TestAttemptsLeaveNothing: after the results are published, no files or unfinished
+// uploads of earlier attempts are left.
 func TestAttemptsLeaveNothing(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)

@@ -23,8 +23,8 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// long is a workload of a second or two, whose record of transfers is larger
-// than what the store takes at once, 8 MiB.
+// long returns a workload that runs for a second or two. Its record of transfers is
+// larger than one part of an upload, 8 MiB.
 func long() collective.Workload {
 	phases := make([]collective.Phase, 8)
 	for i := range phases {
@@ -37,8 +37,8 @@ func withSnapshots(r *events.SimulationRequested) {
 	r.Checkpointing = events.Checkpointing{Enabled: true, IntervalNs: int64(10 * time.Second)}
 }
 
-// interrupt runs the simulation until so many more snapshots are recorded,
-// and ends the worker then. It reports whether the run was over before.
+// interrupt runs the simulation until this many more snapshots are recorded, and
+// then stops the worker. It reports whether the run ended before.
 func interrupt(t *testing.T, w *testworld.World, id string, snapshots int64) (over bool) {
 	t.Helper()
 	r := runner(w)
@@ -64,8 +64,7 @@ func interruptOf(t *testing.T, w *testworld.World, id string, r *runs.Runner, sn
 	return err == nil
 }
 
-// begun are the uploads of the simulation that are neither completed nor
-// dropped.
+// openUploads returns the unfinished uploads of the simulation.
 func openUploads(t *testing.T, w *testworld.World, id string) (all []objects.Begun) {
 	t.Helper()
 	for u, err := range w.Objects.ListBegun(t.Context(), runs.Prefix(id)) {
@@ -77,7 +76,8 @@ func openUploads(t *testing.T, w *testworld.World, id string) (all []objects.Beg
 	return all
 }
 
-// undisturbed is what the simulation's result files are when nothing happens.
+// uninterrupted returns the result files of the simulation's run without an
+// interruption.
 func uninterrupted(t *testing.T, w *testworld.World, sim projections.Simulation) map[string]string {
 	t.Helper()
 	order, in, err := (&runs.Stage{DB: w.DB, Objects: w.Objects}).Inputs(t.Context(), &sim)
@@ -110,7 +110,8 @@ type closing struct{ io.Writer }
 
 func (closing) Close() error { return nil }
 
-// sameResults compares the published files, whose names it returns.
+// sameResults compares the published files with those wanted, and returns the names
+// of the snapshots among them.
 func sameResults(t *testing.T, w *testworld.World, sim projections.Simulation, want map[string]string) (states []string) {
 	t.Helper()
 	got := resultFiles(t, w, sim)
@@ -133,9 +134,8 @@ func sameResults(t *testing.T, w *testworld.World, sim projections.Simulation, w
 	return states
 }
 
-// TestResumes: a run whose worker goes again and again goes on from its
-// snapshots, and its files and its log are those of one that is not
-// interrupted.
+// TestResumes: a run whose workers are interrupted again and again resumes from its
+// snapshots. Its files and its log equal those of an uninterrupted run.
 func TestResumes(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -167,8 +167,8 @@ func TestResumes(t *testing.T) {
 	sameLog(t, w, sim, workers)
 }
 
-// sameLog: the stored log is run.log's, with what came before the run, once, and
-// a line for each life.
+// sameLog checks that the stored log has the entries of run.log once, and one entry
+// for each resumption.
 func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, workers int) {
 	t.Helper()
 	var messages []string
@@ -201,8 +201,7 @@ func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, worke
 	}
 }
 
-// TestLeaves: a worker that is to stop leaves a snapshot, whenever the next
-// one is due.
+// TestLeaves: a worker that shuts down stores a snapshot, even if none is due.
 func TestLeaves(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -233,8 +232,8 @@ func TestLeaves(t *testing.T) {
 	sameLog(t, w, sim, 2)
 }
 
-// TestAnotherWorkerEnds: a worker whose place was taken, from its snapshot,
-// leaves the files alone with which the other has ended the run.
+// TestAnotherWorkerEnds: if another worker has resumed and completed the run under
+// the same prefix, the first worker does not remove the published files.
 func TestAnotherWorkerEnds(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -258,8 +257,8 @@ func TestAnotherWorkerEnds(t *testing.T) {
 	t.Error("the worker removed the published files")
 }
 
-// TestLostSnapshots: a run goes on from the snapshot before the last, or
-// begins fromStart, when the last cannot be had, and its files are the same.
+// TestLostSnapshots: if the last snapshot cannot be used, the run resumes from the
+// one before it or starts from the beginning. Its files are the same.
 func TestLostSnapshots(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -314,7 +313,7 @@ func TestLostSnapshots(t *testing.T) {
 			t.Parallel()
 			w := testworld.New(t)
 			id := provisioned(t, w, long(), withSnapshots)
-			for uploading := 0; uploading < 2; { // so that both snapshots know of the upload
+			for uploading := 0; uploading < 2; { // until both snapshots have an open upload
 				if interrupt(t, w, id, 2) {
 					t.Fatal("the run ended before its snapshots were taken")
 				}
@@ -328,7 +327,7 @@ func TestLostSnapshots(t *testing.T) {
 			}
 
 			err := runner(w).Run(t.Context(), id)
-			if errors.Is(err, snapshot.ErrRefused) { // by the engine: the job is done again
+			if errors.Is(err, snapshot.ErrRefused) { // the engine refused the snapshot, so the job runs again
 				err = runner(w).Run(t.Context(), id)
 			}
 			if err != nil {

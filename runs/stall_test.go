@@ -16,8 +16,8 @@ import (
 	"netsim/runs/execution"
 )
 
-// TestStandsStill: a run whose simulated time stands still is said to do so
-// once, after a third of the time that fails it.
+// TestStandsStill: a stall is logged and recorded once, after a third of the stall
+// timeout. After the whole timeout the run is stopped.
 func TestStandsStill(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)

@@ -28,7 +28,7 @@ func runner(w *testworld.World) *runs.Runner {
 	}
 }
 
-// small is a workload that is over at once.
+// small returns a workload that completes at once.
 func small() collective.Workload {
 	return collective.Workload{Ranks: 8, Phases: []collective.Phase{
 		{OperationType: collective.AllReduce, DataSize: 1 << 20},
@@ -36,7 +36,7 @@ func small() collective.Workload {
 	}}
 }
 
-// endless is one that takes longer than any test.
+// endless returns a workload that takes longer than any test.
 func endless() collective.Workload {
 	phases := make([]collective.Phase, collective.MaxPhases)
 	for i := range phases {
@@ -45,7 +45,7 @@ func endless() collective.Workload {
 	return collective.Workload{Ranks: 256, Phases: phases}
 }
 
-// submit asks for a simple simulation, as the API does.
+// submit requests a simple simulation, as the API does.
 func submit(t *testing.T, w *testworld.World, workload collective.Workload, change ...func(*events.SimulationRequested)) (string, events.SimulationRequested) {
 	t.Helper()
 	simple, _, err := blueprint.NewSimple(&topology.Constraints{}, &workload, nil)
@@ -74,7 +74,7 @@ func submit(t *testing.T, w *testworld.World, workload collective.Workload, chan
 	return id, requested
 }
 
-// provisioned is submit with the inputs in place.
+// provisioned submits a simulation, and creates its inputs.
 func provisioned(t *testing.T, w *testworld.World, workload collective.Workload, change ...func(*events.SimulationRequested)) string {
 	t.Helper()
 	id, requested := submit(t, w, workload, change...)

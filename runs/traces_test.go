@@ -24,7 +24,7 @@ import (
 	"netsim/simulator/results"
 )
 
-// replaying is a simulation of traces to be.
+// replaying describes a simulation that replays traces.
 type replaying struct {
 	files   map[string]string // of the traceset, by name
 	groups  string            // comm_groups.json
@@ -32,12 +32,11 @@ type replaying struct {
 	servers int
 	set     map[string]any // parameters of the application
 	mapping string         // the mapping file's text
-	lost    string         // the object that is gone: a file's name, or chakra-mapping.txt
+	lost    string         // name of the file whose object is missing
 	limits  runs.Limits
 }
 
-// run puts everything in place and runs the simulation to its end, as POST
-// /simulations and the recheck do.
+// run creates the inputs, and requests, checks and runs the simulation to its end.
 func (r replaying) run(t *testing.T, w *testworld.World) projections.Simulation {
 	t.Helper()
 	traceset, placement := r.traceset(t, w), r.mappingFile(t, w)
@@ -137,7 +136,7 @@ func (r replaying) mappingFile(t *testing.T, w *testworld.World) string {
 	return id
 }
 
-// configuration has the servers below one switch.
+// configuration creates a configuration with the servers below one switch.
 func (r replaying) configuration(t *testing.T, w *testworld.World) string {
 	t.Helper()
 	find := func(model string) catalogue.Entry {
@@ -174,8 +173,8 @@ func (r replaying) configuration(t *testing.T, w *testworld.World) string {
 	return id
 }
 
-// ring is the reader's test data: eight ranks, each with 14 sends, 14 receives
-// and 7 computations of 7 us.
+// ring returns the test traces of package chakra: eight ranks, each with 14 sends,
+// 14 receives and 7 computations of 7 us.
 func ring(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -190,7 +189,8 @@ func ring(t *testing.T) map[string]string {
 	return files
 }
 
-// pair is two ranks with a collective of a named group and a message.
+// pair returns the traces of two ranks with a message and a collective of a named
+// group.
 func pair() map[string]string {
 	collect := `{"id":"1","type":"COMM_COLL_NODE","attr":[{"name":"comm_type","int64Val":"0"},{"name":"comm_size","int64Val":"1000000"},{"name":"pg_name","stringVal":"tensor, \"1\""}]}`
 	message := func(kind, peer string, rank int) string {
@@ -202,8 +202,8 @@ func pair() map[string]string {
 	}
 }
 
-// TestReplays: traces are read from the store and replayed, whichever way they
-// are stored.
+// TestReplays: traces are replayed whether they are stored as files of the library or
+// in its folder.
 func TestReplays(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -223,8 +223,9 @@ func TestReplays(t *testing.T) {
 	}
 }
 
-// TestReplaysGroups: results have the names of the trace, and the receipt the
-// mapping file; scale-up groups are faster than the network.
+// TestReplaysGroups: the results have the group names of the traces, and the receipt
+// has the mapping file. Ranks in a scale-up group communicate faster than over the
+// network.
 func TestReplaysGroups(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -263,7 +264,7 @@ func TestReplaysGroups(t *testing.T) {
 	}
 }
 
-// TestReplaysThatCannot: what keeps traces from running is said.
+// TestReplaysThatCannot: if traces cannot be replayed, the reason says why.
 func TestReplaysThatCannot(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -290,9 +291,9 @@ func TestReplaysThatCannot(t *testing.T) {
 		{"too few servers", replaying{files: pair(), servers: 1}, "invalid", "*2 ranks exceed the 1 servers of logical group 0"},
 		{"a lost file", replaying{files: pair(), groups: `{"tensor, \"1\"":[0,1],"lost":[0]}`, servers: 2, lost: "rank_1.chakra.json"}, "invalid", "file rank_1.chakra.json of the traceset is not stored"},
 		{"a lost file of a folder", replaying{files: pair(), servers: 2, folder: true, lost: "rank_1.chakra.json"}, "invalid", "traceset ts_* has 1 of 2 rank files stored"},
-		{"a server that is not there", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 5\n"}, "invalid", "mapping file placement.txt (*): rank 1 is on server 5, and there are 2 servers"},
+		{"a missing server", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 5\n"}, "invalid", "mapping file placement.txt (*): rank 1 is on server 5, and there are 2 servers"},
 		{"a mapping file of other ranks", replaying{files: pair(), servers: 2, mapping: "0, 0\n"}, "invalid", "mapping file placement.txt (* places 1 ranks, and traceset ts_* has 2"},
-		{"a mapping file that is gone", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 1\n", lost: mapping.Name}, "invalid", "mapping file placement.txt (*) could not be delivered"},
+		{"a lost mapping file", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 1\n", lost: mapping.Name}, "invalid", "mapping file placement.txt (*) could not be delivered"},
 	} {
 		sim := c.r.run(t, w)
 		if !matches(c.want, sim.FailureReason) || sim.Status != c.status {
@@ -301,7 +302,8 @@ func TestReplaysThatCannot(t *testing.T) {
 	}
 }
 
-// matches holds a text against a pattern whose stars stand for anything.
+// matches reports whether a text matches a pattern, in which a star stands for any
+// text.
 func matches(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	for i, part := range parts {
@@ -314,8 +316,8 @@ func matches(pattern, text string) bool {
 	return text == "" || strings.HasSuffix(pattern, "*")
 }
 
-// TestDeadlock: ranks that wait for each other fail the run with who waits for
-// what, and what there is of results.
+// TestDeadlock: if ranks wait for each other, the run fails with partial results. The
+// reason says which rank waits for what.
 func TestDeadlock(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)

@@ -22,7 +22,7 @@ import (
 	"netsim/simulator/topology"
 )
 
-// place is an order with its files in a directory.
+// localOrder is an order with its files in a directory.
 type localOrder struct {
 	order execution.Order
 	dir   string
@@ -36,7 +36,7 @@ func (p *localOrder) put(t *testing.T, name, role, content string) execution.Fil
 	return execution.File{Name: name, Role: role, Hash: execution.Hash(content), Size: int64(len(content))}
 }
 
-// newLocalOrder makes the order of a document.
+// newLocalOrder returns an order for a document, without files.
 func newLocalOrder(t *testing.T, d *design.Document) *localOrder {
 	t.Helper()
 	text, err := design.Canonical(d)
@@ -50,13 +50,14 @@ func newLocalOrder(t *testing.T, d *design.Document) *localOrder {
 	}}
 }
 
-// simple is the order of a simple submission of so many allToAlls.
+// simple returns the order of a simple submission; each phase is an allToAll.
 func simple(t *testing.T, ranks, phases int) *localOrder {
 	t.Helper()
 	return exchange(t, ranks, phases, 1<<16)
 }
 
-// exchange is the order of a simple workload of everyone sending to everyone.
+// exchange returns the order of a simple submission; each phase is an allToAll with
+// this data size.
 func exchange(t *testing.T, ranks, phases int, bytes int64) *localOrder {
 	t.Helper()
 	w := collective.Workload{Ranks: ranks}
@@ -82,7 +83,7 @@ func exchange(t *testing.T, ranks, phases int, bytes int64) *localOrder {
 	return p
 }
 
-// traced is the order of a replay on nine servers, without its traceset.
+// traceOrder returns the order of a replay on nine servers, without a traceset.
 func traceOrder(t *testing.T) *localOrder {
 	t.Helper()
 	find := func(model string) catalogue.Entry {
@@ -105,7 +106,7 @@ func traceOrder(t *testing.T) *localOrder {
 	return newLocalOrder(t, d)
 }
 
-// deadlocked is the order of two ranks that wait for each other.
+// deadlockOrder returns the order of two ranks that wait for each other.
 func deadlockOrder(t *testing.T) *localOrder {
 	t.Helper()
 	p := traceOrder(t)
@@ -119,8 +120,8 @@ func deadlockOrder(t *testing.T) *localOrder {
 	return p
 }
 
-// replaying is the order of the recorded ring of eight ranks, in an archive, on
-// nine servers, with a mapping file that leaves the first one out.
+// replayOrder returns the order of the recorded ring of eight ranks on nine servers. Its
+// traces are in an archive, and its mapping file does not use the first server.
 func replayOrder(t *testing.T) *localOrder {
 	t.Helper()
 	p := traceOrder(t)
@@ -151,9 +152,8 @@ func replayOrder(t *testing.T) *localOrder {
 	return p
 }
 
-// run carries the order out as an engine does. Its receipt is read from JSON, as
-// a user has it. A stop is called at every look at the
-// progress.
+// run executes the order as an engine does, and returns the receipt after a round
+// trip through JSON. stop is called at every report of progress.
 func (p *localOrder) run(t *testing.T, c execution.Config, reason string, stop func(context.CancelFunc)) execution.Receipt {
 	t.Helper()
 	files := &execution.Folder{Dir: root(t, p.dir), Unpack: root(t, t.TempDir())}
@@ -211,10 +211,10 @@ func root(t *testing.T, dir string) *os.Root {
 	return r
 }
 
-// stopAtOnce stops a run at the first look at its progress.
+// stopAtOnce stops a run at its first report of progress.
 func stopAtOnce(cancel context.CancelFunc) { cancel() }
 
-// after stops a run at its so many-th progress.
+// stopAt stops a run at its nth report of progress.
 func stopAt(n int) func(context.CancelFunc) {
 	return func(cancel context.CancelFunc) {
 		if n--; n == 0 {
@@ -223,7 +223,7 @@ func stopAt(n int) func(context.CancelFunc) {
 	}
 }
 
-// TestReproduces: the results of whatever ended somehow are made again.
+// TestReproduces: a run can be reproduced from its receipt, however it ended.
 func TestReproduces(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -234,10 +234,10 @@ func TestReproduces(t *testing.T) {
 		want   execution.End
 	}{
 		"finished":              {order: simple(t, 8, 2), want: execution.End{State: execution.Finished}},
-		"of traces":             {order: replayOrder(t), want: execution.End{State: execution.Finished}},
+		"replay of traces":      {order: replayOrder(t), want: execution.End{State: execution.Finished}},
 		"stopped":               {order: simple(t, 64, 64), stop: stopAtOnce, want: execution.End{State: execution.Stopped}},
-		"stopped in between":    {order: exchange(t, 2, 1, 1<<40), stop: stopAt(10), want: execution.End{State: execution.Stopped, Reports: 1}},
-		"stopped at an instant": {order: simple(t, 64, 4), config: execution.Config{UpTo: 5_000_000}, want: execution.End{State: execution.Stopped, TimePs: 5_000_000}},
+		"stopped after reports": {order: exchange(t, 2, 1, 1<<40), stop: stopAt(10), want: execution.End{State: execution.Stopped, Reports: 1}},
+		"stopped at a time":     {order: simple(t, 64, 4), config: execution.Config{UpTo: 5_000_000}, want: execution.End{State: execution.Stopped, TimePs: 5_000_000}},
 		"stopped past its end":  {order: simple(t, 8, 1), config: execution.Config{UpTo: 1e12}, want: execution.End{State: execution.Stopped}},
 		"deadlocked":            {order: deadlockOrder(t), want: execution.End{State: execution.Failed, Reason: "deadlock: 2 of 2 ranks wait and no event is left; rank 0 waits in node 5 for the message of rank 1 with tag 0 (its node 6); the last finished collective is none"}},
 		"failed from outside":   {order: simple(t, 64, 64), stop: stopAtOnce, reason: "it stood still", want: execution.End{State: execution.Failed, Reason: "it stood still"}},
@@ -263,7 +263,7 @@ func TestReproduces(t *testing.T) {
 	}
 }
 
-// TestDoesNotReproduce: what keeps a run from being reproduced is named.
+// TestDoesNotReproduce: if a run cannot be reproduced, the error says why.
 func TestDoesNotReproduce(t *testing.T) {
 	t.Parallel()
 	first := replayOrder(t)
@@ -282,10 +282,10 @@ func TestDoesNotReproduce(t *testing.T) {
 		"a changed result": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
 			r.Results[0].Hash = "sha256:00"
 		}, []string{"not reproduced: ", " files are equal and 1 differ", "the receipt says ", "sha256:00"}},
-		"a result too many": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
+		"an extra result": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
 			r.Results = append(r.Results, execution.Result{Name: "x.csv"})
 		}, []string{"x.csv is not among the results"}},
-		"a result too few": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
+		"a missing result": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
 			r.Results = r.Results[1:]
 		}, []string{" is not in the receipt"}},
 		"a changed document": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
@@ -294,7 +294,7 @@ func TestDoesNotReproduce(t *testing.T) {
 		"a changed seed": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
 			r.Seed = 2
 		}, []string{"has the seed 1, the order says 2"}},
-		"a way out": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
+		"a path as name": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
 			r.Traceset.Files[1].Name = "../passwords"
 		}, []string{"read ../passwords: ", "escapes"}},
 		"another version": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
@@ -335,7 +335,7 @@ func (p *localOrder) remove(t *testing.T, name string) {
 	}
 }
 
-// TestNoReceipt: other files are no receipts.
+// TestNoReceipt: a file that is not a receipt is refused.
 func TestNoReceipt(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{}", `{"files":[]}`, "[1]"} {

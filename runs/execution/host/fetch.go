@@ -18,7 +18,7 @@ import (
 	"netsim/runs/execution"
 )
 
-// fetching is the client for input files. It follows no redirects.
+// fetching returns the HTTP client for input files. It follows no redirects.
 func fetching() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{ResponseHeaderTimeout: 30 * time.Second, DisableCompression: true, MaxIdleConnsPerHost: 8},
@@ -26,7 +26,8 @@ func fetching() *http.Client {
 	}
 }
 
-// fetchable returns why the files of an order cannot be fetched, "" if they can.
+// fetchable returns the reason why the files of an order cannot be fetched, "" if
+// they can.
 func fetchable(o *execution.Order, most int64) string {
 	seen := map[string]bool{}
 	for _, f := range o.Inputs() {
@@ -49,7 +50,7 @@ func fetchable(o *execution.Order, most int64) string {
 	return ""
 }
 
-// fetchAll fetches the files of an order, and returns their size in bytes.
+// fetchAll fetches the files of an order, and returns their total size in bytes.
 func (h *Host) fetchAll(ctx context.Context, o *execution.Order, dir *os.Root) (size int64, err error) {
 	for _, f := range o.Inputs() {
 		for attempt := 1; ; attempt++ {
@@ -69,7 +70,7 @@ func (h *Host) fetchAll(ctx context.Context, o *execution.Order, dir *os.Root) (
 	return size, nil
 }
 
-// transient is an error that another attempt may not have.
+// transient is an error that may not occur in another attempt.
 type transient struct{ error }
 
 // fetch fetches a file and checks its size and hash. Its errors do not show the

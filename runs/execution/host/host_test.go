@@ -19,7 +19,7 @@ import (
 	"netsim/simulator/collective"
 )
 
-// inProcess is a host of this test's own.
+// newHost starts a host in the test's process.
 func newHost(t *testing.T, c host.Config) engineAt {
 	t.Helper()
 	c.Token, c.Dir = token, t.TempDir()
@@ -40,7 +40,7 @@ func newHost(t *testing.T, c host.Config) engineAt {
 	return engineAt{t, server.URL, token}
 }
 
-// TestSameBytes: results of a host are those of a run without one.
+// TestSameBytes: a host and a run without a host write the same result files.
 func TestSameBytes(t *testing.T) {
 	t.Parallel()
 	e := newHost(t, host.Config{})
@@ -80,7 +80,7 @@ func get(t *testing.T, link string) []byte {
 	return content
 }
 
-// TestBusy: no more runs than the host has room for.
+// TestBusy: a host with as many runs as it may have refuses another one.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	e := newHost(t, host.Config{Runs: 1})
@@ -93,7 +93,8 @@ func TestBusy(t *testing.T) {
 	e.until("there is room", func() bool { return e.call("POST", "/runs", second).status == 201 })
 }
 
-// TestKept: of ended runs the oldest go, by number, by age and by size.
+// TestKept: the oldest ended runs are removed when there are too many, when they are
+// too old, and when they use too much space.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]host.Config{
@@ -110,13 +111,13 @@ func TestKept(t *testing.T) {
 				var r reply
 				e.until("there is room", func() bool { r = e.call("POST", "/runs", o); return r.status == 201 })
 				id := r.want(201)["runId"].(string)
-				e.until("it is over", func() bool {
+				e.until("the run has ended", func() bool {
 					s := e.call("GET", "/runs/"+id, nil)
 					return s.status == 404 || s.want(200)["state"] != "running"
 				})
 				runs = append(runs, id)
 			}
-			e.until("the first has gone", func() bool { return e.call("GET", "/runs/"+runs[0], nil).status == 404 })
+			e.until("the first run is removed", func() bool { return e.call("GET", "/runs/"+runs[0], nil).status == 404 })
 			if name == "number" {
 				e.call("GET", "/runs/"+runs[1], nil).want(200)
 			}
@@ -124,7 +125,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestTooLong: a run that takes more than its time fails, with what there is.
+// TestTooLong: a run that takes longer than Config.Within fails.
 func TestTooLong(t *testing.T) {
 	t.Parallel()
 	e := newHost(t, host.Config{Within: 300 * time.Millisecond})
@@ -135,7 +136,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// TestRefusesOrders: what can never run is said at once.
+// TestRefusesOrders: an order that can never run is refused at once, with a reason.
 func TestRefusesOrders(t *testing.T) {
 	t.Parallel()
 	e := newHost(t, host.Config{OrderBytes: 60_000, RunBytes: 1_000_000})
@@ -146,7 +147,7 @@ func TestRefusesOrders(t *testing.T) {
 	}{
 		"too large":       {func(o *execution.Order) { o.Document += strings.Repeat(" ", 60_000) }, 422, "the order has more than 60000 bytes"},
 		"no simulation":   {func(o *execution.Order) { o.SimulationID = "" }, 422, "simulationId must have 1 to 128 characters"},
-		"a way out":       {func(o *execution.Order) { o.Name = "../../x" }, 422, "name must be a simulation's"},
+		"a path as name":  {func(o *execution.Order) { o.Name = "../../x" }, 422, "name must be a simulation's"},
 		"no start":        {func(o *execution.Order) { o.StartedAt = time.Time{} }, 422, "startedAt is missing"},
 		"no duration":     {func(o *execution.Order) { o.DurationNs = 0 }, 422, "durationNs must be above 0"},
 		"another text":    {func(o *execution.Order) { o.Document += " " }, 422, "documentHash is not that of document"},
@@ -168,8 +169,9 @@ func TestRefusesOrders(t *testing.T) {
 	e.call("GET", "/runs/x/logs/y", nil).want(404)
 }
 
-// TestInputsThatDoNotCome fail their run, and the reason shows no link.
-func TestInputsThatDoNotCome(t *testing.T) {
+// TestInputsThatCannotBeFetched: the run fails, and the reason does not show the
+// link.
+func TestInputsThatCannotBeFetched(t *testing.T) {
 	t.Parallel()
 	e := newHost(t, host.Config{Runs: 10, RunBytes: 100_000})
 	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -181,7 +183,7 @@ func TestInputsThatDoNotCome(t *testing.T) {
 		case "/flaky":
 			w.WriteHeader(http.StatusInternalServerError)
 		default:
-			io.WriteString(w, "another content") //nolint:errcheck // the engine tells
+			io.WriteString(w, "another content") //nolint:errcheck // the engine reports a short file
 		}
 	}))
 	t.Cleanup(store.Close)
@@ -209,8 +211,8 @@ func message(body map[string]any) string {
 	return said
 }
 
-// TestRestarts: a host that starts anew knows no run and leaves nothing of the
-// one before, which had its directory alone.
+// TestRestarts: a directory has one host at a time. A restarted host knows no runs,
+// and removes the files of those before the restart.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	p := serveNetsim(t)
@@ -234,7 +236,7 @@ func TestRestarts(t *testing.T) {
 	e.url = p.url
 	e.unknown(run)
 	again := e.start(e.order("endless", endless()))
-	e.until("it runs", func() bool { return e.call("GET", "/runs/"+again, nil).want(200)["simulatedTimeNs"].(float64) > 0 })
+	e.until("the run has progressed", func() bool { return e.call("GET", "/runs/"+again, nil).want(200)["simulatedTimeNs"].(float64) > 0 })
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

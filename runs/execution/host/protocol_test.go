@@ -17,14 +17,14 @@ import (
 
 const token = "a secret of both"
 
-// TestProtocolOfNetsim holds "netsim engine serve" to docs/engine-protocol.md.
+// TestProtocolOfNetsim: "netsim engine serve" conforms to docs/engine-protocol.md.
 func TestProtocolOfNetsim(t *testing.T) {
 	t.Parallel()
 	conforms(t, serveNetsim(t).url)
 }
 
-// TestProtocolOfTheWrapper holds the wrapper of docs/engine-protocol.md to the
-// tables above it. The simulator that it wraps is a script.
+// TestProtocolOfTheWrapper: the example wrapper in docs/engine-protocol.md conforms
+// to the protocol. The simulator that it wraps is a script.
 func TestProtocolOfTheWrapper(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../../docs/engine-protocol.md")
@@ -47,7 +47,7 @@ cp workload.simple.json results/b.json`)
 	conforms(t, start(t, dir, "python3", "wrap.py", "0", "sh", filepath.Join(dir, "simulator.sh")).url)
 }
 
-// conforms holds an engine to the protocol.
+// conforms checks that an engine conforms to the protocol.
 func conforms(t *testing.T, url string) {
 	t.Helper()
 	e := engineAt{t, url, token}
@@ -90,7 +90,7 @@ func conforms(t *testing.T, url string) {
 	}
 }
 
-// strangers are refused, whatever they ask for.
+// strangers checks that calls without the right token are refused.
 func (e engineAt) strangers() {
 	e.t.Helper()
 	for _, secret := range []string{"", "another"} {
@@ -102,7 +102,7 @@ func (e engineAt) strangers() {
 	}
 }
 
-// refusals are of what is no order.
+// refusals checks that malformed orders and calls for an unknown run are refused.
 func (e engineAt) refusals() {
 	e.t.Helper()
 	for _, body := range []string{"", "{", "[]", "{}", `{"simulationId":"sim_1"}`} {
@@ -113,7 +113,7 @@ func (e engineAt) refusals() {
 	e.unknown("unknown")
 }
 
-// unknown is what calls about a run are answered that is not there.
+// unknown checks that calls for a missing run get 404.
 func (e engineAt) unknown(run string) {
 	e.t.Helper()
 	for _, call := range []string{"GET ", "GET /logs", "GET /results", "GET /results/a.csv", "POST /terminate", "DELETE "} {
@@ -122,7 +122,7 @@ func (e engineAt) unknown(run string) {
 	}
 }
 
-// stopped is a run that is terminated: it keeps its partial results.
+// stopped checks that a terminated run has partial results.
 func (e engineAt) stopped() {
 	e.t.Helper()
 	run := e.start(e.order("endless", endless()))
@@ -145,7 +145,7 @@ func (e engineAt) stopped() {
 	}
 }
 
-// logs reads a log page by page.
+// logs checks the log of a run, and reads it from the beginning and from an entry.
 func (e engineAt) logs(run string) {
 	e.t.Helper()
 	var all struct {
@@ -171,7 +171,7 @@ func (e engineAt) logs(run string) {
 	}
 }
 
-// results downloads what is listed.
+// results downloads the listed result files, and checks their checksums.
 func (e engineAt) results(run string) map[string]string {
 	e.t.Helper()
 	var list struct {
