@@ -7,9 +7,9 @@ import (
 	"netsim/internal/testwait"
 )
 
-// TestTheResponseToAPromotion: the response shows the scope of this promotion, even
+// TestTheAnswerToAPromotionIsItsOwn: the response shows the scope of this promotion, even
 // if another client promotes the traceset further right after it.
-func TestTheResponseToAPromotion(t *testing.T) {
+func TestTheAnswerToAPromotionIsItsOwn(t *testing.T) {
 	t.Parallel()
 	p, account, workspace, user := newUploader(t)
 	const rounds = 16

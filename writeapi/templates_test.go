@@ -132,9 +132,9 @@ func TestTemplatesAreTheAccountsUnlessPublic(t *testing.T) {
 	}
 }
 
-// TestTheResponseToANewTemplate: the response shows the template as it was created,
+// TestATemplateIsAnsweredAsItWasMade: the response shows the template as it was created,
 // even if other clients validate or delete it in the meantime.
-func TestTheResponseToANewTemplate(t *testing.T) {
+func TestATemplateIsAnsweredAsItWasMade(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()

@@ -233,9 +233,9 @@ func TestSetLegacyProject(t *testing.T) {
 	service.Post(workspaces+"/"+events.NewID(events.WorkspacePrefix)+"/legacy-project", set(project)).Refused(404, "NOT_FOUND")
 }
 
-// TestTheResponseToAWorkspaceWrite: the response to each of many concurrent writes
+// TestTheAnswerToAWorkspaceWriteIsItsOwn: the response to each of many concurrent writes
 // shows what this request wrote, and the version that it made.
-func TestTheResponseToAWorkspaceWrite(t *testing.T) {
+func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 	t.Parallel()
 	const project = "5b1d1b2e-58b1-4b5f-8a55-0d7d3a0c2f11"
 	service := servicetest.Shared(t).Service(t, servicetest.NewAccount())

@@ -169,9 +169,9 @@ func TestRefusesOrders(t *testing.T) {
 	e.call("GET", "/runs/x/logs/y", nil).want(404)
 }
 
-// TestInputsThatCannotBeFetched: the run fails, and the reason does not show the
+// TestInputsThatDoNotCome: the run fails, and the reason does not show the
 // link.
-func TestInputsThatCannotBeFetched(t *testing.T) {
+func TestInputsThatDoNotCome(t *testing.T) {
 	t.Parallel()
 	e := newHost(t, host.Config{Runs: 10, RunBytes: 100_000})
 	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
