@@ -18,7 +18,7 @@ type BillingItem struct {
 	ID           int64
 	AccountID    string
 	Meter        string `db:"event_type"`   // cluster, storage or workspace
-	Action       string `db:"event_action"` // the last one
+	Action       string `db:"event_action"` // the last action
 	RateName     string
 	ItemName     string
 	Quantity     int64 // current units

@@ -15,8 +15,8 @@ type Scope struct {
 }
 
 // Rule says which rows of a table a caller may see: those of any of its scopes.
-// Package access makes the rules. Has applies a rule to one row, on to the rows
-// of a query.
+// Package access makes the rules. The method Has applies a rule to one row; the
+// method on applies it to the rows of a query.
 type Rule []Scope
 
 // Owner has the values of a row that a rule depends on.

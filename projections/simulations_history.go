@@ -110,7 +110,7 @@ func (h *simulationHistory) add(s *Simulation, f *events.Fact) {
 		return
 	}
 	if p := s.RunProgress(); p != nil {
-		text, _ := json.Marshal(p) //nolint:errchkjson // integers, strings and times of this age always encode
+		text, _ := json.Marshal(p) //nolint:errchkjson // integers, strings and times in this range always encode
 		m.Progress = string(text)
 	}
 	h.moments = append(h.moments, &m)

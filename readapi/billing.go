@@ -32,8 +32,8 @@ type Billing struct {
 }
 
 // billingLag is a header of every response: how far billing is behind, in
-// milliseconds, or -1 if that is unknown. It is measured before the response is
-// read, so at 0 the response is complete.
+// milliseconds, or -1 if that is unknown. It is measured before the data is read,
+// so at 0 the response is complete.
 type billingLag struct{ XBillingLagMs int64 }
 
 func (b *Billing) lag(ctx context.Context) billingLag {

@@ -224,7 +224,7 @@ func TestBillingWithoutItsStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener.Close() //nolint:errcheck // only its address is wanted
+	listener.Close() //nolint:errcheck // only its address is used
 	gone, err := pgxpool.New(t.Context(), fmt.Sprintf("postgres://nobody@%s/none", listener.Addr()))
 	if err != nil {
 		t.Fatal(err)

@@ -97,7 +97,7 @@ func putPart(t *testing.T, link, content string) (etag string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reply.Body.Close() //nolint:errcheck // it is read
+	defer reply.Body.Close() //nolint:errcheck // it is read whole
 	text, err := io.ReadAll(reply.Body)
 	if err != nil || reply.StatusCode != http.StatusOK {
 		t.Fatalf("put a part: %s %s, %v", reply.Status, text, err)

@@ -214,7 +214,7 @@ func (l *proxy) serve(listener net.Listener, to string) {
 		}
 		out, err := net.Dial("tcp", to)
 		if err != nil {
-			in.Close() //nolint:errcheck // nothing came of it
+			in.Close() //nolint:errcheck // the server cannot be reached
 			continue
 		}
 		l.lock.Lock()
@@ -223,7 +223,7 @@ func (l *proxy) serve(listener net.Listener, to string) {
 		for from, into := range map[net.Conn]net.Conn{in: out, out: in} {
 			go func() {
 				_, _ = io.Copy(into, from)
-				into.Close() //nolint:errcheck // it is at its end
+				into.Close() //nolint:errcheck // it may be closed
 			}()
 		}
 	}
